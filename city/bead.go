@@ -11,13 +11,13 @@ import (
 	"gcity/mail"
 )
 
-// RunType is the type of the bead that records a run. Other beads of a run have RunLabel.
+// RunType is the type of the bead that records a run.
 const RunType = "run"
 
 // ConvoyType is the type of a bead that groups its children.
 const ConvoyType = "convoy"
 
-// NotWork lists the types of beads that are not work. Queries exclude them with NotType.
+// NotWork lists the types of beads that are not work.
 func NotWork() []string { return []string{RunType, mail.Type, ConvoyType, DigestType, GateType} }
 
 // Getter is a Control that returns one bead without listing all beads.

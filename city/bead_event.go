@@ -15,11 +15,11 @@ type beadEvent struct {
 	Assignee string       `json:"assignee,omitempty"`
 	ParentID string       `json:"parent_id,omitempty"`
 	Labels   []string     `json:"labels,omitempty"`
-	// From, To and Thread are set only for messages
+	// only for messages
 	From   string `json:"from,omitempty"`
 	To     string `json:"to,omitempty"`
 	Thread string `json:"thread_id,omitempty"`
-	// number of automation runs that led to the event; see automation.Depth
+	// see automation.Depth
 	Depth int `json:"depth,omitempty"`
 }
 
@@ -51,13 +51,13 @@ func BeadEvent(old *beads.Bead, b beads.Bead, by string, depth int) events.Event
 		e.Type = events.BeadUpdated
 	}
 	data, err := json.Marshal(word)
-	if err == nil { // strings and numbers can always be encoded
+	if err == nil {
 		e.Payload = data
 	}
 	return e
 }
 
-// ChangeText describes a change that the event type does not describe well enough. For other changes it returns "".
+// ChangeText describes a change that the event type does not describe well enough, or returns "".
 func ChangeText(was *beads.Bead, b beads.Bead) string {
 	if was == nil || was.Rev == b.Rev {
 		return ""
@@ -86,8 +86,7 @@ func isRead(b beads.Bead) bool {
 	return m.Read
 }
 
-// RoomOf returns UseReserve if a client's event may use the disk reserve. Events about beads may, because the change
-// has already happened.
+// RoomOf returns UseReserve if a client's event may use the disk reserve.
 func RoomOf(e *events.Event) events.Room {
 	if strings.HasPrefix(e.Type, "bead.") {
 		return events.UseReserve

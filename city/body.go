@@ -49,7 +49,7 @@ func bodyProblem(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// bodyField returns a field's name as in the request, without wrappers and embedded Go types.
+// bodyField returns a field's name as in the request, without embedded Go types.
 func bodyField(path string) string {
 	var parts []string
 	for part := range strings.SplitSeq(path, ".") {
@@ -66,7 +66,6 @@ func bodyField(path string) string {
 	return strings.Join(parts, ".")
 }
 
-// jsonWord returns a phrase such as "a list" for "array".
 func jsonWord(kind string) string {
 	switch kind {
 	case "string":

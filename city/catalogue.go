@@ -2,10 +2,9 @@ package city
 
 import "context"
 
-// Catalogued is a city that can check the configuration on disk and list its formulas. Remote cities need not implement
-// it.
+// Catalogued is a city that can check the configuration on disk and list its formulas.
 type Catalogued interface {
-	// Validate checks the configuration on disk and returns its errors and warnings. It has no side effects.
+	// Validate checks the configuration on disk. It has no side effects.
 	Validate(ctx context.Context) (Validation, error)
 	// Formulas lists the formulas of the city or, if rig is not "", of a rig, sorted by name.
 	Formulas(ctx context.Context, rig string) ([]Formula, error)
@@ -23,9 +22,9 @@ type Formula struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Version     string `json:"version,omitempty"`
-	// rig that the formula belongs to; "" = the city
+	// "" = the city
 	Rig      string       `json:"rig,omitempty"`
-	Layer    string       `json:"layer"` // origin of the formula, for users: "city", "rig demo"
+	Layer    string       `json:"layer"` // for users: "city", "rig demo"
 	Source   string       `json:"source"`
 	Vars     []FormulaVar `json:"vars"` // never null
 	Steps    int          `json:"steps"`
@@ -37,7 +36,7 @@ type Formula struct {
 type FormulaVar struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	Required    bool   `json:"required"` // the variable has no default
+	Required    bool   `json:"required"`
 	Default     string `json:"default,omitempty"`
 }
 
@@ -45,12 +44,12 @@ type FormulaVar struct {
 type NewRig struct {
 	Name string `json:"name"`
 	Path string `json:"path"` // absolute, or relative to the city's folder
-	// prefix of the bead IDs; "" = derived from the name
+	// of the bead IDs; "" = derived from the name
 	Prefix    string `json:"prefix,omitempty"`
 	Suspended bool   `json:"suspended,omitempty"`
 }
 
-// RigEditor is a city that can add rigs to its city.toml and remove them. It is optional.
+// RigEditor is a city that can add rigs to its city.toml and remove them.
 type RigEditor interface {
 	AddRig(ctx context.Context, r NewRig) (Receipt, error)
 	// RemoveRig removes a rig from city.toml, but not its folder. It fails if the rig has agents or work in progress.

@@ -20,8 +20,7 @@ type Control interface {
 	// Snapshots yields the current snapshot, and a new one after each change. A slow reader misses snapshots in
 	// between. The sequence ends when ctx ends, or with an error when the controller exits.
 	Snapshots(ctx context.Context) iter.Seq2[*Snapshot, error]
-	// Inspect returns details of one agent that are not in a snapshot, without secrets. Each call queries the sessions
-	// and the event log.
+	// Inspect returns details of one agent that are not in a snapshot, without secrets.
 	Inspect(ctx context.Context, agent string) (*Inspection, error)
 	// Output returns an agent's last lines without control sequences. lines <= 0 selects the current screen.
 	Output(ctx context.Context, agent string, lines int) (string, error)
@@ -34,10 +33,9 @@ type Control interface {
 	// Watch yields an agent's raw terminal output (L12).
 	Watch(ctx context.Context, agent string) iter.Seq2[Frame, error]
 	// RunOutput yields the stored output of a run, at most 64 KiB, and then new output. The sequence ends without an
-	// error when the run ends. A slow reader misses output but delays nothing. The error for an unknown run is
-	// NotFound.
+	// error when the run ends. A slow reader misses output. The error for an unknown run is NotFound.
 	RunOutput(ctx context.Context, run string) iter.Seq2[Piece, error]
-	// Attach opens an agent's terminal. It filters the program's output; see Viewer.
+	// Attach opens an agent's terminal.
 	Attach(ctx context.Context, agent string, v Viewer) (Terminal, error)
 	// Do executes a command and returns when it is done. Errors are *Error. A Fire command is done when its run has
 	// started; if ctx ends earlier, the run is canceled.
@@ -56,7 +54,7 @@ type Frame struct {
 // Piece is a part of a run's output. It contains only whole characters.
 type Piece struct {
 	Text string `json:"text"` // contains only printable text and line ends (L12)
-	// number of bytes missing before Text; if it is not 0, Text starts on a new line
+	// number of bytes missing before Text
 	Dropped int64 `json:"dropped,omitempty"`
 }
 
@@ -91,7 +89,6 @@ const (
 	Invalid     Code = "invalid"
 	Unavailable Code = "unavailable"
 	Forbidden   Code = "forbidden"
-	// this Control does not support the operation
 	Unsupported Code = "unsupported"
 
 	// CityRequired means that there are several cities, and the request names none of them.
@@ -118,7 +115,7 @@ func (e *Error) Error() string { return e.Message }
 
 // NotRunning means that no process listens on a socket.
 type NotRunning struct {
-	Program string // the program that should listen on the socket: "controller" or "supervisor"
+	Program string
 	Socket  string
 }
 
@@ -134,6 +131,6 @@ type Listener struct {
 	Address string // "127.0.0.1:8080"; "" = not listening
 	// TokenFile is the file with the requests' token; "" = no token is needed.
 	TokenFile string
-	// why the listener is closed or rejects some clients, and what to do; "" = no problem
+	// why the listener is closed or rejects some clients; "" = no problem
 	Problem string
 }

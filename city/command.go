@@ -25,7 +25,7 @@ type (
 	// Kill kills an agent's session immediately. The agent then restarts.
 	Kill struct {
 		Agent string `json:"-"`
-		// do not wait for the session's host to confirm the exit; processes might still be running there
+		// do not wait for the session's host to confirm the exit
 		Force bool `json:"force,omitempty"`
 	}
 	// Suspend sets the suspended flag in the configuration. Agent "" = the whole city.
@@ -53,13 +53,12 @@ type (
 		Agent string `json:"-"`
 	}
 	// Drain asks an agent to finish its work. The session stops when the agent acknowledges the drain, or at the
-	// deadline. Then a new session starts if the agent is still wanted. After a Final drain, only Undrain, Restart,
-	// Release or a change to the configuration starts a new session.
+	// deadline. After a Final drain, only Undrain, Restart, Release or a change to the configuration starts a new
+	// session.
 	Drain struct {
 		Agent string `json:"-"`
 		Final bool   `json:"final,omitempty"`
-		// why the agent's host wants the drain; "" = a user wants it. With a reason, the agent restarts regardless of
-		// its policy.
+		// why the agent's host wants the drain; "" = a user wants it
 		Why string `json:"why,omitempty"`
 	}
 	// Undrain cancels a Drain. After a Final drain, a new session starts.
@@ -76,8 +75,8 @@ type (
 		Size int    `json:"size"`
 		Auto bool   `json:"auto,omitempty"`
 	}
-	// RestartPool restarts all wanted members of a pool: at the same time, or with Rolling one by one. The command is
-	// done when all members have been running for a moment. It fails if a member does not start, or exits early.
+	// RestartPool restarts all wanted members of a pool: at the same time, or with Rolling one by one. It fails if a
+	// member does not start, or exits early.
 	RestartPool struct {
 		Pool    string `json:"-"`
 		Rolling bool   `json:"rolling,omitempty"`
@@ -95,7 +94,7 @@ type (
 		Rig string `json:"-"`
 	}
 	// Nudge types text into an agent's terminal and submits it. It waits until the agent is ready and the input line is
-	// empty. The receipt contains the stage.
+	// empty.
 	Nudge struct {
 		Agent string `json:"-"`
 		Text  string `json:"text"`
@@ -105,7 +104,7 @@ type (
 	// Unsend cancels queued nudges.
 	Unsend struct {
 		Agent string `json:"-"`
-		ID    uint64 `json:"id,omitempty"` // ID of the nudge; 0 = all nudges queued for the agent
+		ID    uint64 `json:"id,omitempty"` // 0 = all nudges queued for the agent
 	}
 	// SendKeys sends named keys to an agent's terminal.
 	SendKeys struct {
@@ -117,7 +116,7 @@ type (
 		Automation string `json:"-"` // scoped name
 		By         string `json:"by,omitempty"`
 	}
-	// EndRun stops an automation's current run. The run counts as failed and is not retried.
+	// EndRun stops an automation's current run. The run is not retried.
 	EndRun struct {
 		Automation string `json:"-"` // scoped name
 		By         string `json:"by,omitempty"`
@@ -137,7 +136,7 @@ type (
 	// Reload reads the configuration now. Confirm applies a configuration that waits for confirmation.
 	Reload struct {
 		Confirm bool `json:"confirm,omitempty"`
-		// revision to confirm; "" = the one that is waiting
+		// "" = the one that is waiting
 		Revision string `json:"revision,omitempty"`
 	}
 	// Emit writes a user-defined event.
@@ -206,5 +205,5 @@ func (Reload) Target() string           { return "" }
 func (Emit) Target() string             { return "" }
 func (Shutdown) Target() string         { return "" }
 
-// Encode returns the body that verb.Decode decodes. The verb and the target are sent separately.
+// Encode returns the body that verb.Decode decodes.
 func Encode(c Command) ([]byte, error) { return json.Marshal(c) }

@@ -30,8 +30,7 @@ func ProgressOf(children []beads.Bead) Progress {
 	return p
 }
 
-// CloseConvoy closes a convoy if a change to a bead has left it without open beads. It returns the convoy before and
-// after. ok is false if it closed nothing.
+// CloseConvoy closes a convoy if a change to a bead has left it without open beads. ok is false if it closed nothing.
 func CloseConvoy(ctx context.Context, store beads.Store, child, changed beads.Bead) (was,
 	now beads.Bead, ok bool, err error) {
 	id, moved := changed.ParentID, child.ParentID != changed.ParentID

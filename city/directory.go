@@ -26,27 +26,24 @@ type Directory interface {
 	City(name string) (Control, error)
 }
 
-// ErrNoSupervisor is the error from Watch if no process maintains the list of cities. A supervisor can still start
-// later.
+// ErrNoSupervisor is the error from Watch if no process maintains the list of cities.
 var ErrNoSupervisor = errors.New("no supervisor is running")
 
 // Starter is a Directory that also lists cities that no supervisor runs.
 type Starter interface {
 	// Supervised reports whether a supervisor maintains the list.
 	Supervised() bool
-	// Start starts a city that has no controller. Without a supervisor, it starts a controller in its own process. It
-	// returns when the city runs.
+	// Start starts a city that has no controller. It returns when the city runs.
 	Start(ctx context.Context, name string) error
 }
 
-// Refresher is a Directory that polls. Refresh makes Watch read the list immediately. It does not wait for the result.
+// Refresher is a Directory that polls. Refresh makes Watch read the list immediately.
 type Refresher interface {
 	Refresh()
 }
 
-// SupervisorStatus is a Directory that a single process maintains. It also reports on that process.
+// SupervisorStatus is a Directory that a single process maintains.
 type SupervisorStatus interface {
-	// StartedAt returns the start time of the process.
 	StartedAt() time.Time
 	// Problems describes the process's own problems, not those of cities. It does not block.
 	Problems() []string
@@ -81,9 +78,9 @@ const (
 	// opening, or stopping sessions from an earlier run
 	CityStarting  Condition = "starting"
 	CityRunning   Condition = "running"
-	CitySuspended Condition = "suspended" // running, but suspended
+	CitySuspended Condition = "suspended"
 	CityStopping  Condition = "stopping"
-	// the city's controller crashed, but its agents keep running; the next attempt is at Until
+	// the controller crashed, but its agents keep running; the next attempt is at Until
 	CityCrashed Condition = "crashed"
 	// cannot start; next attempt at Until
 	CityRefused Condition = "refused"
@@ -96,19 +93,19 @@ type Info struct {
 	Path    string    `json:"path"` // absolute, without symbolic links
 	Running bool      `json:"running"`
 	Status  Condition `json:"status"`
-	// why the city is not running, or another problem, and what to do
+	// why the city is not running, or another problem
 	Error string     `json:"error,omitempty"`
 	Since time.Time  `json:"since,omitzero"`  // when the city reached this status
 	Until *time.Time `json:"until,omitempty"` // when the next attempt is due
 	// the controller's mode; "" = not running, or supervised; "unknown" = does not respond
 	Mode    string `json:"mode,omitempty"`
-	PID     int    `json:"pid,omitempty"` // process ID of that controller; 0 = unknown
+	PID     int    `json:"pid,omitempty"` // 0 = unknown
 	Crashes int    `json:"crashes,omitempty"`
-	// sessions from an earlier run that still run; only if the city is not running
+	// sessions from an earlier run that still run
 	LeftoverSessions int `json:"left,omitempty"`
 }
 
-// Same reports whether two values are equal. It compares points in time, not pointers or time zones.
+// Same reports whether two values are equal. Times may differ in their time zones.
 func (i Info) Same(j Info) bool {
 	if !i.Since.Equal(j.Since) || (i.Until == nil) != (j.Until == nil) ||
 		i.Until != nil && !i.Until.Equal(*j.Until) {
@@ -119,7 +116,7 @@ func (i Info) Same(j Info) bool {
 	return i == j
 }
 
-// Tagged is an event with the name of its city. Its JSON form is that of the event with the additional field "city".
+// Tagged is an event with the name of its city.
 type Tagged struct {
 	City string `json:"city"`
 	events.Event

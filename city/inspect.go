@@ -7,7 +7,7 @@ import (
 	"gcity/events"
 )
 
-// MaxCrashes is the maximum length of Inspection.Crashes. CrashAge limits the search in the event log.
+// Limits of Inspection.Crashes.
 const (
 	MaxCrashes = 10
 	CrashAge   = 7 * 24 * time.Hour
@@ -19,30 +19,30 @@ type Inspection struct {
 	At    time.Time `json:"at"`
 	// nil = the active configuration does not declare the agent
 	Spec *Spec      `json:"spec,omitempty"`
-	Env  []Variable `json:"env"` // environment for the agent's next session, sorted by name
-	// the expanded prompt that the agent gets when it starts
+	Env  []Variable `json:"env"` // of the agent's next session, sorted by name
+	// expanded prompt that the agent gets when it starts
 	Prompt string `json:"prompt,omitempty"`
 	// PromptFile is the prompt's template. PromptMode is "arg", "flag", "typed" or "none"; "" = no prompt.
 	PromptFile string `json:"prompt_file,omitempty"`
 	PromptMode string `json:"prompt_mode,omitempty"`
-	// for PromptMode "flag": the flag that precedes the text
+	// precedes the text in PromptMode "flag"
 	PromptFlag string `json:"prompt_flag,omitempty"`
 
 	// ID of the session that Drift describes; "" = no session
 	Life  string       `json:"life,omitempty"`
-	Drift []Difference `json:"drift"` // how the session in Life differs from Spec, by field
-	// newest first; limited by CrashAge and MaxCrashes
+	Drift []Difference `json:"drift"` // how the session in Life differs from Spec
+	// newest first
 	Crashes  []Crash  `json:"crashes"`
 	Problems []string `json:"problems,omitempty"` // why details are missing
 }
 
 // Spec describes how an agent is started according to the active configuration.
 type Spec struct {
-	Source  string `json:"source"` // where the agent is declared: "city.toml:12:1"
+	Source  string `json:"source"` // "city.toml:12:1"
 	Command string `json:"command"`
 	// "claude"; "" = the agent has a start_command
 	Program string `json:"program,omitempty"`
-	// no provider is configured, so Program is the first preset found on this machine
+	// Program is the first preset found on this machine
 	Found    bool   `json:"program_found,omitempty"`
 	Dir      string `json:"dir"`
 	Provider string `json:"provider,omitempty"`
@@ -56,7 +56,7 @@ type Spec struct {
 	SetupScript string   `json:"session_setup_script,omitempty"`
 	Nudge       string   `json:"nudge,omitempty"` // typed as soon as the agent is ready
 
-	// absolute path of a folder with files to copy into Dir
+	// absolute path; its files are copied into Dir
 	Overlay string `json:"overlay_dir,omitempty"`
 	// kinds of hook files to install in Dir
 	Hooks []string `json:"install_agent_hooks,omitempty"`
@@ -77,7 +77,7 @@ type Spec struct {
 type RestartPolicy struct {
 	Mode      string        `json:"mode"` // "always", "on-failure", "never"
 	MinUptime time.Duration `json:"min_uptime_ns"`
-	// maximum number of crashes within Window; one more causes a quarantine; 0 = no limit
+	// maximum number of crashes within Window before a quarantine; 0 = no limit
 	MaxRestarts int           `json:"max_restarts"`
 	Window      time.Duration `json:"window_ns"`
 	Backoff     time.Duration `json:"backoff_ns"` // first delay; doubles up to MaxBackoff
@@ -112,12 +112,12 @@ const (
 // Difference is a field in which a session differs from the configuration.
 type Difference struct {
 	Field string `json:"field"` // "command", "env FOO", "pre_start", …
-	// "added", "changed" or "removed" in the configuration after the session started
+	// "added", "changed" or "removed" since the session started
 	What  string `json:"what"`
 	Runs  string `json:"runs,omitempty"`
 	Wants string `json:"wants,omitempty"`
 
-	// the session's value is unknown, because only its fingerprint was stored
+	// only the session's fingerprint was stored
 	RunsUnknown bool `json:"runs_unknown,omitempty"`
 	Hidden      bool `json:"hidden,omitempty"` // both values are omitted because they are secret
 }
@@ -125,7 +125,7 @@ type Difference struct {
 // Crash is an exit that was not requested, or a failed start.
 type Crash struct {
 	Exit
-	Seq     uint64 `json:"seq"` // seq of the event that reports it
+	Seq     uint64 `json:"seq"` // event that reports it
 	Why     string `json:"why"`
 	Output  string `json:"output,omitempty"`   // last lines of output, as plain text
 	NoStart bool   `json:"no_start,omitempty"` // the agent never ran; in Exit, only At is set

@@ -38,7 +38,7 @@ func (t MailTally) add(b beads.Bead, times int) {
 	t[m.To] = n
 }
 
-// TallyMail counts all unarchived messages in a store. A beads.ShareCounter counts them itself.
+// TallyMail counts all unarchived messages in a store.
 func TallyMail(ctx context.Context, store beads.Store) (MailTally, error) {
 	t, err := MailTally{}, errors.ErrUnsupported
 	if by, ok := store.(beads.ShareCounter); ok {
@@ -170,8 +170,7 @@ func choices(all []string) string {
 	return text
 }
 
-// SendMail sends a message. m.To can be any name that Address accepts. An empty m.From is a user. The receipt says if
-// no agent can currently read the message.
+// SendMail sends a message. m.To can be any name that Address accepts. An empty m.From is a user.
 func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -195,7 +194,7 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	return r, nil
 }
 
-// unread returns a clause that says why no agent currently reads mail to an address, or "" if an agent does.
+// unread returns "" if an agent currently reads mail to the address.
 func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		if p, ok := s.Pool(name); ok && p.Suspended {
@@ -208,7 +207,7 @@ func (s *Snapshot) unread(to string) string {
 	switch {
 	case ok && a.Suspended:
 		where := ""
-		if a.State == Suspended { // in any other state, Reason does not explain the suspension
+		if a.State == Suspended {
 			where = " " + a.Reason
 		}
 		return fmt.Sprintf("; the agent is suspended%s and will read the message when "+
@@ -222,9 +221,9 @@ func (s *Snapshot) unread(to string) string {
 	return "; this pool member is not running and will read the message when it runs again"
 }
 
-// Mail returns the unread messages to an address, newest first. If all is true, the result also contains read messages,
-// but no archived ones. Address resolves the recipient. An agent also gets its pool's messages that no other member has
-// taken. The address "" selects the messages for users.
+// Mail returns the unread messages to an address, newest first, and read messages if all is true. Address resolves the
+// recipient. An agent also gets its pool's messages that no other member has taken. The address "" selects the messages
+// for users.
 func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {

@@ -12,16 +12,9 @@ import (
 )
 
 // Merged yields the events of all cities in a directory: first those after a cursor, then live events. It ends when ctx
-// ends or the directory becomes unavailable.
-//
-// A city that is added later contributes its events from then on, including its start. If the city wrote earlier events
-// while the stream was open, a single event of type events.Gap stands for them. A city that is removed leaves the
-// stream, and a city that is restarted continues at its position.
-//
-// Events from before the start of the stream are sorted by time. Later events are in order only within each city. At
-// most one event of each city waits for a slow reader. An events.Gap also stands for events that are missing from a
-// log. It also reports a read error, or a cursor beyond the end of a log. At its end, the stream waits only briefly for
-// cities that do not respond.
+// ends or the directory becomes unavailable. Events from before the start of the stream are sorted by time. Later
+// events are in order only within each city. Cities can be added, removed and restarted during the stream. An
+// events.Gap stands for missing events, a read error, or a cursor beyond the end of a log.
 func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, error] {
 	return func(yield func(Tagged, error) bool) {
 		for s, err := range MergedSteps(ctx, d, from) {
@@ -39,7 +32,7 @@ func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, err
 // Step is one step of a merged stream.
 type Step struct {
 	Event *Tagged // nil = there is no event, but cities were added to At
-	At    Cursor  // the cursor to resume from, with all cities; valid until the next step
+	At    Cursor  // the cursor to resume from; valid until the next step
 	// a panic that Event reports, or that ended the stream; its type is *recovery.Panic
 	Fault error
 }
@@ -66,33 +59,31 @@ func MergedSteps(ctx context.Context, d Directory, from Cursor) iter.Seq2[Step, 
 }
 
 const (
-	// maxEventDelay is how long the stream waits for an older event from a slow city.
+	// time to wait for an older event from a slow city
 	maxEventDelay = time.Second
-	// retryMin and retryMax limit the delay before a city is queried again.
+	// delay before a city is queried again
 	retryMin, retryMax = 100 * time.Millisecond, 5 * time.Second
-	// readBefore is how far back to read the events of an added city. The city might have started before the directory
-	// listed it.
-	readBefore = time.Minute
-	// finishTimeout is how long a stream that ends waits for the cities' goroutines.
+	// A city might have started this long before the directory listed it.
+	readBefore    = time.Minute
 	finishTimeout = 2 * time.Second
 )
 
-// merge is the state of a merged stream. The reader's goroutine owns all fields except channels.
+// The reader's goroutine owns all fields except channels.
 type merge struct {
 	ctx        context.Context
 	dir        Directory
 	opened     time.Time
-	listed     bool // the first list has been received
+	listed     bool
 	cities     []Info
 	at         Cursor
 	joined     bool                 // a city has been added, but no step has reported it yet
 	joinedAt   map[string]time.Time // when each city was added after the first list
-	paths      map[string]string    // known folders of the cities in the cursor
+	paths      map[string]string
 	feeds      map[string]*feed
 	retries    map[string]retryDelay
 	offers     chan offer
-	lists      chan []Info // receives the current list of cities
-	listsEnded chan error  // receives the reason why no more lists will come; nil = ctx has ended
+	lists      chan []Info
+	listsEnded chan error // the value nil means that ctx has ended
 	running    sync.WaitGroup
 }
 
@@ -103,7 +94,6 @@ type retryDelay struct {
 
 func (m *merge) finish() {
 	ended := make(chan struct{})
-	// in a goroutine, because this can take until all cities have responded
 	go func() { m.running.Wait(); close(ended) }()
 	late := time.NewTimer(finishTimeout)
 	defer late.Stop()
@@ -177,7 +167,7 @@ func (m *merge) run(yield func(Step, error) bool) {
 	}
 }
 
-// drain handles all messages that have arrived. A busy stream must not miss new lists or offers.
+// A busy stream must not miss new lists or offers.
 func (m *merge) drain() {
 	for {
 		select {
@@ -200,8 +190,7 @@ func (m *merge) opening(now time.Time) bool {
 	return false
 }
 
-// completeCursor returns the cursor with all cities of the directory. A city without a known position gets seq 0, so
-// that a resuming reader gets all of the city's events.
+// A city without a known position gets seq 0.
 func (m *merge) completeCursor() Cursor {
 	var all Cursor
 	for i := range m.cities {
@@ -228,12 +217,12 @@ func (m *merge) yieldNext(f *feed, yield func(Step, error) bool) bool {
 	}
 	f.asked = time.Now()
 	f.next <- struct{}{}
-	m.joined = false // the step's cursor includes the cities that were added
+	m.joined = false
 	return yield(Step{&Tagged{f.name, *e}, m.completeCursor(), fault}, nil)
 }
 
-// next returns the feed with the oldest event, or nil while another city might have an older one. The second result is
-// the time at which the stream must act even without a message; zero = never.
+// next returns the feed with the oldest event, or nil while another city might have an older one. At wake, the stream
+// must act even without a message; zero = never.
 func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	sooner := func(t time.Time) {
 		if wake.IsZero() || t.Before(wake) {
@@ -247,7 +236,7 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 				best = f
 			}
 		case f.open && !f.beyond && m.at[f.name] >= f.last, f.slow:
-			// the city has no older events, so do not wait for it
+			// the city has no older events
 		case now.Before(late):
 			sooner(late)
 		default:
@@ -268,7 +257,7 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 func (m *merge) handleOffer(o offer) (joined bool) {
 	f := o.feed
 	if m.feeds[f.name] != f {
-		return false // the stream no longer uses this feed
+		return false
 	}
 	f.slow = false
 	switch {
@@ -294,7 +283,6 @@ func (m *merge) updateCities(all []Info) {
 	for i := range all {
 		name := all[i].Name
 		here[name] = true
-		// the name now belongs to another city
 		if path, seen := m.paths[name]; seen && path != all[i].Path {
 			m.removeCity(name)
 			delete(m.at, name)
@@ -303,7 +291,7 @@ func (m *merge) updateCities(all []Info) {
 			m.joinedAt[name] = time.Now()
 		}
 		m.paths[name] = all[i].Path
-		// reset the delay, so that the city's events are requested as soon as it runs
+		// request the city's events as soon as it runs
 		if r, resting := m.retries[name]; resting && !all[i].Running {
 			m.retries[name] = retryDelay{took: r.took}
 		}

@@ -12,26 +12,26 @@ import (
 
 type feed struct {
 	name string
-	// where to begin in the log of a city that was added later; zero = at the end
+	// zero = at the end of the log
 	startAt time.Time
-	// start of the stream; a gap event stands for the events between this time and startAt
+	// a gap event stands for the events between this time and startAt
 	began    time.Time
 	next     chan struct{} // each value allows the feed to offer one more event
 	end      context.CancelFunc
 	position uint64 // seq of the last event offered, or of the start position; owned by the feed
 
 	// the reader owns the fields below
-	open bool   // the feed has reported its start position
-	last uint64 // seq of the city's newest event when open was set
+	open bool
+	last uint64
 
-	beyond bool // the start position is beyond the end of the log; the feed reports this next
+	beyond bool // the start position is beyond the end of the log
 
-	nextEvent *events.Event // the next event to yield
-	headTime  time.Time     // time of nextEvent; feeds are sorted by this time
+	nextEvent *events.Event
+	headTime  time.Time // time of nextEvent
 	// if set, nextEvent is not from the log
 	fault error
-	asked time.Time // time of the latest request for an event
-	slow  bool      // the stream no longer waits for this feed
+	asked time.Time
+	slow  bool
 }
 
 type offer struct {
@@ -39,8 +39,8 @@ type offer struct {
 	event       *events.Event
 	key         time.Time
 	after, last uint64 // if event is nil: the start position, and the seq of the newest event
-	over        bool   // the feed has ended
-	fault       error  // the fault that the event reports
+	over        bool
+	fault       error
 }
 
 func (f *feed) before(g *feed) bool {
@@ -108,7 +108,7 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 	after = min(after, last)
 	f.position = after
 	for e, err := range c.Events(ctx, after) {
-		made := IsInsertedGap(&e) // a gap event that another stream has inserted
+		made := IsInsertedGap(&e)
 		switch {
 		case err != nil:
 			return
@@ -126,7 +126,6 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 	}
 }
 
-// startPosition returns the seq after which the feed begins, and a gap event for the earlier events that it skips.
 func (f *feed) startPosition(ctx context.Context, c Control, last uint64) (after uint64,
 	past *events.Event, err error) {
 	if f.startAt.IsZero() {
@@ -156,7 +155,6 @@ func (f *feed) startPosition(ctx context.Context, c Control, last uint64) (after
 	return after, past, err
 }
 
-// gapActor is the actor of inserted gap events.
 const gapActor = "api"
 
 // IsInsertedGap reports whether a stream inserted this event in place of missing events.
@@ -175,7 +173,7 @@ func gapEvent(from, to uint64, at time.Time) *events.Event {
 		Message: what + ": damaged or removed", Payload: payload}
 }
 
-// BeyondLog returns a gap event for a cursor that does not belong to a log. The parameter last is the newest seq.
+// BeyondLog returns a gap event for a cursor that does not belong to a log. last is the newest seq.
 func BeyondLog(asked string, last uint64) events.Event {
 	// cannot fail
 	payload, _ := json.Marshal(map[string]any{"asked": fmt.Sprintf("%.40s", asked), "newest": last})

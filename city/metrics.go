@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Configured is a city that can show its active configuration, without secrets. Remote cities need not implement it.
+// Configured is a city that can show its active configuration, without secrets.
 type Configured interface {
 	// Config returns the complete configuration as TOML.
 	Config(ctx context.Context) (string, error)
@@ -13,20 +13,20 @@ type Configured interface {
 	Explain(ctx context.Context, name string) (string, error)
 }
 
-// MetricsSource is a city that reports counters and timings. Remote cities need not implement it.
+// MetricsSource is a city that reports counters and timings.
 type MetricsSource interface {
 	Metrics() Metrics
 }
 
 // Metrics contains a city's counters and timings since its controller started.
 type Metrics struct {
-	Starts, StartsFailed, Crashes uint64 // numbers of agent starts, failed starts and crashes
-	// number of automation runs by result: "fired", "completed", "failed", "skipped"
+	Starts, StartsFailed, Crashes uint64
+	// by result: "fired", "completed", "failed", "skipped"
 	Runs map[string]uint64
 
 	Patrol    Timing            // how long patrols (checks of all agents) take
-	Iteration Timing            // how long iterations of the controller's loop take
-	Reads     map[string]Timing // how long calls to bead stores take, by rig; "" = the city's store
+	Iteration Timing            // of the controller's loop
+	Reads     map[string]Timing // calls to bead stores, by rig; "" = the city's store
 	Writes    map[string]Timing
 }
 

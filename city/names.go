@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// CompareNames compares names in natural order: worker-2 before worker-10. Only equal strings compare as 0, so leading
-// zeros also count.
+// CompareNames compares names in natural order: worker-2 before worker-10. Only equal strings compare as 0.
 func CompareNames(a, b string) int {
 	zeros := 0
 	for a != "" && b != "" {

@@ -12,12 +12,12 @@ import (
 
 // Peer is the program that sends a command.
 type Peer struct {
-	// actor of the peer's events; "" = unknown
+	// "" = unknown
 	Actor  string
-	From   string // where the peer is: "pid 4242", "tcp 192.0.2.7:4711"
-	Remote bool   // connected over TCP
-	Agent  bool   // the peer belongs to an agent's session
-	Tenant bool   // the peer acts for a tenant of the supervisor
+	From   string // "pid 4242", "tcp 192.0.2.7:4711"
+	Remote bool
+	Agent  bool // the peer belongs to an agent's session
+	Tenant bool // the peer acts for a tenant of the supervisor
 }
 
 // String returns the peer in the form of events.Event.EmittedBy, or "" for the zero value.
@@ -28,19 +28,17 @@ func (p Peer) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s (%s)", p.Actor, p.From))
 }
 
-// SessionHeader names the session that a request comes from. Session helpers set it when they forward requests. It
-// grants no additional rights.
+// SessionHeader names the session that a request comes from. It grants no additional rights.
 const SessionHeader = "Gcity-Session"
 
-// PeerOfSession returns the sender of a forwarded request. The parameter agent is "" if the session is unknown.
+// PeerOfSession returns the sender of a forwarded request. agent is "" if the session is unknown.
 func PeerOfSession(id, agent string) Peer {
 	return Peer{Actor: agent, From: "session " + id, Agent: agent != ""}
 }
 
 type peerKey struct{}
 
-// componentNames lists the actors that are parts of gcity. A process cannot claim one of these names through its
-// environment.
+// A process cannot claim one of these names through its environment.
 func componentNames() []string { return []string{"controller", "supervisor", "log"} }
 
 // WithPeer returns a context for commands that p sends.
@@ -62,8 +60,8 @@ func isReportedBySelf(kind string) bool {
 	}, kind)
 }
 
-// Signed returns a command with its peer as the author. It rejects a command that names another actor, and events of
-// types that only gcity writes.
+// Signed returns a command with its peer as the author. It rejects other authors, and events of types that only gcity
+// writes.
 func Signed(c Command, p Peer) (Command, error) {
 	var err error
 	switch c := c.(type) {
@@ -92,8 +90,7 @@ func Signed(c Command, p Peer) (Command, error) {
 	return c, nil
 }
 
-// signBy returns the author of a peer's command. An agent can name only itself, and programs outside all sessions can
-// name anyone.
+// An agent can name only itself, and programs outside all sessions can name anyone.
 func (p Peer) signBy(name string) (string, error) {
 	if p.Agent || name == "controller" {
 		return p.sign(name)
@@ -104,7 +101,7 @@ func (p Peer) signBy(name string) (string, error) {
 	return name, nil
 }
 
-// sign returns the author of a peer's event or command. It returns an error if the peer must not use the name.
+// sign returns an error if the peer must not use the name.
 func (p Peer) sign(name string) (string, error) {
 	switch {
 	case p == Peer{}:

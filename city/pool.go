@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pool is a group of identical agents. A check determines its size.
+// Pool is a group of identical agents.
 type Pool struct {
 	Name        string `json:"name"` // qualified name: "rig/name" or "name"
 	Description string `json:"description,omitempty"`
@@ -13,11 +13,11 @@ type Pool struct {
 	Min         int    `json:"min"`
 	Max         int    `json:"max"`
 
-	Size    int `json:"size"` // number of running members, except draining ones
+	Size    int `json:"size"` // running members, except draining ones
 	Desired int `json:"desired"`
-	// where Desired comes from: "check returned 3", "override by operator", …
+	// "check returned 3", "override by operator", …
 	Reason   string    `json:"reason"`
-	Since    time.Time `json:"since"` // time at which Desired got this value
+	Since    time.Time `json:"since"` // when Desired got this value
 	Override *int      `json:"override,omitempty"`
 	Draining []string  `json:"draining,omitempty"`
 
@@ -30,7 +30,7 @@ type Pool struct {
 	Timeout time.Duration `json:"drain_timeout_ns"` // 0 = a drain has no time limit
 
 	Source string `json:"source,omitempty"`
-	// patches that change the pool; see Agent.Patched
+	// see Agent.Patched
 	Patched   []string   `json:"patched,omitempty"`
 	Decisions []Decision `json:"decisions,omitempty"` // newest last, at most MaxDecisions
 	Next      *Next      `json:"next,omitempty"`
@@ -39,11 +39,11 @@ type Pool struct {
 // Check is the latest state of a pool's size check.
 type Check struct {
 	Command string `json:"command,omitempty"` // "" = count the pool's open work
-	// start of the run in progress, if any
+	// start of the run in progress
 	Running *time.Time    `json:"running,omitempty"`
 	At      *time.Time    `json:"at,omitempty"` // end of the latest run
 	Took    time.Duration `json:"took_ns,omitempty"`
-	// result of the latest successful run, before Min and Max are applied
+	// before Min and Max are applied
 	Value   int        `json:"value"`
 	Good    *time.Time `json:"good,omitempty"`    // end of the latest successful run
 	Problem string     `json:"problem,omitempty"` // why the latest run failed; "" = it succeeded
@@ -62,7 +62,7 @@ type Rig struct {
 	Problem   string `json:"problem,omitempty"` // why the folder cannot be used
 	Source    string `json:"source,omitempty"`
 
-	Work *RigWork `json:"work,omitempty"` // work in the rig's store; nil = not counted
+	Work *RigWork `json:"work,omitempty"` // nil = not counted
 }
 
 // RigWork counts the beads in a rig's store.
@@ -77,12 +77,12 @@ type DrainInfo struct {
 	Deadline *time.Time `json:"deadline,omitempty"` // nil = no time limit
 	By       string     `json:"by"`                 // "pool", "operator"
 	Acked    bool       `json:"acked"`
-	Final    bool       `json:"final,omitempty"` // no new session starts after the drain
+	Final    bool       `json:"final,omitempty"`
 }
 
 // Usage is the resource usage of a session's process tree.
 type Usage struct {
-	CPU   float64 `json:"cpu"` // usage since the previous sample, in percent of one processor
+	CPU   float64 `json:"cpu"` // since the previous sample, in percent of one processor
 	RSS   int64   `json:"rss"` // memory in bytes
 	Procs int     `json:"procs"`
 }
@@ -90,7 +90,7 @@ type Usage struct {
 // Next says what will happen if nothing changes.
 type Next struct {
 	At *time.Time `json:"at,omitempty"` // nil = no fixed time; What contains the condition
-	// what happens: "restarted", "killed if it does not respond", …
+	// "restarted", "killed if it does not respond", …
 	What string `json:"what"`
 }
 
@@ -119,8 +119,7 @@ const (
 	PoolRestarts = "restarting, "
 )
 
-// Restarting returns the progress of a pool's restart: "restarting, 1 of 3 done". It returns "" if the pool is not
-// restarting.
+// Restarting returns the progress of a pool's restart: "restarting, 1 of 3 done", or "" if it is not restarting.
 func (p *Pool) Restarting() string {
 	_, progress, ok := strings.Cut(p.Reason, ReasonGap+PoolRestarts)
 	if !ok {

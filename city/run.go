@@ -59,7 +59,7 @@ func runOf(b beads.Bead) Run {
 	number := func(key string) int {
 		n, err := strconv.Atoi(b.Metadata[key])
 		if err != nil {
-			return 0 // the metadata value is missing, or another program has written it
+			return 0 // missing, or written by another program
 		}
 		return n
 	}

@@ -16,10 +16,10 @@ const (
 	Submitted Stage = "submitted" // has been written to the terminal, followed by Enter
 	// the agent has printed output since the nudge was submitted
 	Acknowledged Stage = "acknowledged"
-	GivenUp      Stage = "given up" // has not been typed and will not be; the reason is in Why
+	GivenUp      Stage = "given up" // will not be typed; the reason is in Why
 )
 
-// OutputSince describes an acknowledged nudge. Output does not prove that the agent has read it.
+// Output does not prove that the agent has read the nudge.
 const OutputSince = "new output since"
 
 // Text describes the stage.
@@ -34,10 +34,10 @@ func (s Stage) Text() string {
 type Hold string
 
 const (
-	HoldDraft  Hold = "draft"  // a user's draft is on the input line
-	HoldScreen Hold = "screen" // the screen shows a draft after the prompt
-	HoldTyping Hold = "typing" // a user is typing into the terminal
-	HoldEnded  Hold = "ended"  // the session has just ended
+	HoldDraft  Hold = "draft"
+	HoldScreen Hold = "screen"
+	HoldTyping Hold = "typing"
+	HoldEnded  Hold = "ended"
 )
 
 // Text returns the reason as a clause. Without a reason, it returns "".
@@ -58,8 +58,7 @@ func (h Hold) Text() string {
 // Over reports whether gcity will not type the nudge again.
 func (s Stage) Over() bool { return s == Submitted || s == Acknowledged || s == GivenUp }
 
-// Send is a text that was sent with Nudge. Queued nudges are in the order in which gcity will type them: those with Now
-// set first, and older ones before newer ones.
+// Send is a text that was sent with Nudge. Queued nudges are in the order in which gcity will type them.
 type Send struct {
 	ID    uint64 `json:"id"`   // unique while the controller runs
 	Text  string `json:"text"` // first line of the text, cut to MaxSendShown bytes
@@ -67,23 +66,22 @@ type Send struct {
 	Bytes int    `json:"bytes"`
 	Stage Stage  `json:"stage"`
 	Why   string `json:"why,omitempty"` // "a draft is on the input line", "agent is starting"
-	// why the agent's terminal delays the nudge; "" = it does not
+	// "" = the terminal does not delay the nudge
 	Hold  Hold      `json:"hold,omitempty"`
 	Since time.Time `json:"since"`
 }
 
 // Limits of nudges.
 const (
-	MaxSendShown = 80      // maximum size of a nudge's first line in a Snapshot, in bytes
-	MaxSends     = 20      // maximum number of nudges queued for one agent
-	MaxSend      = 1 << 20 // maximum size of one nudge, and of all nudges queued for one agent
+	MaxSendShown = 80      // in bytes
+	MaxSends     = 20      // queued for one agent
+	MaxSend      = 1 << 20 // in bytes, of one nudge and of all nudges queued for one agent
 )
 
-// Tidy returns a command with its text as it will be typed. It rejects control characters, because a terminal would
-// interpret them as keys.
+// Tidy returns a command with its text as it will be typed. It rejects control characters.
 func Tidy(c Command) (Command, error) {
 	n, ok := c.(Nudge)
-	if !ok || len(n.Text) > MaxSend { // a nudge that is too long is rejected later
+	if !ok || len(n.Text) > MaxSend {
 		return c, nil
 	}
 	text, err := beads.Text("text", n.Text, MaxSend)

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// SlingRequest describes work to assign: a bead, what a formula creates, or a new bead with this Title. If it names
-// both a bead and a formula, the formula describes how to work on the bead.
+// SlingRequest describes work to assign: a bead, what a formula creates, or a new bead with this Title. With both a
+// bead and a formula, the formula describes how to work on the bead.
 type SlingRequest struct {
-	// an agent, a pool or a rig, resolved as in Address; a rig stands for its default_sling_target; "" = the bead's rig
+	// an agent, a pool or a rig, resolved as in Address; "" = the bead's rig
 	Target  string `json:"target,omitempty"`
 	Bead    string `json:"bead,omitempty"`
 	Formula string `json:"formula,omitempty"`
 	// use no formula, not even the target's default_sling_formula
 	NoFormula bool `json:"no_formula,omitempty"`
-	// title of the bead to create; "" = the title in the formula
+	// "" = the title in the formula
 	Title       string            `json:"title,omitempty"`
 	Description string            `json:"description,omitempty"`
 	Vars        map[string]string `json:"vars,omitempty"`
 	Nudge       bool              `json:"nudge,omitempty"`
-	By          string            `json:"by,omitempty"`    // the author; "" = a user
+	By          string            `json:"by,omitempty"`    // "" = a user
 	Force       bool              `json:"force,omitempty"` // take the work from another assignee
 	// number of automation runs that led to the request
 	Depth int `json:"depth,omitempty"`
@@ -58,9 +58,8 @@ func (s SlingRequest) Check() error {
 	return nil
 }
 
-// Sling assigns work to an agent, a pool or a rig, and nudges the recipient on request. The receipt contains the bead,
-// and the reason if the nudge cannot be typed. Errors are *Error. The code is Conflict if the work is closed or another
-// agent has it.
+// Sling assigns work to an agent, a pool or a rig, and nudges the recipient on request. Errors are *Error. The code is
+// Conflict if the work is closed or another agent has it.
 func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	if err := s.Check(); err != nil {
 		return Receipt{}, err
@@ -93,7 +92,7 @@ func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	return r, nil
 }
 
-// agentToNotify returns the assignee or a running member of the pool, preferably one without work.
+// Members without work are preferred.
 func (s *Snapshot) agentToNotify(assignee string, labels []string) string {
 	if a, ok := s.Agent(assignee); ok {
 		return a.Name

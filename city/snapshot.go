@@ -11,8 +11,7 @@ import (
 type State string
 
 const (
-	Waiting State = "waiting" // a dependency is not ready yet
-	// in one of the phases pre_start, session, setup and readiness
+	Waiting     State = "waiting" // a dependency is not ready yet
 	Starting    State = "starting"
 	Running     State = "running"     // the agent's process tree is alive
 	Draining    State = "draining"    // asked to finish
@@ -27,7 +26,7 @@ const (
 	Unknown State = "unknown"
 )
 
-// States lists all states in the order in which they are shown. States that need attention come first.
+// States lists all states in the order in which they are shown.
 var States = [...]State{Failed, Quarantined, Unknown, Backoff, Stopping, Draining, Starting,
 	Waiting, Running, Stopped, Exited, Suspended}
 
@@ -39,8 +38,7 @@ func (s State) Is() string {
 	return string(s)
 }
 
-// Urgency returns the position of a state in States, counted from 1. It returns 0 for an unknown state, which therefore
-// comes first.
+// Urgency returns the position of a state in States, counted from 1, or 0 for an unknown state.
 func (s State) Urgency() int {
 	for i, t := range States {
 		if s == t {
@@ -59,18 +57,17 @@ const (
 	CityLevel  Level = "city"
 )
 
-// Snapshot is the state of a city at one point in time. A published snapshot is immutable; copy it before you change
-// it.
+// Snapshot is the state of a city at one point in time. A published snapshot is immutable.
 type Snapshot struct {
 	Name        string       `json:"name"`
 	Path        string       `json:"path"`
 	Host        string       `json:"host"`
-	Version     string       `json:"version"` // version of the controller
+	Version     string       `json:"version"` // of the controller
 	Rev         uint64       `json:"rev"`     // incremented with every published snapshot
-	Seq         uint64       `json:"seq"`     // seq of the newest event
+	Seq         uint64       `json:"seq"`     // of the newest event
 	At          time.Time    `json:"at"`
-	Started     time.Time    `json:"started"` // start time of the controller
-	PID         int          `json:"pid"`     // process ID of the controller
+	Started     time.Time    `json:"started"` // of the controller
+	PID         int          `json:"pid"`     // of the controller
 	Mode        string       `json:"mode"`    // "console", "headless", "supervised", "settle"
 	Suspended   bool         `json:"suspended"`
 	Config      ConfigInfo   `json:"config"`
@@ -81,13 +78,13 @@ type Snapshot struct {
 	Automations []Automation `json:"automations"`         // sorted by scoped name
 	Watchdogs   []Watchdog   `json:"watchdogs,omitempty"` // sorted by name
 	Work        Work         `json:"work"`
-	// work assigned to agents that are not running, sorted by agent name
+	// sorted by agent name
 	Stranded []Stranded `json:"stranded,omitempty"`
-	// mail for users, addressed to neither an agent nor a pool
+	// addressed to neither an agent nor a pool
 	Mail    MailCount `json:"mail,omitzero"`
 	Store   WorkStore `json:"store,omitzero"`
 	Console Console   `json:"console"`
-	// the city's TCP address: "127.0.0.1:8080"; "" = none
+	// the city's TCP address; "" = none
 	API string `json:"api,omitempty"`
 	// file with the token for API; "" = none
 	APIToken string   `json:"api_token_file,omitempty"`
@@ -105,38 +102,38 @@ type ConfigInfo struct {
 	// why the configuration on disk is not active; "" = it is active
 	Rejected string   `json:"rejected,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
-	Held     *Held    `json:"held,omitempty"` // a newer configuration that waits for confirmation
-	// variables in the controller's environment that override the file: "GC_SESSION=tmux"
+	Held     *Held    `json:"held,omitempty"` // waits for confirmation
+	// environment variables that override the file: "GC_SESSION=tmux"
 	Environ []string `json:"environ,omitempty"`
 }
 
 // WorkStore describes the city's bead store. The zero value means the embedded store.
 type WorkStore struct {
 	Provider string `json:"provider,omitempty"` // "bd" or "exec:SCRIPT"
-	// host of bd's database server, as configured
+	// of bd's database server
 	Host string `json:"host,omitempty"`
 	Port int    `json:"port,omitempty"`
 }
 
 // Console contains a city's settings for the control room.
 type Console struct {
-	// theme for users who have not chosen one; "" = none
+	// for users who have not chosen one
 	Theme string `json:"theme,omitempty"`
-	// the city's color: a number from 0 to 255, or "#rrggbb"
+	// a number from 0 to 255, or "#rrggbb"
 	Color string `json:"colour,omitempty"`
 }
 
 // Patrol shows whether the controller's loop is running.
 type Patrol struct {
 	Interval time.Duration `json:"interval_ns"`
-	// end of the loop's last pass; Control.Snapshot always returns the current value
+	// end of the loop's last pass; always current in Control.Snapshot
 	Last time.Time `json:"last"`
 }
 
 // Age returns the time since the loop's last pass.
 func (p Patrol) Age(now time.Time) time.Duration { return max(0, now.Sub(p.Last)) }
 
-// Agent is an agent in a snapshot, in the JSON form of the API.
+// Agent is an agent in a snapshot.
 type Agent struct {
 	Name        string `json:"name"` // qualified name: "dir/name" or "name"
 	Description string `json:"description,omitempty"`
@@ -158,7 +155,7 @@ type Agent struct {
 	Session *Session `json:"session,omitempty"`
 	PID     int      `json:"pid,omitempty"`
 	Frozen  bool     `json:"frozen,omitempty"` // stopped by SIGSTOP
-	// number of restarts after an exit; restarts by a user do not count
+	// restarts by a user do not count
 	Restarts int `json:"restarts"`
 	RecentCrashes
 	Exit *Exit `json:"exit,omitempty"`
@@ -167,33 +164,33 @@ type Agent struct {
 	Drain *DrainInfo `json:"drain,omitempty"` // set if the agent has been asked to finish
 	Usage *Usage     `json:"usage,omitempty"` // nil = no measurement
 
-	// queued nudges and, for a minute, also the latest nudge that was typed or given up
+	// queued nudges, and for a minute the latest finished one
 	Sends []Send `json:"sends,omitempty"`
 
 	Workload
 
-	// set if the agent has work but no new output for stuck_after
+	// has work but no new output for stuck_after
 	Stuck *Stuck `json:"stuck,omitempty"`
 
 	Refusal
 	Declaration
-	LastOutput string     `json:"last_output,omitempty"` // only set if the client requests it
+	LastOutput string     `json:"last_output,omitempty"` // only if the client requests it
 	Decisions  []Decision `json:"decisions,omitempty"`   // newest last, at most MaxDecisions
 }
 
 // Refusal says whether the controller refuses to restart an agent, and why.
 type Refusal struct {
-	// reason for the refusal; "" = the agent can be restarted
+	// "" = the agent can be restarted
 	NoRestart string `json:"no_restart,omitempty"`
-	// the controller refuses because the pool no longer wants the agent
+	// the pool no longer wants the agent
 	Surplus bool `json:"surplus,omitempty"`
 }
 
 // Workload describes an agent's mail and work.
 type Workload struct {
-	// unread messages for the agent and its pool
+	// unread, for the agent and its pool
 	Mail int `json:"mail,omitempty"`
-	// newest of the agent's beads in progress: "gc-214 fix the retry test"
+	// newest bead in progress: "gc-214 fix the retry test"
 	Task string `json:"task,omitempty"`
 
 	// open gate that blocks the bead in Task: "gc-12 release approved"
@@ -202,18 +199,18 @@ type Workload struct {
 
 // Declaration contains the settings that determine how an agent runs.
 type Declaration struct {
-	// provider that selects the agent's program: "claude"; "" = the agent has a start_command
+	// provider that selects the program: "claude"; "" = start_command
 	Program string `json:"program,omitempty"`
 
 	DependsOn   []string      `json:"depends_on,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = no timeout
 
 	SuspendedBy Level `json:"suspended_by,omitempty"`
-	// where the agent is declared: "city.toml:12:1"
+	// "city.toml:12:1"
 	Source string `json:"source,omitempty"`
 	// where patches change the agent: "city.toml:40:1"
 	Patched []string `json:"patched,omitempty"`
-	// hash of the declaration, 12 hex digits; a different hash is a different agent
+	// 12 hex digits; a different hash is a different agent
 	Declared string `json:"declared,omitempty"`
 	Command  string `json:"command,omitempty"`
 	Dir      string `json:"dir,omitempty"`
@@ -232,7 +229,7 @@ type Session struct {
 	Output   uint64 `json:"output,omitempty"`
 	Attached bool   `json:"attached"`
 	Viewers  int    `json:"viewers,omitempty"`
-	// where the session runs, according to its provider: "node n1"
+	// from the provider: "node n1"
 	Details []string `json:"details,omitempty"`
 }
 
@@ -251,23 +248,23 @@ type Exit struct {
 	Signal string        `json:"signal,omitempty"`
 	At     time.Time     `json:"at"`
 	Uptime time.Duration `json:"uptime_ns"`
-	File   string        `json:"file,omitempty"` // path of the stored output, relative to the city
-	// a later session has ended too, because gcity stopped it
+	File   string        `json:"file,omitempty"` // stored output, relative to the city
+	// gcity has stopped a later session
 	Earlier bool `json:"earlier,omitempty"`
 }
 
 // RecentCrashes describes an agent's latest crashes.
 type RecentCrashes struct {
-	// number of crashes within the restart window; in quarantine, the number that led to it
+	// within the restart window; in quarantine, the number that led to it
 	Crashes int `json:"crashes"`
-	// the crashes that led to the current quarantine; nil = unknown, or no quarantine
+	// nil = unknown, or no quarantine
 	Quarantine *Quarantine `json:"quarantine,omitempty"`
 }
 
-// Quarantine describes the crashes that led to a quarantine. RecentCrashes.Crashes is their number.
+// Quarantine describes the crashes that led to a quarantine.
 type Quarantine struct {
-	LastCrash string        `json:"last_crash"` // how the agent last crashed: "exit 3"
-	Span      time.Duration `json:"span_ns"`    // time from the first crash to the last
+	LastCrash string        `json:"last_crash"` // "exit 3"
+	Span      time.Duration `json:"span_ns"`    // from the first crash to the last
 }
 
 // Decision is what the controller decided about an agent, and why.

@@ -16,7 +16,7 @@ const WispLabel = "wisp"
 // DigestType is the type of a closed bead that summarizes a wisp.
 const DigestType = "digest"
 
-// digestOf is the prefix of a digest's label, before the wisp's ID. The label ensures that a wisp gets only one digest.
+// label prefix; a wisp gets only one digest
 const digestOf = "digest-of:"
 
 // DigestKey is a wisp's metadata key for the ID of its digest.
@@ -100,7 +100,7 @@ func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest be
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{DigestKey: digest.ID, beads.CloseReason: "squashed into " +
 		digest.ID}
-	// Force closes the root even if a step has been added in the meantime; that step stays open
+	// Force closes the root even if a step has been added in the meantime
 	_, err = c.Do(ctx, UpdateBead{ID: w.Root.ID, Patch: p, Force: true})
 	return digest, err
 }
@@ -125,7 +125,6 @@ func writeDigest(ctx context.Context, c Control, w Wisp, by, words string) (bead
 	return *r.Bead, nil
 }
 
-// rigOf returns the rig of the bead with this ID, or "" for the city.
 func (s *Snapshot) rigOf(id string) string {
 	for i := range s.Rigs {
 		if s.Rigs[i].Prefix != "" && s.Rigs[i].Prefix == BeadPrefix(id) {
@@ -136,8 +135,8 @@ func (s *Snapshot) rigOf(id string) string {
 }
 
 const (
-	digestTitle = 120     // in characters
-	digestMost  = 8 << 10 // maximum size of the list of steps in a digest, in bytes
+	digestTitle = 120
+	digestMost  = 8 << 10 // in bytes
 )
 
 func cutTitle(s string) string {

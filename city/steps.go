@@ -14,8 +14,7 @@ const MoleculeKey = "molecule_id"
 // Lister lists beads, like Store.List.
 type Lister func(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 
-// routed reports whether a step has its own assignee or pool label. Any other step belongs to the assignee of its
-// molecule, or of the bead that the molecule describes.
+// A step that is not routed belongs to the assignee of its molecule, or of the bead that the molecule describes.
 func routed(b beads.Bead) bool {
 	return b.Assignee != "" || slices.ContainsFunc(b.Labels, func(l string) bool {
 		return strings.HasPrefix(l, PoolLabel)
@@ -62,7 +61,7 @@ func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, erro
 		return nil, err
 	}
 	var out []beads.Bead
-	// keyed by ID, because a molecule can be found twice
+	// a molecule can be found twice
 	seen := map[string]bool{}
 	for _, b := range mine {
 		root, of := b.ID, beads.Query{Parent: b.ID, Type: beads.TypeMolecule, Ready: true,

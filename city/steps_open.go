@@ -31,10 +31,9 @@ func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, 
 	return open, nil
 }
 
-// namedSteps is the maximum number of open steps that a message lists.
 const namedSteps = 5
 
-// Closable returns an error if a molecule has open steps. It ignores the steps with the given IDs.
+// Closable returns an error if a molecule has open steps other than those with the given IDs.
 func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) error {
 	if b.Type != beads.TypeMolecule || b.Status == beads.StatusClosed {
 		return nil
@@ -65,8 +64,8 @@ func StepsOpen(n int) string {
 	return fmt.Sprintf("%d steps are", n)
 }
 
-// Allowed returns an error if the change would close a molecule with open steps and Force is not set. A missing bead is
-// not an error.
+// Allowed returns an error if the change would close a molecule with open steps without Force. A missing bead is not an
+// error.
 func (c UpdateBead) Allowed(ctx context.Context, s interface {
 	Get(ctx context.Context, id string) (beads.Bead, error)
 	List(ctx context.Context, q beads.Query) ([]beads.Bead, error)

@@ -9,23 +9,22 @@ import (
 type Ending struct {
 	Since   time.Time `json:"since"`
 	Hurried bool      `json:"hurried,omitempty"` // a user has cut the grace period short
-	// when the remaining agents are or were killed; zero = all agents exited on time
+	// when remaining agents are killed; zero = all exited on time
 	Hurry time.Time `json:"hurry,omitzero"`
-	Until time.Time `json:"until"` // when the controller gives up stopping the city
-	// what the city is waiting for besides agents, as clauses
+	Until time.Time `json:"until"` // when the controller gives up
+	// what the city is waiting for besides agents
 	Waits []string `json:"waits,omitempty"`
 }
 
-// StopReport reports the progress of stopping a city. It reports each line only once. The zero value is ready to use.
+// StopReport reports the progress of stopping a city, each line only once. The zero value is ready to use.
 type StopReport struct {
 	reported map[string]bool
 	counted  map[string]bool // agents that a report has counted but not named
 }
 
-// maxNamedAgents is the maximum number of agents that a report names.
 const maxNamedAgents = 8
 
-// NewLines returns the lines that have not been reported yet: deadlines, and agents and tasks that delay the stop.
+// NewLines returns the lines that have not been reported yet.
 func (f *StopReport) NewLines(s *Snapshot) []string {
 	e := s.Ending
 	if e == nil {
@@ -46,7 +45,7 @@ func (f *StopReport) NewLines(s *Snapshot) []string {
 	return lines
 }
 
-// Unsettled returns a line for each agent that is starting or stopping, for one-shot runs.
+// Unsettled returns a line for each agent that is starting or stopping.
 func (f *StopReport) Unsettled(s *Snapshot) []string {
 	return f.agents(s, func(a *Agent) bool { return a.State == Stopping || a.State == Starting })
 }
@@ -97,7 +96,7 @@ func (f *StopReport) unlessReported(line string) []string {
 
 func (a *Agent) waitLine(e *Ending) string {
 	text := "waiting for " + a.Name
-	// not for an agent that is being killed, because its deadline is that of the whole stop
+	// the deadline of a killed agent is that of the whole stop
 	if e != nil && a.State == Stopping && a.Until != nil && a.Until.Before(e.Until) {
 		return text + ": it has until " + formatTime(*a.Until) + " to exit"
 	}

@@ -9,12 +9,12 @@ import (
 // Stranded is work assigned to an agent that is not running and will not start by itself.
 type Stranded struct {
 	Agent string `json:"agent"`
-	// completes a sentence that begins with the agent's name: "is suspended with rig demo"
+	// follows the agent's name: "is suspended with rig demo"
 	Why string `json:"why"`
-	// no agent has this name, and no pool can have a member with it
+	// no agent or pool member can have this name
 	Gone  bool      `json:"gone,omitempty"`
 	Since time.Time `json:"since"` // when the work was first found to be stranded
-	Beads []string  `json:"beads"` // IDs of the first beads, at most StrandedIDs
+	Beads []string  `json:"beads"` // at most StrandedIDs
 	Count int       `json:"count"` // total number of beads
 }
 

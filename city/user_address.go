@@ -1,5 +1,4 @@
 package city
 
-// IsUserAddress reports whether an address belongs to no agent and no pool of the city, so that only users read its
-// mail.
+// IsUserAddress reports whether an address belongs to no agent and no pool.
 func (s *Snapshot) IsUserAddress(to string) bool { return s.isUserAddress(to) }

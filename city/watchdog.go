@@ -10,12 +10,12 @@ import (
 type Remedy string
 
 const (
-	// no session is running: start the agent
+	// no session is running
 	RemedyStart Remedy = "start"
-	RemedyWake  Remedy = "wake" // the agent has been silent for too long: type the wake text
-	// the agent has been silent for too long, and the provider cannot type: restart it
+	RemedyWake  Remedy = "wake" // silent for too long
+	// silent for too long, but the provider cannot type
 	RemedyRestart Remedy = "restart"
-	RemedyNudge   Remedy = "nudge" // the heartbeat is late and there is mail: type the nudge text
+	RemedyNudge   Remedy = "nudge" // the heartbeat is late and there is mail
 	RemedyNothing Remedy = "nothing"
 )
 
@@ -50,15 +50,14 @@ type Watchdog struct {
 	VeryStale time.Duration `json:"very_stale_ns"`
 	TTL       time.Duration `json:"triage_ttl_ns,omitempty"`
 
-	Mode WatchMode `json:"mode"` // mode of the next check
+	Mode WatchMode `json:"mode"` // of the next check
 	// why the mode is not the configured one: "triage scout said nothing within 5m"
 	Degraded string `json:"degraded,omitempty"`
 
-	// time of the latest heartbeat, by the controller's clock. Before the first one, it is the time when the watchdog
-	// began to wait
+	// by the controller's clock; before the first one, when the wait for it began
 	Heartbeat *time.Time `json:"heartbeat,omitempty"`
 	Freshness Freshness  `json:"freshness"`
-	Mail      int        `json:"mail,omitempty"`    // unread messages for the monitored agent
+	Mail      int        `json:"mail,omitempty"`    // unread, for the monitored agent
 	Problem   string     `json:"problem,omitempty"` // why the heartbeat file is invalid
 
 	// as reported in the heartbeat; nil = not reported
@@ -69,13 +68,13 @@ type Watchdog struct {
 	Next    *time.Time `json:"next,omitempty"`
 	Triaged *TriageRun `json:"triaged,omitempty"`
 	Last    *Judgement `json:"last,omitempty"`
-	// newest last, at most MaxDecisions; includes only checks that led to an action
+	// newest last, at most MaxDecisions; only checks that led to an action
 	Recent []Judgement `json:"recent,omitempty"`
-	Failed int         `json:"failed,omitempty"` // number of consecutive wakes that did not help
+	Failed int         `json:"failed,omitempty"` // consecutive wakes that did not help
 
 	Escalated *Escalation `json:"escalated,omitempty"`
 
-	// there are no checks, because the city or the monitored agent is suspended
+	// the city or the monitored agent is suspended
 	Suspended bool   `json:"suspended,omitempty"`
 	Source    string `json:"source,omitempty"` // "city.toml:40:1"
 }
@@ -83,8 +82,8 @@ type Watchdog struct {
 // TriageRun is a running triage agent.
 type TriageRun struct {
 	Since time.Time `json:"since"`
-	Until time.Time `json:"until"` // deadline, after which the thresholds decide
-	Beat  string    `json:"beat"`  // ID of the check that the agent works on
+	Until time.Time `json:"until"` // after this time, the thresholds decide
+	Beat  string    `json:"beat"`  // ID of the check
 }
 
 // Judgement is the result of a check.
@@ -92,19 +91,19 @@ type Judgement struct {
 	At       time.Time `json:"at"`
 	Decision Remedy    `json:"decision"`
 	Reason   string    `json:"reason"`
-	// name of the triage agent, "thresholds", or an operator
+	// triage agent, "thresholds", or an operator
 	By     string        `json:"by"`
-	Took   time.Duration `json:"took_ns,omitempty"` // how long the triage took
-	Result string        `json:"result,omitempty"`  // result of the action: "typed", "failed: …"
+	Took   time.Duration `json:"took_ns,omitempty"` // of the triage
+	Result string        `json:"result,omitempty"`  // of the action: "typed", "failed: …"
 }
 
 // Escalation is a request to a user for help.
 type Escalation struct {
 	At      time.Time `json:"at"`
-	To      string    `json:"to"` // the user's mail address
+	To      string    `json:"to"` // a mail address
 	Message string    `json:"message"`
-	Seen    bool      `json:"seen,omitempty"` // a user has acknowledged it
-	By      string    `json:"by,omitempty"`   // the user that acknowledged the escalation
+	Seen    bool      `json:"seen,omitempty"`
+	By      string    `json:"by,omitempty"`
 }
 
 // Stuck means that an agent has work, but its output has not changed for too long.
@@ -113,7 +112,7 @@ type Stuck struct {
 	Task  string    `json:"task"`
 }
 
-// Reports returns the counts in a heartbeat: "agents: 3 healthy, 1 unhealthy". It returns "" without counts.
+// Reports returns the counts in a heartbeat: "agents: 3 healthy, 1 unhealthy", or "".
 func (w *Watchdog) Reports() string {
 	var parts []string
 	if n := w.HealthyAgents; n != nil {
@@ -152,7 +151,7 @@ type (
 		Beat string `json:"beat,omitempty"`
 		By   string `json:"by,omitempty"`
 	}
-	// Acknowledge records that a user has seen an escalation. An escalation that has not changed is not sent again.
+	// Acknowledge records that a user has seen an escalation.
 	Acknowledge struct {
 		Watchdog string `json:"-"`
 		By       string `json:"by,omitempty"`

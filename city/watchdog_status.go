@@ -2,14 +2,14 @@ package city
 
 // Status words for watchdogs, in addition to the Freshness values.
 const (
-	WatchdogEscalated = "calls"     // the watchdog has escalated and waits for a user
-	WatchdogSuspended = "suspended" // the watchdog does not check its agent
+	WatchdogEscalated = "calls" // waits for a user
+	WatchdogSuspended = "suspended"
 )
 
 // IsEscalated reports whether the watchdog has escalated and no user has acknowledged that.
 func (w *Watchdog) IsEscalated() bool { return w.Escalated != nil && !w.Escalated.Seen }
 
-// StatusWord returns the status that users see: an escalation, a suspension, or the freshness of the heartbeat.
+// StatusWord returns the status that users see.
 func (w *Watchdog) StatusWord() string {
 	switch {
 	case w.IsEscalated():

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Wave is a group of agents that start, stop or drain together, and its progress.
+// Wave is the progress of a group of agents that start, stop or drain together.
 type Wave struct {
 	Verb        string // "starting", "stopping", "draining"
 	Done, Total int
-	// estimated time left, or the time until the last deadline; 0 = unknown
+	// estimate, or the time until the last deadline; 0 = unknown
 	Left time.Duration
 }
 
@@ -22,7 +22,7 @@ func (w Wave) String() string {
 	return text
 }
 
-// Large reports whether the header should show the wave, because a list would be too long.
+// Large reports whether the header should show the wave.
 func (w Wave) Large() bool { return w.Total >= 10 }
 
 // Waves detects waves in successive snapshots. The zero value is ready to use.
@@ -30,7 +30,7 @@ type Waves struct {
 	stop, drain, start wave
 }
 
-// wave is the progress of a wave. A wave lasts as long as snapshots contain agents in its state.
+// A wave lasts as long as snapshots contain agents in its state.
 type wave struct {
 	since       time.Time
 	left, total int

@@ -6,12 +6,12 @@ import (
 	"gcity/beads"
 )
 
-// Automation is an automation in a snapshot, in the JSON form of the API.
+// Automation is an automation in a snapshot.
 type Automation struct {
 	Name        string `json:"name"` // scoped: "x", or "x:rig:demo"
 	Description string `json:"description,omitempty"`
 	Rig         string `json:"rig,omitempty"`
-	// file path; relative to the city if possible
+	// relative to the city if possible
 	Source string `json:"source"`
 	Layer  string `json:"layer,omitempty"`
 
@@ -19,17 +19,17 @@ type Automation struct {
 	Gate string `json:"gate"`
 	// the gate's condition: "5m0s", "0 3 * * *", a shell line, "bead.closed"
 	When string `json:"when,omitempty"`
-	// shell line that a run executes; "" = a run uses Formula
+	// shell line; "" = a run uses Formula
 	Exec string `json:"exec,omitempty"`
-	// formula that a run turns into work; "" = a run uses Exec
+	// turned into work; "" = a run uses Exec
 	Formula string `json:"formula,omitempty"`
-	// qualified name of the pool that gets the formula's work
+	// gets the formula's work
 	Pool string `json:"pool,omitempty"`
 
-	// time limit of a run; 0 = the automation is broken
+	// of a run; 0 = the automation is broken
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
 	Retry   int           `json:"retry,omitempty"` // number of retries after a failed run
-	// "skip" or "queue": what happens if the automation is due during a run
+	// "skip" or "queue" when due during a run
 	Overlap string `json:"overlap,omitempty"`
 
 	// the gate starts runs even while the rig or the city is suspended
@@ -41,9 +41,9 @@ type Automation struct {
 	Next   *time.Time `json:"next,omitempty"`
 	// when the current run started, or when the automation became due
 	Since    *time.Time `json:"since,omitempty"`
-	Failures int        `json:"failures"`           // number of consecutive failures
-	Last     *Run       `json:"last,omitempty"`     // the latest run, which can be in progress
-	Warnings []string   `json:"warnings,omitempty"` // warnings about the automation's file
+	Failures int        `json:"failures"`           // consecutive
+	Last     *Run       `json:"last,omitempty"`     // can be in progress
+	Warnings []string   `json:"warnings,omitempty"` // about the automation's file
 }
 
 // AutomationState is the state of an automation.
@@ -51,22 +51,20 @@ type AutomationState string
 
 const (
 	AutomationIdle    AutomationState = "idle"    // the gate is closed
-	AutomationDue     AutomationState = "due"     // due, but waiting for a free slot
+	AutomationDue     AutomationState = "due"     // waiting for a free slot
 	AutomationRunning AutomationState = "running" // a run is in progress
 	AutomationBackoff AutomationState = "backoff" // a run failed and will be retried
 	AutomationOff     AutomationState = "off"     // disabled, or suspended with the rig or the city
 	AutomationBroken  AutomationState = "broken"  // the automation's file cannot be used
 )
 
-// Status words in addition to the states. AutomationFailing means that the latest run failed. AutomationManual means
-// that only users start runs.
+// Status words in addition to the states.
 const (
 	AutomationFailing = "failing"
 	AutomationManual  = "manual"
 )
 
-// Word returns the status of an automation as gcity shows it everywhere: its state, AutomationFailing or
-// AutomationManual.
+// Word returns the status of an automation: its state, AutomationFailing or AutomationManual.
 func (a *Automation) Word() string {
 	switch {
 	case a.State == AutomationBackoff || a.State == AutomationIdle && a.Failures > 0:
@@ -77,26 +75,24 @@ func (a *Automation) Word() string {
 	return string(a.State)
 }
 
-// Run is one run of an automation. It is recorded in a bead with a label that consists of RunLabel and the automation's
-// name.
+// Run is one run of an automation, recorded in a bead.
 type Run struct {
-	ID         string `json:"id"` // ID of the bead that records the run
+	ID         string `json:"id"` // of the bead that records the run
 	Automation string `json:"automation"`
 	Reason     string `json:"reason"`
 	// user or agent that requested it; "" = the gate
 	By     string     `json:"by,omitempty"`
 	Retry  int        `json:"retry,omitempty"`
 	Events int        `json:"events,omitempty"` // number of events that the run handles
-	Seq    uint64     `json:"seq,omitempty"`    // seq of the newest of these events
+	Seq    uint64     `json:"seq,omitempty"`    // of the newest of these events
 	Opened time.Time  `json:"opened"`
 	Ended  *time.Time `json:"ended,omitempty"`
 	// "ok", "failed", "interrupted", RunVoid; "" = in progress; see Ending
-	Outcome string `json:"outcome,omitempty"`
-	Code    *int   `json:"code,omitempty"`   // exit code, if an exec run finished
-	Error   string `json:"error,omitempty"`  // an error other than a nonzero exit code
-	Output  string `json:"output,omitempty"` // end of the output, without control sequences
-	Made    string `json:"made,omitempty"`   // root of the beads that a formula run created
-	// title of the bead in Made
+	Outcome   string `json:"outcome,omitempty"`
+	Code      *int   `json:"code,omitempty"`   // exit code, if an exec run finished
+	Error     string `json:"error,omitempty"`  // other than a nonzero exit code
+	Output    string `json:"output,omitempty"` // end of the output, without control sequences
+	Made      string `json:"made,omitempty"`   // root of the beads that a formula run created
 	MadeTitle string `json:"made_title,omitempty"`
 	TimedOut  bool   `json:"timed_out,omitempty"`
 }
@@ -140,7 +136,7 @@ func RunOf(b beads.Bead) Run { return runOf(b) }
 type Work struct {
 	Open       int `json:"open"`
 	InProgress int `json:"in_progress"`
-	// number of beads that are open or in progress, by pool
+	// number of open or in-progress beads, by pool
 	Pools map[string]int `json:"pools,omitempty"`
 }
 

@@ -8,15 +8,15 @@ type Glyphs struct {
 	SharedStates
 	Cursor, Mark, Alert, Done, More, Dot string
 	Mail                                 string
-	// Here is for the city of the control room in the list of cities. OK is for good news.
+	// Here is the control room's city in the list of cities. OK is for good news.
 	Here, OK string
-	// symbols before the number of hidden rows above or below
+	// before the number of hidden rows above or below
 	Above, Below string
 
 	// Thin and Heavy are horizontal lines; Heavy is for the focused panel. Bar is a vertical line.
 	Thin, Heavy, Bar string
 	// Join contains the symbols for a vertical bar between a left and a right line, by their weights: 0 none, 1 thin, 2
-	// heavy. Top contains the symbols for the top of a bar.
+	// heavy. Top is for the top of a bar.
 	Join, Top [3][3]string
 	Foot      [3]string // bottom of a bar: on no line, on a thin line, on a heavy line
 	// HeavyBar and Corner draw the frames of dialogs. The order of Corner is top left, top right, bottom left, bottom
@@ -26,7 +26,7 @@ type Glyphs struct {
 	// Spark contains the symbols for two adjacent bars of a small chart, by their heights: 0 nothing, 1 the base line,
 	// up to 4.
 	Spark [5][5]string
-	// Blocks contains the bars of a chart, by height.
+	// bars of a chart, by height
 	Blocks [8]string
 }
 
@@ -36,7 +36,7 @@ type SharedStates struct {
 	Refused, Silent, Stalled                                   string // cities
 }
 
-// Unicode returns the default set. It contains only narrow symbols.
+// Unicode returns the default set.
 func Unicode() Glyphs {
 	return Glyphs{
 		Running: "●", Suspended: "○", Exited: "○",

@@ -16,11 +16,10 @@ type Style struct {
 	Text, Ground string
 }
 
-// parse parses "bold cyan on #101820". A color is a name such as "bright-red", a number in the 256-color palette, or
-// #rrggbb.
+// A color is a name such as "bright-red", a number in the 256-color palette, or #rrggbb.
 func parse(style string) (Style, error) {
 	var s Style
-	paint := &s.Text // changes to &s.Ground after the word "on"
+	paint := &s.Text
 	for _, word := range strings.Fields(style) {
 		if word == "on" {
 			paint = &s.Ground

@@ -14,23 +14,23 @@ import (
 	"gcity/internal/toml"
 )
 
-// Token says what a piece of text on the screen means, for example a warning. A theme gives each token a style.
+// Token says what a piece of text on the screen means. A theme gives each token a style.
 type Token int
 
 const (
 	Text   Token = iota // main text
 	Dim                 // secondary text: units, times, hints
-	Accent              // the single accent color: focus and cursor
-	Title               // names of panels and dialogs
+	Accent              // focus and cursor
+	Title               // of panels and dialogs
 	Rule                // thin lines
 	Good                // running as configured
 	Busy                // in transition: starting, stopping, draining, waiting
 	Warn                // a problem that gcity handles
 	Bad                 // a problem that the user must solve
 	Off                 // inactive on purpose
-	Select              // the row under the cursor, combined with other styles
-	Key                 // a key to press
-	Alert               // the text of a problem below the header; the default is Warn
+	Select              // combined with other styles
+	Key
+	Alert // a problem below the header; the default is Warn
 
 	Tokens
 )
@@ -40,7 +40,7 @@ func names() [Tokens]string {
 		"off", "select", "key", "alert"}
 }
 
-// Theme maps tokens to styles. It is immutable. The zero value has no styles.
+// Theme maps tokens to styles. It is immutable.
 type Theme struct {
 	Name        string
 	Description string
@@ -50,8 +50,7 @@ type Theme struct {
 // Style returns the style of a token.
 func (t *Theme) Style(k Token) Style { return t.styles[k] }
 
-// Default is the theme that uses the terminal's own sixteen colors. It does not set a background. The selected row is
-// reversed.
+// Default is the theme that uses the terminal's own sixteen colors.
 const Default = "terminal"
 
 //go:embed *.toml
@@ -88,7 +87,7 @@ func Load(name string) (Theme, error) {
 // MaxSize is the maximum size of a theme file, in bytes.
 const MaxSize = 64 << 10
 
-// Parse parses a theme file. name is used in errors as NAME.toml. Missing tokens have no style.
+// Parse parses a theme file. Errors call it NAME.toml. Missing tokens have no style.
 func Parse(name string, data []byte) (Theme, error) {
 	return read(name, toml.Read(name+".toml", data, MaxSize))
 }
@@ -128,8 +127,7 @@ func read(name string, doc *toml.Doc) (Theme, error) {
 	return t, nil
 }
 
-// OnLight returns the theme for a light background. Most of the terminal's own colors are too bright for it, so darker
-// ones replace them.
+// OnLight returns the theme for a light background.
 func (t *Theme) OnLight() Theme {
 	light := *t
 	darker := map[string]string{"1": "124", "2": "22", "3": "94", "6": "24"}
@@ -141,7 +139,7 @@ func (t *Theme) OnLight() Theme {
 	return light
 }
 
-// Colorless returns the theme without colors. It uses only bold, faint and reversed text.
+// Colorless returns the theme without colors.
 func Colorless() Theme {
 	t := Theme{Name: "colorless", Description: "bold, faint and reversed text only"}
 	t.styles[Select].Reverse = true

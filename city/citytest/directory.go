@@ -17,9 +17,9 @@ import (
 type Directory struct {
 	mu      sync.Mutex
 	cities  map[string]*hostedCity
-	folders map[string]*Fake // what Register finds in each folder, by path
+	folders map[string]*Fake // found by Register, by path
 	gone    error
-	// number of open streams by city name; key NAME+snapshots counts only the snapshot streams
+	// open streams by city name; key NAME+snapshots counts only the snapshot streams
 	streams map[string]int
 	changed chan struct{} // closed and replaced at every change
 }
@@ -33,8 +33,8 @@ var (
 type hostedCity struct {
 	info  city.Info
 	city  city.Control
-	hangs bool            // calls do not return
-	life  context.Context // canceled at the end of the current run
+	hangs bool
+	life  context.Context
 	stop  context.CancelFunc
 }
 
@@ -50,7 +50,7 @@ func NewDirectory(cities ...*Fake) *Directory {
 }
 
 func now(f *Fake) *city.Snapshot {
-	s, _ := f.Snapshot(context.Background()) // cannot fail
+	s, _ := f.Snapshot(context.Background())
 	return s
 }
 
@@ -62,7 +62,7 @@ func (m *Directory) change(edit func()) {
 	m.changed = make(chan struct{})
 }
 
-// Add adds a running city. It replaces a city with the same name, as a restart does.
+// Add adds a running city, or replaces the one with the same name.
 func (m *Directory) Add(name, path string, c city.Control) {
 	m.change(func() { m.add(name, path, c) })
 }
@@ -80,7 +80,7 @@ func (m *Directory) add(name, path string, c city.Control) {
 // Folder sets the city that Register finds in a folder.
 func (m *Directory) Folder(path string, f *Fake) { m.change(func() { m.folders[path] = f }) }
 
-// SetCondition sets a city's condition, which determines whether the city runs.
+// SetCondition sets a city's condition.
 func (m *Directory) SetCondition(name string, c city.Condition, why string) {
 	m.change(func() {
 		b := m.cities[name]
@@ -109,10 +109,10 @@ func (m *Directory) remove(name string) {
 	delete(m.cities, name)
 }
 
-// Fail makes Cities and Watch fail with err, or succeed again if err is nil.
+// Fail makes Cities and Watch fail with err, until err is nil.
 func (m *Directory) Fail(err error) { m.change(func() { m.gone = err }) }
 
-// Streams returns the number of a city's streams that are being read, and how many of these are not snapshot streams.
+// Streams returns the number of a city's streams, and how many of them are not snapshot streams.
 func (m *Directory) Streams(name string) (all, others int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -224,7 +224,7 @@ func (b *hostedCity) end() {
 		nil
 }
 
-// cityProxy is the city.Control that City returns. It looks the city up in each call.
+// cityProxy looks the city up in each call.
 type cityProxy struct {
 	m    *Directory
 	name string
@@ -232,7 +232,6 @@ type cityProxy struct {
 
 var _ city.Getter = (*cityProxy)(nil)
 
-// find returns the city and the context of its current run. It waits while the city hangs.
 func (g *cityProxy) find(ctx context.Context) (city.Control, context.Context, error) {
 	for {
 		g.m.mu.Lock()
@@ -310,8 +309,7 @@ func stream[T any](ctx context.Context, g *cityProxy, kind string,
 	}
 }
 
-// Snapshot implements city.Control. It sets the time of the last loop pass to now, so that the controller seems to
-// respond.
+// Snapshot implements city.Control. The last loop pass is always now.
 func (g *cityProxy) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return ask(ctx, g, func(c city.Control) (*city.Snapshot, error) {
 		s, err := c.Snapshot(ctx)

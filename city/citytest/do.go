@@ -54,7 +54,7 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	return city.Receipt{Seq: seq, Message: strings.TrimSpace(c.Verb() + " " + c.Target())}, nil
 }
 
-// checkTarget returns an error if name is neither "" nor the name of an object. The caller must hold f.mu.
+// The caller must hold f.mu.
 func (f *Fake) checkTarget(name string) error {
 	_, agent := f.snap.Agent(name)
 	_, pool := f.snap.Pool(name)
@@ -74,7 +74,7 @@ func (f *Fake) checkTyping(agent, text string) error {
 	return err
 }
 
-// publish records an event and publishes a new snapshot. The caller must hold f.mu.
+// The caller must hold f.mu.
 func (f *Fake) publish(e events.Event) uint64 {
 	seq := f.record(e)
 	f.edit(func(*city.Snapshot) {})

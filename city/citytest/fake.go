@@ -16,8 +16,7 @@ import (
 	"gcity/events"
 )
 
-// Fake is a city in memory, in the state that a test sets. Running agents echo their input. Its methods are safe for
-// concurrent use.
+// Fake is a city in memory. Running agents echo their input. Its methods are safe for concurrent use.
 type Fake struct {
 	mu       sync.Mutex
 	snap     *city.Snapshot
@@ -25,7 +24,7 @@ type Fake struct {
 	screens  map[string]*screen
 	commands []city.Command
 	onDo     func(city.Command) (city.Receipt, error)
-	store    *fake.Store   // has its own lock
+	store    *fake.Store
 	changed  chan struct{} // closed and replaced at every change
 }
 
@@ -37,13 +36,12 @@ var (
 type screen struct {
 	out, typed []byte
 	cols, rows int
-	raw        bool // the viewer gets unfiltered bytes
+	raw        bool
 }
 
 func newScreen() *screen { return &screen{cols: 80, rows: 24} }
 
-// NewFake returns a city with these agents. Agents with Running set have an empty screen of 80×24. Use Set to add
-// pools, rigs and automations.
+// NewFake returns a city with these agents. Use Set to add pools, rigs and automations.
 func NewFake(name string, agents ...city.Agent) *Fake {
 	now := time.Now()
 	f := &Fake{
@@ -186,7 +184,7 @@ func (f *Fake) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	}
 }
 
-// running returns the screen of a running agent. The caller must hold f.mu.
+// The caller must hold f.mu.
 func (f *Fake) running(agent string) (*screen, error) {
 	a, ok := f.snap.Agent(agent)
 	switch {

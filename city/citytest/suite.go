@@ -14,7 +14,7 @@ import (
 
 // Agents of the city under test.
 const (
-	// runs; prints Ready and echoes its input, like "echo ready; exec cat"
+	// runs; prints Ready and echoes its input
 	Worker = "worker"
 	Lazy   = "lazy" // suspended
 	Ready  = "ready"
@@ -32,7 +32,6 @@ type Harness struct {
 	// Hold writes a configuration that declares only the agent Lazy.
 	Hold func(t *testing.T, ctl city.Control)
 
-	// Record writes an event to the city's log, as the city itself does.
 	Record func(t *testing.T, ctl city.Control, e events.Event)
 }
 
@@ -167,7 +166,7 @@ func wantCode(t *testing.T, what string, err error, code city.Code) {
 	}
 }
 
-// testSnapshot checks that every state has a reason and a start (L14).
+// Every state has a reason and a start (L14).
 func testSnapshot(t *testing.T, ctx context.Context, ctl city.Control) {
 	s, err := ctl.Snapshot(ctx)
 	if err != nil {

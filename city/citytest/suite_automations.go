@@ -17,13 +17,13 @@ import (
 	"gcity/events"
 )
 
-// Automations of the city under test. They run only on request.
+// Automations of the city under test.
 const (
-	Chore = "chore" // prints "swept"
+	Chore = "chore"
 	Brew  = "brew"  // runs the formula with the same name for the pool Crew
-	Wreck = "wreck" // prints "oops" and exits with code 3; it is not retried
+	Wreck = "wreck" // exits with code 3; is not retried
 	Torn  = "torn"  // has an invalid file
-	// prints half of a line, waits for the file "go", and prints "drop" in red
+	// prints half of a line, then waits for the file "go"
 	Drip = "drip"
 
 	choreExec = "echo swept"
@@ -147,7 +147,6 @@ func countEvents(t *testing.T, ctx context.Context, ctl city.Control, kind strin
 	return n
 }
 
-// record waits until a run's bead is closed, which happens shortly after the end of the run.
 func record(t *testing.T, ctx context.Context, ctl city.Control, id string) beads.Bead {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

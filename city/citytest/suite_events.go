@@ -11,7 +11,7 @@ import (
 	"gcity/events"
 )
 
-// testEmit checks that the event that a receipt names is in the log (L9).
+// The event that a receipt names is in the log (L9).
 func testEmit(t *testing.T, ctx context.Context, ctl city.Control) {
 	e := events.Event{Type: "deploy.done", Actor: "operator", Subject: "site", Message: "größer",
 		Payload: []byte(`{"n":1}`)}
@@ -77,7 +77,6 @@ func testEventsResume(t *testing.T, ctx context.Context, ctl city.Control) {
 }
 
 func testHistory(t *testing.T, ctx context.Context, ctl city.Control) {
-	// seqs of the emitted events, which need not be consecutive
 	var seq []uint64
 	for i := range 10 {
 		seq = append(seq, do(t, ctx, ctl, city.Emit{Event: events.Event{Type: "test.tick",

@@ -10,7 +10,6 @@ import (
 	"gcity/events"
 )
 
-// Inspect returns details of every declared agent.
 func testInspect(t *testing.T, ctx context.Context, ctl city.Control) {
 	for _, name := range []string{Worker, Lazy} {
 		about, err := ctl.Inspect(ctx, name)
@@ -40,7 +39,6 @@ func testInspect(t *testing.T, ctx context.Context, ctl city.Control) {
 	wantCode(t, "Inspect of an unknown agent", err, city.NotFound)
 }
 
-// Crashes are read from the log, newest first.
 func testInspectCrashes(record func(*testing.T, city.Control, events.Event)) func(*testing.T,
 	context.Context, city.Control) {
 	return func(t *testing.T, ctx context.Context, ctl city.Control) {

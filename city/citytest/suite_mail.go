@@ -61,7 +61,6 @@ func (m mailChecks) await(agent string, unread int, people city.MailCount) {
 		people, s, err)
 }
 
-// A message reaches its recipient, is counted while unread, and can be archived.
 func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	checks := mailChecks{t, ctx, ctl}
 	one := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "hand", Subject: "one",
@@ -70,7 +69,7 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	people := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "human", Subject: "help"})
 	named := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "grace", Subject: "hello"})
 	checks.await(RigWorker, 2, city.MailCount{Unread: 2, Total: 2})
-	checks.want("hand", false, two, one) // newest first
+	checks.want("hand", false, two, one)
 	checks.want(Worker, false)
 	checks.want("grace", false, named)
 	checks.want("", false, named, people)

@@ -15,21 +15,20 @@ import (
 
 // Pool and rig of the city under test.
 const (
-	// a pool at its minimum size; its drains have no time limit
+	// at its minimum size; its drains have no time limit
 	Crew    = "crew"
 	CrewMin = 1
 	CrewMax = 3
 
 	Rig       = "yard"
-	RigWorker = "yard/hand"  // an agent that runs
-	RigLazy   = "yard/idler" // an agent that is suspended by its own flag
+	RigWorker = "yard/hand"
+	RigLazy   = "yard/idler" // suspended by its own flag
 )
 
-// crew returns the name of member i of Crew, counted from 1.
 func crew(i int) string { return fmt.Sprintf("%s-%d", Crew, i) }
 
 const (
-	// drainTimeout is the time limit for drains of agents that are not in a pool.
+	// for agents that are not in a pool
 	drainTimeout = 5 * time.Minute
 )
 
@@ -45,7 +44,7 @@ func rig(s *city.Snapshot, name string) *city.Rig {
 func testReload(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	do(t, ctx, ctl, city.Reload{})
-	// no configuration is waiting for confirmation, so this is an ordinary reload
+	// an ordinary reload, because no configuration is waiting
 	do(t, ctx, ctl, city.Reload{Confirm: true})
 	same(t, before, worker(t, ctx, ctl))
 }
@@ -221,8 +220,7 @@ func testPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// New members get the next higher numbers. The members with the highest numbers are removed first. A draining member
-// that is wanted again keeps its session.
+// New members get the next higher numbers. The members with the highest numbers are removed first.
 func testScale(t *testing.T, ctx context.Context, ctl city.Control) {
 	awaitCrew(t, ctx, ctl, 1)
 	do(t, ctx, ctl, city.Scale{Pool: Crew, Size: 3})
@@ -342,8 +340,7 @@ func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Suspending a rig suspends its agents. An agent with its own suspended flag keeps its reason, and stays suspended when
-// the rig resumes.
+// An agent with its own suspended flag stays suspended when the rig resumes.
 func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 	s := awaitRig(t, ctx, ctl, city.Running, "")
 	r := rig(s, Rig)
@@ -354,7 +351,7 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 	if a, _ := s.Agent(RigWorker); a.Rig != Rig {
 		t.Errorf("%+v", a)
 	}
-	for range 2 { // idempotent
+	for range 2 {
 		do(t, ctx, ctl, city.SuspendRig{Rig: Rig})
 		s = awaitRig(t, ctx, ctl, city.Suspended, "with rig "+Rig)
 		if r := rig(s, Rig); !r.Suspended || r.Running != 0 {

@@ -103,7 +103,6 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// A run can be stopped only while it is in progress.
 func testEndRunRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	idle(t, ctx, ctl, Chore)
 	for _, name := range []string{"nothing", Chore + ":rig:nowhere", ".."} {
@@ -116,7 +115,7 @@ func testEndRunRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	wantCode(t, "EndRun by a name with a control character", err, city.Invalid)
 }
 
-// A run that was stopped by hand counts as failed, and its record names the author.
+// A run that was stopped by hand counts as failed.
 func testEndRun(t *testing.T, ctx context.Context, ctl city.Control) {
 	idle(t, ctx, ctl, Drip)
 	run := beadOf(t, do(t, ctx, ctl, city.Fire{Automation: Drip, By: "tester"})).ID

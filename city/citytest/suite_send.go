@@ -59,7 +59,7 @@ func waits(a *city.Agent) bool {
 	return slices.ContainsFunc(a.Sends, func(d city.Send) bool { return !d.Stage.Over() })
 }
 
-// A nudge is not typed while a draft is on the input line. After that, it is typed exactly once.
+// A nudge is not typed while a draft is on the input line.
 func testSendQueued(t *testing.T, ctx context.Context, ctl city.Control) {
 	term := drafting(t, ctx, ctl, "half a li")
 	queued(t, ctx, ctl, "after it")
@@ -77,7 +77,7 @@ func testSendQueued(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Queued nudges can be canceled. A nudge with Now set is typed even if a draft is on the input line.
+// A nudge with Now set is typed even if a draft is on the input line.
 func testSendNow(t *testing.T, ctx context.Context, ctl city.Control) {
 	drafting(t, ctx, ctl, "half ")
 	s := queued(t, ctx, ctl, "patient")

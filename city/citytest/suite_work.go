@@ -76,7 +76,7 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 		q    beads.Query
 		want []string
 	}{
-		{beads.Query{}, []string{second.ID, first.ID, root.ID}}, // newest first
+		{beads.Query{}, []string{second.ID, first.ID, root.ID}},
 		{beads.Query{Limit: 2}, []string{second.ID, first.ID}},
 		{beads.Query{Limit: -1}, []string{second.ID, first.ID, root.ID}},
 		{beads.Query{Limit: 1, Before: second.ID}, []string{first.ID}},
@@ -217,7 +217,7 @@ func testOpenSteps(t *testing.T, ctx context.Context, ctl city.Control) {
 	root := create(t, ctx, ctl, beads.Bead{Title: "all", Type: beads.TypeMolecule})
 	one := create(t, ctx, ctl, beads.Bead{Title: "one", ParentID: root.ID})
 	two := create(t, ctx, ctl, beads.Bead{Title: "two", ParentID: one.ID})
-	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Closing()}) // not a molecule
+	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Closing()})
 	_, err := ctl.Do(ctx, city.UpdateBead{ID: root.ID, Patch: beads.Closing()})
 	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Conflict ||
 		!strings.Contains(e.Message, two.ID+" two") {
@@ -231,7 +231,6 @@ func testOpenSteps(t *testing.T, ctx context.Context, ctl city.Control) {
 		Force: true})); b.Status != beads.StatusClosed {
 		t.Errorf("forced: %+v", b)
 	}
-	// closing a bead again is harmless
 	do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Closing()})
 }
 

@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// ScreenSize returns the most recently set size of an agent's terminal.
+// ScreenSize returns the size of an agent's terminal.
 func (f *Fake) ScreenSize(agent string) (cols, rows int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -68,7 +68,7 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// typeIn records and echoes input. The caller must hold f.mu.
+// The caller must hold f.mu.
 func (f *Fake) typeIn(s *screen, p []byte) {
 	s.typed = append(s.typed, p...)
 	s.out = append(s.out, bytes.ReplaceAll(p, []byte("\r"), []byte("\r\n"))...)

@@ -27,7 +27,7 @@ func (f *Fake) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return b, city.WorkError(err)
 }
 
-// RunOutput implements city.Control. A Fake has no runs in progress, so RunOutput yields the recorded output.
+// RunOutput implements city.Control. It yields the recorded output, because a Fake has no runs in progress.
 func (f *Fake) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		r, err := city.GetRun(ctx, f, run)

@@ -2,7 +2,6 @@ package verb
 
 import "gcity/city"
 
-// flagHelp ends the help text of commands that set the suspended flag.
 const flagHelp = ` in the configuration, and changes nothing else there.
 The name of a pool stands for the whole pool, because its members have no setting of
 their own.`

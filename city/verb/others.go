@@ -61,7 +61,7 @@ func watchdogs() []Verb {
 	}
 }
 
-// work returns the verbs for beads and events. The API has separate paths for them.
+// The API has separate paths for these.
 func work() []Verb {
 	return []Verb{
 		{Name: "create-bead",
@@ -89,7 +89,7 @@ func cities() []Verb {
 	}
 }
 
-// decodeScale decodes a Scale. It requires a size or auto, because an empty body would scale the pool to 0.
+// An empty body is invalid, because it would scale the pool to 0.
 func decodeScale(target string, body []byte) (city.Command, error) {
 	var in struct {
 		Size *int `json:"size"`

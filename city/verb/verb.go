@@ -15,7 +15,7 @@ import (
 // Noun is the kind of object that a verb acts on, and the first part of its API path.
 type Noun string
 
-// Nouns. City stands for the city itself, so its verbs have no target.
+// City stands for the city itself, so its verbs have no target.
 const (
 	City       Noun = ""
 	Agent      Noun = "agent"
@@ -39,18 +39,18 @@ type Verb struct {
 
 // API describes how the API exposes a verb.
 type API struct {
-	Path    string // last part of the path, if it is not the verb's name
+	Path    string // last part, if it is not the verb's name
 	Alias   string // another valid last part of the path; "" = none
-	Summary string // summary in the OpenAPI document; "" = the API has a separate path
+	Summary string // in the OpenAPI document; "" = the API has a separate path
 	Body    any    // a value of the request body's type; nil = no body
 }
 
-// Shell describes a verb's command on the command line, for verbs that need no more than an agent's name.
+// Shell describes a verb's command on the command line.
 type Shell struct {
-	// description in the list of commands; "" = no generated command
+	// in the list of commands; "" = no generated command
 	Short string
-	Long  string // description in the command's own help; "" = Short
-	Pools bool   // the command also accepts the name of a pool
+	Long  string // in the command's own help; "" = Short
+	Pools bool   // accepts the name of a pool
 	// command to suggest for the pool %s; "" = none, or the verb accepts pools
 	ForPool string
 }
@@ -107,7 +107,6 @@ func Decode(name, target string, body []byte) (city.Command, error) {
 	return nil, invalid("unknown agent command %q", name)
 }
 
-// find returns the verb with this name, of the city or of an object. Both can have a verb with the same name.
 func find(name string, ofCity bool) (Verb, bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(v Verb) bool {

@@ -3,12 +3,12 @@ package doctor
 import "context"
 
 type check struct {
-	// title of the check's only finding, or "" if its findings have their own titles
+	// "" = the findings have their own titles
 	title string
-	run   func(ctx context.Context, p *Subject) []finding // performs the check; changes nothing
-	// fix returns the problems that --fix can repair; nil if --fix cannot repair any
+	run   func(ctx context.Context, p *Subject) []finding
+	// nil = --fix cannot repair anything
 	fix     func(dir string) []repair
-	machine bool // the check concerns the machine and does not need a city
+	machine bool
 }
 
 func one(look func(ctx context.Context, p *Subject) finding) func(context.Context,

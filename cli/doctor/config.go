@@ -40,7 +40,6 @@ func checkCity(_ context.Context, p *Subject) finding {
 		folder.Short(p.config.Revision))
 }
 
-// inForce returns a clause about the revision that the running controller uses, or "" if no controller responds.
 func (p *Subject) inForce() string {
 	if p.Running == nil {
 		return ""
@@ -73,7 +72,6 @@ func checkAgents(ctx context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}
-	// other checks already test the session providers
 	untested := func(string) string { return "" }
 	wants := folder.PlanOf(p.config, p.dir, p.Running)
 	f := judgeAgents(wants, sessions.Preflight(ctx, p.provider, wants, untested),

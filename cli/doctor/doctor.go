@@ -31,8 +31,8 @@ import (
 
 type finding struct {
 	Check  string `json:"check"`
-	State  string `json:"state"`  // "ok", "note" (a warning), "bad"
-	Detail string `json:"detail"` // one fact per line
+	State  string `json:"state"` // "ok", "note" (a warning), "bad"
+	Detail string `json:"detail"`
 	Fix    string `json:"fix,omitempty"`
 }
 
@@ -177,14 +177,14 @@ type Subject struct {
 	config   *config.City
 	grant    trust.Grant
 	invalid  error
-	Running  *city.Snapshot // the controller's state, or nil if no controller responds
+	Running  *city.Snapshot // nil = no controller responds
 	silent   error
 	provider session.Provider
 	sessions []session.Status
 	unlisted error
 	close    func()
 	trials   map[string]finding
-	slow     env.Slowly // reports slow checks; may be nil
+	slow     env.Slowly // may be nil
 	takeover string     // how a controller takes over the running sessions, for messages
 }
 

@@ -22,11 +22,11 @@ import (
 
 type repair struct {
 	what string
-	idle bool   // repair only while no process holds the city's lock
-	then string // advice to print if another process holds the lock
+	idle bool
+	then string // advice if another process holds the city's lock
 
-	needsConfig bool // repair only while the configuration is valid
-	// repairs the problem; does nothing if the problem no longer exists
+	needsConfig bool
+	// does nothing if the problem no longer exists
 	do func() error
 }
 
@@ -34,7 +34,7 @@ const freeAdvice = "`gcity doctor --fix` removes the file when no controller is 
 
 var errInvalidConfig = errors.New("gcity rewrites the file when the configuration is valid")
 
-// leftoverAge is the minimum age of a temporary file that is treated as a leftover.
+// A younger temporary file might be in use.
 const leftoverAge = time.Hour
 
 func openFolder(dir string) []repair {
@@ -100,7 +100,7 @@ func staleFiles(dir string) []repair {
 			}})
 	}
 	pid := filepath.Join(folder.StateDir(dir), "daemon.pid")
-	// the PID file is removed last, because a starting controller waits for the lock only while that file exists
+	// last, because a starting controller waits for the lock only while that file exists
 	if _, err := os.Lstat(pid); err == nil {
 		out = append(out, repair{what: pid + " belongs to a dead controller", idle: true,
 			then: freeAdvice,
@@ -172,8 +172,7 @@ type repairs struct {
 	Left []string `json:"left"`
 }
 
-// repairCity repairs the problems that --fix can repair. It loses no data, and does not change anything that a running
-// controller uses.
+// repairCity loses no data, and does not change anything that a running controller uses.
 func repairCity(dir string) repairs {
 	out := repairs{Done: []string{}, Left: []string{}}
 	problems := allRepairs(dir)

@@ -49,11 +49,10 @@ func judgeLogout(name string, root, lingers bool, l logind) finding {
 type logind struct {
 	kill          bool
 	exclude, only []string
-	from          string // the file that sets KillUserProcesses
+	from          string // file that sets KillUserProcesses
 }
 
-// logindSettings reads logind.conf and its drop-ins. A later file name overrides an earlier one; /etc overrides /run
-// and /usr.
+// A later file name overrides an earlier one; /etc overrides /run and /usr.
 func logindSettings(root string) logind {
 	l := logind{exclude: []string{"root"}}
 	places := []string{"etc", "run", "usr/local/lib", "usr/lib", "lib"}
@@ -64,7 +63,6 @@ func logindSettings(root string) logind {
 	}
 	dropins := map[string]string{}
 	for _, place := range places {
-		// the pattern is always valid
 		found, _ := filepath.Glob(filepath.Join(root, place, "systemd/logind.conf.d/*.conf"))
 		for _, file := range found {
 			if name := filepath.Base(file); dropins[name] == "" {

@@ -43,10 +43,9 @@ func judgeQuarantine(agents []city.Agent) finding {
 	return ok("no agent is in quarantine")
 }
 
-// aheadBy is how far the newest event may be ahead of the clock before checkClock warns.
 const aheadBy = time.Minute
 
-// checkClock checks that the clock is plausible, because cron schedules, cooldowns and the event log depend on it.
+// Cron schedules, cooldowns and the event log depend on the clock.
 func checkClock(ctx context.Context, p *Subject) finding {
 	newest, err := folder.ReadEvents(ctx, p.dir, events.Query{Limit: 1})
 	if err != nil {
@@ -107,7 +106,7 @@ func checkVersions(ctx context.Context, p *Subject) finding {
 }
 
 func mainUnit(ctx context.Context, pid int) string {
-	// this fails only on systems without systemd
+	// fails only on systems without systemd
 	group, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	unit, system := service.UnitOf(string(group))
 	if unit == "" {
@@ -137,8 +136,7 @@ func renewal(pid int, mode, restart string) string {
 	return fmt.Sprintf("`kill -USR1 %d`, then `gcity supervisor start`,", pid)
 }
 
-// judgeVersions compares the programs of this process, the controller and the holders. If controller is "", none is
-// running or its program is unknown. The map counts the holders of each other program.
+// If controller is "", none is running or its program is unknown. The map counts the holders of each other program.
 func judgeVersions(exe, controller, renew string, holders map[string]int) finding {
 	var lines, how []string
 	if controller != "" && controller != exe {

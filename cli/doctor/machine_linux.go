@@ -15,7 +15,7 @@ import (
 	"gcity/describe"
 )
 
-// networked returns the type of a network file system, or "". Other machines might not see locks and sockets there.
+// Other machines might not see locks and sockets on a network file system.
 func networked(kind int64) string {
 	switch kind {
 	case unix.NFS_SUPER_MAGIC:
@@ -85,7 +85,7 @@ func checkTerminals(_ context.Context, p *Subject) finding {
 	if err != nil {
 		return bad("mount devpts, or allow /dev/ptmx", "cannot open a terminal: %v", err)
 	}
-	_ = f.Close() // the file was opened only as a test
+	_ = f.Close()
 	if free := most - used; free < p.agents()+16 {
 		return bad("sysctl kernel.pty.max="+strconv.Itoa(2*most),
 			"%d of %d terminals are in use, and %s may need one each", used, most,
@@ -106,7 +106,6 @@ func checkFiles(_ context.Context, p *Subject) finding {
 	return ok("up to %d", limit)
 }
 
-// tasksPerAgent is the expected maximum number of processes and threads of one agent.
 const tasksPerAgent = 40
 
 func checkTasks(_ context.Context, p *Subject) finding {

@@ -7,7 +7,7 @@ import (
 	"gcity/cli/env"
 )
 
-// checkPrefs checks the user's preferences. It only warns, because gcity runs without the invalid ones.
+// checkPrefs only warns, because gcity runs without the invalid preferences.
 func checkPrefs(_ context.Context, p *Subject) finding {
 	e := p.env
 	f, err := env.PrefsFiles(e)

@@ -15,8 +15,7 @@ import (
 	"gcity/session"
 )
 
-// programOf returns the path of the program that a process runs, or "" if it is unknown. The path of a deleted file
-// ends in " (deleted)".
+// The path of a deleted file ends in " (deleted)".
 func programOf(pid int) string {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -61,8 +60,7 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 	return f
 }
 
-// hiddenSession returns the deleted folder of a process's running session, or "". Processes of such a session are not
-// strays.
+// hiddenSession returns the deleted folder of a process's running session, or "".
 func hiddenSession(pid int) string {
 	for st, err := proc.ReadStat(pid); err == nil && st.PPID > 1; st, err = proc.ReadStat(pid) {
 		pid = st.PPID

@@ -25,12 +25,12 @@ import (
 
 const (
 	reportEvents = 100
-	reportLog    = 64 << 10 // bytes from the end of the controller's log
+	reportLog    = 64 << 10 // bytes at the end of the log
 )
 
 const defaultReport = "gcity-report.txt"
 
-// writeReport writes a report about the city to a file. It hides all secrets.
+// writeReport hides all secrets.
 func writeReport(ctx context.Context, e *env.Env, p *Subject, found []finding, path string) error {
 	var b bytes.Buffer
 	section := func(title string, write func(io.Writer) error) {
@@ -52,7 +52,7 @@ func writeReport(ctx context.Context, e *env.Env, p *Subject, found []finding, p
 	section("status", p.writeStatus)
 	section("events", func(w io.Writer) error { return writeEvents(ctx, w, p.dir) })
 	section("controller.log", func(w io.Writer) error { return writeLogEnd(w, p.dir) })
-	// redact each line separately, so that an unclosed quote affects only its own line
+	// an unclosed quote must affect only its own line
 	lines := strings.Split(b.String(), "\n")
 	for i := range lines {
 		lines[i] = redact.Text(lines[i])
@@ -67,7 +67,7 @@ func writeReport(ctx context.Context, e *env.Env, p *Subject, found []finding, p
 	return nil
 }
 
-// writeConfig writes the configuration. It omits an invalid one, because it is unknown which parts of it are secret.
+// writeConfig omits an invalid configuration, because it is unknown which parts of it are secret.
 func (p *Subject) writeConfig(w io.Writer) error {
 	if p.config == nil {
 		_, err := fmt.Fprintf(w, "the configuration is invalid, so this report omits it:\n%v\n",
@@ -125,7 +125,7 @@ func writeLogEnd(w io.Writer, dir string) error {
 	if start > 0 {
 		_, data, _ = bytes.Cut(data, []byte("\n"))
 	}
-	_, _ = w.Write(data) // a write to memory cannot fail
+	_, _ = w.Write(data)
 	return err
 }
 

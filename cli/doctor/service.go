@@ -19,11 +19,11 @@ import (
 func checkServices(ctx context.Context, p *Subject) []finding {
 	a := p.env
 	units := service.Units(a, "city", p.dir)
-	many, _ := env.HomeDir(a) // fails only without a home folder, in which case there are no units
+	many, _ := env.HomeDir(a) // fails only without a home folder, and then there are no units
 	all := service.Units(a, "supervisor", many)
 	var out []finding
 	if p.Running != nil && p.Running.PID != 0 {
-		// this fails only on systems without systemd
+		// fails only on systems without systemd
 		group, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", p.Running.PID))
 		unit, system := service.UnitOf(string(group))
 		if unit != "" && !slices.ContainsFunc(append(slices.Clone(units), all...),
@@ -74,10 +74,10 @@ func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int)
 type served struct {
 	service.ServiceKind
 	at   string
-	runs bool // the city or supervisor is running, whether or not as this service
-	// why units are not compared with what install would write; "" if they are compared
+	runs bool
+	// why units are not compared with what install would write
 	unknown string
-	// lost returns the programs that a service with the given environment does not find
+	// programs that a service with this environment does not find
 	lost func(environ []string) []string
 }
 

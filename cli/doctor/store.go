@@ -19,8 +19,6 @@ import (
 	"gcity/trust"
 )
 
-// examineTimeout is the timeout for examining one store. probeTimeout is the timeout for testing whether it is
-// writable.
 const (
 	examineTimeout = 20 * time.Second
 	probeTimeout   = 3 * time.Second
@@ -71,7 +69,6 @@ func examinePlace(ctx context.Context, where workstore.Place, write bool) []find
 		err = workstore.ProbeStore(short, where)
 	}
 	found := judgeStore(where, c, unread, err)
-	// another check covers the city's own disk
 	if space := checkSpace(ctx, &Subject{dir: where.Dir}); where.Rig != "" && space.State == "bad" {
 		found = append(found, space)
 	}
@@ -153,7 +150,7 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unr
 	return []finding{ok("intact, schema %d", c.Schema)}
 }
 
-// foreignFiles reports another program's files in a store's folder. bd uses the same folder name.
+// bd uses the same folder name.
 func foreignFiles(folder string, c workstore.Condition) finding {
 	const most = 4
 	names := strings.Join(c.ForeignFiles[:min(most, len(c.ForeignFiles))], ", ")

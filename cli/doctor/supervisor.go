@@ -98,8 +98,7 @@ func notACity(dir string) bool {
 	return gone && returned
 }
 
-// NotRun returns why a registered city is not running. It returns "" if the city is not registered, or if the
-// supervisor does not respond.
+// NotRun returns why a registered city is not running, or "" if that is unknown.
 func NotRun(ctx context.Context, e *env.Env, dir string) string {
 	client, _, err := host.DialSupervisor(e)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 )
 
 const (
-	// backupsKept is how many automatic backups of each store are kept. backupEvery is the time between two of them.
 	backupsKept = 3
 	backupEvery = 24 * time.Hour
 
@@ -38,8 +37,7 @@ type (
 	StoreRecovered = sqlite.Recovered
 )
 
-// LostStore returns err as a *sqlite.LostError if it means that a store is missing, empty or replaced. Otherwise it
-// returns nil.
+// LostStore returns err as a *sqlite.LostError, or nil if it is another error.
 func LostStore(err error) *sqlite.LostError {
 	lost, _ := errors.AsType[*sqlite.LostError](err)
 	return lost
@@ -78,7 +76,7 @@ func (p Place) BackupDir() string {
 	return filepath.Join(folder.StateDir(p.City), "backups", p.scopeFile())
 }
 
-// backupFile is a backup in the city's folder. Its name is KIND-STORE-TIME.db.
+// The name is KIND-STORE-TIME.db.
 type backupFile struct {
 	path, kind, store string
 	at                time.Time
@@ -109,8 +107,8 @@ func (p Place) backups() ([]backupFile, error) {
 	return all, nil
 }
 
-// NewestBackup returns the newest backup of the store that the ledger names. If that store has no backup, it returns
-// the newest backup of any store.
+// NewestBackup returns the newest backup of the ledger's store. If that store has no backup, it returns the newest one
+// of any store.
 func (p Place) NewestBackup() (string, error) {
 	all, err := p.backups()
 	if err != nil || len(all) == 0 {
@@ -177,7 +175,7 @@ func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	return err
 }
 
-// backUpAll makes the daily backups of all built-in stores. It ignores lost stores, because other checks report them.
+// Other checks report lost stores.
 func backUpAll(ctx context.Context, all []Place, now time.Time) error {
 	var failed error
 	for _, p := range all {

@@ -13,7 +13,6 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// doltEvery is the time between two checks of a database server that gcity runs.
 const doltEvery = 5 * time.Second
 
 // DoltServer returns the database server that gcity runs for a city, or nil.
@@ -38,8 +37,8 @@ func DoltServer(c *config.City) *bd.Server {
 	}
 }
 
-// KeepDolt starts the server whenever the server does not respond. When ctx is done, KeepDolt stops the server only if
-// cityStopped returns true, because running agents need it.
+// KeepDolt starts the server whenever it does not respond. When ctx is done, it stops the server only if cityStopped
+// returns true.
 func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, cityStopped func() bool,
 	last *shutdown.Deadline) {
 	failing := ""
@@ -65,7 +64,7 @@ func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, cityStoppe
 	}
 }
 
-// StopDolt stops a city's database server when no controller is running. It reports whether a server was running.
+// StopDolt stops a city's database server. It reports whether a server was running.
 func StopDolt(ctx context.Context, dir string) (bool, error) {
 	c, err := folder.LoadCity(dir)
 	if err != nil {

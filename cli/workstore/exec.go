@@ -8,7 +8,7 @@ import (
 	"gcity/cli/folder"
 )
 
-// PlaceEnv returns the variables that identify the city and the rig to the controller's scripts.
+// PlaceEnv returns the variables that identify the city and the rig to scripts.
 func PlaceEnv(p Place) []string {
 	state := filepath.Join(p.Dir, folder.WorkFolder)
 	own := []string{"GC_CITY=" + p.City, "GC_CITY_PATH=" + p.City, "BEADS_DIR=" + state,

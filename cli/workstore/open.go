@@ -21,11 +21,10 @@ import (
 	"gcity/trust"
 )
 
-// OpenStore opens a place's store. The first operation reads the store, or creates it.
+// OpenStore opens a place's store. The first operation reads or creates it.
 func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
-// openFor opens a place's store, which stays open while the city runs if serve is true. The grant decides whether
-// another program's store may be opened.
+// The store stays open while the city runs if serve is true.
 func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 	path, scripted := folder.ExternalScript(p.By.Provider)
 	if scripted || p.By.Provider == "bd" {
@@ -60,8 +59,7 @@ func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 		p.By.Provider)
 }
 
-// AskStore checks whether a store managed by another program responds, and returns its unreadable records. It does not
-// change the store.
+// AskStore checks whether a store managed by another program responds, and returns its unreadable records.
 func AskStore(ctx context.Context, p Place) (unread []beads.Unreadable, err error) {
 	s, err := OpenStore(p)
 	if err != nil {
@@ -78,11 +76,10 @@ func AskStore(ctx context.Context, p Place) (unread []beads.Unreadable, err erro
 // Condition is the state of a store's file and folder.
 type Condition = sqlite.Condition
 
-// LargeLog is the size in bytes above which a write-ahead log is apparently no longer truncated.
+// LargeLog is the size in bytes above which a write-ahead log is too large.
 const LargeLog = sqlite.LargeLog
 
-// ExamineStore checks a place's store without creating anything. It also returns the records that this version of gcity
-// cannot read.
+// ExamineStore checks a place's store without creating anything. It also returns the unreadable records.
 func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Unreadable,
 	err error) {
 	s, err := p.embedded()
@@ -97,7 +94,7 @@ func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Unr
 	return c, unread, err
 }
 
-// ProbeStore tests whether a place's store is writable. It creates a missing store, and changes nothing else.
+// ProbeStore tests whether a place's store is writable. It creates a missing store.
 func ProbeStore(ctx context.Context, p Place) (err error) {
 	s, err := p.embedded()
 	if err != nil {
@@ -116,7 +113,7 @@ type Stores struct {
 	Open map[Place]Store
 }
 
-// Of returns the store of a rig, or of the city if rig is "". The store is opened on first use.
+// Of returns the store of a rig, or of the city if rig is "".
 func (s *Stores) Of(rig string) (beads.Store, error) {
 	for _, p := range s.Places() {
 		if p.Rig != rig {

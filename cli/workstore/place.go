@@ -16,7 +16,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// Gone reports whether p is a rig with a missing folder. A folder that does not respond is assumed to exist.
+// Gone reports whether p is a rig with a missing folder.
 func (p Place) Gone() bool {
 	lost, ok := deadline.New[bool](1).Do(context.Background(), p.Dir, time.Now(),
 		folder.ReadTimeout,
@@ -35,10 +35,10 @@ func (p Place) ImportHint() string {
 	return "import with --rig " + p.Rig
 }
 
-// TypeRun is the type of beads that record automation runs. They are not work.
+// TypeRun is the type of beads that record automation runs.
 const TypeRun = "run"
 
-// Store is the open work store of a city or a rig. The caller that opened it must close it.
+// Store is the open work store of a city or a rig.
 type Store interface {
 	beads.Store
 	beads.Batcher
@@ -49,7 +49,7 @@ type Store interface {
 type Place struct {
 	Rig    string // "" for the city
 	Dir    string
-	Prefix string // prefix of the beads' IDs
+	Prefix string // of the beads' IDs
 	City   string
 	By     city.WorkStore
 }

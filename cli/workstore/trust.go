@@ -23,7 +23,7 @@ func inForce(p Place) trust.Grant {
 	return g
 }
 
-// untrustedStore stands in for a store if the store's program is not allowed to run. All its methods fail.
+// All methods fail, because the store's program is not allowed to run.
 type untrustedStore struct{ why error }
 
 var _ Store = untrustedStore{}

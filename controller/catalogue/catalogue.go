@@ -18,14 +18,12 @@ import (
 	"gcity/internal/suggest"
 )
 
-// limit is the timeout for reading the configuration or the formulas for a request.
 const limit = 10 * time.Second
 
-// readsAtOnce is the maximum number of concurrent reads. A read can block on a folder.
+// A read can block on a folder.
 const readsAtOnce = 8
 
-// Catalogue handles requests about one city's files. It implements city.Configured and city.Catalogued. It is safe
-// for concurrent use. Concurrent requests may share one read.
+// Catalogue handles requests about one city's files. It is safe for concurrent use.
 type Catalogue struct {
 	source   config.Source
 	force    func() *config.City
@@ -38,8 +36,7 @@ type formulaList struct {
 	err error
 }
 
-// New returns the catalogue of the city that is configured by source. The function force returns the configuration in
-// force.
+// New returns the catalogue of the city that source configures. force returns the configuration in force.
 func New(source config.Source, force func() *config.City) *Catalogue {
 	return &Catalogue{source, force, deadline.New[city.Validation](1),
 		deadline.New[formulaList](readsAtOnce)}
@@ -57,7 +54,7 @@ func (c *Catalogue) Explain(_ context.Context, name string) (string, error) {
 	return text, nil
 }
 
-// Validate implements city.Catalogued. Concurrent requests share one check.
+// Validate implements city.Catalogued.
 func (c *Catalogue) Validate(ctx context.Context) (city.Validation, error) {
 	look := func() city.Validation { return validate(c.source) }
 	v, ok := c.checks.Do(ctx, "", time.Now(), limit, look)

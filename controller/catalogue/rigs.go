@@ -19,16 +19,15 @@ import (
 	"gcity/internal/suggest"
 )
 
-// editsAtOnce is the maximum number of edits in flight. An edit can block on a folder.
+// An edit can block on a folder.
 const editsAtOnce = 8
 
-// Rigs adds and removes rigs in the city.toml of a running city. It implements city.RigEditor. It is safe for
-// concurrent use; edits are made one after the other.
+// Rigs adds and removes rigs in the city.toml of a running city. It is safe for concurrent use.
 type Rigs struct {
 	source config.Source
 	city   city.Control
 	calls  *deadline.Calls[rigEdit]
-	last   atomic.Uint64 // number of the latest edit
+	last   atomic.Uint64
 }
 
 type rigEdit struct {
@@ -125,7 +124,6 @@ func (r *Rigs) inUse(ctx context.Context, snap *city.Snapshot, rig *city.Rig) er
 	return nil
 }
 
-// edit changes city.toml, unless an earlier change is waiting for confirmation.
 func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*config.City,
 	error) {
 	snap, err := r.city.Snapshot(ctx)
@@ -138,7 +136,7 @@ func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*
 			"accept " +
 			"it, or undo it"}
 	}
-	own := fmt.Sprint(r.last.Add(1)) // a unique key, so that edits do not share a call
+	own := fmt.Sprint(r.last.Add(1)) // so that edits do not share a call
 	done, ok := r.calls.Do(ctx, own, time.Now(), limit, func() rigEdit {
 		after, err := change()
 		return rigEdit{after, err}

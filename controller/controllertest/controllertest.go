@@ -32,8 +32,7 @@ type City struct {
 	Rescan   chan struct{}               // makes the controller read the automations again
 }
 
-// Start runs a city with this city.toml. Its rigs are folders in the city's folder. Each of the given
-// functions can change the options.
+// Start runs a city with this city.toml. Its rigs are folders in the city's folder.
 func Start(t testing.TB, toml string, with ...func(*controller.Options)) *City {
 	t.Helper()
 	return begin(t, toml, fake.New(), func(string) {}, with...)
@@ -136,10 +135,10 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// Harness returns the harness for running citytest.Suite on Town. The function reach returns the city.Control through
-// which the suite uses the city; nil = the controller itself.
+// Harness returns the harness for running citytest.Suite on Town. reach returns the Control that the suite uses; nil =
+// the controller itself.
 func Harness(reach func(*testing.T, *City) city.Control) citytest.Harness {
-	var towns sync.Map // the City behind each city.Control
+	var towns sync.Map
 	town := func(ctl city.Control) *City {
 		c, _ := towns.Load(ctl)
 		return c.(*City)

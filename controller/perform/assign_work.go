@@ -15,8 +15,7 @@ import (
 	"gcity/sling"
 )
 
-// returnWork returns the work of departed members to their pools. It returns work in progress last, because that shows
-// the next controller which members still have work.
+// Work in progress is returned last: it shows the next controller which members still have work.
 func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effect.Input {
 	var in effect.WorkReturned
 	of := map[string]effect.Leaver{}
@@ -67,7 +66,7 @@ func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store,
 	return nil
 }
 
-// unassign reopens a bead for its pool, unless its assignee has changed. A pool label takes precedence over pool.
+// A bead with another assignee is not changed. A pool label takes precedence over pool.
 func unassign(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was,
 	now beads.Bead,
 	err error) {

@@ -23,7 +23,7 @@ const (
 	checksAtOnce = 16
 )
 
-// check runs a pool's check. Its timeout begins when a slot is free.
+// The timeout begins when a slot is free.
 func (r *Runner) check(f effect.CheckPool) {
 	r.wg.Go(func() {
 		select {

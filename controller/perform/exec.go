@@ -114,7 +114,7 @@ func (au *automations) commandEnvironment(in *config.City, d automation.Definiti
 	return agent.CommandEnvironment(in, d.Rig, au.w.Host)
 }
 
-// cook creates a formula's molecule, either completely or not at all.
+// cook creates all beads or none.
 func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
 	d := f.Run.Definition
 	var recipe *formula.Formula
@@ -202,10 +202,9 @@ func (au *automations) checkCondition(ctx context.Context,
 	return in
 }
 
-// activeRuns contains the cancel functions of active runs. It is safe for concurrent use.
 type activeRuns struct {
 	mu   sync.Mutex
-	ends map[string]context.CancelCauseFunc // by ID of the run's record
+	ends map[string]context.CancelCauseFunc // by record ID
 }
 
 func (g *activeRuns) add(ctx context.Context, bead string) (_ context.Context, done func()) {

@@ -10,8 +10,7 @@ import (
 	"gcity/session"
 )
 
-// Now executes an effect that reads, runs a check or changes a bead. It returns nil for any other effect. It is used
-// for a city without a controller.
+// Now executes an effect that reads, runs a check or changes a bead. It returns nil for any other effect.
 func (r *Runner) Now(ctx context.Context, f effect.Effect) effect.Input {
 	switch f := f.(type) {
 	case effect.List:
@@ -30,10 +29,9 @@ func (r *Runner) Now(ctx context.Context, f effect.Effect) effect.Input {
 	return nil
 }
 
-// nowLimit is the timeout for a count of work that a caller is waiting for.
 const nowLimit = 3 * time.Second
 
-// listNow lists all sessions. It does not wait for a slow provider, but reports it as failed.
+// listNow reports a slow provider as failed.
 func (sr *sessions) listNow(ctx context.Context, f effect.List) effect.Input {
 	in := effect.Listed{Step: f.Step}
 	in.Sessions, in.Err = sr.w.Provider.List(ctx)

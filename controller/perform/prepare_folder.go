@@ -20,21 +20,18 @@ import (
 	"gcity/session"
 )
 
-// These are the timeouts for the steps before a start.
 const (
 	equipLimit  = 20 * time.Second
 	gitLimit    = 5 * time.Second
 	renderLimit = 5 * time.Second
 )
 
-// These are limits for a prompt that is passed as an argument. The kernel accepts arguments of less than 128 KiB, and
-// the command line is one argument of the shell.
+// The kernel accepts arguments of less than 128 KiB, and the command line is one argument of the shell.
 const (
 	maxGiven = 100 << 10
 	maxTyped = 4000 // bytes per line; terminals pass at most 4,095 to a program
 )
 
-// folderLocks ensures that only one start at a time uses a folder.
 type folderLocks struct {
 	mu       sync.Mutex
 	byFolder map[string]*sync.Mutex
@@ -52,8 +49,7 @@ func (t *folderLocks) of(folder string) *sync.Mutex {
 	return t.byFolder[folder]
 }
 
-// prepareFolder copies the overlay and hooks into an agent's folder. Problems that do not prevent the start are
-// returned as troubles.
+// troubles are problems that do not prevent the start.
 func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (summary string,
 	troubles []string,
 	err error) {
@@ -78,8 +74,7 @@ func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (summary s
 	return summary, troubles, err
 }
 
-// copyFiles copies the overlay into an agent's folder and merges hooks. Merged hooks do not count as a local change to
-// a copied file.
+// Merged hooks do not count as a local change to a copied file.
 func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (summary string,
 	troubles []string,
 	err error) {
@@ -105,8 +100,7 @@ func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (summary strin
 	return strings.Join(parts, "; "), added.Problems, err
 }
 
-// PromptOf returns the prompt that an agent would receive now, or "" if it has none. If discreet is set, PromptOf
-// replaces secrets.
+// PromptOf returns the prompt that an agent would receive now, or "". If discreet is set, PromptOf replaces secrets.
 func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error) {
 	d := w.Prompt.Draft
 	if d == nil {
@@ -179,7 +173,7 @@ func (sr *sessions) addPrompt(ctx context.Context, w *agent.Want, s *session.Spe
 	return err
 }
 
-// withArgument appends text to a command line. It ensures that text with a leading dash is not parsed as a flag.
+// Text with a leading dash must not be parsed as a flag.
 func withArgument(command, flag, mode, text string) string {
 	if mode == "flag" {
 		return command + " " + flag + " " + shell.Quote(text)
@@ -212,8 +206,7 @@ func (sr *sessions) toFile(name, text string) (string, error) {
 		"and your task.", nil
 }
 
-// linkFormulas links the formulas of each scope into its folder .beads/formulas. It skips rigs with unusable folders,
-// because that problem is reported for the rig.
+// Rigs with unusable folders are skipped, because that problem is reported for the rig.
 func (au *automations) linkFormulas(ctx context.Context, layers []formula.Layer,
 	rigs []agent.Rig) (trouble []string) {
 	link := func(name, scope, dir string, layers []formula.Layer) {

@@ -27,7 +27,6 @@ import (
 	"gcity/session"
 )
 
-// These are the timeouts for effects without a configurable timeout.
 const (
 	listLimit    = 10 * time.Second
 	loadLimit    = 10 * time.Second
@@ -36,33 +35,33 @@ const (
 	keepLimit    = 10 * time.Second
 	ackLimit     = 2 * time.Second
 	stopMargin   = 5 * time.Second // added to the agent's grace period
-	// pre_start may install software; the wait for readiness has its own timeout
+	// pre_start may install software
 	startLimit = 10 * time.Minute
-	// for effects in flight when the controller exits and leaves its agents running
+	// for effects in flight when agents are left running
 	leaveLimit = effect.ShutdownLimit / 3
 )
 
-// Runner executes effects, each in its own goroutine with a deadline, and turns their results into inputs.
+// Runner executes effects, each in its own goroutine with a deadline.
 type Runner struct {
 	*base
 	Cancel      context.CancelFunc
 	Sessions    *sessions
 	automations *automations
 	work        *workRunner
-	checks      chan struct{} // semaphore for checks of pools and conditions
+	checks      chan struct{} // for checks of pools and conditions
 }
 
 type sessions struct {
 	*base
 	provider *limitedProvider
 	folders  folderLocks // starts in the same folder wait for each other
-	// semaphore for rendering last output; a limit of one leaves CPU time for starts
+	// one at a time, which leaves CPU time for starts
 	draws   chan struct{}
 	checker *preflight.Checker
 
 	Mu     sync.Mutex
 	starts map[string]*starting
-	// latest reported reason why the city's folder is not at its path
+	// why the city's folder is not at its path
 	folderMoved string
 }
 
@@ -77,25 +76,24 @@ type workRunner struct {
 	tally tally
 }
 
-// base is the part that all components of a Runner share. It runs effects and delivers their results.
 type base struct {
 	w World
-	// parent of all effects' contexts; it outlives the caller's context
+	// it outlives the caller's context
 	ctx    context.Context
 	wg     recovery.Group
 	closed chan struct{} // closed when results are no longer needed
 	Stores *Stores
-	Live   outputs // output of runs
+	Live   outputs
 	looks  *deadline.Calls[func()]
 
-	// Intercept is nil except in tests. It is called, possibly concurrently, before each effect begins and before
-	// each result is delivered. If it returns false, the effect or result is dropped.
+	// Intercept is nil except in tests. It can be called concurrently. If it returns false, the effect or result is
+	// dropped.
 	Intercept func(step any) bool
 }
 
 type starting struct {
 	cancel context.CancelCauseFunc
-	forked chan struct{} // closed when the session's process has started
+	forked chan struct{}
 	once   sync.Once
 }
 
@@ -235,7 +233,7 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 	return true
 }
 
-// atLeast returns the timeout for an effect, which is longer for a slow provider. The name "" stands for all sessions.
+// atLeast returns a longer timeout for a slow provider. The name "" means all sessions.
 func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	if p, ok := b.w.Provider.(session.Patient); ok {
 		return max(limit, p.Patience(name))
@@ -243,7 +241,7 @@ func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	return limit
 }
 
-// list lists all sessions. It delivers sessions of a slow provider separately, so that they do not delay the result.
+// The sessions of a slow provider are delivered separately.
 func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	lost, away := sr.checkOwner()
 	if lost != nil {
@@ -340,8 +338,7 @@ func (sr *sessions) startForked(name string) {
 	}
 }
 
-// awaitStart waits briefly for an agent's next start, which is more urgent than saving the last output. It does not
-// wait for a slow provider.
+// A start is more urgent than saving the last output.
 func (sr *sessions) awaitStart(ctx context.Context, agent, name string) {
 	st := sr.starting(agent)
 	if st == nil || sr.atLeast(0, name) > 0 {
@@ -420,7 +417,7 @@ func (sr *sessions) typeInto(ctx context.Context, f effect.Type) error {
 }
 
 func (r *Runner) load(f effect.Load) effect.Input {
-	// the folder might be missing, or a different city may be at the path
+	// a different city may be at the path
 	if err := r.w.checkFolder(); err != nil {
 		return effect.Loaded{Revision: f.Known}
 	}
@@ -450,8 +447,7 @@ func (r *Runner) load(f effect.Load) effect.Input {
 		ProgramFound: found && cfg.Revision == f.Known}
 }
 
-// isNew reports whether the revision on disk must be loaded. Unless f.Now is set, two consecutive checks must see the
-// same new revision.
+// Unless f.Now is set, two consecutive checks must see the same new revision.
 func isNew(f effect.Load, revision string) bool {
 	if revision == f.Known || revision == f.RejectedRevision {
 		return false
@@ -464,7 +460,6 @@ func (sr *sessions) programFound() bool {
 	if c == nil {
 		return false
 	}
-	// members of a pool need the same programs, so search for each program only once
 	sought := map[string]bool{}
 	for i := range c.Wants {
 		l := &c.Wants[i].MissingPrograms
@@ -477,9 +472,8 @@ func (sr *sessions) programFound() bool {
 	return false
 }
 
-// Finish ends the effects in flight. Starts and acknowledgements get a moment to complete before they are canceled.
-// Canceled starts may clean up until the shutdown deadline. If agents are left running, started sessions are left to
-// the next controller.
+// Finish ends the effects in flight. Starts and acknowledgements get a moment to complete. Canceled starts may clean up
+// until the shutdown deadline. With leave, started sessions are left to the next controller.
 func (r *Runner) Finish(leave bool) {
 	r.stopAccepting(leave)
 	t := time.AfterFunc(leaveLimit, r.Cancel)
@@ -488,8 +482,7 @@ func (r *Runner) Finish(leave bool) {
 	r.Cancel()
 }
 
-// Abandon is used instead of Finish after the controller has crashed. It waits only a limited time for effects in
-// flight.
+// Abandon is used instead of Finish after the controller has crashed. It waits at most BreakLimit.
 func (r *Runner) Abandon() {
 	r.stopAccepting(true)
 	defer time.AfterFunc(leaveLimit, r.Cancel).Stop()
@@ -526,11 +519,10 @@ func (sr *sessions) leave() {
 // BreakLimit is how long Abandon waits for effects in flight.
 const BreakLimit = 10 * time.Second
 
-// emitLimit is the timeout for writing a client's event. The log may be locked by another process.
+// Another process may hold the log's lock.
 const emitLimit = 5 * time.Second
 
-// emit writes a client's event to the log. It rejects an event that cannot be written, because memory does not survive
-// the controller.
+// An event that cannot be written is rejected, because memory does not survive the controller.
 func (r *Runner) emit(ctx context.Context, f effect.Emit) {
 	f.Event.TS = time.Now()
 	a := effect.Reply{ID: f.ID}

@@ -18,7 +18,6 @@ type tally struct {
 	pools []string
 	by    map[string]scopeTally
 
-	// the values that the latest complete count returned
 	work  *city.Work
 	rigs  map[string]city.RigWork
 	tasks map[string]string
@@ -27,12 +26,11 @@ type tally struct {
 	mail  city.MailTally
 }
 
-// scopeTally contains the counts of one store at one version.
 type scopeTally struct {
-	version uint64 // version of the store; 0 = unknown
+	version uint64 // of the store; 0 = unknown
 	work    city.Work
-	tasks   map[string]beads.Bead     // newest bead in progress, by assignee
-	gates   map[string]string         // gates that the beads in tasks wait for, by ID of the bead
+	tasks   map[string]beads.Bead // newest bead in progress, by assignee
+	gates   map[string]string
 	held    map[string]effect.Holding // unfinished work, by assignee
 	mail    city.MailTally
 }
@@ -80,7 +78,7 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 		}
 	}
 	if in.Unknown {
-		// do not store an incomplete count, so that the next count is reported as a change
+		// the next count must be reported as a change
 		return in
 	}
 	in.Unchanged = t.work != nil && maps.Equal(t.tasks, in.Tasks) &&
@@ -165,7 +163,7 @@ func countByCounters(ctx context.Context, store *guard.Store, pools []string) (s
 	var err error
 	none := city.NotWork()
 	open, moving := beads.StatusOpen, beads.StatusInProgress
-	// count pools first, so that work that starts in the meantime is counted twice rather than missed
+	// first, so that work that starts in the meantime is counted twice rather than missed
 	for _, pool := range pools {
 		q := beads.Query{Status: []beads.Status{open, moving},
 			Labels: []string{city.PoolLabel + pool}}
@@ -205,8 +203,7 @@ func countByCounters(ctx context.Context, store *guard.Store, pools []string) (s
 	return now, nil
 }
 
-// maxTasks is the maximum number of beads that are read to find assignees. maxTaskText is the maximum length of a
-// task's description in bytes.
+// maxTaskText is in bytes.
 const (
 	maxTasks    = 1000
 	maxTaskText = 200

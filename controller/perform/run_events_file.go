@@ -18,7 +18,6 @@ import (
 	"gcity/internal/disk"
 )
 
-// A run's events are in a file with the suffix eventsSuffix in .gc/EventsFolder.
 const (
 	EventsFolder = "runs"
 	eventsSuffix = ".events.jsonl"
@@ -43,7 +42,6 @@ func (au *automations) eventsFile(ctx context.Context, f effect.Run) (string, er
 	return path, nil
 }
 
-// handOver writes a run's events page by page, because there might be many.
 func (au *automations) handOver(ctx context.Context, run automation.Run, to io.Writer) error {
 	q := events.Query{Types: []string{run.Definition.On}, After: run.After, Before: run.Until + 1,
 		Forward: true, Limit: events.MaxLimit}

@@ -14,22 +14,20 @@ import (
 )
 
 const (
-	// number of bytes of a run's output that are retained for late or slow readers
+	// in bytes; for late or slow readers
 	liveKept  = 64 << 10
-	livePiece = 8 << 10                // maximum size of a piece; the first piece may be larger
-	livePace  = 100 * time.Millisecond // minimum interval between pieces of output
+	livePiece = 8 << 10 // in bytes; the first piece may be larger
+	livePace  = 100 * time.Millisecond
 	// a cut is moved to the next line break within this distance
-	liveLine = 4 << 10
-	// number of ended runs with retained output
+	liveLine  = 4 << 10
 	liveEnded = 16
 )
 
-// outputs contains the output of active runs and of the newest ended runs, by record ID. It is not part of the
-// machine's state. It is safe for concurrent use.
+// outputs is safe for concurrent use. The keys are record IDs.
 type outputs struct {
 	mu    sync.Mutex
 	of    map[string]*output
-	ended []string // runs with closed records, the oldest first
+	ended []string
 }
 
 func (o *outputs) open(run string) *output {
@@ -51,15 +49,14 @@ func (o *outputs) Find(run string) *output {
 	return o.of[run]
 }
 
-// Finish marks the output of a run as complete. Readers reach EOF after the remaining output.
+// Finish marks the output of a run as complete.
 func (o *outputs) Finish(run string) {
 	if out := o.Find(run); out != nil {
 		out.Finish()
 	}
 }
 
-// close records that the run's record contains the end of the output. The output may then be dropped. Current readers
-// can still read it.
+// After close, the output may be dropped, because the run's record contains its end.
 func (o *outputs) close(run string) {
 	o.Finish(run)
 	o.mu.Lock()
@@ -74,14 +71,14 @@ func (o *outputs) close(run string) {
 	}
 }
 
-// output is the latest output of a run. Readers never delay the writer.
+// Readers never delay the writer.
 type output struct {
 	mu    sync.Mutex
 	kept  []byte // at most twice liveKept bytes
-	total int64  // number of bytes written so far
+	total int64
 	ended bool
-	over  chan struct{} // closed when the output is complete
-	news  chan struct{} // closed at the next write; nil = no reader waits
+	over  chan struct{}
+	news  chan struct{} // nil = no reader waits
 }
 
 // Write implements io.Writer. It never fails and never waits for a reader.
@@ -90,7 +87,6 @@ func (o *output) Write(p []byte) (int, error) {
 	defer o.mu.Unlock()
 	o.total += int64(len(p))
 	o.kept = append(o.kept, p[max(0, len(p)-liveKept):]...)
-	// cut only after the size has doubled, to copy less often
 	if over := len(o.kept) - liveKept; over > liveKept {
 		o.kept = slices.Delete(o.kept, 0, over)
 	}
@@ -103,7 +99,6 @@ func (o *output) Finish() {
 	defer o.mu.Unlock()
 	if !o.ended {
 		o.ended = true
-		// clone, so that the rest of the array can be freed
 		o.kept = slices.Clone(o.kept[max(0, len(o.kept)-liveKept):])
 		close(o.over)
 		o.wakeReaders()
@@ -116,7 +111,7 @@ func (o *output) complete() bool {
 	return o.ended
 }
 
-// wakeReaders wakes all waiting readers. The caller must hold o.mu.
+// The caller must hold o.mu.
 func (o *output) wakeReaders() {
 	if o.news != nil {
 		close(o.news)
@@ -124,8 +119,8 @@ func (o *output) wakeReaders() {
 	}
 }
 
-// after returns the output after a position, and the number of bytes lost before it. The channel is closed at the next
-// write or at the end. It is nil if there is new data, or if the output has ended.
+// after returns the output after a position, and the number of bytes lost before it. news is closed at the next write
+// or at the end; it is nil if there is new data or the output has ended.
 func (o *output) after(at int64) (data []byte, lost int64, news <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -143,12 +138,11 @@ type outputReader struct {
 	of    *output
 	at    int64
 	text  screen.Stream
-	first bool // no piece has been returned yet
-	inner bool // the previous piece did not end with a complete line
+	first bool
+	inner bool
 }
 
-// take returns the available data as pieces. Only the first piece may be empty. The second result is the channel from
-// output.after.
+// Only the first piece may be empty.
 func (h *outputReader) take() (pieces []city.Piece, news <-chan struct{}) {
 	data, lost, news := h.of.after(h.at)
 	h.at += lost + int64(len(data))
@@ -185,8 +179,8 @@ func (h *outputReader) add(pieces []city.Piece, text string, lost int64) []city.
 	return append(pieces, city.Piece{Text: text, Dropped: lost})
 }
 
-// completePrefix returns the number of bytes before the first complete line. If the line is too long, it returns the
-// number of bytes before the first complete character.
+// completePrefix returns the length up to the first complete line or, if the line is too long, the first complete
+// character.
 func completePrefix(data []byte) int {
 	if i := bytes.IndexByte(data[:min(len(data), liveLine)], '\n'); i >= 0 {
 		return i + 1
@@ -213,7 +207,6 @@ func (o *output) Follow(ctx context.Context, gone <-chan struct{},
 		}
 		return nil
 	}
-	// await fails if ctx ends, or if gone is closed before the output is complete.
 	await := func(one <-chan struct{}, other <-chan time.Time) error {
 		select {
 		case <-one:

@@ -16,7 +16,7 @@ import (
 	"gcity/session"
 )
 
-// screenAgain is how long a message waits before the screen is checked again. Reading a screen is expensive.
+// Reading a screen is expensive.
 const screenAgain = 5 * time.Second
 
 func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
@@ -40,16 +40,16 @@ func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 		err = p.Send(ctx, f.Session, f.Text)
 	}
 	switch {
-	case errors.Is(err, session.ErrBusy): // the user started to type after the check above
+	case errors.Is(err, session.ErrBusy): // the user has just started to type
 		in.Held, in.Wait, in.Disturbed = city.HoldTyping, effect.SendAgain, true
 	case errors.Is(err, session.ErrNotFound):
-		// nothing was typed; the machine handles the nudge when it handles the exit
+		// the machine handles the nudge when it handles the exit
 		in.Held, in.Wait = city.HoldEnded, effect.SendAgain
 	case err != nil:
 		in.Err = session.ForAgent(err, f.Session, f.Agent)
 	default:
 		in.Output = math.MaxUint64
-		if !sr.counts(f.Provider) { // this provider does not count output
+		if !sr.counts(f.Provider) {
 			break
 		}
 		if st, err = sr.lookAt(ctx, f); err == nil {
@@ -89,8 +89,7 @@ func (sr *sessions) counts(provider string) bool {
 	return !slices.Contains(LimitsOf(sr.w.Provider, provider).Lacks, session.CountingOutput)
 }
 
-// hasScreen reports whether a provider shows the screen of a terminal. In other output, a line like a prompt has no
-// meaning.
+// Only on a screen, a line like a prompt has a meaning.
 func (sr *sessions) hasScreen(provider string) bool {
 	if strings.HasPrefix(provider, "exec:") {
 		return false
@@ -111,7 +110,7 @@ func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
 		if err != nil {
 			return false
 		}
-		return hasDraft(frame, f.Prefix) // the first frame is the current screen
+		return hasDraft(frame, f.Prefix)
 	}
 	return false
 }
@@ -124,8 +123,7 @@ func LimitsOf(p session.Provider, name string) session.Limits {
 	return session.LimitsOf(p)
 }
 
-// hasDraft reports whether the cursor's line has text after prefix. It ignores faint text, because programs show
-// suggestions as faint text.
+// Faint text does not count, because programs show suggestions as faint text.
 func hasDraft(f session.Frame, prefix string) bool {
 	s := screen.New(f.Cols, f.Rows, 0)
 	defer s.Close()
@@ -142,14 +140,14 @@ func hasDraft(f session.Frame, prefix string) bool {
 	return strings.TrimFunc(string(solid[len(before):]), isFrame) != ""
 }
 
-// normalizeBlanks replaces no-break spaces with spaces, because programs print them in their prompts.
+// Programs print no-break spaces in their prompts.
 func normalizeBlanks(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 
 func isFrame(r rune) bool {
 	return r == ' ' || r == '\u00a0' || r >= 0x2500 && r <= 0x259f
 }
 
-// cells removes the styles from a line of a screen. The second result has spaces in place of faint characters.
+// solid has spaces in place of faint characters.
 func cells(styled string) (line, solid []rune) {
 	faint := false
 	for styled != "" {

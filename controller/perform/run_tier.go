@@ -23,7 +23,6 @@ import (
 	"gcity/watchdog"
 )
 
-// commandLimit is the timeout for an escalate_command.
 const commandLimit = time.Minute
 
 func (r *Runner) runTier(f effect.Effect) (ok bool) {
@@ -42,7 +41,7 @@ func (r *Runner) runTier(f effect.Effect) (ok bool) {
 	return true
 }
 
-// heartbeat reads a heartbeat file. The path might lead to any kind of file, so the read can block forever.
+// The path can name any kind of file, so the read can block forever.
 func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.Input {
 	in := effect.HeartbeatRead{Tier: f.Tier, Path: f.Path}
 	var (
@@ -75,11 +74,10 @@ func below(dir, path string) string {
 	return path
 }
 
-// tornAgain is the delay before an invalid heartbeat is read again. The first read may have seen an incomplete file.
+// The first read may have seen an incomplete file.
 const tornAgain = 100 * time.Millisecond
 
-// readHeartbeat reads a heartbeat file. Its content may be incomplete if the agent does not replace it atomically. The
-// second result reports whether the file could be read.
+// The agent might not replace the file atomically, so the content can be incomplete.
 func readHeartbeat(path string) (beat watchdog.Heartbeat, read bool, err error) {
 	for try := range 3 {
 		if try > 0 {

@@ -24,25 +24,23 @@ import (
 )
 
 const (
-	scanLimit = 30 * time.Second
-	hungLimit = 5 * time.Second // timeout for a call that can block on a folder
-	// maximum number of calls that can block on folders that do not respond
-	maxHung = 64
-	// timeout for several calls to a store; each call also has its own timeout
+	scanLimit  = 30 * time.Second
+	hungLimit  = 5 * time.Second // for a call that can block on a folder
+	maxHung    = 64
 	storeLimit = time.Minute
-	allLimit   = time.Minute // timeout for an effect that may call every store
-	runsShown  = 500         // number of newest run records that are read at startup
+	allLimit   = time.Minute
+	runsShown  = 500
 )
 
 type automationState struct {
 	scanner    automation.Scanner // used by the scan effect only
-	follow     context.CancelFunc // ends the subscription to events; used by the loop only
+	follow     context.CancelFunc // used by the loop only
 	runs       context.Context
 	endRuns    context.CancelCauseFunc
 	activeRuns *activeRuns
 	conditions chan struct{}
-	watched    []string // watched folders; used by the loop only
-	// latest catalog with programs that are allowed to run; used by the scan effect only
+	watched    []string // used by the loop only
+	// of programs that are allowed to run; used by the scan effect only
 	trusted *automation.Catalog
 }
 
@@ -202,11 +200,11 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 		run := city.RunOf(b)
 		run.Outcome, run.Error = string(automation.Interrupted), effect.Abandoned
 		b, err := store.Update(ctx, b.ID, closing(run, false))
-		if effect.Unclosable(err) { // close the record without details
+		if effect.Unclosable(err) { // without details
 			b, err = store.Update(ctx, run.ID, beads.Closing())
 		}
 		switch {
-		case errors.Is(err, beads.ErrNotFound): // the record was removed in the meantime
+		case errors.Is(err, beads.ErrNotFound): // removed in the meantime
 		case effect.Unclosable(err):
 			odd = append(odd, fmt.Sprintf("%s (%v)", run.ID, err))
 		case err != nil:
@@ -300,7 +298,7 @@ func (s *Stores) Store(rig string) (*guard.Store, error) {
 func (s *Stores) probe(ctx context.Context) effect.Input {
 	s.guards.Keep(s.scopes())
 	reads, writes := s.guards.Due(time.Now())
-	var all recovery.Group // probe concurrently, so that a slow store does not delay other stores
+	var all recovery.Group // a slow store must not delay other stores
 	for _, g := range reads {
 		all.Go(func() { g.TryRead(ctx) })
 	}
@@ -375,8 +373,8 @@ func closing(run city.Run, made bool) beads.Patch {
 	return p
 }
 
-// closeRecord closes a run's record with as many details as the store accepts. It returns ErrNotFound if the store has
-// no such record. A replaced store may use the ID for a different bead.
+// closeRecord returns ErrNotFound if the store has no such record. A replaced store may use the ID for a different
+// bead.
 func (au *automations) closeRecord(ctx context.Context, f effect.CloseRun) (*time.Time, error) {
 	au.Live.Finish(f.Run.ID) // necessary even if the run never started
 	store, err := au.Stores.Store("")
@@ -412,10 +410,10 @@ func minimalClosing(run city.Run) beads.Patch {
 }
 
 const (
-	// runsKept is the number of newest run records that a purge keeps for each automation.
+	// for each automation
 	runsKept    = 100
 	backupLimit = 10 * time.Minute
-	// purgeLimit is the timeout for a purge. The next purge continues the work.
+	// The next purge continues the work.
 	purgeLimit = time.Minute
 )
 
@@ -506,5 +504,4 @@ func (wr *workRunner) purge(ctx context.Context, f effect.Purge) effect.Input {
 	return in
 }
 
-// wispLabel marks the root bead of the work that an automation has created.
 const wispLabel = city.WispLabel

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	CrashFiles    = 10       // maximum number of files per agent
-	crashLines    = 50       // maximum number of output lines in the event
-	crashText     = 16 << 10 // maximum size of these lines in bytes
-	crashRendered = 64 << 10 // bytes of raw output that are rendered to obtain the last lines
+	CrashFiles    = 10 // per agent
+	crashLines    = 50
+	crashText     = 16 << 10 // in bytes
+	crashRendered = 64 << 10
 )
 
 func (sr *sessions) capture(ctx context.Context, f effect.Capture) effect.Input {
@@ -107,8 +107,7 @@ func LastOutput(city, agent string, lines int) (string, error) {
 	return screen.Text(raw, 120, 40, lines), nil
 }
 
-// inherit returns the exits that the previous controller recorded, or nil if f.Inherit is not set. If f.First is set,
-// the result also contains the exits that the previous controller saved in files.
+// inherit returns nil if f.Inherit is not set. If f.First is set, it also reads the exits saved in files.
 func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 	if !f.Inherit {
 		return nil
@@ -127,14 +126,14 @@ func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherite
 	return in
 }
 
-// endsDir is the folder in the city's .gc folder with one file for each exit that is not recorded yet.
+// one file for each exit that is not recorded yet
 const endsDir = "ends"
 
 func (sr *sessions) endFile(id string) string {
 	return filepath.Join(sr.w.Dir, ".gc", endsDir, session.Encode(id)+".json")
 }
 
-// keepEnds saves exits in files before a start makes the session provider drop them.
+// A start makes the session provider drop these exits.
 func (sr *sessions) keepEnds(ends []effect.UnrecordedEnd) {
 	for _, e := range ends {
 		path := sr.endFile(e.Exit.ID)

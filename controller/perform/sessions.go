@@ -9,7 +9,6 @@ import (
 	"gcity/session"
 )
 
-// answered reports to the machine that a question was answered, before any consequence of the answer.
 func (sr *sessions) answered(s *session.Spec, d session.Dialog) {
 	sr.deliver(effect.DialogAnswered{Agent: s.Agent, Session: s.ID, Dialog: d})
 }
@@ -36,7 +35,7 @@ func (sr *sessions) checkProvider(ctx context.Context, f effect.CheckProvider) e
 	return in
 }
 
-// measure samples the resource usage of all sessions. The sample has its start time, because sampling takes a while.
+// The sample has its start time, because sampling takes a while.
 func (sr *sessions) measure(ctx context.Context) effect.Input {
 	p, ok := sr.w.Provider.(session.Meter)
 	if !ok {
@@ -52,8 +51,7 @@ func (sr *sessions) measure(ctx context.Context) effect.Input {
 
 const measureLimit = 10 * time.Second
 
-// limitedProvider limits the number of concurrent starts at the provider. The limit does not apply to later steps, nor
-// to a start that waits for its platform.
+// A start that waits for its platform does not need a slot.
 type limitedProvider struct {
 	session.Provider
 	slots    chan struct{}
@@ -76,7 +74,7 @@ func (p *limitedProvider) Start(ctx context.Context, s session.Spec) (session.St
 	}
 }
 
-// Look returns the state of one session, so that a start need not list all sessions.
+// Look returns the state of one session.
 func (p *limitedProvider) Look(ctx context.Context, name string) (session.Status, error) {
 	return session.LookAt(ctx, p.Provider, name)
 }

@@ -19,14 +19,13 @@ import (
 // Stores opens the stores of a city: its own, and one for each rig. It is safe for concurrent use.
 type Stores struct {
 	open func(rig string) (beads.Store, error) // nil = the city has no stores
-	// checkFolder returns an error while the city's folder is not at its path
+	// returns an error while the city's folder is not at its path
 	checkFolder func() error
 	snapshot    func() *city.Snapshot
 	guards      *guard.Guards
 }
 
-// Route returns the scopes in the order in which they are searched for a bead. The rig with the ID's prefix is first.
-// All others follow, because prefixes might have changed.
+// Route returns the scopes in the order in which they are searched for a bead.
 func (s *Stores) Route(id string) []string {
 	scopes, prefix := s.scopes(), city.BeadPrefix(id)
 	for _, rig := range s.snapshot().Rigs {
@@ -121,8 +120,8 @@ func (s *Stores) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, nil
 }
 
-// listed returns one store's part of a page. The page follows the given bead, or is the first page if the bead is nil.
-// If the bead is from another store, passed says whether the page includes beads with the same creation time.
+// listed returns one store's part of a page after a bead; nil = the first page. If the bead is from another store,
+// passed says whether the page includes beads with the same creation time.
 func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead,
 	passed bool) (found []beads.Bead, own bool, err error) {
 	store, err := s.Store(rig)
@@ -238,8 +237,7 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadC
 	return lost
 }
 
-// convoyEvent closes the bead's convoy if no bead in it is open, and returns the event. If closing fails, a user can
-// close the convoy.
+// If closing fails, a user can close the convoy.
 func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []events.Event {
 	before, now, ok, err := city.CloseConvoy(ctx, store, was, b)
 	if err != nil || !ok {
@@ -248,8 +246,7 @@ func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []ev
 	return eventOf(&before, now, effect.ActorController, 0)
 }
 
-// swaps is the maximum number of attempts to change a bead that another client is changing. The last attempt ignores
-// conflicts.
+// The last attempt ignores conflicts.
 const swaps = 8
 
 func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b beads.Bead,

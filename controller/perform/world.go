@@ -19,8 +19,7 @@ import (
 	"gcity/session"
 )
 
-// World is the part of a city and its controller that a Runner uses. Fields that also exist in controller.Options are
-// documented there.
+// World is the part of a city and its controller that a Runner uses.
 type World struct {
 	Dir              string
 	At               string
@@ -39,8 +38,7 @@ type World struct {
 	SetListener      func(config.API)
 	Allow            func(ctx context.Context, agents int) error
 	CheckFolder      func() error
-	// CheckOwner checks whether the city still belongs to this controller. The first error is set if another controller
-	// owns it. The second error is any other problem. CheckOwner may be nil.
+	// CheckOwner returns an error as lost if another controller owns the city. It may be nil.
 	CheckOwner func() (lost, err error)
 
 	Inbox     chan<- effect.Input
@@ -50,7 +48,7 @@ type World struct {
 	InForce   func() *effect.Configuration
 	Translate func(*config.City) *effect.Configuration
 	Patrolled func(took time.Duration)
-	// counts a call to a store; may be nil
+	// may be nil
 	Called func(scope string, writes bool, took time.Duration)
 }
 
@@ -76,9 +74,8 @@ func (w *World) allow(cfg *config.City) error {
 }
 
 // The city's folder may be moved while the city runs. The open descriptor of Hold keeps the city's state in one folder.
-// Actions that need the path wait until the folder is back.
 
-// checkFolder returns an error if the city's folder is not at its path. A start must not create the folder again.
+// A start must not create the folder again.
 func (w *World) checkFolder() error {
 	err := error(nil)
 	if w.CheckFolder != nil {
@@ -101,8 +98,8 @@ func movedMessage(m *disk.MovedError) string {
 		"location and start the city there"
 }
 
-// checkOwner returns an error only if another controller owns the city. The second result is the reason why the folder
-// is not at its path, or "". Disk errors are only logged.
+// checkOwner returns an error only if another controller owns the city. away is why the folder is not at its path, or
+// "".
 func (sr *sessions) checkOwner() (lost error, away string) {
 	if sr.w.CheckOwner == nil {
 		return nil, ""

@@ -14,9 +14,8 @@ import (
 )
 
 const (
-	atOnce = 16              // maximum number of concurrent checks
-	limit  = 5 * time.Second // timeout of one check
-	// maximum number of checks that hang on a file system that does not respond
+	atOnce   = 16
+	limit    = 5 * time.Second
 	hungMost = 256
 )
 
@@ -33,8 +32,7 @@ func New(p session.Provider) *Checker {
 		calls: deadline.New[error](hungMost)}
 }
 
-// Check returns the reason why an agent cannot start, or nil if none is known. It has no side effects. A provider that
-// runs sessions elsewhere checks the folder and the program itself.
+// Check returns the reason why an agent cannot start, or nil if none is known. It has no side effects.
 func (c *Checker) Check(ctx context.Context, w *agent.Want) error {
 	if w.Problem != "" {
 		return errors.New(w.Problem)
@@ -49,7 +47,7 @@ func (c *Checker) Check(ctx context.Context, w *agent.Want) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	// many agents may share a folder that does not respond, so they share one call
+	// agents that share a folder share one call
 	_, ok := c.calls.Do(ctx, w.Spec.Dir, time.Now(), limit, func() error {
 		_, err := os.Stat(w.Spec.Dir)
 		return err
@@ -77,7 +75,7 @@ func onDisk(w *agent.Want, local bool) error {
 	}
 	switch {
 	case missing:
-		// the program is checked after the start has created the folder
+		// the start checks the program after it has created the folder
 		return w.Spec.CheckNewFolder()
 	case !local:
 		return nil
@@ -89,7 +87,7 @@ func onDisk(w *agent.Want, local bool) error {
 		return err
 	}
 	if w.Overlay != "" || len(w.Spec.PreStart) > 0 {
-		// pre_start lines or copied files may install the program, so the start checks it
+		// these may install the program, so the start checks it
 		return nil
 	}
 	_, err := w.Spec.Preflight()

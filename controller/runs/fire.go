@@ -16,7 +16,6 @@ import (
 	"gcity/internal/suggest"
 )
 
-// earlyFire is a request to fire an automation before the automations were read.
 type earlyFire struct {
 	id   uint64
 	fire city.Fire
@@ -77,7 +76,7 @@ func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 		return
 	}
 	rs.FireWaiters[c.Automation] = append(rs.FireWaiters[c.Automation], id)
-	rs.out.Changed = true // the automation is shown as due while the request waits
+	rs.out.Changed = true // shown as due while the request waits
 	rs.Advance(now)
 }
 
@@ -103,8 +102,7 @@ func (rs *Runs) whyNotFired(name string) (code city.Code, why string) {
 	return "", ""
 }
 
-// Abandon cancels a request to fire after its client has stopped waiting. The request remains if the run is starting,
-// or if another client waits.
+// Abandon cancels a request to fire after its client has stopped waiting.
 func (rs *Runs) Abandon(now time.Time, id uint64) {
 	rs.earlyFires = slices.DeleteFunc(rs.earlyFires, func(e earlyFire) bool { return e.id == id })
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
@@ -149,7 +147,7 @@ func (rs *Runs) Stop() {
 		}
 	}
 	clear(rs.FireWaiters)
-	for _, f := range rs.Queued { // these runs have a record but have not started
+	for _, f := range rs.Queued { // these have a record but have not started
 		rs.endUnstarted(f.Run.Definition.Scoped())
 	}
 	rs.Queued = nil
@@ -175,7 +173,7 @@ func depthOf(depth int) json.RawMessage {
 	return step.Payload(map[string]any{"depth": depth})
 }
 
-// Cancel cancels an automation's active run. The reply to the command is sent when the run has ended.
+// Cancel cancels an automation's active run. The reply is sent when the run has ended.
 func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 	name := c.Automation
 	if err := city.CheckBy(c.By); err != nil {
@@ -215,7 +213,7 @@ func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 
 func (rs *Runs) replyToCancel(run *city.Run, canceled bool) {
 	text := fmt.Sprintf("stopped run %s of %s", run.ID, run.Automation)
-	if !canceled { // the run ended before it could be canceled
+	if !canceled {
 		text = fmt.Sprintf("run %s of %s has ended: %s", run.ID, run.Automation,
 			cmp.Or(run.Error, run.Outcome))
 	}

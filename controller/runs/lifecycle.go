@@ -30,7 +30,7 @@ func (rs *Runs) Scan() {
 		Rigs: rs.city.Configuration().Rigs, Options: rs.city.Configuration().Automations})
 }
 
-// Scanned handles the result of a scan. Before any run starts, open records of the previous controller must be closed.
+// Scanned handles the result of a scan.
 func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.Scanning = false
 	if rs.rescan {
@@ -48,7 +48,6 @@ func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.load(now)
 }
 
-// load applies the automations that were found. It does nothing until the records of earlier runs have been read.
 func (rs *Runs) load(now time.Time) {
 	if !rs.RecordsRead || !rs.known {
 		return
@@ -268,15 +267,15 @@ func (rs *Runs) record(f effect.CloseRun, replies ...effect.Reply) {
 		Payload: step.Payload(about)}, Replies: replies})
 }
 
-// forgotShown is the minimum time for which lost state is reported.
+// Lost state is reported for at least this time.
 const forgotShown = time.Hour
 
-// Patrol performs the first part of a patrol: it scans the automation folders.
+// Patrol scans the automation folders.
 func (rs *Runs) Patrol(now time.Time) {
 	if rs.firstPatrol.IsZero() {
 		rs.firstPatrol = now
 	}
-	// the state has been saved again, and users had time to see the problem
+	// the state has been saved again, and users have had time to see the problem
 	if rs.SavedRev > 0 && now.Sub(rs.firstPatrol) > forgotShown {
 		rs.out.Note(&rs.StateNotRead, "")
 		rs.out.Note(&rs.Unclosable, "")

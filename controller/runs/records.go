@@ -28,7 +28,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	}
 	// a retry would fail too
 	forgone := errors.Is(in.Err, beads.ErrNotFound) || effect.Unclosable(in.Err)
-	// the run's end is recorded after the first attempt to close the record, even if that failed
+	// even if the first attempt to close the record failed
 	if f.Kind != "" {
 		if in.At != nil && f.Run.Ended != nil { // the event gets the same duration as the record
 			f.Run.Ended = in.At
@@ -46,7 +46,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 			rs.Last[f.Run.Automation] = &ended
 		}
 	}
-	defer rs.Advance(now) // the next run might be waiting for this record
+	defer rs.Advance(now) // the next run might wait for this record
 	if in.Err == nil || forgone {
 		delete(rs.OpenRecords, in.Bead)
 		if rs.retryClose(); len(rs.OpenRecords) == 0 {
@@ -59,8 +59,8 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	rs.out.Lose(&rs.RecordNotClosed, "a run's record cannot be closed", in.Err)
 }
 
-// IsClosing reports whether the first attempt to close the latest run's record is in flight. The next run waits for it,
-// so that a dead controller never leaves two open records.
+// IsClosing reports whether the first attempt to close the latest run's record is in flight. A dead controller must
+// never leave two open records.
 func (rs *Runs) IsClosing(scoped string) bool {
 	for _, f := range rs.OpenRecords {
 		if f.Kind != "" && f.Run.Automation == scoped {
@@ -70,7 +70,6 @@ func (rs *Runs) IsClosing(scoped string) bool {
 	return false
 }
 
-// retryClose retries closing the record of an ended run, one record per patrol. After a success, the next one follows.
 func (rs *Runs) retryClose() {
 	first := ""
 	for id, f := range rs.OpenRecords {
@@ -92,8 +91,7 @@ func (rs *Runs) retryOf(scoped string) *effect.Retry {
 	return &effect.Retry{Try: try, Of: of, At: at}
 }
 
-// A slow store might create a record after the controller has given up its run. Therefore open records are checked
-// again later.
+// A slow store might create a record after the controller has given up its run.
 const (
 	UnclosedWait = 2 * time.Minute
 	unclosedAge  = time.Minute // a newer record may belong to a run that is being opened
@@ -109,7 +107,7 @@ func (rs *Runs) CheckUnclosedRuns(now time.Time) {
 	known := make([]string, 0, len(rs.Current)+len(rs.OpenRecords))
 	for _, run := range rs.Current {
 		if run.ID == "" {
-			return // the record of this run might already exist, but its ID is not known yet
+			return // the record might already exist, but its ID is not known yet
 		}
 		known = append(known, run.ID)
 	}
@@ -160,8 +158,7 @@ func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	}
 }
 
-// recordOnce records nothing if an earlier, failed attempt to read the records has recorded the event already. The log
-// might not contain that event yet.
+// An earlier attempt might have recorded the event. The log might not contain it yet.
 func (rs *Runs) recordOnce(f effect.CloseRun) {
 	of := "end " + f.Run.ID
 	if f.Kind == events.AutomationFired {
@@ -181,14 +178,14 @@ func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, wasOpen bool) bo
 	switch {
 	case run.Ended == nil:
 		return false
-	case t == nil: // without the log, an event is recorded only for runs with an open record
+	case t == nil: // without the log, only runs with an open record get an event
 		return wasOpen
 	}
 	return !t.Ended[run.ID] && !run.Ended.Before(t.Since)
 }
 
 func endOf(run *city.Run) (kind, msg string) {
-	// both times are the store's; the difference is negative if its clock was set back
+	// negative if the store's clock was set back
 	took := span.Took(run.Ended.Sub(run.Opened))
 	switch {
 	case run.Error == effect.Abandoned:

@@ -16,8 +16,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// Runs is the state of a city's automations. automation.Runs decides when an automation runs. Runs turns these
-// decisions into effects, and passes the results back.
+// Runs is the state of a city's automations. automation.Runs decides when they run. Runs turns these decisions into
+// effects.
 type Runs struct {
 	city City
 	out  *step.Output
@@ -25,26 +25,26 @@ type Runs struct {
 	Schedule *automation.Runs
 	catalog  automation.Catalog
 	known    bool // the automations were read at least once
-	// state that the previous controller saved; nil once it has been passed to Schedule
+	// saved by the previous controller; nil once it has been passed to Schedule
 	Inherited map[string]automation.Memory
-	// depths of active runs, by ID of their record; see automation.Depth
+	// of active runs, by ID of their record; see automation.Depth
 	Depths map[string]int
-	// sequence number of the newest event when the automations were read
+	// seq of the newest event when the automations were read
 	logSeq      uint64
 	RecordsRead bool // the records that a previous controller left open have been closed
 	sweeping    bool
-	// start and end events that were recorded for runs of the previous controller; nil once the records are read
+	// start and end events for runs of the previous controller; nil once the records are read
 	recorded         map[string]bool
 	Scanning, rescan bool
 
 	SubscriptionID   uint64
-	handledSeq       uint64 // sequence number of the latest event that was handled
+	handledSeq       uint64 // seq of the latest handled event
 	subscribedTypes  []string
-	subscriptionLost bool // the subscription has ended, and the next patrol subscribes again
+	subscriptionLost bool // the next patrol subscribes again
 
-	Current map[string]*city.Run // active runs by scoped name; ID "" = the record is being created
-	Last    map[string]*city.Run // latest run of each automation
-	failed  map[string]*city.Run // latest run of each automation, if that run failed
+	Current map[string]*city.Run // by scoped name; ID "" = the record is being created
+	Last    map[string]*city.Run // by automation
+	failed  map[string]*city.Run // the latest run of each automation, if it failed
 
 	earlyFires    []earlyFire
 	FireWaiters   map[string][]uint64 // commands that wait for a run to start, by scoped name
@@ -56,11 +56,11 @@ type Runs struct {
 	saving      bool
 	Problems
 	firstPatrol time.Time
-	// time of the next check for open records; zero = none is necessary
+	// zero = no check is necessary
 	unclosedCheck time.Time
 }
 
-// Problems contains the problems of a city's automations. An empty field means no problem.
+// Problems contains the problems of a city's automations. "" = no problem.
 type Problems struct {
 	StateNotRead     string
 	FoldersNotRead   string
@@ -78,7 +78,7 @@ type City interface {
 	Running() bool                        // the city is not being stopped
 	Stops() bool                          // the city is stopping with its agents, or has stopped
 	Observed() bool                       // the city has no controller, so no run may start
-	OneShot() bool                        // one-shot mode, in which no run may start
+	OneShot() bool                        // no run may start
 	FolderMoved() bool
 	StoreProblem() string // why the city's store cannot be used; "" = no problem
 	CountWork()
@@ -165,8 +165,7 @@ func (rs *Runs) subscribe() {
 	rs.out.Do(effect.Subscribe{ID: rs.SubscriptionID, After: from, Types: on})
 }
 
-// SubscriptionEnded handles the end of the subscription. The next patrol subscribes again, starting after the last
-// handled event.
+// SubscriptionEnded handles the end of the subscription. The next patrol subscribes again.
 func (rs *Runs) SubscriptionEnded(in effect.SubscriptionEnded) {
 	if in.Subscription != rs.SubscriptionID {
 		return
@@ -175,7 +174,6 @@ func (rs *Runs) SubscriptionEnded(in effect.SubscriptionEnded) {
 	rs.out.Note(&rs.NoEvents, "the events that trigger automations cannot be read: "+in.Err.Error())
 }
 
-// resubscribe subscribes again if the subscription has ended, and otherwise clears the problem.
 func (rs *Runs) resubscribe() {
 	if !rs.subscriptionLost {
 		rs.out.Note(&rs.NoEvents, "")
@@ -198,7 +196,7 @@ func (rs *Runs) EventsReceived(now time.Time, in effect.EventsReceived) {
 	rs.Advance(now)
 }
 
-// save requests that the automation state be saved, and starts the runs that were waiting for an earlier save.
+// save also starts the runs that were waiting for an earlier save.
 func (rs *Runs) save() {
 	if rev := rs.Schedule.Rev(); rev != rs.SavedRev && !rs.saving {
 		data, err := json.Marshal(rs.Schedule.Memory())
@@ -218,8 +216,7 @@ func (rs *Runs) save() {
 	})
 }
 
-// Saved handles the result of saving the state. After a failure, the problem is shown, and the waiting runs start
-// anyway.
+// Saved handles the result of saving the state. After a failure, the waiting runs start anyway.
 func (rs *Runs) Saved(now time.Time, in effect.AutomationsSaved) {
 	rs.saving = false
 	if in.Err != nil {
@@ -264,7 +261,7 @@ func (rs *Runs) Snapshot() []city.Automation {
 		}
 		out = append(out, v)
 	}
-	if !rs.RecordsRead { // the automations have not been applied yet
+	if !rs.RecordsRead {
 		for _, d := range rs.catalog.Automations {
 			v := describe.Automation(rs.city.Configuration().Dir, d)
 			if v.Reason = cmp.Or(rs.city.StoreProblem(), rs.whyUnknown()); d.Off != "" {

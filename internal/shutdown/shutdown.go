@@ -24,11 +24,11 @@ type Deadline struct {
 
 	mu        sync.Mutex
 	timers    []*time.Timer // nil until the shutdown begins
-	cleanupBy time.Time     // deadline for cleanup
+	cleanupBy time.Time
 	abandoned []string
 }
 
-// New returns a Deadline that expires when limit has passed since Begin. One third of limit is for notifications.
+// New returns a Deadline that expires when limit has passed since Begin. The last third is for notifications.
 func New(limit time.Duration) *Deadline {
 	d := &Deadline{limit: limit, begun: make(chan struct{})}
 	d.all, d.endAll = context.WithCancelCause(context.Background())
@@ -95,8 +95,8 @@ func NewContext(ctx context.Context, d *Deadline) context.Context {
 	return context.WithValue(ctx, key{}, d)
 }
 
-// CleanupContext returns a context for cleanup, even if ctx has ended. The context ends after the given limit, or at
-// the cleanup time of the Deadline in ctx.
+// CleanupContext returns a context for cleanup, even if ctx has ended. It ends after limit, or at the cleanup time of
+// the Deadline in ctx.
 func CleanupContext(
 	ctx context.Context, limit time.Duration,
 ) (context.Context, context.CancelFunc) {
@@ -110,7 +110,7 @@ func CleanupContext(
 	return own, func() { stop(); end(nil); cancel() }
 }
 
-// GiveUp records work that was abandoned because of the shutdown deadline. For other reasons, it records nothing.
+// GiveUp records work that was abandoned because of the shutdown deadline, and nothing otherwise.
 func GiveUp(cleanup context.Context, format string, args ...any) {
 	d, ok := cleanup.Value(key{}).(*Deadline)
 	if ok && errors.Is(context.Cause(cleanup), ErrTimeout) {

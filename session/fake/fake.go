@@ -19,12 +19,12 @@ type Provider struct {
 	changes chan struct{}
 
 	mu      sync.Mutex
-	pid     int              // PID of the latest session; -1 if sessions have no PIDs
+	pid     int              // -1 if sessions have no PIDs
 	lives   map[string]*life // latest session, by session name
 	past    map[string]*life // previous session, by session name
 	blind   error
-	failing map[string]error // the error with which an agent's starts fail, by agent
-	started map[string]int   // number of starts so far, by agent
+	failing map[string]error // by agent
+	started map[string]int   // by agent
 	greets  map[string]string
 	changed chan struct{} // closed and replaced when a terminal changes
 }
@@ -107,7 +107,7 @@ func (p *Provider) Stop(_ context.Context, name string, _ time.Duration) error {
 	return nil
 }
 
-// end marks a session as ended and reports its exit. The caller must hold p.mu.
+// The caller must hold p.mu.
 func (p *Provider) end(l *life, e session.Exit) {
 	now := time.Now()
 	e.Name, e.Agent, e.ID, e.At, e.Uptime = l.Name, l.Agent, l.ID, now, now.Sub(l.Started)
@@ -147,8 +147,7 @@ func (p *Provider) Look(_ context.Context, name string) (session.Status, error) 
 	return l.look(), nil
 }
 
-// look returns the session's status, including the fields that are derived from its marks. The caller must hold the
-// provider's mu.
+// The caller must hold the provider's mu.
 func (l *life) look() session.Status {
 	l.Ready = l.Ready || l.meta[session.ReadyMark] == "1"
 	l.Drain = session.Drain{}
@@ -191,7 +190,7 @@ func (p *Provider) Meta(_ context.Context, name, key string) (value string, err 
 	return value, err
 }
 
-// Usage implements session.Meter. It returns the usage of live sessions, as set by Take.
+// Usage implements session.Meter.
 func (p *Provider) Usage(context.Context) (map[string]session.Usage, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -207,12 +206,12 @@ func (p *Provider) Usage(context.Context) (map[string]session.Usage, error) {
 	return all, nil
 }
 
-// Take sets the simulated usage of an agent's live session. The default is the usage of one idle process.
+// Take sets the simulated usage of an agent's live session.
 func (p *Provider) Take(agent string, u session.Usage) bool {
 	return p.withAgent(agent, func(l *life) { l.usage = u })
 }
 
-// Crash ends an agent's live session as if its program had exited. It reports whether there was such a session.
+// Crash ends an agent's live session. It reports whether there was one.
 func (p *Provider) Crash(agent string, code int, signal string) bool {
 	return p.withAgent(agent, func(l *life) { p.end(l, session.Exit{Code: code, Signal: signal}) })
 }
@@ -248,7 +247,7 @@ func (p *Provider) withAgent(agent string, do func(*life)) bool {
 	return false
 }
 
-// Blind makes List fail with err or, if err is nil, succeed again.
+// Blind makes List fail with err, until err is nil.
 func (p *Provider) Blind(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -260,11 +259,11 @@ func (p *Provider) Lose(err error) {
 	p.Blind(err)
 	select {
 	case p.changes <- struct{}{}:
-	default: // the reader has not read the previous value yet
+	default: // a value is already pending
 	}
 }
 
-// Fail makes an agent's starts fail with err or, if err is nil, succeed again.
+// Fail makes an agent's starts fail with err, until err is nil.
 func (p *Provider) Fail(agent string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

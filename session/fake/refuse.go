@@ -9,8 +9,7 @@ import (
 	"gcity/session"
 )
 
-// Refuser rejects every start with the reason Why. It stands in for a provider that this build or a simulated city does
-// not use.
+// Refuser rejects every start with the reason Why.
 type Refuser struct{ Why string }
 
 var (

@@ -19,12 +19,11 @@ var (
 	_ session.PoliteSender = (*Provider)(nil)
 )
 
-// screen is the terminal of a simulated program, which echoes its input.
 type screen struct {
 	out        []byte
 	cleared    int
 	cols, rows int
-	draft      int // number of characters that viewers have typed without submitting them
+	draft      int // number of unsubmitted characters
 }
 
 // Greet sets the text that an agent's sessions print when they start.
@@ -34,14 +33,14 @@ func (p *Provider) Greet(agent, text string) {
 	p.greets[agent] = text
 }
 
-// print adds text to a session's output. The caller must hold p.mu.
+// The caller must hold p.mu.
 func (p *Provider) print(l *life, text string) {
 	l.out = append(l.out, text...)
 	l.Status.Output += uint64(len(text))
 	p.wake()
 }
 
-// wake wakes the readers of terminals. The caller must hold p.mu.
+// The caller must hold p.mu.
 func (p *Provider) wake() {
 	close(p.changed)
 	p.changed = make(chan struct{})
@@ -116,7 +115,7 @@ func (p *Provider) Capture(_ context.Context, name, id string) ([]byte, error) {
 	return nil, fmt.Errorf("session %s with ID %s: %w", name, id, session.ErrNotFound)
 }
 
-// typed echoes a viewer's input and updates the draft. The caller must hold p.mu.
+// The caller must hold p.mu.
 func (p *Provider) typed(l *life, in []byte) {
 	p.print(l, strings.ReplaceAll(string(in), "\r", "\r\n"))
 	l.TypedAt = time.Now()

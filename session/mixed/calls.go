@@ -13,7 +13,6 @@ import (
 	"gcity/session"
 )
 
-// listLimit is how long List waits for a provider that does not implement session.Patient.
 const listLimit = 5 * time.Second
 
 // Start implements session.Provider. It fails if another provider has or might have a live session with this name.
@@ -43,8 +42,6 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// checkNoOther returns an error if another provider has or might have a live session with this name. It lists a
-// provider's sessions only if they are unknown or one of them has this name.
 func (p *Provider) checkNoOther(ctx context.Context, m *member, name string) error {
 	for _, o := range p.inUse() {
 		if o == m || p.hasNoLive(o, name) {
@@ -70,7 +67,7 @@ func (p *Provider) hasNoLive(o *member, name string) bool {
 	})
 }
 
-// Stop implements session.Provider. If several providers have a live session with this name, it stops all of them.
+// Stop implements session.Provider. It stops the session in all providers that have it.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
 	first, err := p.providerOf(ctx, name)
 	if err != nil {
@@ -104,8 +101,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return errors.Join(errs...)
 }
 
-// List implements session.Provider. It calls all providers in use concurrently. If some of them fail, the error is a
-// session.PartialError.
+// List implements session.Provider. If some providers fail, the error is a session.PartialError.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	used := p.inUse()
 	if len(used) == 1 {
@@ -251,7 +247,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	return q.Capture(ctx, name, id)
 }
 
-// Acknowledge implements session.Acknowledger. If the session's provider does not retain exits, it does nothing.
+// Acknowledge implements session.Acknowledger.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	m, err := p.find(ctx, name, id)
 	if err != nil {

@@ -8,16 +8,15 @@ import (
 	"gcity/session"
 )
 
-// sharedList is a List call to a patient provider, which concurrent callers share.
+// Concurrent callers share a call to a patient provider.
 type sharedList struct {
 	began time.Time
-	done  chan struct{} // closed when the call ends; the other fields are then immutable
+	done  chan struct{} // the other fields are then immutable
 	all   []session.Status
 	err   error
 }
 
-// Patience implements session.Patient. If the session's provider is unknown, it returns the longest patience of all
-// providers in use.
+// Patience implements session.Patient. If the session's provider is unknown, it returns the longest patience of all.
 func (p *Provider) Patience(name string) time.Duration {
 	these := p.inUse()
 	if m := p.findHolder(name, ""); m != nil {
@@ -33,8 +32,7 @@ func (p *Provider) Patience(name string) time.Duration {
 	return most
 }
 
-// list returns the sessions of one provider. If a patient provider has not responded when ctx ends, the error is a
-// session.LateError.
+// If a patient provider is late, the error is a session.LateError.
 func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
 	q, err := p.opened(m)
 	if err != nil {
@@ -113,8 +111,7 @@ func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]se
 	return all, nil
 }
 
-// note updates p.held from a provider's list, except for locations that are newer than the list. With a single
-// provider, it records nothing.
+// A location that is newer than the list is kept.
 func (p *Provider) note(m *member, all []session.Status, gen int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

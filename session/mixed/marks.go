@@ -15,11 +15,9 @@ import (
 	"gcity/session"
 )
 
-// MarksFile is a file in the city's .gc folder. It names the providers that might have sessions, except the default
-// one.
+// MarksFile is the file in the .gc folder that names the providers that might have sessions, except the default one.
 const MarksFile = "session-providers"
 
-// errDamaged means that the marks file has content that gcity does not write.
 var errDamaged = errors.New("the file is damaged")
 
 // Marks returns the providers in the marks file of a city's .gc folder. If the file is damaged, it returns the readable
@@ -54,8 +52,7 @@ func isName(name string) bool {
 	})
 }
 
-// recover rebuilds a damaged marks file and keeps a copy of the old file. It marks every possible provider, so that no
-// running agent is started again.
+// Every possible provider is marked, so that no running agent is started again.
 func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	_, unsafe := errors.AsType[*disk.UnsafeError](damage)
 	if p.o.FindProviders == nil || !unsafe && !errors.Is(damage, errDamaged) {
@@ -82,8 +79,7 @@ func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	return names, err
 }
 
-// mark records a provider before its first start. It does not hold p.mu during the write, so that lookups need not wait
-// for the disk.
+// mark does not hold p.mu during the write, so that lookups need not wait for the disk.
 func (p *Provider) mark(ctx context.Context, m *member) error {
 	p.mu.Lock()
 	m.starts++
@@ -116,8 +112,7 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 		err)
 }
 
-// unmark closes a provider without sessions. It removes the mark last: if this controller dies earlier, the next
-// controller still lists the provider.
+// The mark is removed last, so that the next controller still lists the provider if this one dies.
 func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, gen int) {
 	idle := func() bool {
 		return m.name != p.o.DefaultProvider && m.inUse && m.starts == 0 && m.gen == gen &&
@@ -148,8 +143,7 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 }
 
-// update calls change, writes the marks file if necessary, and then calls done with the result. It holds p.mu during
-// change and done, but not during the write. Only one write runs at a time.
+// update does not hold p.mu during the write. Only one write runs at a time.
 func (p *Provider) update(ctx context.Context,
 	change func() (change bool, done func(error))) error {
 	select {
@@ -172,7 +166,7 @@ func (p *Provider) update(ctx context.Context,
 	return err
 }
 
-// marks returns the content of the marks file. The caller must hold p.mu.
+// The caller must hold p.mu.
 func (p *Provider) marks() string {
 	var b strings.Builder
 	for _, m := range p.order {

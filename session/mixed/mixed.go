@@ -26,36 +26,36 @@ import (
 // Options configures a Provider.
 type Options struct {
 	Dir string // the city's .gc folder
-	// name of the default provider, which the configuration writes as ""
+	// the configuration writes it as ""
 	DefaultProvider string
 
-	// Open opens a provider by its name and returns a function to close it. Calls with the same name never overlap.
+	// Open opens a provider by its name. Calls with the same name never overlap.
 	Open func(name string) (p session.Provider, close func(), err error)
 
 	// FindProviders returns all providers that might have sessions. If it is nil, a damaged MarksFile makes New fail.
 	FindProviders func() []string
 
-	Observe bool         // read-only: the provider does not write anything
+	Observe bool         // read-only
 	Logger  *slog.Logger // nil disables logging
 
-	// Broken is called with a panic from one of the provider's goroutines. After that, the provider must be opened
-	// again. If Broken is nil, the panic ends the program.
+	// Broken is called with a panic from one of the provider's goroutines. If Broken is nil, the panic ends the
+	// program.
 	Broken func(error)
 }
 
-// Provider forwards calls to other providers. It implements all optional interfaces of package session. If a session's
-// provider does not support a call, the error is a session.LackError.
+// Provider forwards calls to other providers. If a session's provider does not support a call, the error is a
+// session.LackError.
 type Provider struct {
 	o     Options
 	exits chan session.Exit
-	// receives a value when sessions might have changed; see session.Changer
+	// see session.Changer
 	changes chan struct{}
 	done    chan struct{}
-	life    context.Context // context for List calls to patient providers
+	life    context.Context // for List calls to patient providers
 	end     context.CancelCauseFunc
 	wg      recovery.Group
 
-	opening    sync.Mutex    // held while a provider is being opened
+	opening    sync.Mutex
 	writeToken chan struct{} // contains a token while the marks file is being written
 
 	mu      sync.Mutex
@@ -66,19 +66,18 @@ type Provider struct {
 	closed bool
 }
 
-// member is one of the providers. Provider.member may change p and err, so other code reads them through opened.
+// Provider.member may change p and err, so other code reads them through opened.
 type member struct {
-	name  string
-	p     session.Provider // nil if the provider could not be opened
-	close func()
-	err   error
-	// the provider might have sessions
+	name   string
+	p      session.Provider // nil if the provider could not be opened
+	close  func()
+	err    error
 	inUse  bool
 	marked bool
 	listed bool // Provider.held contains all of this provider's sessions
 	list   *sharedList
-	starts int // number of starts in progress
-	gen    int // number of starts so far
+	starts int
+	gen    int
 }
 
 type location struct {
@@ -106,11 +105,11 @@ var (
 	_ session.Patient       = (*Provider)(nil)
 )
 
-// exitsKept is the capacity of the channel that Exits returns. If the channel is full, List still reports the exits.
+// If the channel is full, List still reports the exits.
 const exitsKept = 1024
 
 // New opens the default provider, and every provider that may have sessions. It fails only if the default provider
-// cannot be opened. List reports the other errors.
+// cannot be opened.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -142,7 +141,6 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// member returns the provider with this name. It opens the provider if necessary.
 func (p *Provider) member(name string) *member {
 	p.opening.Lock()
 	defer p.opening.Unlock()
@@ -263,7 +261,7 @@ func (p *Provider) inUse() []*member {
 	return slices.DeleteFunc(slices.Clone(p.order), func(m *member) bool { return !m.inUse })
 }
 
-// ended records the end of a session. The caller must hold p.mu.
+// The caller must hold p.mu.
 func (p *Provider) ended(m *member, name, id string) {
 	for i := range p.held[name] {
 		if h := &p.held[name][i]; h.provider == m && h.id == id {
@@ -302,12 +300,12 @@ func (p *Provider) Limits() session.Limits {
 	return out
 }
 
-// providerOf returns the provider that runs a session. It prefers a live session to an ended one.
+// A live session takes precedence over an ended one.
 func (p *Provider) providerOf(ctx context.Context, name string) (*member, error) {
 	return p.find(ctx, name, "")
 }
 
-// find is like providerOf. If id is not "", a session with this ID takes precedence.
+// id may be "". A session with this ID takes precedence.
 func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 	used := p.inUse()
 	if len(used) == 1 {

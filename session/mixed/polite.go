@@ -8,8 +8,8 @@ import (
 	"gcity/session"
 )
 
-// SendPolitely implements session.PoliteSender. If the session's provider cannot detect that a user is typing, the text
-// is sent immediately.
+// SendPolitely implements session.PoliteSender. The text is sent immediately if the session's provider cannot detect
+// typing.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
 	m, err := p.providerOf(ctx, name)
 	if err != nil {
@@ -21,7 +21,7 @@ func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet ti
 	return m.p.Send(ctx, name, text)
 }
 
-// Look implements session.Looker. A live session takes precedence over an ended one.
+// Look implements session.Looker.
 func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
 	m, err := p.providerOf(ctx, name)
 	if err != nil {

@@ -30,25 +30,25 @@ import (
 )
 
 const (
-	// timeout of the open call, for which a helper does not need the network
+	// Opening does not need the network.
 	openLimit  = 5 * time.Second
-	leaveLimit = 5 * time.Second // how long a helper has to exit
+	leaveLimit = 5 * time.Second
 	retryFirst = 100 * time.Millisecond
 	retryLast  = 10 * time.Second
-	healthy    = time.Minute // a helper that ran at least this long is restarted immediately
+	healthy    = time.Minute // After this time, a restart is immediate.
 )
 
 // Options configures a Provider.
 type Options struct {
-	Name    string // the provider's name in the configuration, for messages
+	Name    string // in the configuration, for messages
 	Program string // absolute path of the helper
-	City    string // absolute path of the city's folder
-	// folder of the socket, created if necessary; each helper of a city needs its own
+	City    string // absolute path
+	// of the socket; each helper of a city needs its own
 	Dir      string
 	Settings json.RawMessage // see protocol.OpenRequest
 	// the controller's environment; shell.ScriptEnv selects the helper's variables
 	Environ []string
-	// read-only, because another process runs the city
+	// another process runs the city
 	Observe bool
 	Logger  *slog.Logger // nil disables logging
 
@@ -62,13 +62,13 @@ type Provider struct {
 	*protocol.Client
 
 	o        Options
-	listener *os.File // the socket, which each helper process inherits
+	listener *os.File // each helper process inherits the socket
 	socket   string
 	stop     context.CancelFunc
 	wg       recovery.Group
 
 	mu     sync.Mutex
-	down   error     // why the helper is not running; nil if it is running
+	down   error     // nil if the helper is running
 	retry  time.Time // when the helper restarts, if it is not running
 	opened bool      // New has succeeded, so there is a client
 }
@@ -143,7 +143,7 @@ func (p *Provider) listen() error {
 	return err
 }
 
-// dial connects to the helper's socket. If the helper is not running, dial fails immediately and says why.
+// If the helper is not running, dial fails immediately and says why.
 func (p *Provider) dial(ctx context.Context) (net.Conn, error) {
 	if err := p.whyDown(); err != nil {
 		return nil, err
@@ -162,7 +162,6 @@ func (p *Provider) whyDown() error {
 	return fmt.Errorf("%w; it restarts in %s", p.down, wait)
 }
 
-// explain returns the reason why the helper is down. If the helper is running, explain returns its argument.
 func (p *Provider) explain(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,11 +17,10 @@ import (
 	"gcity/session/protocol"
 )
 
-// inheritedFD is the number of the socket's file descriptor in the helper: the first one after the standard streams.
+// The first three are the standard streams.
 const inheritedFD = 3
 
-// keep runs the helper until ctx ends, and restarts it after each exit. It closes started when the first process is
-// running or has failed to start.
+// started is closed after the first attempt.
 func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	wait := retryFirst
 	for {
@@ -65,8 +64,6 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 	}
 }
 
-// run runs the helper until it exits, and says why it has exited. It calls onStart when the process is running, and
-// makes the helper exit when ctx ends.
 func (p *Provider) run(ctx context.Context, onStart func()) error {
 	cmd := exec.Command(p.o.Program) //nolint:noctx // p.end stops the helper when ctx ends
 	cmd.Dir = p.o.City
@@ -106,7 +103,6 @@ func (p *Provider) run(ctx context.Context, onStart func()) error {
 	return err
 }
 
-// end closes the helper's standard input when ctx ends, and later kills a helper that has not exited.
 func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-chan struct{}) {
 	select {
 	case <-done:
@@ -130,7 +126,7 @@ type outputLog struct {
 
 func newOutputLog(p *Provider) *outputLog { return &outputLog{p: p, over: make(chan struct{})} }
 
-// maxLine is how many bytes of a line are kept.
+// in bytes
 const maxLine = 4 << 10
 
 func (s *outputLog) follow() {

@@ -15,7 +15,6 @@ import (
 	"gcity/tui/state"
 )
 
-// agentActions returns the agent verbs. They act on the marked agents or, if none is marked, on the selected agent.
 func agentActions() []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
@@ -116,7 +115,6 @@ func needSession(m *state.Room) string {
 	}
 }
 
-// releaseHint returns a hint with the key that releases an agent, or "" if the key would do something else.
 func releaseHint(m *state.Room, r *panel.AgentRow) string {
 	if !r.Held() || state.Undoable(m) {
 		return ""
@@ -268,7 +266,7 @@ func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		{Title: "stop: interrupt it and keep it stopped until it is resumed", Do: stop},
 		{Title: "cancel", Safe: true},
 	}
-	// a single member of a pool can be killed, but not stopped
+	// a member of a pool can be killed, but not stopped
 	member := func(r *panel.AgentRow) bool { return r.Pool != "" && r.Pool != r.Name }
 	if slices.ContainsFunc(rows, member) {
 		title, answers = "Kill ", slices.Delete(answers, 1, 2)
@@ -278,8 +276,7 @@ func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		plan: true, required: required, of: of, answers: answers, cursor: len(answers) - 1}
 }
 
-// WhyNotHere returns the reason why agent verbs are not available while the focused panel or the pane shows
-// something else.
+// WhyNotHere returns why agent verbs are not available with the current focus.
 func WhyNotHere(m *state.Room) string {
 	if m.Focus != panel.IDPeek {
 		return "this panel shows " + m.ActionPanel().About().Noun + "s; press " +

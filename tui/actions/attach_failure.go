@@ -11,7 +11,7 @@ import (
 )
 
 // Attaches reports whether an action would attach the terminal to an agent. In the zoom of an agent that can be
-// released, it returns false: the status line then names the key that releases the agent, which no dialog could use.
+// released, it returns false.
 func Attaches(m *state.Room, a *state.Action) bool {
 	if a.ID == "agent.attach.zoomed" {
 		r := state.SingleAgent(m)
@@ -21,14 +21,13 @@ func Attaches(m *state.Room, a *state.Action) bool {
 }
 
 // ReportNotAttached shows in a dialog why the terminal is not attached to an agent. Without the dialog, keys for the
-// agent would run verbs. The parameter since is the time at which the dialog becomes visible; zero means the time of
-// the next message.
+// agent would run verbs. The dialog becomes visible at since; zero means the time of the next message.
 func ReportNotAttached(m *state.Room, why string, since time.Time) {
 	m.Status = state.Status{}
 	state.Record(m, details.Message{Text: widget.FirstItem(why), Token: themes.Bad})
 	text := widget.FirstItem(why)
 	if r := state.SingleAgent(m); r != nil {
-		text = strings.TrimSuffix(text, releaseHint(m, r)) // the hint's key does not work here
+		text = strings.TrimSuffix(text, releaseHint(m, r))
 	}
 	if rest, ok := strings.CutPrefix(text, "cannot "); ok {
 		text = "Cannot " + rest

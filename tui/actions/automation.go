@@ -125,7 +125,7 @@ func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 		}}
 }
 
-// fireManyQuestion builds a question that is always asked, because the user cannot see all gates at a glance.
+// The user cannot see all gates at a glance, so this question is always asked.
 func fireManyQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	var names []string
 	var commands []city.Command

@@ -11,39 +11,38 @@ import (
 	"gcity/tui/widget"
 )
 
-// question is a question to the user. The default answers are yes and no.
+// Without answers, question offers yes and no.
 type question struct {
 	title   string
-	targets []string // the targets, if the title does not name them
+	targets []string // if the title does not name them
 	body    []string
 	verb    string // label of "yes"
-	no      string // label of "no"; "" means "leave it"
+	no      string // label of "no"; "" = "leave it"
 	count   int
 	most    int    // the largest number of targets of an answer; 0 = count
-	of      string // plural noun for the targets: "running agents"
+	of      string // plural noun: "running agents"
 	plan    bool   // the question shows a plan, so it is always asked
-	harms   bool   // the action can do harm
+	harms   bool
 	do      func(*state.Room) []feed.Effect
-	stay    state.Task     // called after "no" or a cancellation; may be nil
-	more    []state.Answer // answers after "yes"
-	none    string         // why there is nothing left to ask about; "" = the question is valid
+	stay    state.Task     // after "no" or a cancellation; may be nil
+	more    []state.Answer // after "yes"
+	none    string         // why there is nothing to ask about; "" = the question is valid
 
-	answers  []state.Answer // all answers, in place of yes and no
-	cursor   int            // index of the preselected answer in answers
-	required string         // text that the user must type before a destructive answer
+	answers  []state.Answer // in place of yes and no
+	cursor   int
+	required string // must be typed before a destructive answer
 }
 
 type builder func(*state.Room) question
 
-// manyTargets is the smallest number of targets for which the user must type the number to confirm.
+// With so many targets, the user must type the number to confirm.
 const manyTargets = 5
 
-// askIfWanted asks for confirmation only if the action does harm or the preference is state.ConfirmAlways.
+// askIfWanted asks only if the action does harm or the preference is state.ConfirmAlways.
 func askIfWanted(m *state.Room, q question) []feed.Effect {
 	return askLiveIfWanted(m, func(*state.Room) question { return q })
 }
 
-// askLiveIfWanted is like askIfWanted, for a question that every snapshot updates.
 func askLiveIfWanted(m *state.Room, build builder) []feed.Effect {
 	if q := build(m); q.none == "" && !q.harms && m.Confirm != state.ConfirmAlways {
 		return q.do(m)
@@ -52,10 +51,9 @@ func askLiveIfWanted(m *state.Room, build builder) []feed.Effect {
 	return nil
 }
 
-// ask asks a question that does not change while it is open.
 func ask(m *state.Room, q question) { askLive(m, func(*state.Room) question { return q }) }
 
-// askLive asks a question that every snapshot updates. It closes the question if there is nothing left to ask.
+// The question closes when there is nothing left to ask about.
 func askLive(m *state.Room, build builder) {
 	q := build(m)
 	switch {
@@ -116,20 +114,16 @@ func (q *question) choice(m *state.Room) *state.Choice {
 	return c
 }
 
-// about returns a builder for a question about rows. The builder omits rows that no longer exist.
 func about[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
 	build func(*state.Room, []R) question) builder {
 	return aboutLeft(m, state.Remaining(rows, find), state.NoLonger, build)
 }
 
-// aboutListed is like about, for objects that can exist without being listed.
 func aboutListed[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
 	build func(*state.Room, []R) question) builder {
 	return aboutLeft(m, state.Remaining(rows, find), state.NotListed, build)
 }
 
-// aboutLeft returns a builder for a question. remaining() returns the remaining subjects, and the names of what is
-// gone.
 func aboutLeft[R any](m *state.Room, remaining func(*state.Room) ([]R, []string),
 	missing func(names []string) string, build func(*state.Room, []R) question) builder {
 	named := m.NamedAgents

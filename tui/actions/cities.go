@@ -12,7 +12,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// SwitchCity shows the list of cities. A program for all cities shows the all-cities room instead.
+// SwitchCity shows the list of cities, or the all-cities room in a program for all cities.
 func SwitchCity(m *state.Room) []feed.Effect {
 	action, stopped := state.DecideSwitch(m)
 	switch action {
@@ -26,16 +26,15 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	case state.ShowsAllCities:
 		return state.StartSwitch(m, feed.SwitchCity{})
 	case state.ListsCities:
-		// the cursor starts on a stopped city, because the alert line says that the key starts that city
+		// the alert line says that the key starts that city
 		openCityList(m, stopped != nil)
 		return nil
 	}
 	return ExplainDirectory(m)
 }
 
-// openCityList opens the list of cities. The cursor starts on a different city if the list contains one, because most
-// users open the list to switch. If here is true, it starts on the city of this room. If the list does not contain that
-// city, the first enter does nothing.
+// By default, the cursor is on another city, because most users open the list to switch. If here is true, it is on this
+// room's city. If that city is not listed, the first enter does nothing.
 func openCityList(m *state.Room, here bool) {
 	f := &state.Finder{Title: citiesTitle(m), EmptyText: "No city matches.",
 		About: state.CitiesList{},
@@ -76,7 +75,6 @@ func cityItems(m *state.Room) []state.Item {
 		if state.CanStart(m, &c) {
 			item.Verb = "asks whether to start it"
 		}
-		// without the process ID, which is in the city's details
 		runner, _, _ := strings.Cut(state.RunnerText(m, &c), " (")
 		if runner != "" && (item.Note == "" || m.W >= 120) {
 			item.Note = strings.TrimPrefix(item.Note+"; "+runner, "; ")
@@ -98,8 +96,8 @@ func cityItems(m *state.Room) []state.Item {
 	return items
 }
 
-// ListNewCities replaces the text about other cities with the list of cities as soon as another city is known. If the
-// text was readable, the cursor is on the city of this room, because the next key may still be meant for the text.
+// ListNewCities replaces the text about other cities with the list as soon as another city is known. If the text was
+// readable, the cursor is on this room's city, because the next key may still be meant for the text.
 func ListNewCities(m *state.Room) {
 	if m.Dialogs.Subject() != any(state.NoCities{}) {
 		return
@@ -111,7 +109,7 @@ func ListNewCities(m *state.Room) {
 	openCityList(m, m.Now.Sub(m.CitiesOpenedAt) > readable)
 }
 
-// readable is how long a text must be shown for a user to react to it.
+// A user needs this time to react to a text.
 const readable = 400 * time.Millisecond
 
 // ExplainDirectory shows how to make other cities available.

@@ -44,7 +44,7 @@ func reload(m *state.Room) []feed.Effect {
 	return state.SendCommands(m, "reloading", "the configuration", []city.Command{city.Reload{}})
 }
 
-// askConfirm asks the user to confirm a held configuration. The answer applies only to the revision that was shown.
+// The answer applies only to the revision that was shown.
 func askConfirm(m *state.Room) []feed.Effect {
 	h := HeldConfig(m)
 	revision := h.Revision

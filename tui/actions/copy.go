@@ -11,8 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// MaxCopy is the maximum length of text for a terminal's clipboard, in bytes. It is xterm's limit, which other
-// terminals accept too.
+// MaxCopy is the maximum length of text for a terminal's clipboard, in bytes. It is xterm's limit.
 const MaxCopy = 74994
 
 func needCopies(m *state.Room) string {
@@ -49,7 +48,6 @@ func noProgram(m *state.Room) string {
 	return ""
 }
 
-// copyText copies a value. Terminals never confirm a copy.
 func copyText(m *state.Room, c panel.Copied, program bool) []feed.Effect {
 	m.CopiedLast = c
 	if program {

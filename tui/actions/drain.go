@@ -24,7 +24,7 @@ func needDrain(m *state.Room) string {
 	return t.Undrainable(m)
 }
 
-// askDrain asks before agents drain, because undo comes too late for an agent that finishes immediately.
+// Undo comes too late for an agent that finishes immediately, so this question is always asked.
 func askDrain(m *state.Room) []feed.Effect {
 	if p := m.Pools.Targets(); state.DrainsPools(m) && len(p) == 1 {
 		askLive(m, aboutPools(m, p, drainPoolQuestion))
@@ -88,7 +88,6 @@ func drainQuestion(m *state.Room, t state.DrainTargets) question {
 	return q
 }
 
-// addPoolDrain adds an answer that drains the entire pool to the question about draining one of its members.
 func addPoolDrain(m *state.Room, q *question, r *panel.AgentRow) {
 	p := m.Pools.Find(r.Pool)
 	if p == nil {
@@ -105,7 +104,6 @@ func addPoolDrain(m *state.Room, q *question, r *panel.AgentRow) {
 		Title: fmt.Sprintf("pool: drain %s of %s", details.AllMembers(len(drain)), p.Shown)}}
 }
 
-// drainAll returns the task that acts on all members of a pool. For many members, it first asks for their number.
 func drainAll(t state.DrainTargets, all *question) state.Task {
 	if all.count < manyTargets {
 		return all.do

@@ -12,7 +12,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// drainPoolQuestion asks whether to drain one member of a pool or all of them.
 func drainPoolQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	p, t := rows[0], state.DrainTargetsOf(m, rows)
 	if why := t.Undrainable(m); why != "" {

@@ -56,8 +56,7 @@ func editConfig(m *state.Room) []feed.Effect {
 	return editPlace(m)
 }
 
-// ShowEdit asks what to do with a checked edit. It does nothing while the user types, so that no letter is taken as an
-// answer.
+// ShowEdit asks what to do with a checked edit. It does nothing while the user types.
 func ShowEdit(m *state.Room) {
 	if m.Checked == nil || state.Covered(m) {
 		return
@@ -68,7 +67,7 @@ func ShowEdit(m *state.Room) {
 	EditedConfig(m, e)
 }
 
-// EditedConfig shows the result of an edit. The draft is kept until the user decides what to do with it.
+// EditedConfig shows the result of an edit. The draft is kept until the user decides.
 func EditedConfig(m *state.Room, e feed.Edited) {
 	m.Draft = e.Draft
 	switch {

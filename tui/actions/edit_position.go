@@ -11,7 +11,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// editPlace starts an edit at the declaration of the subject, or at an error in city.toml.
 func editPlace(m *state.Room) []feed.Effect {
 	_, all := state.Declarations(m)
 	_, invalid := state.ConfigError(m)

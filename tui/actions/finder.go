@@ -29,7 +29,6 @@ func actionItem(m *state.Room, a *state.Action) state.Item {
 	return t
 }
 
-// nounsOf returns the nouns under which the palette finds an action.
 func nounsOf(m *state.Room, a *state.Action) []string {
 	noun, verb, _ := strings.Cut(a.ID, ".")
 	switch {
@@ -84,7 +83,6 @@ func openFinder(m *state.Room, verbs bool) {
 	openFinderOf(m, f)
 }
 
-// worksHere reports whether an action's key currently acts on the focused panel.
 func worksHere(m *state.Room, a *state.Action) bool {
 	if !a.Key.Enabled() || !KeyWorks(m, a) || Elsewhere(m, a) || a.WhyUnavailable(m) != "" {
 		return false
@@ -144,7 +142,7 @@ func RunFound(m *state.Room) []feed.Effect {
 func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) {
 	m.Dialogs.Close(f)
 	if why := t.WhyUnavailable(); why != "" {
-		if t.Verb == "" { // if Verb is set, the title is the name of an object
+		if t.Verb == "" {
 			why = state.Refusal(m, t.Title, why)
 		}
 		state.ShowFailure(m, why)
@@ -152,7 +150,7 @@ func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) 
 		todo = t.Run(m)
 	}
 	noteUnconfirmed(m, f, todo)
-	// a row that only reopened the palette for completion is not remembered
+	// a row that only reopened the palette is not remembered
 	if f.Palette != nil && m.Dialogs.Finder() == nil {
 		m.History = palette.AddToHistory(m.History, t.Line)
 	}

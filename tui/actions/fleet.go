@@ -147,7 +147,7 @@ func needRegistrar(m *state.Room) string {
 	return ""
 }
 
-// needSupervisor returns the reason why no city can be registered, or "". It is checked before the user types a folder.
+// This is checked before the user types a folder.
 func needSupervisor(m *state.Room) string {
 	why := needRegistrar(m)
 	if why == "" && m.Fleet != nil && m.Fleet.Unmaintained {
@@ -232,7 +232,7 @@ func reloadCity(m *state.Room) []feed.Effect {
 	return sendToCity(m, "reloading the configuration of", state.ChosenCity(m), city.Reload{})
 }
 
-// askRegister asks for a folder. It suggests a stopped city's folder, because registering it again starts the city.
+// A stopped city's folder is suggested, because registering it again starts the city.
 func askRegister(m *state.Room) []feed.Effect {
 	text := widget.NewEntry("")
 	if c := state.ChosenCity(m); c != nil && !c.Info.Running {
@@ -316,8 +316,7 @@ func fleetMenu(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// returnToCity goes back to the city from which the user opened the all-cities room. In a program that was started for
-// all cities, it opens the city under the cursor.
+// In a program for all cities, returnToCity opens the city under the cursor.
 func returnToCity(m *state.Room) []feed.Effect {
 	if !m.All {
 		return state.StartSwitch(m, m.OpenedFrom)

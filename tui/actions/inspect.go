@@ -49,7 +49,6 @@ func needHeldAgent(m *state.Room) string {
 	return ""
 }
 
-// releaseOpen releases the agent in the open reader, regardless of marks.
 func releaseOpen(m *state.Room) []feed.Effect {
 	r := m.Agents.Find(m.Dialogs.Inspection().Name)
 	for m.Dialogs.Reader() != nil {
@@ -127,7 +126,6 @@ func showPrompt(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// openPage opens a page over the details of the open agent.
 func openPage(m *state.Room, r *state.Reader) {
 	r.Hints = func() []string { return readerKeys(m) }
 	t, ok := m.Dialogs.Subject().(state.AgentText)

@@ -27,8 +27,7 @@ func leaveActions() []state.Action {
 // AskQuit leaves immediately if everything keeps running without this program. Otherwise it asks how to leave.
 func AskQuit(m *state.Room) []feed.Effect { return AskLeave(m, nil) }
 
-// AskLeave is like AskQuit, but adds the given lines before the question's text. If the user stays, it runs the given
-// task.
+// AskLeave is like AskQuit, but adds the given lines before the text. If the user stays, it runs the given task.
 func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 	leave := func(e feed.Exit) func(*state.Room) []feed.Effect {
 		return func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: e}} }
@@ -62,8 +61,7 @@ func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 	return nil
 }
 
-// askQuitElsewhere asks how to leave while the room shows a city that this program does not run. If the user wants to
-// stop the home city, the room of that city is shown first.
+// The room shows a city that this program does not run. To stop the home city, its room is shown first.
 func askQuitElsewhere(m *state.Room, leave func(feed.Exit) func(*state.Room) []feed.Effect) {
 	askLive(m, func(m *state.Room) question {
 		home := state.HomeTitle(m, 30)
@@ -84,8 +82,7 @@ func askQuitElsewhere(m *state.Room, leave func(feed.Exit) func(*state.Room) []f
 	})
 }
 
-// OnlyHosts returns text that says that this program runs only the home city, and that the city of the given room keeps
-// running.
+// OnlyHosts says that this program runs only the home city, and that the shown city keeps running.
 func OnlyHosts(home string, shown *state.Room) string {
 	others := "The city " + state.CityTitle(shown, 50) + " keeps running."
 	switch {

@@ -101,7 +101,6 @@ func needUnread(m *state.Room) string {
 	return why
 }
 
-// ofOpenMail returns a condition that also requires an open message.
 func ofOpenMail(why func(*state.Room) string) func(*state.Room) string {
 	return func(m *state.Room) string {
 		if m.Dialogs.OpenMessage() == nil {
@@ -144,7 +143,7 @@ func listMail(m *state.Room) {
 	m.ApplyNewData()
 }
 
-// openMail shows a message over the list. Mail for an agent stays unread, because the agent has not read it.
+// Mail for an agent stays unread, because the agent has not read it.
 func openMail(m *state.Room) []feed.Effect {
 	l := pointedMail(m)
 	if l == nil {

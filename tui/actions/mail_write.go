@@ -15,7 +15,7 @@ import (
 type mailDraft struct {
 	to        []string
 	subject   string
-	repliesTo *mail.Message // message that this one replies to; nil = none
+	repliesTo *mail.Message // nil = the message is not a reply
 }
 
 func (e *mailDraft) draftKey() []string {

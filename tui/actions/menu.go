@@ -63,7 +63,7 @@ func showVerbs(m *state.Room) []feed.Effect {
 			a.ID == "view.event" && state.ActsOn(m, panel.KindEvent) ||
 			pools && alsoOfPools(a.ID) ||
 			a.ID == "config.edit" && (pools || m.Subject().Kind == panel.KindAgent)
-		// pool.details is omitted, because agent.details also shows the details of a pool.
+		// agent.details also shows the details of a pool
 		if !verb || Unseen(m, a) || movesAbout(a) || a.ID == "pool.details" {
 			continue
 		}
@@ -85,14 +85,13 @@ func movesAbout(a *state.Action) bool {
 		slices.Contains([]string{"down", "up", "first", "last", "close", "refresh"}, last)
 }
 
-// alsoOfPools reports whether an agent verb acts on the pool if Pools has the focus.
 func alsoOfPools(id string) bool {
 	return slices.Contains([]string{state.SuspendID, state.DrainID, "agent.attach", "agent.restart",
 		"agent.details", state.MailID, state.SlingID}, id)
 }
 
-// Elsewhere reports whether an action acts on something that the focused panel does not show. It returns false for an
-// undo, which does not depend on the focus.
+// Elsewhere reports whether an action acts on something that the focused panel does not show. An undo does not depend
+// on the focus.
 func Elsewhere(m *state.Room, a *state.Action) bool {
 	if a.ID == state.ReleaseID && state.Undoable(m) {
 		return false
@@ -103,7 +102,7 @@ func Elsewhere(m *state.Room, a *state.Action) bool {
 		!(p.Kind == panel.KindPool && alsoOfPools(a.ID))
 }
 
-// RankHere returns the rank of an action in a panel's footer. The panel's own actions come first.
+// RankHere returns the rank of an action in a panel's footer.
 func RankHere(m *state.Room, a *state.Action) int {
 	switch {
 	case a.ID == state.BackID:

@@ -126,7 +126,6 @@ func chooseRestarted(p *panel.PoolRow) state.Task {
 	}
 }
 
-// addPoolRestart adds an answer that restarts the entire pool to the question about restarting one of its members.
 func addPoolRestart(m *state.Room, q *question, r *panel.AgentRow) {
 	p := m.Pools.Find(r.Pool)
 	if p == nil {
@@ -296,10 +295,8 @@ func attachMember(m *state.Room) []feed.Effect {
 		})
 }
 
-// members returns the current entries for a list of pool members.
 type members func(m *state.Room) []state.Item
 
-// openMembers opens a list of pool members. The argument verb names the effect of enter: "restarts it".
 func openMembers(m *state.Room, title, verb string, list members) []feed.Effect {
 	openFinderOf(m, &state.Finder{Title: title, Verb: verb, About: list,
 		Prompt:    "number or name of the member",
@@ -308,7 +305,7 @@ func openMembers(m *state.Room, title, verb string, list members) []feed.Effect 
 	return nil
 }
 
-// RefreshMembers updates the open list of members, and keeps the cursor on its member.
+// RefreshMembers updates the open list of members.
 func RefreshMembers(m *state.Room) {
 	if f := m.Dialogs.Finder(); f != nil {
 		if current, ok := f.About.(members); ok {

@@ -35,7 +35,6 @@ func showPool(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// cityText is the subject of the reader that shows the city's details.
 type cityText struct{}
 
 func showCity(m *state.Room) []feed.Effect {
@@ -63,7 +62,6 @@ func showProblemRow(m *state.Room) []feed.Effect {
 	return closeReader(m)
 }
 
-// problemWithRow returns the first problem that has a row, if the city's details are open, or nil.
 func problemWithRow(m *state.Room) *panel.Alert {
 	if m.Dialogs.Subject() != any(cityText{}) {
 		return nil
@@ -71,7 +69,6 @@ func problemWithRow(m *state.Room) *panel.Alert {
 	return state.FindAlert(m, func(a panel.Alert) bool { return len(a.Rows) > 0 })
 }
 
-// showProblem closes the city's details and does what the key of the problem does.
 func showProblem(m *state.Room, a *panel.Alert) []feed.Effect {
 	closeReader(m)
 	todo, why := runAsKey(a.Action)(m, nil)

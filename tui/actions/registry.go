@@ -12,7 +12,7 @@ import (
 	"gcity/tui/state"
 )
 
-// NewRegistry returns a registry of all actions, including those that the panels define.
+// NewRegistry returns a registry of all actions.
 func NewRegistry(all []panel.Panel) *state.Registry {
 	r := &state.Registry{}
 	r.Add(slices.Concat(

@@ -144,7 +144,7 @@ func sendComposed(m *state.Room) []feed.Effect {
 	return deliver(m, rows, text, func(m *state.Room) { state.ForgetDraft(m, c.To) })
 }
 
-// deliver sends text to agents. It calls agreed() immediately before that.
+// agreed is called immediately before the text is sent.
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
@@ -166,7 +166,6 @@ func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	return askLiveIfWanted(m, build)
 }
 
-// leaveComposer closes the composer and keeps its text as a draft.
 func leaveComposer(m *state.Room) []feed.Effect {
 	c := m.Dialogs.Composer()
 	m.Dialogs.Close(c)
@@ -181,8 +180,7 @@ func leaveComposer(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// waitingRows returns the targets with queued nudges. If the selected agent has none, it returns every agent with a
-// queued nudge from this room.
+// If the selected agent has no queued nudge, waitingRows returns all agents with a nudge from this room.
 func waitingRows(m *state.Room) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for _, r := range state.Targets(m) {
@@ -214,7 +212,7 @@ func needWaiting(m *state.Room) string {
 	return ""
 }
 
-// needKnownWaiting returns the reason why queued nudges cannot be sent, or "". Snapshots lack the end of a long text.
+// A snapshot lacks the end of a long text.
 func needKnownWaiting(m *state.Room) string {
 	if why := needWaiting(m); why != "" {
 		return why
@@ -228,7 +226,6 @@ func needKnownWaiting(m *state.Room) string {
 	return ""
 }
 
-// ofOpenAgent applies a condition to the agent in the open window of details, and ignores marks.
 func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	return func(m *state.Room) string {
 		if no := needInspection(m); no != "" {
@@ -273,7 +270,7 @@ func unsendQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 		}}
 }
 
-// askSendNow types the next queued nudge. First it removes the text from the queue, so that it is typed only once.
+// The text leaves the queue first, so that it is typed only once.
 func askSendNow(m *state.Room) []feed.Effect {
 	nudges := state.QueuedNudges(waitingRows(m), true)
 	askLive(m, aboutLeft(m, state.RemainingNudges(nudges), state.NotQueued, sendNowQuestion))
@@ -299,7 +296,7 @@ func sendNowQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 		body: body,
 		do: func(m *state.Room) []feed.Effect {
 			for _, c := range commands {
-				// Store the text first: it is the only copy if sending fails.
+				// first, because it is the only copy if sending fails
 				state.RememberSent(m, c.(city.Nudge).Text)
 			}
 			what := state.TargetNames(m, rows)
@@ -332,5 +329,5 @@ func nudgeLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	})
 }
 
-// noWords returns no completions, because the argument is free text.
+// The argument is free text.
 func noWords(*state.Room, []string) []state.Word { return nil }

@@ -100,8 +100,6 @@ func slingTo(m *state.Room, b beads.Bead, to string) []feed.Effect {
 	return askLiveIfWanted(m, slingQuestion(m, b, to))
 }
 
-// slingQuestion returns a builder for the question about slinging b. It uses the bead that Work lists, unless b is
-// newer.
 func slingQuestion(m *state.Room, b beads.Bead, to string) builder {
 	listed := m.Work.Find(b.ID) != nil
 	return func(m *state.Room) question {

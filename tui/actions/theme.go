@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// ThemeActions returns the actions that choose a theme. The finder previews the theme under the cursor.
+// ThemeActions returns the actions that choose a theme.
 func ThemeActions(all []themes.Theme) []state.Action {
 	choose := func(name, does string) state.Action {
 		return state.Action{ID: state.ThemeID + name, Key: keymap.Bind(does),
@@ -36,12 +36,12 @@ func needColors(m *state.Room) string {
 	return ""
 }
 
-// TryTheme applies a theme until the user leaves, and shows how to keep it.
+// TryTheme applies a theme until the user leaves.
 func TryTheme(m *state.Room, name string) {
 	m.ChosenTheme = name
 	state.ApplyTheme(m)
 	said := fmt.Sprintf("the theme is %s", widget.Plain(name))
-	if m.Preferences.File != "" { // The file comes first, because narrow screens truncate the end.
+	if m.Preferences.File != "" { // first, because narrow screens truncate the end
 		said = fmt.Sprintf("set theme = %q in %s to keep the theme after you quit",
 			widget.Plain(name), widget.Plain(m.Preferences.File))
 	}

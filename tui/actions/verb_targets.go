@@ -12,7 +12,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// named splits arguments into an optional noun, such as agent or pool, and a name.
 func named(args []string) (noun, name string) {
 	if len(args) > 1 {
 		return args[0], args[1]
@@ -72,7 +71,6 @@ func switchNames(m *state.Room, _ []string) []state.Word {
 		Noun: palette.NounCity})
 }
 
-// whySuspended returns a condition for the verb suspend if off is true, and for resume otherwise.
 func whySuspended(off bool) func(*state.Room, []string) string {
 	return func(m *state.Room, args []string) string {
 		noun, name := named(args)
@@ -92,7 +90,6 @@ func whySuspended(off bool) func(*state.Room, []string) string {
 	}
 }
 
-// suspendVerb returns the verb suspend if off is true, and resume otherwise.
 func suspendVerb(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
 	return func(m *state.Room, args []string) ([]feed.Effect, string) {
 		if why := whySuspended(off)(m, args); why != "" {

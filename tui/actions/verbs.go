@@ -165,7 +165,7 @@ func scaleWords(m *state.Room, before []string) []state.Word {
 	return nil
 }
 
-// onNamed runs a verb on named agents, regardless of marks, selection and focus.
+// Marks, selection and focus do not matter.
 func onNamed(m *state.Room, names []string, do func() ([]feed.Effect, string)) ([]feed.Effect,
 	string) {
 	for _, name := range names {
@@ -178,8 +178,6 @@ func onNamed(m *state.Room, names []string, do func() ([]feed.Effect, string)) (
 	return do()
 }
 
-// agentsWhy returns the condition of a verb that acts on named agents. It checks each agent with whyAgent, and then the
-// action's own condition.
 func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) string {
 	return func(m *state.Room, names []string) string {
@@ -198,8 +196,7 @@ func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) func(*state.R
 	}
 }
 
-// onAgents returns a verb that runs an action on the named agents. If the action's ID is empty, the verb releases the
-// agents.
+// If id is "", the verb releases the agents.
 func onAgents(id string, against func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) ([]feed.Effect,
 	string) {
@@ -234,7 +231,7 @@ func scaleLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return scale(m, p, size), ""
 }
 
-// GoTo moves the focus and the cursor to a name. It clears the filter of the panel and the attention filter.
+// GoTo moves the focus and the cursor to a name. It clears the panel's filter and the attention filter.
 func GoTo(m *state.Room, args []string) ([]feed.Effect, string) {
 	name := args[0]
 	for _, p := range m.Panels {

@@ -154,7 +154,6 @@ func toggleAttention(m *state.Room) []feed.Effect {
 	if !m.OnlyAttention || m.Focus == panel.IDPeek {
 		return nil
 	}
-	// If the focused list has no problems, move the focus to a list that has some.
 	for _, p := range []panel.Panel{m.Focused(), m.Agents, m.Watchdogs, m.Automations, m.Pools} {
 		if _, _, shown, _ := p.Cursor(); shown > 0 && !p.About().Always {
 			state.FocusOn(m, p.About().ID)

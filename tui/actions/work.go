@@ -73,7 +73,6 @@ func refreshWork(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askCreate asks for the title of a new bead. A word pool:NAME in the title sets the pool.
 func askCreate(m *state.Room) []feed.Effect {
 	hints := []string{"prompt.done", "adds it", "prompt.cancel", "cancels"}
 	if len(m.Pools.Rows) > 0 {
@@ -102,7 +101,6 @@ func askClose(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// closeQuestion builds the question about closing beads. It leaves out beads that have been closed in the meantime.
 func closeQuestion(m *state.Room, rows []*panel.WorkRow) question {
 	open := slices.DeleteFunc(slices.Clone(rows), func(r *panel.WorkRow) bool {
 		return r.Bead.Status == beads.StatusClosed
