@@ -94,8 +94,8 @@ func (e environ) programExists(program, path string) bool {
 	return found
 }
 
-// fingerprint hashes the configuration as it is written. It omits everything that depends on the host or the city's
-// folder, so that these never cause drift. It omits unset keys, so that later versions can add keys.
+// fingerprint omits everything that depends on the host or the city's folder, so that these never cause drift. It omits
+// unset keys, so that later versions can add keys.
 func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	fields := map[string]string{"command": p.Line}
 	env := a.Env
