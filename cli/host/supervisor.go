@@ -263,7 +263,6 @@ func newListeners(logger *slog.Logger) *listeners {
 	return &listeners{tcp: make(chan api.TCP, 1), sockets: sockets, limits: newLimiter(logger)}
 }
 
-// apply passes new settings on to the listeners without blocking.
 func (d *listeners) apply(s supervisor.Settings) {
 	t := fleetTCP(s)
 	folder.SendLatest(d.tcp, t)
