@@ -74,7 +74,7 @@ func sets(params []byte, mode int) bool {
 	return false
 }
 
-// number parses the digits at the start of b. A large value becomes some number above 65535.
+// number returns some number above 65535 for a large value.
 func number(b []byte) int {
 	n := 0
 	for _, c := range b {
