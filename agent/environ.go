@@ -9,7 +9,6 @@ import (
 	"gcity/config"
 )
 
-// defaultPath is the agents' PATH if the controller has none.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 type environ struct {
@@ -48,7 +47,6 @@ func inherited(h Host) environ {
 	return e
 }
 
-// isSessionVariable reports whether a variable belongs to the controller's own session, service, terminal or folder.
 func isSessionVariable(name string) bool {
 	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_", "MEMORY_PRESSURE_"} {
 		if strings.HasPrefix(name, prefix) {
@@ -147,7 +145,6 @@ func prependPath(bin, path string) string {
 	return strings.Join(append([]string{bin}, rest...), ":")
 }
 
-// expand replaces $NAME, ${NAME} and $$. Unknown variables become "". Other dollar signs stay.
 func expand(s string, vars map[string]string) string {
 	if !strings.Contains(s, "$") {
 		return s

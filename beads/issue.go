@@ -86,7 +86,7 @@ func mappedStatus(b Bead, status string) bool {
 	return s == b.Status && !known && status != statusDeleted
 }
 
-// otherLinks parses the dependencies that takeLinks has stored. It returns nil for any other text.
+// otherLinks returns nil for text that takeLinks has not stored.
 func otherLinks(b Bead, text string) []json.RawMessage {
 	var all []json.RawMessage
 	if json.Unmarshal([]byte(text), &all) != nil {

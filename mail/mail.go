@@ -30,7 +30,7 @@ const MaxText = 64 << 10
 // Labels and metadata keys of a bead that is a message.
 const (
 	labelRead   = "read"
-	labelTo     = "to:" // prefix of a pool's address; a member that takes a message removes it
+	labelTo     = "to:" // prefix of a pool's address
 	labelThread = "thread:"
 
 	keyFrom  = "from"

@@ -43,7 +43,6 @@ type Server struct {
 	waits sync.WaitGroup
 }
 
-// process identifies the server's process for later gcity processes.
 type process struct {
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"` // start time of the process, in the kernel's units

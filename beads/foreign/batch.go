@@ -130,8 +130,7 @@ func (m *batchWriter) run(ctx context.Context) error {
 	return nil
 }
 
-// next returns the index of the next bead to create, or -1. If linked is true, it skips beads that link to missing
-// beads.
+// If linked is true, next skips beads that link to missing beads.
 func (m *batchWriter) next(linked bool) int {
 	for i := range m.want {
 		parent, needs := m.links(m.want[i])
@@ -143,7 +142,6 @@ func (m *batchWriter) next(linked bool) int {
 	return -1
 }
 
-// links returns the links of a bead, without those to beads that do not exist yet.
 func (m *batchWriter) links(b beads.Bead) (parent string, needs []string) {
 	ids := make([]string, 0, 1+len(b.Needs))
 	for _, id := range append([]string{b.ParentID}, b.Needs...) {

@@ -171,7 +171,6 @@ func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return all, nil
 }
 
-// find is like List, but ignores Before and Limit.
 func (s *Store) find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err

@@ -32,7 +32,6 @@ type wire struct {
 	Rev         uint64                     `json:"rev"`
 }
 
-// statusKey is the metadata key for a status that is not valid in gcity.
 const statusKey = "script.status"
 
 // After an error, only the bead's ID is valid, and it can be empty.

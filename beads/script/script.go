@@ -102,7 +102,7 @@ type backend struct {
 
 	mu      sync.Mutex
 	started bool
-	missing map[string]bool // operations that the script does not support
+	missing map[string]bool
 }
 
 func (k *backend) begun() bool {
@@ -145,7 +145,6 @@ func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...str
 	return got.Stdout, nil
 }
 
-// path returns a name without a slash unchanged, for lookup on the PATH.
 func (k *backend) path() string {
 	if strings.Contains(k.o.Script, "/") && !filepath.IsAbs(k.o.Script) {
 		return filepath.Join(k.o.Dir, k.o.Script)

@@ -129,8 +129,7 @@ func (k *backend) put(ctx context.Context, in map[string]any, op, id string) (be
 	return k.Get(ctx, id)
 }
 
-// setMetadata writes the metadata that "update" did not store. If a script never returns metadata, gcity assumes that
-// it is stored.
+// If a script never returns metadata, gcity assumes that it is stored.
 func (k *backend) setMetadata(ctx context.Context, was, now, got beads.Bead) (beads.Bead, error) {
 	set := setting(was, now)
 	maps.DeleteFunc(set, func(key, value string) bool { return got.Metadata[key] == value })

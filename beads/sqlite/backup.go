@@ -14,7 +14,6 @@ import (
 	"gcity/internal/disk"
 )
 
-// backupLimit is the time limit for a backup or a restore if the context has no deadline.
 const backupLimit = 2 * time.Minute
 
 // ErrNone is returned for a backup of a store that does not exist yet.

@@ -58,7 +58,7 @@ type drainShape struct {
 	Draining bool            `json:"draining"`
 	Drain    *city.DrainInfo `json:"drain,omitempty"`
 
-	orphaned bool // no controller is running, so no deadline is enforced
+	orphaned bool // no controller is running
 }
 
 func (d drainShape) say(a *env.Env) string {

@@ -35,7 +35,6 @@ func Sections(w io.Writer, parts ...Section) error {
 	return nil
 }
 
-// usageWidth is the minimum terminal width at which resource usage is shown.
 const usageWidth = 100
 
 // WriteAgents writes a table of agents, with the most urgent first.

@@ -70,7 +70,7 @@ type assembly struct {
 	log      *events.Log
 	sessions session.Provider
 	loop     *controller.Controller
-	socket   *socket.Socket // nil before openSocket
+	socket   *socket.Socket
 }
 
 // assemble starts a goroutine that watches the configuration until ctx is done.

@@ -76,7 +76,7 @@ type notifier struct {
 	states chan string
 	beats  chan string
 	stop   chan struct{}
-	done   chan struct{} // closed after everything is sent
+	done   chan struct{}
 	wg     sync.WaitGroup
 }
 

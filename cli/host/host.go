@@ -168,7 +168,7 @@ func WarnUnfinished(e *env.Env, h *City) {
 	}
 }
 
-// killLimit is how long HandleSignals waits for killed sessions to end, and then for the loop to end.
+// killLimit is how long HandleSignals waits for killed sessions to end.
 const killLimit = 10 * time.Second
 
 // stopMargin is how long before the stop limit HandleSignals kills all sessions.

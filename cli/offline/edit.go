@@ -21,7 +21,7 @@ type suspendable struct {
 	target   config.Target
 	name     string
 	Includes func(agent string) bool
-	off, on  string // event types for suspending and resuming
+	off, on  string
 	declared bool
 }
 

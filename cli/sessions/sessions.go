@@ -77,7 +77,7 @@ type SessionOptions struct {
 
 type opener struct {
 	SessionOptions
-	tmux bool // the tmux provider is open, and manages the tmux server itself
+	tmux bool // the tmux provider is open
 }
 
 func (h *opener) survey() []string {

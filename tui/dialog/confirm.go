@@ -322,7 +322,7 @@ func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 		on.Styles.Paint(state, strings.TrimRight(typed, " ")) + note, widget.Width(label) + at
 }
 
-// firstSentences returns the sentences that fit into n lines of w columns, but at least one.
+// firstSentences returns at least one sentence.
 func (c *Confirm[T]) firstSentences(on Canvas, w, n int) []string {
 	sentences := strings.SplitAfter(strings.Join(c.Body, " "), ". ")
 	for end := len(sentences) - 1; end > 0; end-- {

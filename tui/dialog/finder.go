@@ -360,7 +360,7 @@ func filterByNoun[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// runnableFirst moves unavailable entries to the end. Entries with a rank better than the given one stay.
+// runnableFirst does not move entries with a rank better than from.
 func runnableFirst[T any](all []Item[T], from Rank) []Item[T] {
 	var first, last []Item[T]
 	for _, t := range all {
@@ -373,7 +373,7 @@ func runnableFirst[T any](all []Item[T], from Rank) []Item[T] {
 	return append(first, last...)
 }
 
-// lastUse counts from 1. It returns 0 if the history does not contain the line.
+// lastUse returns 0 if the history does not contain the line.
 func (f *Finder[T]) lastUse(line string) int {
 	if line == "" {
 		return 0
@@ -482,7 +482,6 @@ func commonPrefix(texts []string) string {
 	return strings.ToValidUTF8(first[:n], "")
 }
 
-// finderHead and finderFoot are the numbers of rows above and below a finder's entries.
 const finderHead, finderFoot = 2, 3
 
 func (f *Finder[T]) enterEffect() string {
@@ -562,7 +561,6 @@ func fullText[T any](c Canvas, t *Item[T]) string {
 
 const detailIndent = 6
 
-// apart draws at most two lines below the rows so that they do not look like further rows.
 func apart(c Canvas, parts []string, w int) []string {
 	if len(parts) == 1 {
 		parts = []string{"", parts[0]}

@@ -170,7 +170,6 @@ func footMarks(m *state.Room) string {
 	return ""
 }
 
-// footAgent returns the name of the agent that a verb acts on in Events and Watchdogs.
 func footAgent(m *state.Room, a *state.Action) string {
 	if m.Focused().About().NoAgent == "" || !strings.HasPrefix(a.ID, "agent.") ||
 		a.ID == "agent.details" ||
