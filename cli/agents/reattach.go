@@ -19,7 +19,7 @@ const (
 	reattachEvery = 200 * time.Millisecond
 )
 
-// stayAttached reconnects after the controller exits: through the next controller, or directly to the holder.
+// stayAttached reconnects after the controller exits.
 func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 	name string) (left bool,
 	err error) {

@@ -168,10 +168,10 @@ func WarnUnfinished(e *env.Env, h *City) {
 	}
 }
 
-// killLimit is how long HandleSignals waits for killed sessions to end.
+// killLimit is how long HandleSignals waits for killed sessions to end, and then for the loop to end.
 const killLimit = 10 * time.Second
 
-// stopMargin is how long before the stop limit HandleSignals kills all sessions.
+// stopMargin is the time between killing all sessions and the stop limit.
 const stopMargin = killLimit
 
 // HandleSignals handles signals until the loop has ended. TERM and INT stop the city, and a second signal kills its

@@ -202,7 +202,7 @@ type (
 		Env                           []string
 		In                            *config.City
 	}
-	// Listen sets the TCP listener that the city wants. The result is a ListenerChanged whenever the state of the
+	// Listen configures the TCP listener. The result is a ListenerChanged whenever the state of the
 	// listener changes.
 	Listen struct{ Want config.API }
 	// Emit writes a client's event to the log and replies to the client's command.

@@ -183,7 +183,7 @@ type Inherited struct {
 // is nil.
 func (i *Inherited) IsUnrecorded(id string) bool { return i != nil && !i.Recorded[id] }
 
-// NewestEvents is the number of log events that show what the previous controller recorded.
+// NewestEvents is how many of the newest log events are searched.
 const NewestEvents = events.MaxLimit
 
 // RecordedEnds returns the IDs of the sessions for which these events record an exit.

@@ -36,7 +36,7 @@ type Composer[T any] struct {
 	area         textarea.Model
 	pastes       []string
 	historyIndex int    // index of the shown text in Sent; len(Sent) = none
-	draft        Unsent // the saved draft while an entry of the history is shown
+	draft        Unsent // the draft, while an old message is shown
 }
 
 // Unsent is the content of a composer.

@@ -23,7 +23,7 @@ const (
 	omitPosition // which of the cities this is
 	omitMode     // that this control room runs the city
 	omitTime
-	omitCalm     // states without problems, the last ones first
+	omitCalm     // states without problems
 	omitProgress // the progress of a large group of agents
 	omitCities   // the word after the key for other cities
 	omitStates   // the agents in trouble share one count
@@ -36,7 +36,7 @@ const (
 func header(m *state.Room, w int) string {
 	omit := omitNothing
 	if w < 100 {
-		omit = omitPosition // below this width, the form must not change with every count
+		omit = omitPosition // below this width, the layout must not change with each count
 	}
 	h, fits := headerLayout(m, w, omit)
 	for ; !fits && omit < omitEverything; h, fits = headerLayout(m, w, omit) {
