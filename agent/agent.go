@@ -21,9 +21,9 @@ type Want struct {
 	Description string
 	Rig         string
 	Provider    string // session provider, for display
-	// name of the provider that defines the command; "" = start_command defines it
+	// name of the provider that defines the command; "" = start_command
 	Program string
-	Found   bool     // the program was found on the host, because the configuration names none
+	Found   bool     // the program was found on the host, not configured
 	Source  string   // position of the agent's table: "city.toml:12:1"
 	Patched []string // positions of the tables that change the agent
 
@@ -38,7 +38,7 @@ type Want struct {
 	// set if Problem is due to missing programs
 	MissingPrograms MissingPrograms
 
-	Prompt Prompt // the agent's instructions, and how its program receives them
+	Prompt Prompt
 
 	// absolute path of the folder that is copied into Spec.Dir at each start; "" = none
 	Overlay string
@@ -47,22 +47,22 @@ type Want struct {
 	IdleTimeout time.Duration // restart after this period without activity; 0 = never
 	// an agent with work is stuck after this long without output; 0 = never
 	StuckAfter time.Duration
-	// name of the watchdog that uses this agent for triage; "" = not a triage agent
+	// name of the watchdog that uses this agent for triage; "" = none
 	TriageOf  string
-	DependsOn []string         // sorted qualified names of agents and pools; there are no cycles
+	DependsOn []string         // sorted qualified names of agents and pools
 	Strategy  restart.Strategy // which other agents restart when this agent crashes
 }
 
 // Prompt describes an agent's instructions and how its program receives them.
 type Prompt struct {
-	Mode string // how the program gets the text: "arg", "flag", "typed" or "none"; "" means "none"
+	Mode string // "arg", "flag", "typed" or "none"; "" means "none"
 	Flag string // the flag that precedes the text if Mode is "flag"
 
-	Draft *prompt.Draft // rendered at each start; nil = no instructions
+	Draft *prompt.Draft // nil = no instructions
 	File  string        // name of the template file, for display
 }
 
-// MissingPrograms lists programs that are missing on this host. The zero value is an empty list.
+// MissingPrograms lists programs that are missing on this host.
 type MissingPrograms struct {
 	Programs []string // installing one of them is enough
 	Path     string   // the PATH that was searched
@@ -88,7 +88,7 @@ type Pool struct {
 	Dir          string        // absolute path of the folder in which the check runs
 	MakeDir      bool          // create Dir if it is missing
 	Env          []string      // environment for the check, without GC_RUN
-	Suspended    Suspension    // like Want.Suspended
+	Suspended    Suspension
 }
 
 // OutOfBounds returns the reason why the pool cannot be scaled to n members, or "" if it can.
@@ -111,8 +111,7 @@ type Rig struct {
 	Source             string
 }
 
-// Host describes the machine and the controller's environment. A plan depends on the host as well as on the
-// configuration, but fingerprints depend only on the configuration.
+// Host describes the machine and the controller's environment.
 type Host struct {
 	Environ []string // the controller's environment: "K=V"
 	BinDir  string   // prepended to each agent's PATH

@@ -1,6 +1,6 @@
 package agent
 
-// Depth returns the length of the longest dependency chain. Stopping a city takes at most this many grace periods.
+// Depth returns the length of the longest dependency chain.
 func Depth(wants []Want) int {
 	needs := map[string][]string{}
 	for i := range wants {
@@ -13,7 +13,7 @@ func Depth(wants []Want) int {
 		if d, ok := known[name]; ok {
 			return d
 		}
-		// ends the recursion if there is a cycle; a valid configuration has none
+		// ends the recursion if there is a cycle
 		known[name] = 1
 		deepest := 0
 		for _, need := range needs[name] {

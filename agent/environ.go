@@ -9,19 +9,17 @@ import (
 	"gcity/config"
 )
 
-// defaultPath is the agents' PATH if the controller has none.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// environ contains the controller's environment, and the part of it that agents inherit.
 type environ struct {
-	inherited map[string]string // the controller's variables, for expanding $NAME
+	inherited map[string]string // the controller's variables
 	pass      map[string]string
-	names     []string // names of the variables in pass, sorted
+	names     []string
 	lines     []string // inherited variables as "K=V", shared by all agents
 	bin       string
 
 	find     func(program, path string) bool
-	searched map[string]bool // cached results of find
+	searched map[string]bool
 }
 
 func inherited(h Host) environ {
@@ -49,8 +47,6 @@ func inherited(h Host) environ {
 	return e
 }
 
-// isSessionVariable reports whether a variable belongs to the controller's own session, service, terminal or folder.
-// Agents do not inherit it.
 func isSessionVariable(name string) bool {
 	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_", "MEMORY_PRESSURE_"} {
 		if strings.HasPrefix(name, prefix) {
@@ -65,8 +61,7 @@ func isSessionVariable(name string) bool {
 	return false
 }
 
-// forAgent returns the complete environment of an agent, sorted by name and without GC_SESSION_ID. The parameter
-// configured contains the variables that do not come from the controller's environment.
+// forAgent returns the complete environment of an agent, sorted by name and without GC_SESSION_ID.
 func (e environ) forAgent(c *config.City, a *config.Agent, configured map[string]string,
 	dir string) []string {
 	own := make(map[string]string, len(configured)+12)
@@ -150,7 +145,6 @@ func prependPath(bin, path string) string {
 	return strings.Join(append([]string{bin}, rest...), ":")
 }
 
-// expand replaces $NAME, ${NAME} and $$. Unknown variables become "". Other dollar signs stay.
 func expand(s string, vars map[string]string) string {
 	if !strings.Contains(s, "$") {
 		return s

@@ -9,7 +9,7 @@ import (
 	"gcity/session"
 )
 
-// addInstructions adds an agent's instructions to its Spec. If m is a member of a pool, a is the pool.
+// If m is a member of a pool, a is the pool.
 func addInstructions(c *config.City, a, m *config.Agent, p Prompt, s *session.Spec) Prompt {
 	if a.Prompt == nil {
 		return p

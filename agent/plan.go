@@ -10,8 +10,7 @@ import (
 	"gcity/session"
 )
 
-// Plan returns the agents that should exist in a city, including all possible pool members, sorted by name. It has no
-// side effects. The fingerprints are the same on every host.
+// Plan returns the agents that should exist in a city, sorted by name. They include all possible pool members.
 func Plan(c *config.City, h Host) []Want {
 	n := 0
 	for i := range c.Agents {
@@ -25,7 +24,7 @@ func Plan(c *config.City, h Host) []Want {
 	return sortByName(wants)
 }
 
-// sortByName returns the wants sorted by name. It sorts pointers, because wants are large.
+// sortByName sorts pointers, because wants are large.
 func sortByName(wants []Want) []Want {
 	order := make([]*Want, len(wants))
 	for i := range wants {
@@ -63,7 +62,7 @@ func Rigs(c *config.City) []Rig {
 	return rigs
 }
 
-// Spawn returns the Spec for a start with the given session ID. Its environment is a copy that contains the ID.
+// Spawn returns the Spec for a start with the given session ID.
 func (w Want) Spawn(id string) session.Spec {
 	s := w.Spec
 	s.ID = id
@@ -71,7 +70,6 @@ func (w Want) Spawn(id string) session.Spec {
 	return s
 }
 
-// members appends the want of an agent, or of each member of a pool. The members share equal values.
 func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want {
 	p, missing := base.program(c, a)
 	spec, w, hash := a.Spec(), common(c, a, &p), ""
@@ -154,7 +152,6 @@ func problem(c *config.City, a *config.Agent, missing string, found []config.Pro
 	return ""
 }
 
-// poolOf returns an agent's pool. The pool's check gets no GC_SESSION_NAME.
 func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 	p := Pool{
 		Spec: a.Spec(), Description: a.Description, Rig: a.Rig, Source: a.Origin.String(),

@@ -48,7 +48,7 @@ func runsOnThisHost(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }
 
-// missing describes a program that cannot be found. A program that only a shell could find is not missing.
+// missing does not report a program that only a shell could find.
 func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 	word, path := p.FirstWord(), e.path(p.Env)
 	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' ||
@@ -94,8 +94,8 @@ func (e environ) programExists(program, path string) bool {
 	return found
 }
 
-// fingerprint hashes the configuration as it is written. It omits everything that depends on the host or the city's
-// folder, so that these never cause drift. It omits unset keys, so that later versions can add keys.
+// fingerprint omits everything that depends on the host or the city's folder, so that these never cause drift. It omits
+// unset keys, so that later versions can add keys.
 func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	fields := map[string]string{"command": p.Line}
 	env := a.Env
@@ -146,7 +146,6 @@ func dialogs(p *config.Program) []session.Dialog {
 // askTime is how long the screen is searched for questions if the program has no readiness check.
 const askTime = 10 * time.Second
 
-// answerTime is how long a user may take to answer a question in the terminal.
 const answerTime = 10 * time.Minute
 
 func ready(p *config.Program) session.Ready {

@@ -24,7 +24,7 @@ type Suspension struct {
 	Where string
 }
 
-// On reports whether a setting suspends the agent, so that it must not run.
+// On reports whether a setting suspends the agent.
 func (s Suspension) On() bool { return s != Suspension{} }
 
 // String returns a description such as "suspended in city.toml", or "" for the zero value.

@@ -57,7 +57,6 @@ func (x *Batch) label(i, n int) string {
 	return fmt.Sprintf("bead %d of %d", i+1, n)
 }
 
-// take validates bead i and registers its ID. It treats a link to a "$name" like a link to an ID.
 func (x *Batch) take(i int, b Bead) (Bead, error) {
 	plain := b.Clone()
 	if name, ok := strings.CutPrefix(b.ID, "$"); ok {
@@ -136,8 +135,7 @@ func AddedLinks(old, changed Bead) []string {
 	})
 }
 
-// LinksChanged reports whether a change could have formed a cycle. A change can form a cycle without adding an ID, for
-// example if the old parent becomes a need.
+// LinksChanged reports whether a change could have formed a cycle.
 func LinksChanged(old, changed Bead) bool {
 	return old.ParentID != changed.ParentID || !slices.Equal(old.Needs, changed.Needs)
 }
@@ -198,8 +196,7 @@ func (x *Batch) GivenIDs() []string {
 	return out
 }
 
-// AssignIDs assigns the missing IDs and replaces "$name" links. Each bead is one nanosecond newer than the previous
-// one, so that the order is kept. The caller owns the result.
+// AssignIDs assigns the missing IDs and the times, and replaces "$name" links. The caller owns the result.
 func (x *Batch) AssignIDs(now time.Time, next func() string) []Bead {
 	out := make([]Bead, len(x.beads))
 	ids := map[string]string{}

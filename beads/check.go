@@ -11,7 +11,7 @@ import (
 
 // Limits of a bead.
 const (
-	MaxTitle    = 500       // bytes of a title, which is one line
+	MaxTitle    = 500       // bytes
 	MaxWord     = 200       // bytes of an assignee, a ref or a label
 	MaxText     = 256 << 10 // bytes of a description, and of all metadata in total
 	MaxValue    = 64 << 10  // bytes of one metadata value

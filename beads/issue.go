@@ -81,13 +81,12 @@ func put(out map[string]any, field string, v any, have bool) {
 	}
 }
 
-// mappedStatus reports whether Export can write the issue's original status.
 func mappedStatus(b Bead, status string) bool {
 	s, known := StatusOf(status)
 	return s == b.Status && !known && status != statusDeleted
 }
 
-// otherLinks parses the dependencies that takeLinks has stored. It returns nil for any other text.
+// otherLinks returns nil for text that takeLinks has not stored.
 func otherLinks(b Bead, text string) []json.RawMessage {
 	var all []json.RawMessage
 	if json.Unmarshal([]byte(text), &all) != nil {
@@ -101,7 +100,6 @@ func otherLinks(b Bead, text string) []json.RawMessage {
 	return all
 }
 
-// foreignField reports whether an issue's field must be kept as metadata.
 func foreignField(name string) bool {
 	own := []string{
 		"_type", "id", "title", "status", "priority", "issue_type", "created_at", "updated_at",
@@ -111,7 +109,7 @@ func foreignField(name string) bool {
 	return name != "" && !slices.Contains(own, name) && !strings.HasSuffix(name, "_count")
 }
 
-// fromIssue converts a line of JSON to a bead. It returns errOther if the line must be ignored.
+// fromIssue returns errOther if the line must be ignored.
 func fromIssue(line []byte) (Bead, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(line, &in); err != nil {
@@ -197,7 +195,6 @@ func decodeError(err error) error {
 	return err
 }
 
-// takeLinks sets the bead's needs and parent. It stores the remaining dependencies unchanged.
 func (b *Bead) takeLinks(links []json.RawMessage) error {
 	var others [][]byte
 	for _, raw := range links {
@@ -236,7 +233,6 @@ func toText(raw json.RawMessage) string {
 	return text
 }
 
-// fromText is the inverse of toText.
 func fromText(text string) json.RawMessage {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)

@@ -47,7 +47,7 @@ type Imported struct {
 
 // Problem describes an invalid line that an import has skipped.
 type Problem struct {
-	Line   int    `json:"line"` // line number, counted from 1
+	Line   int    `json:"line"` // counted from 1
 	ID     string `json:"id,omitempty"`
 	Reason string `json:"reason"`
 }
@@ -81,7 +81,7 @@ func Import(ctx context.Context, s Store, r io.Reader) (Imported, error) {
 	return done, nil
 }
 
-// read parses all lines, and adds the lines that it skips to done. For duplicate IDs, the last line counts.
+// read adds the lines that it skips to done. For duplicate IDs, the last line counts.
 func read(r io.Reader, done *Imported) ([]Bead, error) {
 	var all []Bead
 	index := map[string]int{}
@@ -123,7 +123,7 @@ func read(r io.Reader, done *Imported) ([]Bead, error) {
 
 var errLong = fmt.Errorf("the line has more than %d bytes", maxLine)
 
-// readLine returns the next line. The error is errLong for a line that is too long, and io.EOF after the last line.
+// readLine returns errLong for a line that is too long, and io.EOF after the last line.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	long := false

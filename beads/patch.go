@@ -21,7 +21,7 @@ type Patch struct {
 	// an existing label keeps its position
 	AddLabels    []string          `json:"add_labels,omitempty"`
 	RemoveLabels []string          `json:"remove_labels,omitempty"`
-	SetMetadata  map[string]string `json:"set_metadata,omitempty"` // keys to set; "" removes a key
+	SetMetadata  map[string]string `json:"set_metadata,omitempty"` // "" removes a key
 	// the patch fails with ErrConflict if the bead has a different revision
 	IfRev *uint64 `json:"if_rev,omitempty"`
 }

@@ -8,7 +8,6 @@ import (
 	"gcity/internal/screen"
 )
 
-// checkLine rejects undisplayable strings, so that every reader sees the same text.
 func checkLine(field, s string, most int) error {
 	if len(s) > most {
 		return invalid(field, "has %d bytes, but at most %d are allowed", len(s), most)
@@ -60,7 +59,7 @@ func Text(field, s string, most int) (string, error) {
 	return s, checkText(field, s, most)
 }
 
-// ordinary reports whether s contains only printable ASCII characters. Such a string needs no further checks.
+// ordinary reports whether s contains only printable ASCII characters.
 func ordinary(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -70,8 +69,7 @@ func ordinary(s string) bool {
 	return true
 }
 
-// hidden includes control characters, direction marks and invisible characters. Joiners are not hidden, because some
-// scripts and emoji need them.
+// hidden excludes joiners, because some scripts and emoji need them.
 func hidden(r rune) bool {
 	switch {
 	case r < 0x20 || r >= 0x7f && r < 0xa0:

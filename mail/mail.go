@@ -30,7 +30,7 @@ const MaxText = 64 << 10
 // Labels and metadata keys of a bead that is a message.
 const (
 	labelRead   = "read"
-	labelTo     = "to:" // prefix of a pool's address; a member that takes a message removes it
+	labelTo     = "to:" // prefix of a pool's address
 	labelThread = "thread:"
 
 	keyFrom  = "from"
@@ -192,7 +192,7 @@ func line(s string) string {
 	return strings.TrimSpace(screen.Plain(strings.Join(strings.Fields(s), " ")))
 }
 
-// clean makes text safe to print and store. It splits long lines, because screen.Plain would shorten them.
+// clean splits long lines, because screen.Plain would shorten them.
 func clean(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, l := range lines {
@@ -208,7 +208,7 @@ func clean(text string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n ")
 }
 
-// maxPiece is the maximum size of a piece in bytes. Cleaning can make a piece longer, up to the limit for a line.
+// maxPiece is the maximum size of a piece in bytes.
 const maxPiece = 400
 
 func cut(s string, limit int) string {

@@ -8,12 +8,12 @@ import (
 
 // Limits of a Reminder.
 const (
-	maxReminder = 5   // maximum number of messages that are shown
-	remindText  = 500 // maximum size of each text in bytes
+	maxReminder = 5   // messages
+	remindText  = 500 // bytes of each text
 )
 
 // Reminder returns a text that reminds an agent of its unread mail, or "" without mail. It shows the oldest messages.
-// The list must be sorted, newest first. A closing tag in a message cannot end the reminder.
+// The list must be sorted, newest first.
 func Reminder(unread []Message) string {
 	if len(unread) == 0 {
 		return ""
@@ -51,11 +51,11 @@ func unmarked() func(string) string {
 	return func(s string) string { return mark.ReplaceAllString(s, "‹$1") }
 }
 
-// leftMessagesText is the maximum size of each message's text in LeftMessages, in bytes.
+// leftMessagesText is the maximum size of each message's text, in bytes.
 const leftMessagesText = 8 << 10
 
 // LeftMessages returns a text for an agent that is starting, or "" without messages. The list contains the messages
-// from its previous session, newest first. A closing tag in a message cannot end the text.
+// from its previous session, newest first.
 func LeftMessages(own []Message) string {
 	if len(own) == 0 {
 		return ""

@@ -28,7 +28,7 @@ type Policy struct {
 	Window      time.Duration
 	// wait before the second consecutive restart, doubled for each later one; 0 = no wait
 	Backoff    time.Duration
-	MaxBackoff time.Duration // maximum wait; for an agent, this is the patrol interval
+	MaxBackoff time.Duration // maximum wait
 }
 
 // Death is an exit that was not requested.
@@ -104,8 +104,7 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	return Verdict{Crash: true, Outcome: Restart, At: h.next(now, p), Reason: reason}
 }
 
-// next returns the time of the restart. The first restart is immediate. Later ones wait with jitter, so that agents
-// that crashed together do not restart together.
+// The first restart is immediate. Later ones have jitter, so that agents that crashed together do not restart together.
 func (h *History) next(now time.Time, p Policy) time.Time {
 	h.Streak++
 	if h.Streak == 1 || p.Backoff <= 0 {
@@ -121,8 +120,7 @@ func (h *History) next(now time.Time, p Policy) time.Time {
 	return now.Add(wait + jitter(now, wait/10))
 }
 
-// Again returns the time at which to retry a start that could not begin. The parameter tries is the number of
-// consecutive attempts, starting with 1. The wait doubles with each attempt and is never 0.
+// Again returns the time at which to retry a failed start. The parameter tries counts the attempts, starting with 1.
 func (p Policy) Again(now time.Time, tries int) time.Time {
 	wait := p.Backoff
 	if wait <= 0 {
@@ -137,8 +135,7 @@ func (p Policy) Again(now time.Time, tries int) time.Time {
 	return now.Add(wait)
 }
 
-// Paced returns the time at which an agent restarts after an exit that is not a crash. Backoff separates two starts, so
-// that an immediate exit does not keep the machine busy.
+// Paced returns the time at which an agent restarts after an exit that is not a crash.
 func (p Policy) Paced(now time.Time, uptime time.Duration) time.Time {
 	return now.Add(max(0, p.Backoff-max(0, uptime)))
 }
@@ -191,7 +188,7 @@ func (d Death) String() string {
 	}
 }
 
-// jitter returns a duration from 0 to less than span. It is deterministic.
+// jitter is deterministic, and less than span.
 func jitter(now time.Time, span time.Duration) time.Duration {
 	if span <= 0 {
 		return 0

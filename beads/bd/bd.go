@@ -34,7 +34,6 @@ const Program = "bd"
 var ErrAbsent = errors.New("the tool bd is not on the PATH, " +
 	`but [beads] provider is "bd"`)
 
-// remedy is the advice for users if the tool is missing.
 const remedy = "install it (npm install -g @beads/bd, or brew install beads), " +
 	"or remove the provider to use the built-in store"
 
@@ -72,12 +71,11 @@ func (s *Store) CallLimit() time.Duration { return CallLimit }
 
 type backend struct {
 	o   Options
-	at  string // path of the folder .beads
+	at  string
 	env []string
 }
 
-// environment returns the environment for the tool. It passes on only a few variables, so that the caller's environment
-// does not affect the tool.
+// environment passes on only a few variables, so that the caller's environment does not affect the tool.
 func environment(o Options, at string) []string {
 	names := []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE",
 		"SSL_CERT_DIR", "BEADS_DOLT_PASSWORD"}
@@ -120,7 +118,6 @@ func (k *backend) Ready(context.Context) error {
 	return nil
 }
 
-// begin creates bd's database if it does not exist.
 func (k *backend) begin(ctx context.Context) error {
 	there, err := k.exists()
 	if there || err != nil {
@@ -172,8 +169,7 @@ func named(args []string) (about, links []string) {
 	return about, links
 }
 
-// missing returns the error for a message about a missing bead, or nil. It also uses bd's arguments, because the
-// message does not always contain the ID.
+// missing also looks for IDs in args, because the message does not always contain the ID.
 func missing(args []string, why string) error {
 	about, links := named(args)
 	unknown := func(id string) bool { return foreign.IsNotFound(why, id) }
@@ -197,7 +193,7 @@ func missing(args []string, why string) error {
 	return nil
 }
 
-// failure returns the error for a failed call. bd reports the reason as JSON on stdout or stderr, or as text.
+// bd reports the reason of a failure as JSON on stdout or stderr, or as text.
 func failure(args []string, got shell.CallResult) error {
 	why := ""
 	for _, out := range [][]byte{got.Stdout, []byte(got.Stderr)} {
@@ -234,7 +230,7 @@ func failure(args []string, got shell.CallResult) error {
 		foreign.FirstLine(why))
 }
 
-// payload returns the JSON value in bd's output. Other lines can precede it.
+// Other lines can precede the JSON value in bd's output.
 func payload(out []byte) (json.RawMessage, bool) {
 	for len(out) > 0 {
 		if out[0] == '{' || out[0] == '[' {
@@ -307,7 +303,7 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 		if err != nil && !errors.Is(err, beads.ErrNotFound) {
 			return beads.Bead{}, err
 		}
-		// bd accepts part of an ID too, so compare the whole ID
+		// bd also accepts part of an ID
 		if i := slices.IndexFunc(all, func(b beads.Bead) bool { return b.ID == id }); i >= 0 {
 			return all[i], nil
 		}

@@ -23,7 +23,6 @@ const (
 	plainReason = "Closed" // the reason that bd stores by default
 )
 
-// issue contains the fields of bd's issues that gcity uses.
 type issue struct {
 	ID          string                     `json:"id"`
 	Title       string                     `json:"title"`
@@ -42,8 +41,7 @@ type issue struct {
 	Links       []link                     `json:"dependencies"`
 }
 
-// link is a dependency of an issue. "bd list" prints the linked issue's ID, and "bd show" prints the linked issue
-// itself.
+// "bd list" prints the linked issue's ID, and "bd show" prints the linked issue itself.
 type link struct {
 	Issue string `json:"issue_id"`
 	On    string `json:"depends_on_id"`
@@ -93,7 +91,6 @@ func read(text []byte) (beads.Bead, error) {
 	return b, err
 }
 
-// metadata copies the issue's metadata to a bead. It also sets the bead's fields that gcity keeps there.
 func (in *issue) metadata(b *beads.Bead) {
 	for k, raw := range in.Metadata {
 		var s string
@@ -131,7 +128,6 @@ func (in *issue) links(b *beads.Bead) {
 	slices.Sort(b.Needs)
 }
 
-// creationTime prefers the exact time in the metadata, unless it differs too much from bd's time.
 func creationTime(text string, at time.Time) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if d := t.Sub(at); err != nil || d.Abs() > time.Minute {

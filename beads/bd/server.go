@@ -25,28 +25,24 @@ import (
 const (
 	doltProgram   = "dolt"
 	responseLimit = 2 * time.Second
-	// upLimit is the time limit for a new server to become ready.
-	upLimit = 30 * time.Second
-	// downLimit is how long a server may take to exit before it is killed.
-	downLimit = 5 * time.Second
-	largeLog  = 10 << 20
+	upLimit       = 30 * time.Second
+	downLimit     = 5 * time.Second
+	largeLog      = 10 << 20
 )
 
 // Server is a Dolt SQL server that gcity starts and stops for bd. It outlives the process that started it. Two Servers
 // with the same State folder control the same process.
 type Server struct {
 	Data string // folder for the databases
-	// folder for the server's configuration, its log, and the file that identifies its process
+	// folder for the server's configuration, log and process file
 	State   string
 	Host    string
 	Port    int
 	Environ []string // environment from which the server's variables are selected
 
-	// goroutines that wait for the started servers to exit
 	waits sync.WaitGroup
 }
 
-// process identifies the server's process for later gcity processes.
 type process struct {
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"` // start time of the process, in the kernel's units
@@ -140,8 +136,7 @@ func (s *Server) read() (p process, err error) {
 	return p, err
 }
 
-// start starts the server in its own session, so that signals to gcity's terminal do not reach it. The channel died
-// receives the error with which the server exits.
+// start starts the server in its own session, so that signals to gcity's terminal do not reach it.
 func (s *Server) start() (died <-chan error, err error) {
 	exe, err := exec.LookPath(doltProgram)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 const maxArgument = 100 << 10
 
 // Create implements foreign.Backend. bd creates only open issues with their parent's labels, so a second call corrects
-// the differences. If it fails, the new bead is closed.
+// the differences.
 func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	if err := k.begin(ctx); err != nil {
 		return beads.Bead{}, err
@@ -58,8 +58,6 @@ func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, erro
 	return k.closeIncomplete(ctx, got, err)
 }
 
-// linked returns a new bead with its links, which "bd create" does not print. If the bead differs from want, linked
-// corrects it.
 func (k *backend) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, error) {
 	guess := got
 	guess.ParentID, guess.Needs = want.ParentID, want.Needs
@@ -180,7 +178,7 @@ func (k *backend) changed(ctx context.Context, stdin []byte, args ...string) (be
 	return all[0], nil
 }
 
-// Update implements foreign.Backend. It first updates fields, then changes links, and finally closes the bead.
+// Update implements foreign.Backend.
 func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, error) {
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
 	args, stdin, err := update(was, now, closing)
@@ -226,7 +224,6 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	return got, nil
 }
 
-// update returns the arguments for "bd update". Other calls change the needs and close the bead.
 func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err error) {
 	for _, name := range foreign.Changed(was, now) {
 		switch name {
@@ -272,7 +269,6 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 	return args, stdin, checkArguments(args)
 }
 
-// removeAtOnce is the maximum number of IDs in one call.
 const removeAtOnce = 500
 
 // Remove implements foreign.Remover. It skips beads that no longer exist.

@@ -110,7 +110,6 @@ func noCycles(t *testing.T, h Harness) {
 	same(t, "the child", get(t, s, k.ID), k)
 }
 
-// closeReasons tests that the close reason stays only while the bead is closed.
 func closeReasons(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := titled(t, s, "a")
@@ -137,7 +136,6 @@ func compareAndSwap(t *testing.T, h Harness) {
 	same(t, "the bead", get(t, s, a.ID), b)
 }
 
-// thirtyEdits tests that concurrent edits to the same revision do not overwrite each other.
 func thirtyEdits(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := create(t, s, beads.Bead{Title: "a", Metadata: map[string]string{"n": "0"}})

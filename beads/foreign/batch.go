@@ -13,7 +13,6 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// undoLimit is the time limit for closing the beads of an incomplete batch.
 const undoLimit = 20 * time.Second
 
 // Create implements beads.Store.
@@ -21,8 +20,7 @@ func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 	return beads.CreateOne(ctx, s, b)
 }
 
-// CreateAll implements beads.Batcher. After a failure, it closes the created beads, so that no agent works on an
-// incomplete batch. The error names these beads.
+// CreateAll implements beads.Batcher. After a failure, it closes the created beads. The error names these beads.
 func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
 	batch, err := beads.NewBatch(all)
 	if err != nil || batch.Len() == 0 {
@@ -54,7 +52,6 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 	return m.made, nil
 }
 
-// checkBatch checks the batch's external links and given IDs. It makes only one call to the backend.
 func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
 	external, given := batch.ExternalLinks(), batch.GivenIDs()
 	if len(external)+len(given) == 0 {
@@ -133,8 +130,7 @@ func (m *batchWriter) run(ctx context.Context) error {
 	return nil
 }
 
-// next returns the index of the next bead to create, or -1. If linked is true, it skips beads that link to missing
-// beads.
+// If linked is true, next skips beads that link to missing beads.
 func (m *batchWriter) next(linked bool) int {
 	for i := range m.want {
 		parent, needs := m.links(m.want[i])
@@ -146,7 +142,6 @@ func (m *batchWriter) next(linked bool) int {
 	return -1
 }
 
-// links returns the links of a bead, without those to beads that do not exist yet.
 func (m *batchWriter) links(b beads.Bead) (parent string, needs []string) {
 	ids := make([]string, 0, 1+len(b.Needs))
 	for _, id := range append([]string{b.ParentID}, b.Needs...) {
@@ -167,7 +162,6 @@ func (m *batchWriter) links(b beads.Bead) (parent string, needs []string) {
 	return ids[0], needs
 }
 
-// undo closes the created beads, even after ctx's deadline has passed.
 func (m *batchWriter) undo(ctx context.Context, why error) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, undoLimit)
 	defer cancel()

@@ -91,8 +91,7 @@ func Difference(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) })
 }
 
-// IsNotFound reports whether a tool's message says that a bead does not exist. "not found" can also refer to a program,
-// so the message must contain the ID or no other words.
+// IsNotFound reports whether a tool's message says that a bead does not exist.
 func IsNotFound(why, id string) bool {
 	low := strings.ToLower(why)
 	if strings.Contains(low, "no such bead") || strings.Contains(low, "no issue found") ||

@@ -72,8 +72,6 @@ func New(k Backend, lockPath string) *Store {
 		readies: make(chan struct{}, 1)}
 }
 
-// begin runs Backend.Ready until it has succeeded once. Only one caller runs it, and the others wait until their own
-// deadlines.
 func (s *Store) begin(ctx context.Context) error {
 	if s.ready.Load() {
 		return nil
@@ -173,7 +171,6 @@ func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return all, nil
 }
 
-// find is like List, but ignores Before and Limit.
 func (s *Store) find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
@@ -191,7 +188,7 @@ func (s *Store) find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return all, nil
 }
 
-// newer is a comparison function for sorting, newest bead first. It never returns 0 for different IDs.
+// newer never returns 0 for different IDs.
 func newer(a, b beads.Bead) int {
 	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(number(b.ID), number(a.ID)),
 		strings.Compare(b.ID, a.ID))

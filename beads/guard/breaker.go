@@ -3,7 +3,6 @@ package guard
 import "time"
 
 const (
-	// breakAfter is the number of consecutive failures that open the breaker.
 	breakAfter = 3
 	// interval before the first probe; it doubles each time, up to maxBroken
 	minBroken = time.Second
@@ -13,12 +12,12 @@ const (
 // Breaker is a circuit breaker for calls to a store that might fail. It has no clock; the caller passes the time. The
 // zero Breaker allows every call.
 type Breaker struct {
-	fails  int       // number of consecutive failures
+	fails  int       // consecutive
 	since  time.Time // time of the first consecutive failure
 	why    error
 	wait   time.Duration
 	until  time.Time // no calls before this time; zero = all calls are allowed
-	trying bool      // a probe of the store is running
+	trying bool
 }
 
 // Open reports whether the breaker rejects calls.

@@ -63,7 +63,7 @@ func New(notify func(Report)) *Guards {
 		by: map[string]*Store{}}
 }
 
-// StoreFor returns the guarded store of a scope. A new store gets a new guard.
+// StoreFor returns the guarded store of a scope.
 func (gs *Guards) StoreFor(scope string, store beads.Store) *Store {
 	gs.mu.Lock()
 	g := gs.by[scope]
@@ -118,7 +118,7 @@ func (gs *Guards) Due(now time.Time) (reads, writes []*Store) {
 	return reads, writes
 }
 
-// troubles returns all problems, by scope. The caller holds the mutex.
+// The caller of troubles must hold the mutex.
 func (gs *Guards) troubles(now time.Time) Report {
 	gs.rev++
 	in := Report{Rev: gs.rev}
@@ -176,7 +176,6 @@ func (g *Store) limit() time.Duration {
 	return callLimit
 }
 
-// probe returns the time limit for a probe. A store with its own call timeout is probed with that timeout.
 func (g *Store) probe() time.Duration {
 	if _, ok := g.store.(beads.CallLimiter); ok {
 		return max(probeLimit, g.limit())

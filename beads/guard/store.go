@@ -95,7 +95,7 @@ func (g *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 
 // TryRead probes whether the store is readable again.
 func (g *Store) TryRead(ctx context.Context) {
-	// ignore the result, because the call to guarded has already recorded it
+	// guarded records the result
 	_, _ = guarded(ctx, g, &g.reads, g.probe(), func(ctx context.Context) (uint64, error) {
 		if s, ok := g.store.(beads.Versioner); ok {
 			return s.Version(ctx)
@@ -112,7 +112,7 @@ func (g *Store) TryWrite(ctx context.Context) {
 	if !ok {
 		return
 	}
-	// ignore the result, because the call to guarded has already recorded it
+	// guarded records the result
 	_, _ = guarded(ctx, g, &g.writes, g.probe(), func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, s.Probe(ctx)
 	})

@@ -32,10 +32,9 @@ type wire struct {
 	Rev         uint64                     `json:"rev"`
 }
 
-// statusKey is the metadata key for a status that is not valid in gcity.
 const statusKey = "script.status"
 
-// read converts a script's JSON to a bead. After an error, only the ID is valid, and it can be empty.
+// After an error, only the bead's ID is valid, and it can be empty.
 func read(text []byte) (beads.Bead, error) {
 	var w wire
 	if err := json.Unmarshal(text, &w); err != nil {
@@ -118,8 +117,7 @@ func shown(out []byte) string {
 	return "nothing"
 }
 
-// createInput returns the input for creating a bead. It contains rev, updated_at and closed_at, because a script can
-// store them.
+// createInput contains rev, updated_at and closed_at, because a script can store them.
 func createInput(b beads.Bead) map[string]any {
 	out := map[string]any{
 		"title": b.Title, "type": b.Type, "status": b.Status, "priority": b.Priority,
@@ -145,7 +143,6 @@ func createInput(b beads.Bead) map[string]any {
 	return out
 }
 
-// updateInput contains only the changed fields. An empty metadata value removes its key.
 func updateInput(was, now beads.Bead) map[string]any {
 	out := map[string]any{"rev": now.Rev, "updated_at": now.UpdatedAt, "closed_at": now.ClosedAt}
 	full := createInput(now)
@@ -176,7 +173,7 @@ func put(out map[string]any, name string, list []string) {
 	}
 }
 
-// setting returns the metadata that differs between two versions of a bead. The value "" removes a key.
+// setting returns the changed metadata. The value "" removes a key.
 func setting(was, now beads.Bead) map[string]string {
 	set := map[string]string{}
 	maps.Copy(set, now.Metadata)

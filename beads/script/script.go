@@ -29,7 +29,6 @@ import (
 // CallLimit is the timeout for one call to the script.
 const CallLimit = 30 * time.Second
 
-// unsupported is the exit code for an operation that the script does not support.
 const unsupported = 2
 
 // Options configure a store.
@@ -52,8 +51,7 @@ type Store struct {
 	k *backend
 }
 
-// Open returns the store for a script. It does not call the script. Before the first operation, the store calls
-// ensure-ready and, once per folder, init and config-set.
+// Open returns the store for a script. It does not call the script.
 func Open(o Options) (*Store, error) {
 	if err := beads.CheckPrefix(o.Prefix); err != nil {
 		return nil, err
@@ -104,7 +102,7 @@ type backend struct {
 
 	mu      sync.Mutex
 	started bool
-	missing map[string]bool // operations that the script does not support
+	missing map[string]bool
 }
 
 func (k *backend) begun() bool {
@@ -113,8 +111,7 @@ func (k *backend) begun() bool {
 	return k.started
 }
 
-// call runs the script for one operation and returns its output. For an unsupported operation, it returns
-// errors.ErrUnsupported.
+// call returns errors.ErrUnsupported for an unsupported operation.
 func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...string) ([]byte,
 	error) {
 	k.mu.Lock()
@@ -148,8 +145,6 @@ func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...str
 	return got.Stdout, nil
 }
 
-// path returns the path of the script. A relative path is relative to the store's folder, and a name without a slash is
-// looked up on the PATH.
 func (k *backend) path() string {
 	if strings.Contains(k.o.Script, "/") && !filepath.IsAbs(k.o.Script) {
 		return filepath.Join(k.o.Dir, k.o.Script)
@@ -166,7 +161,6 @@ func ofOne(op string) bool {
 	return slices.Contains([]string{"get", "update", "close", "set-metadata", "children"}, op)
 }
 
-// failure returns the error for a failed operation. A message about a missing bead becomes ErrNotFound.
 func (k *backend) failure(op string, args []string, got shell.CallResult) error {
 	why := foreign.FirstLine(got.Stderr)
 	if why == "" {
@@ -232,7 +226,7 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 // maxLabelled is a limit high enough for all beads. Some scripts return no beads if the limit is 0.
 const maxLabelled = "1000000"
 
-// Find implements foreign.Backend. It uses the most selective operation.
+// Find implements foreign.Backend.
 func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	op := []string{"list"}
 	switch {
@@ -250,7 +244,6 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, err
 }
 
-// beads runs an operation that lists beads. The result unreadable contains the beads that cannot be parsed.
 func (k *backend) beads(ctx context.Context, op ...string) (all []beads.Bead,
 	unreadable []beads.Unreadable, err error) {
 	out, err := k.call(ctx, nil, op[0], op[1:]...)

@@ -13,8 +13,7 @@ import (
 	"gcity/beads/foreign"
 )
 
-// Create implements foreign.Backend. It sends dropped fields again as an update. If they are still missing, it closes
-// the bead and returns an error.
+// Create implements foreign.Backend. It returns an error if the script does not store all fields.
 func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	in, err := encode(createInput(want))
 	if err != nil {
@@ -91,8 +90,7 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	return got, nil
 }
 
-// change stores the difference between two versions of a bead. It always closes a bead with "close", because "update"
-// might not support the status "closed".
+// change closes a bead with "close", because "update" might not support the status "closed".
 func (k *backend) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
 	diff := updateInput(was, now)
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
@@ -131,8 +129,7 @@ func (k *backend) put(ctx context.Context, in map[string]any, op, id string) (be
 	return k.Get(ctx, id)
 }
 
-// setMetadata writes the metadata that "update" did not store. If a script never returns metadata, gcity assumes that
-// it is stored.
+// If a script never returns metadata, gcity assumes that it is stored.
 func (k *backend) setMetadata(ctx context.Context, was, now, got beads.Bead) (beads.Bead, error) {
 	set := setting(was, now)
 	maps.DeleteFunc(set, func(key, value string) bool { return got.Metadata[key] == value })

@@ -14,7 +14,6 @@ import (
 	"gcity/internal/disk"
 )
 
-// backupLimit is the time limit for a backup or a restore if the context has no deadline.
 const backupLimit = 2 * time.Minute
 
 // ErrNone is returned for a backup of a store that does not exist yet.
@@ -31,7 +30,6 @@ type BackupInfo struct {
 }
 
 // Backup writes a consistent copy of the store to a file, and replaces an existing file. The file is never incomplete.
-// Except on a network file system, backups and writers do not block each other.
 func (s *Store) Backup(ctx context.Context, path string) (BackupInfo, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()
@@ -66,7 +64,6 @@ func gone(err error) error {
 	return err
 }
 
-// duplicate copies a database and edits the copy. It checks the edited copy and syncs it to disk.
 func duplicate(ctx context.Context, from, to string,
 	edit func(*sql.DB) error) (c BackupInfo, err error) {
 	if err := gone(os.Remove(to)); err != nil {
@@ -106,7 +103,6 @@ func withDatabase(path, option string, use func(*sql.DB) error) error {
 	return errors.Join(use(db), db.Close())
 }
 
-// inspect describes a store's file, and returns an error if the file is damaged.
 func inspect(ctx context.Context, path string) (c BackupInfo, err error) {
 	if info, err := os.Stat(path); err != nil {
 		return c, err
@@ -156,7 +152,6 @@ func setAside(path string) (string, error) {
 	}
 }
 
-// isOwn reports whether a file in the folder belongs to the store. This includes old files that a restore has kept.
 func isOwn(name string) bool {
 	return name == File || strings.HasPrefix(name, File+"-") ||
 		strings.HasPrefix(name, File+".old-")

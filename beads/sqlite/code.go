@@ -19,7 +19,6 @@ const (
 	codeNotADB   = 26
 )
 
-// code returns the primary result code of an SQLite error, or 0.
 func code(err error) int {
 	var e *driver.Error
 	if errors.As(err, &e) {

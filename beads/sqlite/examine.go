@@ -79,7 +79,6 @@ func (s *Store) examine(ctx context.Context) (Condition, error) {
 	return c, err
 }
 
-// inspectFolder examines the files in the store's folder without opening the database.
 func (s *Store) inspectFolder() (c Condition, err error) {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -26,7 +26,7 @@ type file struct {
 	reads map[string]*sql.Stmt
 }
 
-// open opens the database, unless it is open. It returns nil if the database does not exist and create is false.
+// open returns nil if the database does not exist and create is false.
 func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	select {
 	case <-s.gate:
@@ -79,8 +79,7 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	return f, nil
 }
 
-// makeFile creates the folder and an empty file. It does not open the file, because closing it would release this
-// process's locks on it.
+// makeFile does not open the file, because closing it would release this process's locks on it.
 func (s *Store) makeFile() error {
 	if err := disk.OwnFolder(s.folder); err != nil {
 		return err
@@ -94,7 +93,7 @@ func (s *Store) makeFile() error {
 func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	f := &file{is: is, reads: map[string]*sql.Stmt{}, write: writer{turn: make(chan struct{}, 1)}}
 	f.write.turn <- struct{}{}
-	for _, end := range []string{"-wal", "-shm", "-journal"} { // SQLite's additional files
+	for _, end := range []string{"-wal", "-shm", "-journal"} {
 		if _, err := disk.CheckFile(s.path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("cannot open the bead store: %w", err)
 		}
@@ -112,8 +111,7 @@ func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	return f, nil
 }
 
-// pool returns a pool of at most n connections. SQLite waits only briefly for a lock, because that wait cannot be
-// interrupted.
+// pool makes SQLite wait only briefly for a lock, because that wait cannot be interrupted.
 func pool(path string, n int, option string) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Path: path, RawQuery: option +
 		"_pragma=busy_timeout(25)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&" +
@@ -128,7 +126,6 @@ func pool(path string, n int, option string) (*sql.DB, error) {
 	return db, nil
 }
 
-// close closes the database after any write in progress has finished.
 func (f *file) close(ctx context.Context) error {
 	select {
 	case <-f.write.turn:
@@ -159,8 +156,8 @@ func (f *file) reader(ctx context.Context, text string) (*sql.Stmt, error) {
 	return st, nil
 }
 
-// ready checks the database and prepares it for use. It must run before a second connection exists, because SQLite can
-// change the journal mode only with a single connection.
+// ready must run before a second connection exists, because SQLite can change the journal mode only with a single
+// connection.
 func (s *Store) ready(t *txn) error {
 	var app, version, tables int
 	const look = `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)

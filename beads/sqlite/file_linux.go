@@ -41,8 +41,7 @@ func noSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// journalMode returns "wal" for a local disk, and "delete" for a network file system. A write-ahead log needs shared
-// memory, which network file systems do not support.
+// A write-ahead log needs shared memory, which network file systems do not support.
 func journalMode(folder string) (string, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(folder, &st); err != nil {
@@ -54,8 +53,7 @@ func journalMode(folder string) (string, error) {
 	return "wal", nil
 }
 
-// remote reports whether a file system is on a network. FUSE counts as remote, because its files might be on another
-// machine.
+// remote includes FUSE, because its files might be on another machine.
 func remote(kind int64) bool {
 	switch uint32(kind) {
 	case 0x6969, // nfs

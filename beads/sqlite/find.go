@@ -15,8 +15,8 @@ type selection struct {
 	order string
 }
 
-// find converts a query to SQL. It chooses the index itself, because SQLite's planner has no statistics: parents and
-// formulas have the fewest beads, then labels, then assignees.
+// find chooses the index itself, because SQLite's planner has no statistics: parents and formulas have the fewest
+// beads, then labels, then assignees.
 func find(q beads.Query) selection {
 	x := selection{order: `b.created DESC, b.seq DESC`}
 	labels := q.Labels

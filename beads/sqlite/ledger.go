@@ -12,7 +12,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// reserve is how many ID numbers the ledger reserves at a time. It saves writes.
+// reserve is how many ID numbers the ledger reserves at a time, to save writes.
 const reserve = 64
 
 const (
@@ -32,7 +32,7 @@ type Identity struct {
 // Ledger is a file outside the store's folder that records the identity of the store. With a ledger, a missing, empty
 // or replaced store is an error (*LostError), and ID numbers are never reused. The zero Ledger records nothing.
 type Ledger struct {
-	File    string // path of the ledger file; its folder is created if necessary
+	File    string // path of the ledger file
 	Folder  string // name of the store's folder; an entry for another folder is ignored
 	Restore string // command that restores the store, for error messages
 }
@@ -81,7 +81,7 @@ func (l Ledger) Read() (id Identity, ok bool, err error) {
 	return e.Identity, e.Folder == l.Folder, nil
 }
 
-// write stores an identity in the ledger. The caller must hold the store's write lock.
+// The caller of write must hold the store's write lock.
 func (l Ledger) write(id Identity) error {
 	if l.File == "" || id.ID == "" {
 		return nil
@@ -100,7 +100,7 @@ func (s *Store) lost(why string, last int64) error {
 	return &LostError{Path: s.path, Why: why, Last: last, How: s.ledger.Restore}
 }
 
-// missing returns an error if the ledger has an entry for the missing file. A damaged ledger counts as an entry.
+// missing returns an error if the ledger has an entry, or is damaged.
 func (s *Store) missing(why string) error {
 	id, ok, err := s.ledger.Read()
 	switch {
@@ -114,8 +114,7 @@ func (s *Store) missing(why string) error {
 	return nil
 }
 
-// identify compares the store with the ledger. For an older copy of the store, it raises the last ID number, so that no
-// number is reused.
+// identify raises the last ID number of an older copy of the store, so that no number is reused.
 func (s *Store) identify(t *txn) error {
 	if s.ledger.File == "" {
 		return nil
@@ -176,7 +175,7 @@ func (s *Store) note(t *txn) error {
 	return nil
 }
 
-// identity returns the store's identity. A store from an older gcity has no ID.
+// A store from an older gcity has no ID.
 func (t *txn) identity() (id Identity, err error) {
 	if id.Last, err = t.last(); err != nil {
 		return id, err
@@ -190,8 +189,7 @@ func (t *txn) identity() (id Identity, err error) {
 	return id, err
 }
 
-// name gives the store an ID, in an additional table. The table does not need a new schema version, because older
-// versions of gcity ignore it.
+// name needs no new schema version, because older versions of gcity ignore the additional table.
 func (t *txn) name() error {
 	if err := t.exec(identityTable); err != nil {
 		return err

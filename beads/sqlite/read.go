@@ -9,8 +9,7 @@ import (
 	"gcity/beads"
 )
 
-// reading calls work with the open database. It retries while other processes lock the file, and returns errAbsent for
-// a missing file.
+// reading retries while other processes lock the file, and returns errAbsent for a missing file.
 func reading[T any](ctx context.Context, s *Store, errAbsent error,
 	work func(context.Context, *file) (T, error)) (T, error) {
 	return call(ctx, s, func(ctx context.Context) (got T, err error) {

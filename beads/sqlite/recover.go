@@ -67,7 +67,6 @@ func (s *Store) replaceable(now BackupInfo, broken error, known Identity, named 
 	return nil
 }
 
-// raise ensures that new ID numbers are higher than the given one.
 func raise(ctx context.Context, db *sql.DB, last int64) error {
 	const text = identityTable + ";" + identityRow + ";UPDATE store SET last = max(last, %d), " +
 		"version = %d"
@@ -75,8 +74,7 @@ func raise(ctx context.Context, db *sql.DB, last int64) error {
 	return err
 }
 
-// install replaces the store's file with fresh. If the old file is a database, install locks it, so that no process
-// writes to it.
+// If the old file is a database, install locks it, so that no process writes to it.
 func (s *Store) install(ctx context.Context, fresh BackupInfo,
 	isDatabase bool) (done Recovered, err error) {
 	if !isDatabase {
@@ -99,8 +97,7 @@ func (s *Store) install(ctx context.Context, fresh BackupInfo,
 	return done, errors.Join(err, disk.SyncDir(s.folder))
 }
 
-// swap replaces the store's file, and keeps the old file under another name. The parameter last is the highest ID
-// number in the old file, or 0 if that file is unreadable.
+// The parameter last is the highest ID number in the old file, or 0 if that file is unreadable.
 func (s *Store) swap(ctx context.Context, fresh BackupInfo,
 	last int64) (done Recovered, err error) {
 	known, _, _ := s.ledger.Read() // a damaged ledger is replaced

@@ -7,7 +7,7 @@ import (
 
 const (
 	application = 0x67636264 // "gcbd" in the file's header
-	newest      = 1          // newest version of the schema that this gcity supports
+	newest      = 1          // newest supported version of the schema
 )
 
 // Labels and needs are stored twice: in the bead's row, one per line, for reading, and in a separate table for

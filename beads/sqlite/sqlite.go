@@ -42,15 +42,14 @@ type Store struct {
 	folder, path string
 	prefix       string
 	ledger       Ledger
-	// returns SQLite's journal mode for a file in the given folder
-	journal func(folder string) (string, error)
+	journal      func(folder string) (string, error)
 
 	gate chan struct{} // binary semaphore that guards file
 	file *file         // nil = not open
 
 	calls   sync.WaitGroup
 	mu      sync.Mutex
-	running int      // number of calls in progress
+	running int
 	noted   Identity // last known content of the ledger
 	closed  bool
 	idle    chan struct{} // closed when no call is in progress after Close
@@ -135,7 +134,7 @@ func limited(ctx context.Context, limit time.Duration) (context.Context, context
 	return context.WithTimeout(ctx, limit)
 }
 
-// call runs a function. If the context ends first, call returns without waiting for the function.
+// call returns without waiting for work if the context ends first.
 func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, error)) (T, error) {
 	var none T
 	ctx, cancel := limited(ctx, patience)
@@ -185,7 +184,6 @@ func (s *Store) begin(work func()) bool {
 	return true
 }
 
-// attempt calls a function, and retries while other processes lock the file.
 func (s *Store) attempt(ctx context.Context, try func() error) error {
 	pause, waited := time.Millisecond, false
 	for end := time.Now().Add(queue); ; pause = min(2*pause, 20*time.Millisecond) {
@@ -214,7 +212,6 @@ func (s *Store) locked(over error) error {
 	return &timeoutError{text, over}
 }
 
-// timeoutError means that the store did not respond in time. Its text is for users, and it wraps the cause.
 type timeoutError struct {
 	text string
 	by   error
@@ -229,7 +226,6 @@ func (s *Store) full(err error) error {
 		"space and try again", s.path, err)
 }
 
-// explain adds advice for users to an error from SQLite. It returns other errors unchanged.
 func (s *Store) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// writer is the process's connection for writing.
 type writer struct {
 	turn  chan struct{} // binary semaphore that guards the fields below
 	db    *sql.DB
@@ -23,8 +22,7 @@ type txn struct {
 	now time.Time
 }
 
-// change runs work in a transaction. It retries while another process holds the lock, so it can call work several
-// times.
+// change can call work several times, because it retries while another process holds the lock.
 func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 	for {
 		f, err := s.open(ctx, true)
@@ -42,11 +40,10 @@ func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 	}
 }
 
-// errMoved means that the open file was replaced by another file. Nothing was written.
+// errMoved is returned before anything is written.
 var errMoved = errors.New("the bead store was replaced")
 
-// within runs work and updates the ledger, if the open file was not replaced. A restore uses the same lock, so it
-// cannot replace the file before the commit.
+// within runs under the lock that a restore uses, so a restore cannot replace the file before the commit.
 func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	if is, err := os.Stat(s.path); err != nil || !os.SameFile(is, f.is) {
 		return errMoved
@@ -116,8 +113,7 @@ func (t *txn) atomic(work func(*txn) error) error {
 	return errors.Join(err, t.w.drop())
 }
 
-// stmt returns a prepared statement, which it keeps for later calls. Statements are short, so the context is only
-// checked between them.
+// Statements are short, so the context is only checked between them.
 func (w *writer) stmt(text string) (*sql.Stmt, error) {
 	if st := w.stmts[text]; st != nil {
 		return st, nil
@@ -152,7 +148,7 @@ func (t *txn) query(text string, args ...any) (*sql.Rows, error) {
 	return st.Query(args...)
 }
 
-// one reads the first row of a query's result. Without a row, it returns false and no error.
+// one returns false and no error if the result has no row.
 func (t *txn) one(text string, args []any, to ...any) (bool, error) {
 	st, err := t.stmt(text)
 	if err == nil {

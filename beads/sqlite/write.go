@@ -85,8 +85,7 @@ func (t *txn) last() (last int64, err error) {
 	return last, err
 }
 
-// changed updates the last ID number and the store's version. Every transaction that changes beads must call it at its
-// end.
+// changed must be called at the end of every transaction that changes beads.
 func (t *txn) changed(last int64) error {
 	return t.exec(`UPDATE store SET last = ?, version = version + 1`, last)
 }
@@ -256,8 +255,7 @@ func (s *Store) Probe(ctx context.Context) error {
 // probeSize is the free space in bytes that a writable store needs.
 const probeSize = 64 << 10
 
-// grows returns an error if the file system has too little space. It reports nothing else, because each write reports
-// other errors itself.
+// grows reports only a lack of space, because each write reports other errors itself.
 func (s *Store) grows() error {
 	f, err := os.CreateTemp(s.folder, ".probe-*")
 	if err == nil {

@@ -70,7 +70,6 @@ func forAgent(e *env.Env, c *cobra.Command,
 	}, suggest.Agent)
 }
 
-// forNamed sets RunE of a command that acts on an agent or pool. The name defaults to GC_AGENT.
 func forNamed(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error,
 	kinds ...suggest.Kind) *cobra.Command {

@@ -23,13 +23,10 @@ import (
 	"gcity/internal/detach"
 )
 
-// resetModes resets the modes that an attached program might have left on. Then it moves the cursor below the drawn
-// lines.
 const resetModes = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l" +
 	"\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u" +
 	"\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h\x1b[999;1H\r\n"
 
-// saveTitle and restoreTitle save and restore the terminal's title. During an attach, the title shows the detach key.
 const (
 	saveTitle    = "\x1b[22;2t"
 	restoreTitle = "\x1b]2;\a\x1b[23;2t"
@@ -111,11 +108,10 @@ type attachment struct {
 	far     city.Terminal
 	resized <-chan os.Signal
 	leave   detach.Key
-	raw     bool // do not filter the output
+	raw     bool
 }
 
-// copy connects the terminal to the session until the session ends, ctx is done, or the user detaches. It reports
-// whether the session is still running. copy returns after all its goroutines have ended.
+// copy reports whether the session is still running. It returns after all its goroutines have ended.
 func (t *attachment) copy(ctx context.Context) (left bool, err error) {
 	keys, err := cancelreader.NewReader(t.in)
 	if err != nil {

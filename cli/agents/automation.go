@@ -230,8 +230,7 @@ type due struct {
 	Reason string               `json:"reason"`
 }
 
-// dueOf says whether an automation is due, and why. A running automation's reason says only why the run started, so
-// dueOf adds that it is running.
+// A running automation's reason says only why the run started, so dueOf adds that it is running.
 func dueOf(e *env.Env, i *city.Automation) due {
 	d := due{i.Name, i.State == city.AutomationDue, i.State, i.Reason}
 	if i.State == city.AutomationRunning {

@@ -70,8 +70,6 @@ func sayNoRunOutput(ctx context.Context, e *env.Env, n namedAutomation, id strin
 	return nil
 }
 
-// runOf returns id, or the ID of the automation's newest run if id is empty. It returns "" if the automation has never
-// run.
 func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (string, error) {
 	switch {
 	case id == "" && n.item.Last != nil:
@@ -115,8 +113,7 @@ func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow
 	return text.shown, err
 }
 
-// runText removes control sequences from a run's output. The controller does that too, but another program might own
-// the controller's socket.
+// runText removes control sequences from a run's output, because another program might own the controller's socket.
 type runText struct {
 	to    io.Writer
 	clean screen.Stream

@@ -133,8 +133,7 @@ func whyAutomation(e *env.Env, i *city.Automation) string {
 
 func cutWhy(text string) string { return ansi.Truncate(output.SafeLine(text), widestWhy, "…") }
 
-// reasonNow returns an automation's reason with the current remaining time. The snapshot's time is as old as the last
-// check.
+// reasonNow updates the remaining time, because the snapshot's time is as old as the last check.
 func reasonNow(e *env.Env, i *city.Automation) string {
 	before, after, timed := strings.Cut(i.Reason, " remaining")
 	gate, _, _ := strings.Cut(before, ": ")
@@ -261,7 +260,7 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	}
 }
 
-// nextAt returns when an automation is due next. A schedule's zone can differ from this machine's, so it is included.
+// A schedule's zone can differ from this machine's, so nextAt includes it.
 func nextAt(e *env.Env, i *city.Automation) string {
 	if i.Gate != "cron" {
 		return e.Ahead(*i.Next)

@@ -58,7 +58,7 @@ type drainShape struct {
 	Draining bool            `json:"draining"`
 	Drain    *city.DrainInfo `json:"drain,omitempty"`
 
-	orphaned bool // no controller is running, so no deadline is enforced
+	orphaned bool // no controller is running
 }
 
 func (d drainShape) say(a *env.Env) string {
@@ -72,8 +72,7 @@ func (d drainShape) say(a *env.Env) string {
 	return d.Agent + ": " + draining(a, d.Drain)
 }
 
-// drainCheck returns the drain state of an agent. It needs no configuration, because without a controller it reads that
-// state from the agent's session.
+// drainCheck needs no configuration, because without a controller it reads the state from the agent's session.
 func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

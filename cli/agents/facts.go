@@ -17,7 +17,6 @@ func standing(e *env.Env, g *city.Agent) string {
 		e.Paint(output.StateColor(g.State), string(g.State)), since(e, g.Since))
 }
 
-// since returns " since 15:04:05 (3m)". It returns "" for the zero time, before any controller has run.
 func since(e *env.Env, t time.Time) string {
 	if t.IsZero() {
 		return ""

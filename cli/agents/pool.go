@@ -101,7 +101,6 @@ size and no member is draining.`,
 	return c
 }
 
-// restartLimit is how long the command waits for a pool to restart. The restart continues after that.
 const restartLimit = 9 * time.Minute
 
 func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPool) error {

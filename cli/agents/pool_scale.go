@@ -11,7 +11,6 @@ import (
 	"gcity/internal/span"
 )
 
-// scaleLimit is how long the command waits for a pool to reach its size. The pool continues to scale after that.
 const scaleLimit = 9 * time.Minute
 
 func awaitScale(ctx context.Context, e *env.Env, l *env.Link, pool string) error {

@@ -15,13 +15,11 @@ import (
 )
 
 const (
-	// after the controller has exited, reattach retries every reattachEvery for at most reattachFor
 	reattachFor   = 10 * time.Second
 	reattachEvery = 200 * time.Millisecond
 )
 
-// stayAttached reconnects after the controller exits: through the next controller, or directly to the holder. It
-// reports whether the session is still running.
+// stayAttached reconnects after the controller exits.
 func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 	name string) (left bool,
 	err error) {

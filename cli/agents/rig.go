@@ -200,8 +200,7 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 	return printRestarted(e, f.Rig.Name, results)
 }
 
-// waves returns groups of agents that restart together, as indices. Dependencies come first, because an agent waits for
-// them.
+// waves returns groups of agents that restart together, as indices. Dependencies come first.
 func waves(agents []city.Agent) [][]int {
 	var out [][]int
 	waits := func(i int, of map[string]bool) bool {
@@ -227,7 +226,7 @@ func waves(agents []city.Agent) [][]int {
 				wave = append(wave, i)
 			}
 		}
-		if len(wave) == 0 { // a dependency cycle, which a valid configuration does not have
+		if len(wave) == 0 { // a dependency cycle
 			return append(out, left)
 		}
 		out, left = append(out, wave), later

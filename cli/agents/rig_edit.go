@@ -197,8 +197,7 @@ func hasAgents(rig string, declared, fromTopology []string) error {
 			rig, describe.Count(len(all), "agent"), strings.Join(all, ", "), how, rig)}
 }
 
-// checkInProgress returns an error if work is in progress in a rig. If the store cannot be read, it only warns, so that
-// the rig can be removed.
+// checkInProgress only warns if the store cannot be read, so that the rig can be removed.
 func checkInProgress(ctx context.Context, e *env.Env, c *config.City, rig string) error {
 	all := workstore.Places(c)
 	s, err := e.Store(all[slices.IndexFunc(all,
@@ -254,8 +253,7 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 			"; run `gcity reload --confirm` to apply it, or undo it first"}
 }
 
-// rigEdited makes the controller reload the edited file. It confirms a held configuration only with the allowed
-// revision.
+// rigEdited confirms a held configuration only with the allowed revision.
 func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, allowed string) error {
 	l, err := e.Reach(ctx, dir)
 	if err != nil {

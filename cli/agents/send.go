@@ -73,7 +73,7 @@ func words(e *env.Env, args []string) (string, error) {
 	return text, nil
 }
 
-// sendWait limits how long the nudge command waits. It is longer than the controller keeps text queued.
+// sendWait is longer than the controller keeps text queued.
 const sendWait = 65 * time.Minute
 
 func nudge(ctx context.Context, e *env.Env, l *env.Link, c city.Nudge, wait bool) error {

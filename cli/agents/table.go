@@ -35,11 +35,9 @@ func Sections(w io.Writer, parts ...Section) error {
 	return nil
 }
 
-// usageWidth is the minimum terminal width at which resource usage is shown.
 const usageWidth = 100
 
-// WriteAgents writes a table of agents, with the most urgent first. It shows the resource usage if it was measured and
-// the terminal is wide enough.
+// WriteAgents writes a table of agents, with the most urgent first.
 func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 	width := e.Columns()
 	head := []string{"STATE", "AGENT", "SINCE", "CPU", "MEM", "PID", "WHY"}

@@ -115,8 +115,7 @@ func modifierCalled(word string) string {
 	return ""
 }
 
-// keyCalled returns the name of the key that a word names, or "". It accepts IC and DC only in upper case, because dc
-// is also a program.
+// keyCalled accepts IC and DC only in upper case, because dc is also a program.
 func keyCalled(word string) string {
 	switch strings.ToLower(word) {
 	case "esc":

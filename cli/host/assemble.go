@@ -47,13 +47,12 @@ type parts struct {
 	at       string // a path to the city's folder that stays valid if the folder is moved
 	Loop     loop
 	sessions session.Provider
-	// serve serves requests until ctx is done; nil if the city is only started once
-	serve  func(ctx context.Context) error
-	last   *shutdown.Deadline        // deadline for everything after the loop's last decision
-	mirror func(ctx context.Context) // sends events to a script until ctx is done
-	// serveTCP serves requests over TCP until ctx is done; it does nothing if TCP is not configured
+	// nil if the city is only started once
+	serve      func(ctx context.Context) error
+	last       *shutdown.Deadline // deadline for everything after the loop's last decision
+	mirror     func(ctx context.Context)
 	serveTCP   func(ctx context.Context)
-	dolt       func(ctx context.Context) // keeps bd's database server running until ctx is done
+	dolt       func(ctx context.Context)
 	faults     folder.Faults
 	ReleaseAll func() // releases everything, the city's lock last
 }
@@ -71,11 +70,10 @@ type assembly struct {
 	log      *events.Log
 	sessions session.Provider
 	loop     *controller.Controller
-	socket   *socket.Socket // nil before openSocket
+	socket   *socket.Socket
 }
 
-// assemble takes the city's lock and creates the parts of the city. A goroutine watches the configuration until ctx is
-// done.
+// assemble starts a goroutine that watches the configuration until ctx is done.
 func assemble(ctx context.Context, c *config.City, version string, o CityOptions) (_ parts,
 	err error) {
 	a := &assembly{config: c, version: version, o: o, broken: folder.NewFaults()}

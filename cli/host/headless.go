@@ -70,13 +70,13 @@ func (h *City) reload(note *notifier) {
 	note.Say(daemon.SdNotifyReady)
 }
 
-// notifier reports the service's state to systemd. Its methods do not block, because a goroutine sends the messages.
+// notifier reports the service's state to systemd without blocking.
 type notifier struct {
 	logger *slog.Logger
 	states chan string
 	beats  chan string
 	stop   chan struct{}
-	done   chan struct{} // closed after everything is sent
+	done   chan struct{}
 	wg     sync.WaitGroup
 }
 
@@ -88,8 +88,7 @@ func NewNotifier(logger *slog.Logger) *notifier {
 	return n
 }
 
-// Beat reports a pass of the loop. It is the keep-alive for systemd's watchdog, and sets the status that systemctl
-// shows.
+// Beat reports a pass of the loop to systemd's watchdog, and the status that systemctl shows.
 func (n *notifier) Beat(status string) {
 	select {
 	case <-n.beats:
@@ -109,11 +108,10 @@ func (n *notifier) Say(state string) {
 	}
 }
 
-// closeTimeout is how long Close waits for queued states to be sent, so that systemd cannot delay the exit of the
-// process.
+// closeTimeout is how long Close waits, so that systemd cannot delay the exit of the process.
 const closeTimeout = 250 * time.Millisecond
 
-// Close sends the queued states and stops the goroutine. A goroutine that systemd blocks runs until the process exits.
+// Close sends the queued states and stops the goroutine.
 func (n *notifier) Close() {
 	close(n.stop)
 	select {

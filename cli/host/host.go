@@ -33,7 +33,7 @@ type City struct {
 // CityOptions are the options for a city that runs in this process.
 type CityOptions struct {
 	Dir    string
-	at     string // set by assemble; see parts
+	at     string
 	source config.Source
 	grant  trust.Grant
 	Mode   string // "console", "headless", controller.Supervised, "settle"
@@ -146,11 +146,9 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 	return g.Wait()
 }
 
-// firstListTimeout is how long the socket waits for the first list of sessions before it serves requests.
 const firstListTimeout = 2 * time.Second
 
-// awaitFirstList waits for the first list of sessions. Without that list, an early request for a surplus pool member
-// would fail with "not found".
+// awaitFirstList prevents "not found" errors for early requests about surplus pool members.
 func (h *City) awaitFirstList(ctx context.Context) {
 	late := time.NewTimer(firstListTimeout)
 	defer late.Stop()
@@ -173,8 +171,7 @@ func WarnUnfinished(e *env.Env, h *City) {
 // killLimit is how long HandleSignals waits for killed sessions to end, and then for the loop to end.
 const killLimit = 10 * time.Second
 
-// stopMargin is how long before the stop limit HandleSignals kills all sessions. Agents that still run at the limit
-// would survive.
+// stopMargin is the time between killing all sessions and the stop limit.
 const stopMargin = killLimit
 
 // HandleSignals handles signals until the loop has ended. TERM and INT stop the city, and a second signal kills its
@@ -226,7 +223,7 @@ func (h *City) Leave() error {
 	return err
 }
 
-// killAll kills the city's sessions. It works even if the loop hangs.
+// killAll works even if the loop hangs.
 func (h *City) killAll() {
 	h.Loop.Hurry()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
@@ -245,8 +242,7 @@ func ListenSignals() (chan os.Signal, func()) {
 	return signals, func() { signal.Stop(signals) }
 }
 
-// checkMayRun returns an error if the city is not allowed to run. If the user has trusted the city, it also trusts
-// programs that were edited later.
+// If the user has trusted the city, checkMayRun also trusts programs that were edited later.
 func (o CityOptions) checkMayRun(c *config.City) error {
 	if c == nil {
 		var err error

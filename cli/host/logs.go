@@ -14,7 +14,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// Logger returns a logger for a controller. It writes text to a terminal, and otherwise JSON, which suits a journal.
+// Logger returns a logger for a controller. It writes text to a terminal, and otherwise JSON.
 func Logger(e *env.Env, w io.Writer) *slog.Logger {
 	if e.ErrTTY {
 		return slog.New(slog.NewTextHandler(w, nil))
@@ -22,8 +22,7 @@ func Logger(e *env.Env, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, nil))
 }
 
-// headlessLog returns a logger that writes to stderr and to the controller's log. It writes each line only once, even
-// if stderr is the log file.
+// headlessLog writes each line only once, even if stderr is the log file.
 func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 	logger, closeFile := controllerLog(dir)
 	if folder.IsFile(e.Err, folder.LogPath(dir)) {
@@ -55,16 +54,14 @@ func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 	}
 }
 
-// maxQueuedLines is how many lines are queued for a blocked stream before new lines are dropped.
 const maxQueuedLines = 1024
 
-// asyncWriter is a writer that never blocks its caller, because a goroutine writes the lines. Lines that do not fit in
-// the queue are dropped and counted.
+// asyncWriter never blocks its caller. Lines that do not fit in the queue are dropped and counted.
 type asyncWriter struct {
 	to    io.Writer
 	lines chan []byte
 	done  chan struct{}
-	wg    sync.WaitGroup // the writing goroutine; it outlives Close only if a write never returns
+	wg    sync.WaitGroup // outlives Close only if a write never returns
 
 	mu      sync.Mutex
 	closed  bool

@@ -8,7 +8,7 @@ import (
 	"gcity/controller"
 )
 
-// checkHold checks that this process still holds the city's lock, and restores a removed socket. The socket may be nil.
+// checkHold also restores a removed socket. The socket may be nil.
 func checkHold(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error {
 	if err := hold.Check(); err != nil || at == nil {
 		return err

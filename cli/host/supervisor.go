@@ -263,7 +263,6 @@ func newListeners(logger *slog.Logger) *listeners {
 	return &listeners{tcp: make(chan api.TCP, 1), sockets: sockets, limits: newLimiter(logger)}
 }
 
-// apply passes new settings on to the listeners without blocking.
 func (d *listeners) apply(s supervisor.Settings) {
 	t := fleetTCP(s)
 	folder.SendLatest(d.tcp, t)
@@ -288,7 +287,7 @@ func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct
 	return watch.Files(ctx, []string{filepath.Join(path, config.FileName)}, nil, o)
 }
 
-// earlierRun is the temporary error for a city that this process still runs, for example under its previous path.
+// earlierRun is the temporary error for a city that this process still runs.
 type earlierRun struct{ running *controller.RunningError }
 
 func (earlierRun) Error() string {

@@ -25,7 +25,7 @@ func newTCPListener(dir string) tcpListener {
 	return tcpListener{dir, make(chan api.TCP, 1), make(chan city.Listener, 1)}
 }
 
-// want sets the listener's configuration. It must not block, because the loop calls it.
+// want must not block, because the loop calls it.
 func (s tcpListener) want(c config.API) {
 	token, own := TokenOf(s.dir, c)
 	folder.SendLatest(s.wants, api.TCP{Addr: TCPAddr(c), Hosts: c.Hosts, TokenFile: token,

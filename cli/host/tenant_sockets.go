@@ -21,7 +21,7 @@ type tenantSockets struct {
 	cities city.Directory
 	o      api.Options
 	open   map[string]tenantSocket
-	failed map[string]string // the last error that was logged for each tenant
+	failed map[string]string // the last logged error, by tenant
 }
 
 type tenantSocket struct {

@@ -12,7 +12,6 @@ import (
 	"gcity/events"
 )
 
-// pastRuns is how many run records determine an automation's state.
 const pastRuns = 20
 
 type automationReader struct {
@@ -62,8 +61,7 @@ func (r *automationReader) runs(ctx context.Context) effect.Input {
 	return in
 }
 
-// check runs the check command of an automation if the caller asked for that. It never runs a program of an untrusted
-// city.
+// check never runs a program of an untrusted city.
 func (r *automationReader) check(ctx context.Context, f effect.CheckCondition) effect.Input {
 	switch err := r.b.grant.Err(); {
 	case r.asks == nil || !r.asks(f.Of.Scoped()):
@@ -77,8 +75,7 @@ func (r *automationReader) check(ctx context.Context, f effect.CheckCondition) e
 	return run.Now(ctx, f)
 }
 
-// CheckAll runs the check commands of automations with a condition gate. It returns all the given automations, with the
-// results.
+// CheckAll runs the check commands of automations with a condition gate.
 func (b *City) CheckAll(ctx context.Context, items []city.Automation) ([]city.Automation, error) {
 	s, err := b.observe(ctx, func(name string) bool {
 		return slices.ContainsFunc(items, func(i city.Automation) bool { return i.Name == name })

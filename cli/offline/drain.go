@@ -8,7 +8,6 @@ import (
 	"gcity/session"
 )
 
-// setDrain sets or removes the drain state that is stored with a session. A later controller acts on it.
 func (b *City) setDrain(ctx context.Context, c city.Command) (city.Receipt, error) {
 	st, err := b.Session(ctx, c.Target())
 	if err != nil {

@@ -21,7 +21,7 @@ type suspendable struct {
 	target   config.Target
 	name     string
 	Includes func(agent string) bool
-	off, on  string // event types for suspending and resuming
+	off, on  string
 	declared bool
 }
 
@@ -104,8 +104,7 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	return b.record(e, what)
 }
 
-// suspensionOf returns the setting on disk that suspends an agent or a pool. For a rig, it considers only the city's
-// setting.
+// For a rig, suspensionOf considers only the city's setting.
 func (b *City) suspensionOf(f suspendable) agent.Suspension {
 	c, err := folder.LoadCity(b.Dir)
 	if err != nil {

@@ -31,20 +31,18 @@ type City struct {
 	config   *config.City // nil if the configuration is invalid
 	invalid  error
 	grant    trust.Grant
-	known    *folder.ConfigCache // the cached stores and agents, or nil if none are cached
+	known    *folder.ConfigCache // nil = nothing is cached
 	Sessions session.Provider
 	// the city's store is first; empty if no stores are known
 	stores  []*depot.Store
 	scanner automation.Scanner
 	close   func()
 
-	slow env.Slowly // reports slow operations; may be nil
+	slow env.Slowly // may be nil
 }
 
-// newCity reads a city's files. If the configuration is invalid, only commands that need it fail. The parameter observe
-// must be true unless the caller holds the city's lock.
-//
-// The function onPanic receives panics from other goroutines. If onPanic is nil, a panic ends the program.
+// newCity accepts an invalid configuration; only commands that need it fail. The parameter observe must be true unless
+// the caller holds the city's lock. If onPanic is nil, a panic in another goroutine ends the program.
 func newCity(dir string, observe bool, now func() time.Time, onPanic func(error)) (*City, error) {
 	b := &City{Dir: dir, now: now}
 	if b.config, b.invalid = folder.LoadCity(dir); b.invalid != nil {
@@ -121,7 +119,7 @@ func (b *City) Events(ctx context.Context, after uint64) iter.Seq2[events.Event,
 	return folder.FollowEvents(ctx, b.Dir, after)
 }
 
-// Output implements city.Control. For an exited agent, it returns the last output, from the session or the crash file.
+// Output implements city.Control. For an exited agent, it returns the last output.
 func (b *City) Output(ctx context.Context, agent string, lines int) (string, error) {
 	all, unknown, err := b.listAvailable(ctx)
 	if err != nil {
@@ -203,7 +201,7 @@ func (b *City) list(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// listAll is like list, but waits for slow providers, as changes require. unknown is why the list is partial, or nil.
+// listAll is like list, but waits for slow providers. unknown is why the list is partial, or nil.
 func (b *City) listAll(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	all, err = session.Await(ctx, all, err)

@@ -111,8 +111,7 @@ func (p stateTimes) past(
 		Observes: &machine.Observation{Stopped: p.stopped, Ends: p.ends}}, Execute: execute}
 }
 
-// readStateTimes reads from the events when the controller and the agents stopped. A killed controller's last event
-// counts as its exit.
+// readStateTimes counts a killed controller's last event as its exit.
 func (b *City) readStateTimes(ctx context.Context) stateTimes {
 	p := stateTimes{ends: map[string]time.Time{}}
 	if last, err := b.History(ctx, events.Query{Limit: 1}); err == nil && len(last) > 0 {

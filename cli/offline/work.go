@@ -55,7 +55,7 @@ func (b *City) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return r.Stores.Beads(ctx, q)
 }
 
-// runner returns the runner that a controller would use. s may be nil if only the stores are needed.
+// runner accepts nil if only the stores are needed.
 func (b *City) runner(s *city.Snapshot) *perform.Runner {
 	if s == nil {
 		s = &city.Snapshot{}

@@ -13,7 +13,6 @@ import (
 	"gcity/session"
 )
 
-// helperName is the helper program of the session provider "k8s".
 const helperName = "gcity-session-k8s"
 
 func (h *opener) kubernetes() (session.Provider, func(), error) {
@@ -32,8 +31,6 @@ func (h *opener) kubernetes() (session.Provider, func(), error) {
 	return p, closeIt, err
 }
 
-// helperPath returns the path of the helper next to this program. If it does not exist, the result is only a name,
-// which is looked up on PATH.
 func helperPath() string {
 	exe, err := os.Executable()
 	if err != nil {
@@ -50,8 +47,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// kubernetesSettings returns the helper's settings. It omits keys that are not set, because the helper reads those from
-// its environment.
+// kubernetesSettings omits keys that are not set, because the helper reads those from its environment.
 func kubernetesSettings(c *config.City) (json.RawMessage, error) {
 	k := c.Session.Kubernetes
 	all, origins := map[string]any{}, map[string]string{}

@@ -77,7 +77,7 @@ type SessionOptions struct {
 
 type opener struct {
 	SessionOptions
-	tmux bool // the tmux provider is open, and manages the tmux server itself
+	tmux bool // the tmux provider is open
 }
 
 func (h *opener) survey() []string {
@@ -259,8 +259,7 @@ func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provi
 	}
 }
 
-// Preflight returns a function that says why an agent cannot start, or "" if no reason is known. It checks all agents
-// concurrently, because a folder might not respond.
+// Preflight returns a function that says why an agent cannot start, or "" if no reason is known.
 func Preflight(ctx context.Context, p session.Provider, all []agent.Want,
 	vet func(provider string) string) func(*agent.Want) string {
 	checker, found := preflight.New(p), make([]error, len(all))

@@ -84,9 +84,9 @@ type (
 		Known            string // revision of the configuration in force
 		RejectedRevision string // the latest rejected revision
 		SeenAtPatrol     string // revision that the latest patrol read
-		// the file is known to be complete, so load a new revision even if no earlier patrol has read it
+		// load a new revision even if no earlier patrol has read it
 		Now   bool
-		Force bool // return a result even if nothing has changed, because a command waits for it
+		Force bool // return a result even if nothing has changed
 	}
 	// Edit writes the suspended flag of an agent, a pool, a rig or, if none is named, the city. The result is Edited.
 	Edit struct {
@@ -119,7 +119,7 @@ type (
 	// CloseUnclosedRuns closes records of runs that are open and were created before a given time. It skips the known
 	// records. The result is UnclosedRunsClosed.
 	CloseUnclosedRuns struct {
-		Known  []string // IDs of known records, sorted
+		Known  []string // IDs, sorted
 		Before time.Time
 	}
 	// Subscribe subscribes to events of these types after a sequence number. It replaces the previous Subscribe. The
@@ -155,7 +155,7 @@ type (
 		Formula bool
 		Kind    string // type of the event about the end; "" = the event has already been written
 		Msg     string
-		Again   *Retry // next retry of the run; nil = no retry
+		Again   *Retry // nil = no retry
 		Failed  bool   // an earlier attempt to close the record failed
 	}
 	// SaveAutomations saves the state of automations. The result is AutomationsSaved.
@@ -172,7 +172,7 @@ type (
 	CountWork struct{ Pools []string }
 	// ReturnWork returns the work of members that have permanently left their pools. The result is WorkReturned.
 	ReturnWork struct{ Of []Leaver }
-	// ProbeStores tries to use failed stores again. The results are StoresProbed and, with the details, StoresReported.
+	// ProbeStores tries to use failed stores again. The results are StoresProbed and StoresReported.
 	ProbeStores struct{}
 	// Purge removes wisps that have been closed for longer than Wisps (0 = never). It also removes run records that are
 	// older than Runs, except the newest of each automation. The result is Purged.
@@ -202,7 +202,7 @@ type (
 		Env                           []string
 		In                            *config.City
 	}
-	// Listen sets the TCP listener that the city wants. The result is a ListenerChanged whenever the state of the
+	// Listen configures the TCP listener. The result is a ListenerChanged whenever the state of the
 	// listener changes.
 	Listen struct{ Want config.API }
 	// Emit writes a client's event to the log and replies to the client's command.

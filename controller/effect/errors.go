@@ -34,8 +34,7 @@ func IsLate(err error) bool {
 	return late
 }
 
-// Untrusted is the error for a configuration that the user does not trust yet. The user can trust it later without
-// changing the files.
+// Untrusted is the error for a configuration that the user does not trust yet.
 type Untrusted struct{ Err error }
 
 func (u *Untrusted) Error() string { return u.Err.Error() }

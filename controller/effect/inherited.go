@@ -59,7 +59,7 @@ type SavedExit struct {
 	Exit  *city.Exit `json:"exit,omitempty"`
 }
 
-// SavedDrain is a drain in progress. The session's marks contain only some of these fields.
+// SavedDrain is a drain in progress.
 type SavedDrain struct {
 	Session  string    `json:"session"` // ID of the session
 	Since    time.Time `json:"since"`
@@ -70,8 +70,7 @@ type SavedDrain struct {
 	Unmarked bool      `json:"unmarked,omitempty"` // the session provider does not support marks
 }
 
-// Continues reports whether a session still has the drain that was handed over. A user might have drained or undrained
-// the session since then.
+// Continues reports whether a session still has the drain that was handed over.
 func (d *SavedDrain) Continues(s *session.Status) bool {
 	return d != nil && d.Session == s.ID &&
 		(d.Unmarked || !s.Drain.Since.IsZero() && s.Drain.Since.Unix() == d.Since.Unix())
@@ -87,7 +86,7 @@ type FailedStarts struct {
 // Histories is the content of the crash history file.
 type Histories struct {
 	Agents map[string]SavedAgent // by name
-	// the controller left its agents running on purpose, so that the next controller continues
+	// the controller left its agents running on purpose
 	HandedOver bool
 }
 
@@ -157,8 +156,7 @@ func (m *SavedAgent) IsStopped(state SavedState) bool {
 	return m.Stopped.State == state.State && m.Stopped.Since.Equal(state.Since)
 }
 
-// Before returns the state without its newest crashes, or nil if no crash is left. The next controller counts these
-// crashes again.
+// Before returns the state without its newest crashes, or nil if no crash is left.
 func (m *SavedAgent) Before(crashes int) *SavedAgent {
 	if m == nil || len(m.Crashes) <= crashes {
 		return nil
@@ -185,7 +183,7 @@ type Inherited struct {
 // is nil.
 func (i *Inherited) IsUnrecorded(id string) bool { return i != nil && !i.Recorded[id] }
 
-// NewestEvents is the number of log events that show what the previous controller recorded.
+// NewestEvents is how many of the newest log events are searched.
 const NewestEvents = events.MaxLimit
 
 // RecordedEnds returns the IDs of the sessions for which these events record an exit.
@@ -237,7 +235,7 @@ func ExitPayload(e session.Exit) json.RawMessage {
 
 // LoggedRuns summarizes the newest log events about runs.
 type LoggedRuns struct {
-	// time of the oldest of these events; the log can contain older ones
+	// time of the oldest of these events
 	Since time.Time
 	Fired map[string]bool // IDs of runs with a start event
 	Ended map[string]bool // IDs of runs with an end event

@@ -34,13 +34,13 @@ type (
 	Loaded struct {
 		Revision string
 		Conf     *Configuration
-		// a missing program was installed, so the configuration differs although its files do not
+		// the configuration differs only because a missing program was installed
 		ProgramFound bool
 		Err          error // reason why the files on disk are rejected
 	}
 	// Listed is the result of a list effect.
 	Listed struct {
-		// step in which the list was requested; later actions of the machine are newer than the list
+		// step in which the list was requested
 		Step     uint64
 		Sessions []session.Status
 		Past     *Inherited // nil = the list contains no sessions of the previous controller
@@ -54,7 +54,7 @@ type (
 		Past     *Inherited
 		Err      error
 	}
-	// OwnershipLost reports that another controller owns the city. A list effect detects this.
+	// OwnershipLost reports that another controller owns the city.
 	OwnershipLost struct{ Err error }
 	// FolderMoved reports why the city's folder is not at its path; "" = the folder is back.
 	FolderMoved struct{ Why string }
@@ -90,7 +90,7 @@ type (
 	// ProviderChecked is the result of a CheckProvider effect.
 	ProviderChecked struct {
 		Provider string
-		Err      error // reason why the provider cannot run sessions; nil = it can run them
+		Err      error // reason why the provider cannot run sessions
 	}
 	// Captured is the result of a capture effect.
 	Captured struct {
@@ -108,7 +108,7 @@ type (
 	Sent struct {
 		Agent string
 		ID    uint64
-		// reason why the message was held back; "" = it was not held back
+		// reason why the message was held back; "" = it was not
 		Held      city.Hold
 		Wait      time.Duration // time until the next attempt
 		Disturbed bool          // the message was held back because a user is typing
@@ -116,7 +116,7 @@ type (
 		Output uint64
 		Err    error // reason why the message was rejected; a retry would fail too
 	}
-	// Edited is the result of an Edit effect. After a success, the configuration is loaded.
+	// Edited is the result of an Edit effect.
 	Edited struct {
 		Edit Edit
 		Err  error
@@ -185,7 +185,7 @@ type (
 		Scoped string
 		Check  string
 		Code   int
-		Err    string // reason why the exit code is unknown; "" = it is known
+		Err    string // reason why the exit code is unknown
 	}
 	// RunOpened is the result of creating a run's record.
 	RunOpened struct {

@@ -61,7 +61,7 @@ func (s *Scanner) Flush() []byte {
 	return out
 }
 
-// follow searches for paste markers. A slow connection can deliver a marker in pieces.
+// A slow connection can deliver a paste marker in pieces.
 func (s *Scanner) follow(b byte) {
 	mark := "\x1b[200~"
 	if s.pasting {
@@ -96,8 +96,7 @@ func (s *Scanner) isLeave() bool {
 	return false
 }
 
-// onlyCtrl reports whether param, as "modifiers:event", means Ctrl without other modifiers. It ignores lock keys and
-// rejects key releases.
+// onlyCtrl parses "modifiers:event". It ignores lock keys and rejects key releases.
 func onlyCtrl(param string) bool {
 	const ctrl, locks = 4, 64 | 128
 	mods, event, _ := strings.Cut(param, ":")

@@ -77,8 +77,7 @@ func Mount(t *testing.T, unkillable bool) (dir string, blocked <-chan struct{}, 
 	return dir, first, release
 }
 
-// serve replies only to the handshake. It reads all requests: the kernel can interrupt a process before its request is
-// read, but not later.
+// serve reads all requests, because the kernel can interrupt a process only before its request is read.
 func serve(f *os.File, blocked chan<- struct{}) {
 	// opcode of the handshake; lengths of the header and of the reply
 	const handshake, header, answer = 26, 16, 64

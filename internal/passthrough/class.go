@@ -74,7 +74,7 @@ func sets(params []byte, mode int) bool {
 	return false
 }
 
-// number parses the digits at the start of b. A large value becomes some number above 65535.
+// number limits large values, but keeps them above 65535.
 func number(b []byte) int {
 	n := 0
 	for _, c := range b {
@@ -160,8 +160,7 @@ func beginning(payload string, ended bool, want string, yes, no Set) verdict {
 	return is(no)
 }
 
-// notification returns the class of OSC 9, which shows a notification, or sets a progress bar (4) or the working folder
-// (9). Other numbers are ConEmu commands.
+// OSC 9 shows a notification, or sets a progress bar (4) or the working folder (9).
 func notification(payload string, ended bool) verdict {
 	digits := len(payload) - len(strings.TrimLeft(payload, "0123456789"))
 	switch {

@@ -70,7 +70,6 @@ func (f *Filter) Flush(dst []byte) []byte {
 	return dst
 }
 
-// text returns the length of the plain text at the start of p. Plain text always passes the filter.
 func (f *Filter) text(p []byte) int {
 	for i := 0; i < len(p); {
 		b := p[i]
@@ -118,8 +117,7 @@ func (f *Filter) step(dst []byte, b byte) []byte {
 	return f.inText(dst, b)
 }
 
-// inText handles a byte of text. A byte from 0x80 to 0x9f is a control character unless it is part of a longer
-// character.
+// A byte from 0x80 to 0x9f is a control character unless it is part of a longer character.
 func (f *Filter) inText(dst []byte, b byte) []byte {
 	if len(f.held) == 0 && b == esc {
 		f.start(escape, b)
@@ -223,11 +221,9 @@ func (f *Filter) inCSI(dst []byte, b byte) []byte {
 	return f.pass(dst)
 }
 
-// admits reports whether sequences of a class pass. Class 0 always passes.
 func (f *Filter) admits(class Set) bool { return class&^f.Allow == 0 }
 
-// inString handles a byte of an OSC or DCS string. Once the filter lets a string pass, it treats the rest of the string
-// as text.
+// Once a string passes, inString treats the rest of it as text.
 func (f *Filter) inString(dst []byte, b byte) []byte {
 	if f.end {
 		return f.inEnd(dst, b)
@@ -267,8 +263,7 @@ func (f *Filter) inString(dst []byte, b byte) []byte {
 	return f.step(dst, b)
 }
 
-// inEnd handles the byte after an ESC in an OSC string. Only ESC \ ends the string; any other byte begins a new
-// sequence, and the header is dropped.
+// Only ESC \ ends an OSC string; any other byte begins a new sequence.
 func (f *Filter) inEnd(dst []byte, b byte) []byte {
 	body := f.held[f.body : len(f.held)-1]
 	switch {
@@ -298,7 +293,7 @@ type Reader struct {
 	r    io.Reader
 	f    Filter
 	buf  []byte
-	rest []byte // filtered bytes that have not been read yet
+	rest []byte
 	out  []byte
 	err  error
 }

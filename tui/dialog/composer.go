@@ -30,13 +30,13 @@ type Composer[T any] struct {
 	To      []string // the recipients; for mail, the draft's key
 	Label   string
 	Sent    []string // earlier messages, oldest first
-	Problem string   // why the latest action failed; reset by the next key
+	Problem string   // why the latest action failed
 	About   any      // data of the composer's owner
 
 	area         textarea.Model
 	pastes       []string
 	historyIndex int    // index of the shown text in Sent; len(Sent) = none
-	draft        Unsent // the saved draft while an entry of the history is shown
+	draft        Unsent // the draft, while an old message is shown
 }
 
 // Unsent is the content of a composer.
@@ -290,7 +290,6 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	return Frame{Lines: []string{widget.Crop(l.Fill(w), w)}, X: x}
 }
 
-// fitHint shortens the label and the hint to make room for the typed text. The name of the send key has priority.
 func fitHint(on Canvas, label, hint string, typed int) (fitted, shown string) {
 	const least = 10 // columns for the beginning of the label
 	short, _, _ := strings.Cut(hint, "  ")

@@ -22,7 +22,6 @@ type Answer[T any] struct {
 	Do    T    // the zero task does nothing
 }
 
-// answers reports whether a key selects the answer immediately.
 func (a *Answer[T]) answers(key string) bool {
 	return a.Key != "" && key != "" &&
 		(strings.EqualFold(a.Key, key) || strings.EqualFold(a.Old, key))
@@ -44,13 +43,12 @@ type Confirm[T any] struct {
 	OpenedByKey  bool
 	About        any // what the question is about, for its owner
 
-	firstRow int         // row of the first answer in the last frame
-	rows     []int       // the index of the answer in each row, beginning with firstRow
-	pending  *Confirm[T] // the latest content, stored while the user types RequiredText
-	mismatch bool        // the typed text did not match; reset by the next change
-	note     string      // why the latest key did nothing; reset by the next answer
-	fewer    int         // the number of targets before it grew; 0 = it has not grown
-	// time when an answer was rejected as too early
+	firstRow   int         // row of the first answer in the last frame
+	rows       []int       // the index of the answer in each row, beginning with firstRow
+	pending    *Confirm[T] // the latest content, stored while the user types RequiredText
+	mismatch   bool
+	note       string
+	fewer      int // the number of targets before it grew; 0 = it has not grown
 	rejectedAt time.Time
 }
 
@@ -60,10 +58,9 @@ func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 // IsNotice reports whether the user can only close the dialog.
 func (c *Confirm[T]) IsNotice() bool { return len(c.Answers) == 1 }
 
-// Accepts reports whether a key was meant for the question. For the duration of keymap.DialogGuard, a new question
-// rejects answers, because they might be meant for the previous screen. A question that a key has opened accepts
-// answers sooner. A rejection starts this duration again, so that the user sees the rejection. A notice also rejects
-// its answer after any other key.
+// Accepts reports whether a key was meant for the question. A new question rejects answers for the duration of
+// keymap.DialogGuard, because they might be meant for the previous screen. The duration is shorter if a key opened the
+// question, and starts again after a rejection. A notice also rejects its answer after any other key.
 func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	notice := c.IsNotice()
 	own := c.OpenedByKey && !takes && !notice
@@ -98,9 +95,7 @@ func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 }
 
 // Update replaces the content of the question. If it becomes a different question, or has more targets, it rejects
-// keys that choose an answer for the duration of keymap.DialogGuard. It also says that there are more targets. If a
-// different text is required, the typed text is removed. A required number does not change while there is typed text,
-// so that the user can finish typing it.
+// answers for the duration of keymap.DialogGuard. A required number does not change while the user is typing it.
 func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 	c.pending = nil
 	if c.Counts != "" && c.Edit.String() != "" && len(to.Answers) == len(c.Answers) {
@@ -128,8 +123,7 @@ func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 	c.Counts = to.Counts
 }
 
-// Step moves the cursor by n answers. It stops at the first and the last answer, so that a user who presses "down" on
-// "no" does not choose "yes".
+// Step moves the cursor by n answers. It stops at the first and the last answer.
 func (c *Confirm[T]) Step(n int) { c.Cursor = max(0, min(c.Cursor+n, len(c.Answers)-1)) }
 
 // Cycle moves the cursor by n answers. After the last answer it continues with the first one.
@@ -155,7 +149,7 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 		}
 	}
 	c.note = k.String() + " is not an answer: press " + c.keys()
-	if len(c.Answers) == 1 { // a notice has only one answer
+	if len(c.Answers) == 1 {
 		c.note = "press " + c.keys() + " to " + c.Answers[0].Title
 	}
 	return nil
@@ -180,7 +174,7 @@ func (c *Confirm[T]) safe() int {
 	return slices.IndexFunc(c.Answers, func(a Answer[T]) bool { return a.Safe })
 }
 
-// typed moves the cursor after the text has changed. A cursor that the user has moved stays.
+// typed keeps a cursor that the user has moved.
 func (c *Confirm[T]) typed() {
 	c.mismatch = false
 	safe := c.safe()
@@ -234,7 +228,6 @@ func (c *Confirm[T]) Paste(text string) {
 // Wheel does nothing, so that no answer is selected by accident.
 func (c *Confirm[T]) Wheel(int, Canvas) {}
 
-// warning returns why the latest key did nothing, or that the number of targets has grown.
 func (c *Confirm[T]) warning() string {
 	if c.note == "" && c.fewer > 0 {
 		return fmt.Sprintf("the number has grown from %d to %d", c.fewer, c.Targets)
@@ -329,7 +322,7 @@ func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 		on.Styles.Paint(state, strings.TrimRight(typed, " ")) + note, widget.Width(label) + at
 }
 
-// firstSentences returns the sentences that fit into n lines of w columns, but at least one.
+// firstSentences returns at least one sentence.
 func (c *Confirm[T]) firstSentences(on Canvas, w, n int) []string {
 	sentences := strings.SplitAfter(strings.Join(c.Body, " "), ". ")
 	for end := len(sentences) - 1; end > 0; end-- {
@@ -341,7 +334,7 @@ func (c *Confirm[T]) firstSentences(on Canvas, w, n int) []string {
 	return widget.Wrap(sentences[0], w)
 }
 
-// shorten truncates lines to n lines. The last line then counts the missing lines.
+// shorten replaces the last line with the number of missing lines.
 func shorten(on Canvas, lines []string, n int) []string {
 	if len(lines) <= n {
 		return lines
@@ -366,7 +359,6 @@ func (c *Confirm[T]) hints(on Canvas) []string {
 }
 
 const (
-	// answerIndent is the indentation of an answer's continuation lines.
 	answerIndent = 2
 	minWordWidth = 8 // the smallest width in columns that has room for words
 )

@@ -55,7 +55,7 @@ type Frame struct {
 	X, Y  int // position of the cursor in the lines; X = -1 means no cursor
 }
 
-// width returns the width of a sheet for content of the given width. It leaves no narrow strips of background.
+// width leaves no narrow strips of background beside a sheet.
 func (c Canvas) width(want int) int {
 	const scraps = 8 // minimum number of background columns on each side
 	if c.W < want+2*scraps {

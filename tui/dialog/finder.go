@@ -31,7 +31,7 @@ type Item[T any] struct {
 	Effect string
 	// the entry is only similar to the typed text; it runs only after the user has selected it
 	Similar bool
-	// the typed text abbreviates the entry; a line from the history does not run such an entry
+	// the typed text abbreviates the entry
 	Abbreviated bool
 	Names       []string      // lower-case words that mean exactly this entry
 	Name        string        // name of its object, which the typed text may abbreviate; "" = none
@@ -146,7 +146,7 @@ type Finder[T any] struct {
 	Palette     *Palette[T] // set if the finder is the palette
 	CursorMoved bool
 	Problem     string // why the typed text cannot run
-	Vanished    bool   // the entry under the cursor has vanished, and another one is there now
+	Vanished    bool   // another entry has replaced the one under the cursor
 
 	offset       int
 	page         int // number of visible entries
@@ -273,7 +273,6 @@ func (f *Finder[T]) Step(n int) {
 	f.skipHeads(n)
 }
 
-// skipHeads moves the cursor from a heading to the nearest entry, in the direction of n if possible.
 func (f *Finder[T]) skipHeads(n int) {
 	for _, by := range []int{n, -n} {
 		for at := f.Cursor; at >= 0 && at < len(f.Found); {
@@ -288,7 +287,7 @@ func (f *Finder[T]) skipHeads(n int) {
 	}
 }
 
-// place returns the position of the cursor among the entries, and their number. Headings do not count.
+// place does not count headings.
 func (f *Finder[T]) place() (at, all int) {
 	for i := range f.Found {
 		if f.Found[i].Heading {
@@ -351,8 +350,7 @@ func extraLast[T any](a, b Item[T]) int {
 	return -1
 }
 
-// filterByNoun removes entries that only mention the typed text, if the text is a noun such as "work". It also removes
-// most unavailable entries.
+// filterByNoun removes entries that only mention the typed text, if the text is a noun such as "work".
 func filterByNoun[T any](all []Item[T]) []Item[T] {
 	if len(all) == 0 || all[0].Rank != rankNoun {
 		return all
@@ -362,7 +360,7 @@ func filterByNoun[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// runnableFirst moves unavailable entries to the end. Entries with a rank better than the given one stay.
+// runnableFirst does not move entries with a rank better than from.
 func runnableFirst[T any](all []Item[T], from Rank) []Item[T] {
 	var first, last []Item[T]
 	for _, t := range all {
@@ -375,7 +373,7 @@ func runnableFirst[T any](all []Item[T], from Rank) []Item[T] {
 	return append(first, last...)
 }
 
-// lastUse returns the position of a line in the history, counted from 1, or 0 if the history does not contain it.
+// lastUse returns 0 if the history does not contain the line.
 func (f *Finder[T]) lastUse(line string) int {
 	if line == "" {
 		return 0
@@ -392,8 +390,7 @@ func distinct[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// fuzzy returns the entries that contain the letters of the text in order. The letters must be close together, because
-// almost any text would match otherwise.
+// fuzzy requires that the letters are close together, because almost any text would match otherwise.
 func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 	titles := make([]string, len(f.All))
 	for i := range f.All {
@@ -443,7 +440,7 @@ func (f *Finder[T]) typed() {
 	f.Search()
 }
 
-// Complete extends the palette's text by the longest common prefix of all entries. In other finders it moves the
+// Complete extends the palette's text to the longest common prefix of all entries. In other finders it moves the
 // cursor.
 func (f *Finder[T]) Complete() {
 	if f.Palette == nil {
@@ -485,7 +482,6 @@ func commonPrefix(texts []string) string {
 	return strings.ToValidUTF8(first[:n], "")
 }
 
-// finderHead and finderFoot are the numbers of rows above and below a finder's entries.
 const finderHead, finderFoot = 2, 3
 
 func (f *Finder[T]) enterEffect() string {
@@ -553,7 +549,6 @@ func (f *Finder[T]) fullEntry(c Canvas, w int) []string {
 	return apart(c, widget.Wrap(fullText(c, t), w-detailIndent), w)
 }
 
-// fullText returns the complete text of an entry. It is shown below the list if the row is too short for it.
 func fullText[T any](c Canvas, t *Item[T]) string {
 	switch {
 	case t.Note == "":
@@ -566,7 +561,6 @@ func fullText[T any](c Canvas, t *Item[T]) string {
 
 const detailIndent = 6
 
-// apart draws at most two lines below the rows so that they do not look like further rows.
 func apart(c Canvas, parts []string, w int) []string {
 	if len(parts) == 1 {
 		parts = []string{"", parts[0]}

@@ -27,7 +27,7 @@ type Prompt[T any] struct {
 	Cancel func() // called if the line closes without a task; nil = not called
 	About  any    // what the owner uses the prompt for
 
-	problem string // why the text was rejected; reset when the text changes
+	problem string
 }
 
 // Zone implements Dialog.
@@ -95,7 +95,7 @@ func (p *Prompt[T]) Leave(close func()) {
 	}
 }
 
-// fitLabel shortens a label to w columns. It first drops whole parts from the end.
+// fitLabel first drops whole parts from the end.
 func fitLabel(label string, w int, more string) string {
 	for widget.Width(label) > w {
 		end := max(strings.LastIndex(label, ", \""), strings.LastIndex(label, ": "),

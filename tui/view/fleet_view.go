@@ -16,7 +16,7 @@ import (
 // FleetPlan is the layout of the all-cities room: the rows of each part, including its title; 0 = hidden.
 type FleetPlan struct {
 	Header, Cities, Needs int // Header is the number of rows above the lists
-	detail                int // number of rows for the details of the city under the cursor
+	detail                int
 	tabs                  bool
 }
 

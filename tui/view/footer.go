@@ -32,7 +32,6 @@ func addFooter(m *state.Room, s Screen) Screen {
 	return s
 }
 
-// alwaysShown reports whether an action at the end of the footer is always shown.
 func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	switch a.ID {
 	case "view.palette":
@@ -59,7 +58,7 @@ func severalCities(m *state.Room) bool {
 		func(c fleet.City) bool { return !state.IsHere(m, &c) })
 }
 
-// urgency returns the rank of a verb in the footer; smaller ranks come first.
+// Actions with a smaller urgency come first.
 func urgency(m *state.Room, a *state.Action) int {
 	order := []string{"agent.zoom", "agent.attach.zoomed", "agent.attach", state.ReleaseID,
 		"agent.restart", state.DrainID, state.SuspendID, "agent.send"}
@@ -114,7 +113,7 @@ func nothingListed(m *state.Room) bool {
 		(total == 0 || shown == 0 && p.About().Subset)
 }
 
-// Footer draws as many keys as fit. It never omits an action for which alwaysShown returns true.
+// Footer draws as many keys as fit.
 func Footer(m *state.Room, w int) string {
 	if m.FleetRoom {
 		return fleetFooter(m, w)
@@ -171,7 +170,6 @@ func footMarks(m *state.Room) string {
 	return ""
 }
 
-// footAgent returns the name of the agent that a verb acts on in Events and Watchdogs.
 func footAgent(m *state.Room, a *state.Action) string {
 	if m.Focused().About().NoAgent == "" || !strings.HasPrefix(a.ID, "agent.") ||
 		a.ID == "agent.details" ||

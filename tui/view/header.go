@@ -14,31 +14,29 @@ import (
 	"gcity/tui/widget"
 )
 
-// Omissions from the header if the screen is too narrow. Each level also omits what the previous levels omit. The
-// header always contains the city's name, the number of agents in trouble, and the state of a controller that is late.
+// Omissions from the header if the screen is too narrow. Each level also omits what the previous levels omit.
 const (
-	omitNothing    = iota
-	omitHost       // the host
+	omitNothing = iota
+	omitHost
 	omitController // "controller ok"
-	omitSeconds    // the seconds of the time
-	omitPosition   // which of the cities this is
-	omitMode       // that this control room runs the city
+	omitSeconds
+	omitPosition // which of the cities this is
+	omitMode     // that this control room runs the city
 	omitTime
-	omitCalm     // states without problems, the last ones first
+	omitCalm     // states without problems
 	omitProgress // the progress of a large group of agents
 	omitCities   // the word after the key for other cities
 	omitStates   // the agents in trouble share one count
-	omitTotal    // the total number of agents
-	omitKey      // the key for other cities, unless they are in trouble
-	omitRunning  // the number of running agents
+	omitTotal
+	omitKey // the key for other cities, unless they are in trouble
+	omitRunning
 	omitEverything
 )
 
-// header returns the first line of the screen. Its parts have a fixed order, and the counts begin with the worst state.
 func header(m *state.Room, w int) string {
 	omit := omitNothing
 	if w < 100 {
-		omit = omitPosition // below this width, the form must not change with every count
+		omit = omitPosition // below this width, the layout must not change with each count
 	}
 	h, fits := headerLayout(m, w, omit)
 	for ; !fits && omit < omitEverything; h, fits = headerLayout(m, w, omit) {
@@ -67,7 +65,6 @@ type layout struct {
 	end    string // state of the controller, and the time
 }
 
-// headerLayout returns the parts of the header, and reports whether they fit into w columns.
 func headerLayout(m *state.Room, w, omit int) (h layout, fits bool) {
 	h = layout{start: headerStart(m, w, omit), end: clockText(m, omit)}
 	room := w - h.start.Width - widget.Width(h.end) - min(3, 1+2*widget.Width(h.end))
@@ -75,7 +72,6 @@ func headerLayout(m *state.Room, w, omit int) (h layout, fits bool) {
 	return h, widget.CountersWidth(h.counts) <= room
 }
 
-// headerStart returns the left part of the header.
 func headerStart(m *state.Room, w, omit int) widget.Line {
 	l := widget.Line{Styles: &m.Look}
 	dot := " " + m.Look.Glyphs.Dot + " "
@@ -144,8 +140,6 @@ func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
 	return urgent, running, rest
 }
 
-// headerCounts returns the counts of agents by state, worst first. It omits states only at the level omitCalm, until
-// the others fit into w columns.
 func headerCounts(m *state.Room, w, omit int) []widget.Counter {
 	if m.Snap == nil || len(m.Snap.Agents) == 0 {
 		return nil
@@ -181,7 +175,7 @@ func allCounts(m *state.Room) []widget.Counter {
 	return append(all, rest...)
 }
 
-// countParts returns the counts of agents by state in at most w columns. Agents that need attention are always counted.
+// countParts always counts agents that need attention.
 func countParts(m *state.Room, w int) []widget.Counter {
 	if m.Snap == nil {
 		return nil
@@ -190,7 +184,6 @@ func countParts(m *state.Room, w int) []widget.Counter {
 	return widget.FitCounters(urgent, allCounts(m)[len(urgent):], w)
 }
 
-// clockText returns the state of the controller and the time.
 func clockText(m *state.Room, omit int) string {
 	at := m.Now.Format("15:04:05")
 	switch {
@@ -280,8 +273,7 @@ func cityPosition(m *state.Room, w, omit int) (position, wanting string) {
 	return position, wanting
 }
 
-// longPosition returns the texts of cityPosition for a wide screen. troubled is the number of other cities that need
-// attention.
+// The parameter troubled is the number of other cities that need attention.
 func longPosition(m *state.Room, key string, troubled int) (position, wanting string) {
 	rows := state.Listed(m)
 	at, others := 0, len(rows)
@@ -322,8 +314,7 @@ func addCityPosition(m *state.Room, l *widget.Line, w, omit int) {
 	}
 }
 
-// cityBadge adds the city's name to the header. Its background is the city's own color, so that users do not confuse
-// cities.
+// The badge has the city's own color, so that users do not confuse cities.
 func cityBadge(m *state.Room, l *widget.Line, name string) {
 	own := ""
 	if m.Snap != nil && m.Snap.Console.Color != "" && !m.Terminal.NoColor {

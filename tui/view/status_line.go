@@ -58,8 +58,7 @@ func statusSign(m *state.Room) (string, themes.Token) {
 	}
 }
 
-// statusAge returns the age of the text in the status line, because a time in the text might be outdated. It returns ""
-// for a recent text.
+// statusAge is shown because a time in the text might be outdated.
 func statusAge(m *state.Room) string {
 	s := &m.Status
 	age := m.Now.Sub(s.Since)

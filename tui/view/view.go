@@ -55,8 +55,7 @@ func Draw(m *state.Room) Screen {
 	return s
 }
 
-// drawAsOfLastResponse draws the body as it was when the city last responded, so that ages do not grow while the state
-// is unknown.
+// drawAsOfLastResponse keeps ages from growing while the state is unknown.
 func drawAsOfLastResponse(m *state.Room, p *state.Plan) []string {
 	stopped := state.HasStopped(m) && state.RunningAgents(m) == 0
 	if m.Unreachable != "" && !stopped {
@@ -133,8 +132,7 @@ func closingRule(m *state.Room, p *state.Plan) string {
 		strings.Repeat(thin, m.W-p.LeftWidth-1)
 }
 
-// drawStack draws panels one below the other. rules contains the kind of rule in each row: 0 = none, 1 = thin, 2 =
-// heavy.
+// The rules are the kind of rule in each row: 0 = none, 1 = thin, 2 = heavy.
 func drawStack(m *state.Room, places []state.Place, w int) (lines []string, rules []int) {
 	for _, at := range places {
 		focus := at.Panel == m.Focus && !m.Dialogs.Covers()
@@ -231,11 +229,10 @@ func tabFor(m *state.Room, e *panel.Env, at state.Place, w int) widget.Tab {
 	return own
 }
 
-// minSearchWidth returns the smallest screen width that shows the search at the right end of a panel's top line.
 func minSearchWidth(m *state.Room) int {
 	w := 120
 	for _, p := range m.Panels {
-		if a := p.About(); (a.Optional || a.InSlot) && m.Present(p) { // its title needs room
+		if a := p.About(); (a.Optional || a.InSlot) && m.Present(p) {
 			w += 24
 		}
 	}
