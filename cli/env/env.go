@@ -23,7 +23,7 @@ type Env struct {
 	In      *os.File
 	InTTY   bool
 	Version string
-	Program string // the name under which the program was started
+	Program string
 
 	Dir      string // value of --city
 	ReadOnly bool

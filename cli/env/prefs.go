@@ -118,7 +118,7 @@ func PrefsFiles(e *Env) (prefs.Files, error) {
 	return f, nil
 }
 
-// BadPrefs returns the errors in the user's preferences and key bindings.
+// BadPrefs returns the errors in the preferences and in the user's keys.
 func BadPrefs(e *Env) []string {
 	p := Prefs(e)
 	mine := tui.Preferences{Themes: p.Themes}

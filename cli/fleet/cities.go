@@ -221,7 +221,6 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		if i := slices.IndexFunc(all, func(i city.Info) bool {
 			return i.Path == entry.Path
 		}); i >= 0 {
-			// the registry might lack the name
 			entry.Name = all[i].Name
 		}
 	}
@@ -309,7 +308,6 @@ func citiesOf(all []city.Info) citiesShape {
 	return out
 }
 
-// supervisedCities returns an exit.NotRunning error if no supervisor is running.
 func supervisedCities(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	fleet, r, err := host.DialSupervisor(e)
 	if exit.IsStopped(err) {

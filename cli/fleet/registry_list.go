@@ -79,7 +79,7 @@ type registryList struct {
 
 	mu         sync.Mutex
 	supervised bool
-	last       []city.Info             // nil before the first list
+	last       []city.Info
 	dialed     map[string]city.Control // by folder
 	closers    []func()
 }

@@ -64,7 +64,6 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	return fmt.Errorf("%w\nthe city runs in the background again (pid %d)", err, pid)
 }
 
-// release makes a city's controller exit without stopping its agents.
 func release(ctx context.Context, dir string, pid int) error {
 	near, closeNear, err := folder.Dial(dir)
 	if err != nil {
