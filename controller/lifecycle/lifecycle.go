@@ -7,11 +7,11 @@ type State int
 
 // A session is Unready if it was not ready when the controller found it.
 const (
-	Absent State = iota // no session is running
+	Absent State = iota
 	Starting
 	Unready  // a session is running but not ready
 	Resuming // the provider waits until the running session is ready
-	Running  // a session is running and ready
+	Running
 	Stopping
 	// a start or a stop has failed, so the sessions must be listed before the next action
 	Unknown

@@ -107,7 +107,6 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 	case m.ending == stopAgents:
 		return cause{kind: causeCityStop, why: "the city is being stopped"}
 	case a.want == nil && a.pool == nil && a.drain.current != nil && a.drain.current.by == byPool:
-		// its members may finish first
 		return a.drained(now)
 	case a.want == nil && a.pool == nil:
 		return cause{kind: causeOrphan, why: "orphan: not declared"}
@@ -396,7 +395,7 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	a.restart.cannotStart(err.Error(), a.want.Policy.Again(now, a.restart.missing.Tries))
 	a.act.startReason = "retried after a failed start"
 	m.set(now, a, a.restart.state(), a.restart.why, a.restart.until)
-	a.since = a.restart.missing.Since // of the first failure
+	a.since = a.restart.missing.Since
 	if m.oneShot {
 		a.restart.giveUp()
 	}
@@ -705,11 +704,9 @@ type policy interface {
 	// waits reports whether a stopped agent has no reason to start. The caller must then call rest.
 	waits(a *record) bool
 	rest(now time.Time, a *record)
-	// begins may set the reason for the start.
 	begins(a *record)
 	startEffect(a *record) effect.Start
 	obsolete(a *record) bool
-	// ends returns a cause for stopping if no general one applies.
 	ends(now time.Time, a *record) cause
 	canceled(now time.Time, a *record)
 	failed(now time.Time, a *record, err error)

@@ -21,17 +21,17 @@ const HurryLimit = 10 * time.Second
 type cityStop struct {
 	m *Machine
 
-	leaving []effect.Reply // of shutdown commands
+	leaving []effect.Reply
 	hurried bool
 	// the latest list of sessions was requested while effects were in flight
 	early  bool
-	relook time.Time // when to list the sessions again
+	relook time.Time
 	gaveUp bool
 	since  time.Time
 	hurry  time.Time // when the grace period was ended early; zero = never
 	by     time.Time // when the controller gives up
-	waits  []string  // besides agents
-	giveUp string    // what might still be running after the controller has given up
+	waits  []string
+	giveUp string // what might still be running after the controller has given up
 }
 
 func (cs *cityStop) begin(now, deadline time.Time) {

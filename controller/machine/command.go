@@ -157,7 +157,7 @@ func (cs *commands) noRestart(a *record) string {
 		return why
 	}
 	if !a.phase.Alive() || a.phase.InFlight() {
-		return "" // too slow for every snapshot
+		return "" // the check below is too slow for every snapshot
 	}
 	if why := cs.m.deps.missing(a); why != "" {
 		return fmt.Sprintf("a restart would only stop agent %s, because it %s; start that "+
@@ -166,7 +166,6 @@ func (cs *commands) noRestart(a *record) string {
 	return ""
 }
 
-// a start in flight counts as a restart
 func (cs *commands) startAgain(now time.Time, a *record) {
 	if a.phase.Idle() {
 		a.forgive("started by operator")
@@ -210,7 +209,6 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 	cs.m.decided(now, a, "release", "by operator; the agent was "+held.Is())
 	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
 		Message: "was " + held.Is()})
-	// the reply follows when the agent has started or failed
 	a.waiters = append(a.waiters, waiter{id, "restart"})
 	cs.m.decide(now, a)
 }

@@ -120,7 +120,7 @@ func (ds *dependencies) decideRelated(now time.Time) {
 				ds.decideNamed(now, need)
 			}
 		}
-		for _, p := range ds.m.pools.All() { // an empty pool does not block its dependents
+		for _, p := range ds.m.pools.All() {
 			if p.EmptyChanged() {
 				again = true
 				for _, d := range ds.dependents(p.Name()) {

@@ -20,9 +20,9 @@ type drain struct {
 	by       string
 	why      string
 	acked    bool
-	final    bool          // the agent does not restart afterwards
+	final    bool
 	timeout  time.Duration // 0 = unlimited
-	deadline time.Time     // zero = unlimited
+	deadline time.Time
 }
 
 const (
@@ -79,7 +79,6 @@ func (d *drain) limit(t time.Duration) {
 	}
 }
 
-// mark notifies the session later
 func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	a.drain.current = &drain{since: now, stamp: now.Unix(), by: by, why: why}
 	a.drain.current.limit(a.drainTimeout())

@@ -14,7 +14,7 @@ const providerCheckFresh = 2 * time.Minute
 
 type providerCheck struct {
 	busy bool
-	at   time.Time // latest result; zero = not checked yet
+	at   time.Time
 	step uint64
 	why  string // "" = the provider can run sessions
 }

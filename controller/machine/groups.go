@@ -133,7 +133,6 @@ func (ld *loader) rejectGroupsOf(a *record, msg string) {
 	})
 }
 
-// flags are written one at a time
 func (ld *loader) edit(f effect.Edit) {
 	ld.edits = append(ld.edits, f)
 	if len(ld.edits) == 1 {
@@ -167,7 +166,6 @@ func (ld *loader) edited(in effect.Edited) {
 		}
 		return
 	}
-	// the reply follows when the agent or the group has reached the requested state
 	if in.Edit.Agent != "" || in.Edit.Rig != "" {
 		ld.load()
 		return

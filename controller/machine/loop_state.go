@@ -52,7 +52,7 @@ func (m *Machine) SetOneShot() { m.oneShot = true }
 // LoopState is the state that the loop reads after a step.
 type LoopState struct {
 	Listed  bool // or listing the sessions has failed
-	Changed bool // a new snapshot would differ from the previous one
+	Changed bool
 	// when the controller gives up stopping the agents; zero = it is not stopping them
 	StopBy      time.Time
 	Ended       bool

@@ -47,8 +47,8 @@ type Machine struct {
 	ending       ending
 	cityStop     cityStop
 	leftRunning  bool
-	lost         error        // another controller owns the city
-	observes     *Observation // nil in a controller
+	lost         error
+	observes     *Observation
 }
 
 type ending int
@@ -323,7 +323,6 @@ func (m *Machine) Next(now time.Time) time.Time {
 	return t
 }
 
-// at most one list is in flight
 func (lk *sessionLists) request() {
 	if lk.listing {
 		lk.relist = true

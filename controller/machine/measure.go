@@ -24,7 +24,7 @@ type gauge struct {
 
 	// able: the provider can measure; atRest: the latest sample changed nothing
 	able, busy, atRest bool
-	ordered            time.Time // latest request for a sample
+	ordered            time.Time
 	step               uint64
 	problem            string
 }

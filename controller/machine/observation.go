@@ -11,7 +11,7 @@ import (
 type Observation struct {
 	// end of the last controller; zero if none has ever run
 	Stopped time.Time
-	Ends    map[string]time.Time // times of the latest stop events, by agent
+	Ends    map[string]time.Time
 }
 
 func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
@@ -21,7 +21,7 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 		return
 	case a.want == nil:
 		m.set(now, a, city.Exited, "not in the configuration", time.Time{})
-	case a.stoppedBySetting().State != "": // keep the state that the previous controller saved
+	case a.stoppedBySetting().State != "":
 		return
 	case a.want.Suspended.On():
 		m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})

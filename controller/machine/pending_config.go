@@ -13,8 +13,8 @@ import (
 
 // held is a configuration that waits for confirmation, because it would remove more than half of the running agents.
 type held struct {
-	city.Held        // immutable once it has been published
-	revision  string // in full; city.Held contains a short form
+	city.Held // immutable once it has been published
+	revision  string
 	why       string
 }
 
@@ -35,7 +35,6 @@ func (ld *loader) removes(c *effect.Configuration) (names []string, running int)
 	return names, running
 }
 
-// removesMost reports whether a configuration removes more than half of the running agents.
 func (ld *loader) removesMost(c *effect.Configuration) bool {
 	names, running := ld.removes(c)
 	return 2*len(names) > running

@@ -19,7 +19,7 @@ import (
 // record is the state of one agent, which may be undeclared.
 type record struct {
 	name    string
-	command string      // of want, for display
+	command string
 	want    *agent.Want // nil = the agent is an orphan
 	policy  policy
 	pool    *pools.Pool // nil = the agent is not in a pool
@@ -78,7 +78,6 @@ func (d *requests) take(verbs ...string) []waiter {
 	return out
 }
 
-// cause is the reason for stopping a session.
 type cause struct {
 	kind     causeKind
 	why      string
@@ -94,8 +93,8 @@ const (
 	causeNone causeKind = iota
 	causeRestart
 	causeKill
-	causeRequest // by the agent itself
-	causeBeat    // the beat that a triage agent was started for has ended
+	causeRequest
+	causeBeat // the beat that a triage agent was started for has ended
 	causeWatchdog
 	causeStrategy // another agent crashed, and its strategy restarts this one too
 	causeDrained
@@ -153,12 +152,12 @@ type action struct {
 	// arrived before the result of the session's start
 	earlyExit   *session.Exit
 	retryStopAt time.Time
-	stopping    cause // of the stop in flight
+	stopping    cause
 	intent      cause // cause of a stop that has not started yet
 	startReason string
 	exitFiles   bool // the start in flight saves unrecorded exits to files
 	queued      int
-	acks        []effect.Acknowledge // to send to the provider
+	acks        []effect.Acknowledge
 	ackStep     uint64
 }
 
@@ -174,11 +173,11 @@ type drainState struct {
 
 type silence struct {
 	idleAt  time.Time // when idle_timeout expires; zero = never
-	task    string    // bead in progress since taskAt
-	gate    string    // blocks task since taskAt
+	task    string
+	gate    string
 	taskAt  time.Time
-	stuck   *city.Stuck // set while the agent has work and has been silent for too long
-	stuckAt time.Time   // when stuck_after expires; zero = never
+	stuck   *city.Stuck
+	stuckAt time.Time
 }
 
 func (a *record) declared() string {
@@ -208,7 +207,6 @@ func (a *record) forgive(because string) {
 	a.restart.forgive()
 }
 
-// snapshots omit the agent
 func (a *record) hidden() bool { return a.unwanted() && a.phase.Idle() }
 
 func (a *record) surplus() bool {
@@ -270,7 +268,7 @@ func (m *Machine) decided(now time.Time, a *record, what, why string) {
 type restartState struct {
 	hold
 	history     restart.History
-	saved       *effect.SavedAgent // the latest saved history; nil = not saved
+	saved       *effect.SavedAgent
 	missing     effect.FailedStarts
 	restarts    int
 	earlierExit *city.Exit // saved by a previous controller
@@ -279,12 +277,11 @@ type restartState struct {
 	diedOnItsOwn bool
 }
 
-// hold says why a stopped agent does not start now.
 type hold struct {
 	kind    holdKind
 	why     string
 	until   time.Time // time of the next start; zero if the agent does not start by itself
-	crashes int       // that led to a quarantine
+	crashes int
 	// nil = unknown, or no quarantine
 	quarantine *city.Quarantine
 }

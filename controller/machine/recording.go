@@ -17,7 +17,6 @@ import (
 	"gcity/session"
 )
 
-// how long a crash event waits for the agent's last output
 const outputWait = effect.CaptureLimit + time.Second
 
 type journal struct {
@@ -29,11 +28,11 @@ type journal struct {
 
 type queuedRecord struct {
 	effect.Record
-	agent *record       // nil = the event is not about an agent's session
-	end   *session.Exit // the exit that the event records, or nil
+	agent *record // nil = the event is not about an agent's session
+	end   *session.Exit
 	// ID of the session with the output that the event waits for
 	output string
-	by     time.Time // the event does not wait longer for the output
+	by     time.Time
 }
 
 func (j *journal) record(a *record, e events.Event, replies ...effect.Reply) {
@@ -144,7 +143,6 @@ func (j *journal) unrecordedCrashes(a *record) (n int) {
 	return n
 }
 
-// the start saves exits that are not in the event log yet
 func (j *journal) begin(a *record) {
 	f := a.policy.startEffect(a)
 	f.Ends = j.unrecorded(a)
@@ -201,7 +199,7 @@ type historyFile struct {
 	// read at startup; empty once the first configuration has been applied
 	fromFile     effect.Histories
 	entries      int
-	mayExist     bool // the file may have to be removed
+	mayExist     bool
 	saving       bool
 	retry        bool
 	notBefore    time.Time

@@ -18,8 +18,8 @@ type loader struct {
 	loaded           time.Time
 	since            uint64 // step in which the configuration was applied
 	rejectedRevision string
-	seenAtPatrol     string // revision
-	held             *held  // nil = no configuration waits for confirmation
+	seenAtPatrol     string
+	held             *held
 	// revision that each waiting reload has confirmed, by command ID; "" = none was held
 	confirms map[uint64]string
 	loading  bool

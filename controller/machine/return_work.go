@@ -50,7 +50,6 @@ func (wk *work) findLeavers() {
 	}
 }
 
-// running or wanted members keep their work
 func (wk *work) returnWork() {
 	if len(wk.leaving) > 0 || wk.failing || wk.m.ending != running {
 		return

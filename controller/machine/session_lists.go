@@ -25,8 +25,8 @@ type sessionLists struct {
 	unlistedProviders map[string]bool
 	// why sessions are missing from the latest list, by provider
 	unknown       map[string]error
-	lateResponses int    // providers that may still respond late
-	ordered       uint64 // step in which the latest list was requested
+	lateResponses int // providers that may still respond late
+	ordered       uint64
 	problem       string
 }
 
@@ -306,7 +306,7 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 		a.restart.end()
 		a.act.startReason = "adopted: it was running when this controller started"
 		if h := &a.restart.inherited; h.StartReason != "" && h.Session == s.ID {
-			a.act.startReason = h.StartReason // saved by the previous controller
+			a.act.startReason = h.StartReason
 		}
 		if s.Ready {
 			lk.m.set(now, a, city.Running, a.act.startReason, time.Time{})

@@ -16,7 +16,7 @@ import (
 // triage is the beat that a triage agent must judge. It is empty for other agents.
 type triage struct {
 	request      *tier.TriageRequest
-	lastBeat     string // ID of the beat that the agent was last started for
+	lastBeat     string
 	startProblem string
 }
 
@@ -95,7 +95,6 @@ func (p onCall) failed(now time.Time, a *record, err error) {
 	m.triageOver(now, a, "could not start: "+a.triage.startProblem)
 }
 
-// repeated exits for the same reason are recorded once
 func (p onCall) died(now time.Time, a *record, e session.Exit, _ *drain) {
 	m, d := p.m, effect.Death(&e)
 	why := "ended without a decision: " + d.String()

@@ -39,7 +39,7 @@ type work struct {
 	former    map[string]bool // removed from the configuration
 	// former pool of each departed member that still has work
 	leavers   map[string]string
-	leaving   []effect.Leaver   // members with work that is being returned
+	leaving   []effect.Leaver
 	failing   bool              // returning work has failed; the next patrol retries
 	tasks     map[string]string // newest bead in progress, by assignee
 	gated     map[string]string // gate that the bead in tasks waits for, by assignee
@@ -48,7 +48,7 @@ type work struct {
 	purging   bool
 	backedUp  time.Time // start of the latest check for due backups
 	backingUp bool
-	unbacked  string // why the latest backup failed
+	unbacked  string
 }
 
 func newWork(m *Machine) work {

@@ -23,7 +23,7 @@ import (
 type City interface {
 	rollout.City
 	Configuration() *effect.Configuration
-	Stops() bool  // the city is stopping or has stopped
+	Stops() bool
 	Listed() bool // the sessions were listed at least once
 	Step() uint64
 	Work() Work
@@ -35,7 +35,7 @@ type City interface {
 	Session(name string) (alive, leaving bool)
 	// Found returns the number of members that the previous controller wanted, including exited members.
 	Found(p *Pool) int
-	WantedAgain(name string) // lets a drained member start again
+	WantedAgain(name string)
 	// Populate adds newly wanted members, and decides again about all of the pool's members.
 	Populate(now time.Time, p *Pool)
 }
@@ -96,7 +96,7 @@ type Pool struct {
 
 	decisions []city.Decision
 
-	checkWaiters []uint64 // commands that wait for the check
+	checkWaiters []uint64
 }
 
 // Name returns the pool's name.

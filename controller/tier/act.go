@@ -16,12 +16,11 @@ import (
 	"gcity/watchdog"
 )
 
-// thresholds is the value of Judgement.By if the thresholds decided a beat.
 const thresholds = "thresholds"
 
 type judgement struct {
 	by   string
-	why  string // why the thresholds decided in place of the triage agent
+	why  string
 	took time.Duration
 	beat *beat // nil if the thresholds decided
 }

@@ -32,7 +32,7 @@ func New(c City, out *step.Output) Watchdogs {
 // City is the view of the city that watchdogs use.
 type City interface {
 	Configuration() *effect.Configuration
-	Running() bool           // the city is not being stopped
+	Running() bool
 	OneShot() bool           // in one-shot mode nothing may start
 	Listed() bool            // the sessions have been listed at least once
 	StalledUntil() time.Time // end of the program's latest stall; zero = no stall
@@ -48,7 +48,6 @@ type City interface {
 	Type(now time.Time, name, watchdog, text string) (id uint64, problem string)
 	MessageReason(name string, id uint64) string // why a nudge has not been submitted yet
 	TakeBack(now time.Time, name string, id uint64, why string)
-	// StartTriage starts a triage agent for a beat.
 	StartTriage(name string, s *TriageRequest)
 	StopTriage(now time.Time, name, watchdog string)
 	Decided(name, beat string, until time.Time)
@@ -69,7 +68,7 @@ type Agent struct {
 	Ending           bool
 	StaysEnded       bool // a user drained the agent for good
 	Stuck            bool
-	QuarantinedUntil time.Time       // zero = not quarantined
+	QuarantinedUntil time.Time
 	Life             *session.Status // the session, even if it has ended
 	LastOutput       time.Time       // zero = unknown
 	Mail             int             // unread messages
@@ -78,7 +77,7 @@ type Agent struct {
 	CannotType string
 
 	Request  *TriageRequest // the beat that a triage agent must decide, or nil
-	LastBeat string         // ID of the latest beat that a triage agent was started for
+	LastBeat string
 }
 
 // TriageRequest describes the beat that a triage agent is started for.

@@ -21,9 +21,9 @@ type tier struct {
 
 	// why the thresholds decide this beat
 	fallback  string
-	waiters   []uint64  // commands that wait for the beat
-	beat      *beat     // the beat that the triage agent is deciding; nil = none
-	checkedAt time.Time // when the heartbeat file was last checked
+	waiters   []uint64 // commands that wait for the beat
+	beat      *beat
+	checkedAt time.Time
 	// last successful read; zero = never
 	readAt          time.Time
 	decidedAt       time.Time // time of the triage agent's latest decision; zero = never
@@ -48,7 +48,7 @@ type beat struct {
 	id      string
 	at      time.Time
 	until   time.Time // the thresholds decide after this time
-	session string    // ID of the watched agent's session when the beat began; may be empty
+	session string    // ID of the watched agent's session when the beat began; "" = none
 }
 
 // Adopt adopts the watchdogs of a new configuration.
