@@ -118,7 +118,7 @@ func Declared(source string, patched []string) string {
 // Ended is the message that an agent's session has ended.
 func Ended(agent string) string { return agent + "'s session has ended" }
 
-// HeldBack is the message for a delayed restart because of the changed fields.
+// HeldBack is the message for a delayed restart. It lists the changed fields.
 func HeldBack(drift []string) string {
 	return "a restart is held back: " + strings.Join(drift, ", ")
 }
