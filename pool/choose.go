@@ -2,10 +2,10 @@ package pool
 
 // Candidate is the state of one possible member.
 type Candidate struct {
-	In      bool // currently wanted
+	In      bool
 	Alive   bool // its session is alive, and it has not reported that it has finished
 	Leaving bool // its session is alive, and it was asked to finish
-	Working bool // has work in progress
+	Working bool
 }
 
 // Choose adds lower ranks first
