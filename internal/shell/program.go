@@ -36,7 +36,7 @@ type CallResult struct {
 	Stderr string // the last 4 KiB, trimmed
 }
 
-// ErrTooMuch means that a program was killed because of its output's size.
+// ErrTooMuch means that a program was killed because it printed too much.
 var ErrTooMuch = errors.New("the program printed more than is allowed")
 
 // Call runs a program, and kills the rest of its process group when it exits. A non-zero exit code is not an error.
