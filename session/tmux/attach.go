@@ -63,7 +63,7 @@ type terminal struct {
 	rec  record
 	f    *os.File
 	cmd  *exec.Cmd
-	gone chan struct{} // closed when the tmux client exits
+	gone chan struct{}
 	once sync.Once
 }
 

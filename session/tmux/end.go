@@ -22,7 +22,6 @@ const (
 	stopTimeout  = time.Minute
 )
 
-// watch returns false if the agent's process does not exist.
 func (p *Provider) watch(e *entry) bool {
 	if p.files.observe {
 		return true
@@ -48,7 +47,6 @@ func (p *Provider) watch(e *entry) bool {
 	return true
 }
 
-// recordEnd kills what is left of an ended session and saves the last output.
 func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {
@@ -234,7 +232,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if e == nil {
 		return nil
 	}
-	release, err := e.take(ctx) // wait for a start or cleanup in progress
+	release, err := e.take(ctx)
 	if err != nil {
 		return err
 	}

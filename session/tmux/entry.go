@@ -56,7 +56,6 @@ func (e *entry) alive() bool {
 	return ok
 }
 
-// x is nil if the session is alive.
 func (e *entry) begin(rec record, x *ended) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -118,7 +118,6 @@ func (d *startSocket) close() {
 	disk.Remove(d.path)
 }
 
-// cancel closes a connection that arrives too late
 func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 	arrival = make(chan *net.UnixConn, 1)
 	d.mu.Lock()
@@ -156,7 +155,6 @@ func sweepSockets(dir string) {
 	}
 }
 
-// serve passes each connection to the start that expects it. async runs its argument in a goroutine.
 func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
 	for {
 		conn, err := d.listener.AcceptUnix()

@@ -203,7 +203,6 @@ func (*Provider) IsLocal(string) bool { return true }
 
 var errOther = errors.New("tmux failed")
 
-// failure is an error with a message for users.
 type failure struct {
 	text string
 	kind error

@@ -93,7 +93,7 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 type watcher struct {
 	rec  *record
 	news chan struct{} // contains a token when a frame is available
-	done chan struct{} // closed when there are no more frames
+	done chan struct{}
 
 	mu         sync.Mutex
 	cols, rows int
@@ -139,8 +139,8 @@ func (w *watcher) readOutput(out io.Reader) {
 	defer close(w.done)
 	r := bufio.NewReaderSize(out, 32<<10)
 	var block []string // lines of the current response; nil outside a response
-	var end string     // ends the current response
-	var numbers []int  // in a query's first response
+	var end string
+	var numbers []int
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil {
