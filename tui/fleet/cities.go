@@ -17,8 +17,8 @@ import (
 // List contains the known cities on a machine. It does not change after it has been published.
 type List struct {
 	Rows         []City // sorted by name
-	Problem      string // why the list cannot be read
-	Unmaintained bool   // no supervisor is running
+	Problem      string
+	Unmaintained bool // no supervisor is running
 }
 
 // City is a registered or recently opened city with its last known state.
@@ -31,7 +31,7 @@ type City struct {
 	// when it last responded; zero = it responds now, or never has
 	LastResponse time.Time
 	Responded    bool
-	Unresponsive string // why it does not respond although it is running
+	Unresponsive string
 	Unregistered bool
 }
 
@@ -51,7 +51,7 @@ type Summary struct {
 	Name             string // in the city's configuration
 	Agents, Running  int
 	failed, Held     int // Held counts agents in quarantine
-	Open, InProgress int // beads
+	Open, InProgress int
 	Unread           int // mail for people
 	Suspended        bool
 	Stopping         bool
@@ -65,7 +65,7 @@ type Summary struct {
 
 // Need is an agent that needs attention.
 type Need struct {
-	Agent       string // unmodified
+	Agent       string
 	DisplayName string
 	State       city.State
 	Why         string

@@ -24,7 +24,7 @@ type Request struct {
 	// number of targets of a harmful action
 	Count       int
 	Counts      string // plural noun: "agents"
-	Doing, What string // for the status line
+	Doing, What string
 	Commands    []city.Command
 	// the rigs in question; Build returns the question for those that still exist
 	Rigs  []*RigRow

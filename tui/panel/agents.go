@@ -39,9 +39,9 @@ type AgentRow struct {
 	Frozen   bool
 	Drifted  bool
 	Running  bool
-	mail     int // unread messages
+	mail     int
 	Stuck    *city.Stuck
-	HasCall  bool // a watchdog calls for attention
+	HasCall  bool
 	Refusal  city.Refusal
 }
 

@@ -18,8 +18,8 @@ type Agents struct {
 	measured bool
 	Rates    widget.Sparklines
 	Hours    widget.History
-	retried  map[string]bool // agents that start again after a failed start
-	Chosen   []columnKind    // nil = the default columns
+	retried  map[string]bool
+	Chosen   []columnKind // nil = the default columns
 }
 
 func newAgents() *Agents {

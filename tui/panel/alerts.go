@@ -14,10 +14,10 @@ import (
 // Alert is a problem that is shown below the header.
 type Alert struct {
 	Text    string // can have several lines
-	Key     string // key that goes to the problem
+	Key     string
 	Effect  string // text after the key, for example "shows the plan"; "" = the key opens a panel
-	Warning bool   // it needs no reaction
-	Pending bool   // a decision is needed, but nothing has failed
+	Warning bool
+	Pending bool // a decision is needed, but nothing has failed
 
 	Action  string   // ID of the action that the key runs
 	Rows    []string // keys of the rows with the problem, worst first
@@ -122,7 +122,6 @@ func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []st
 	return lines
 }
 
-// lastAlerts returns how many alerts fit into the last line, and text about the others.
 func lastAlerts(all []Alert, n, w int, key string) (shown int, end string) {
 	for ; ; n-- {
 		rest := len(all) - n

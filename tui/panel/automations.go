@@ -34,7 +34,7 @@ type AutomationRow struct {
 	pool     string
 	Source   string
 	gate     string
-	gateKind string // the schedule or condition of the gate
+	gateKind string
 	Reason   string
 	State    AutomationState
 	Next     time.Time // when it runs next; zero = unknown

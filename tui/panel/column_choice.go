@@ -106,7 +106,6 @@ type sizedColumn struct {
 	w int
 }
 
-// fitColumns hides columns from the end, but never the name column.
 func (a *Agents) fitColumns(w int) []sizedColumn {
 	const gap, lead = 2, 4
 	var all []sizedColumn

@@ -12,10 +12,10 @@ type Columns struct {
 // Widths contains the column widths that the visible rows need.
 type Widths struct {
 	Name, Why int
-	Names     int  // width that is enough for all names except a few long ones
-	Mark      int  // width of the widest mark for work and mail
-	Spark     int  // width of the CPU chart; 0 = none
-	Usage     bool // usage is known for at least one agent
+	Names     int // width that is enough for all names except a few long ones
+	Mark      int // width of the widest mark for work and mail
+	Spark     int // width of the CPU chart; 0 = none
+	Usage     bool
 }
 
 // Typical returns the greatest width except rare outliers.
@@ -70,7 +70,7 @@ func AgentColumns(w int, n Widths) Columns {
 			*drop = 0
 		}
 	}
-	const least = 20 // columns that remain for the reasons next to the chart
+	const least = 20
 	if n.Usage && n.Spark > 0 && rest()-n.Spark-gap >= least {
 		c.Spark = n.Spark
 	}

@@ -25,7 +25,7 @@ type EventRow struct {
 	Event   events.Event
 	Kind    string
 	Subject string
-	message string // without control characters
+	message string
 }
 
 func NewEventRow(e events.Event) EventRow {
@@ -61,10 +61,10 @@ type Events struct {
 
 	Seen shownEvent // the event under the cursor while the view follows new events
 
-	now      time.Time // when the filter was last applied
-	Only     bool      // show only events about the selected agent
-	agent    string    // "" = show all events
-	Asked    int       // ID of the current request for older events; 0 = none
+	now      time.Time
+	Only     bool
+	agent    string // "" = show all events
+	Asked    int    // ID of the current request for older events; 0 = none
 	AtOldest bool
 }
 
@@ -265,7 +265,7 @@ func (t *Events) refill(seq uint64) {
 
 // A key that was pressed just before a new event arrived is meant for the previous event.
 type shownEvent struct {
-	seq   uint64 // sequence number of the event under the cursor
+	seq   uint64
 	since time.Time
 	seen  uint64 // the latest event that a user had time to see
 }

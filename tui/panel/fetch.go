@@ -26,17 +26,17 @@ type BeadPanel interface {
 
 // Fetch collects the results of a group of queries. It keeps the previous results until all new ones have arrived.
 type Fetch struct {
-	Known   bool   // each query has returned a result at least once
-	Problem string // why the latest attempt failed
+	Known   bool // each query has returned a result at least once
+	Problem string
 	stale   bool
-	urgent  bool      // the next queries do not wait
-	at      time.Time // time of the latest queries
+	urgent  bool
+	at      time.Time
 	// when to request outdated results; TimeToQuery resets it
 	wakeAt  time.Time
 	wokenAt time.Time
 	pending []int // request IDs, in the order of the queries; 0 = the result has arrived
 	found   [][]beads.Bead
-	failed  string // why a query of this group failed
+	failed  string
 }
 
 // Outdated marks the results as outdated.
@@ -105,9 +105,9 @@ type pager struct {
 
 	pages  int
 	limit  int
-	more   bool   // there are rows beyond the limit
+	more   bool
 	agent  string // agent to which the latest query was limited; "" = no limit
-	counts [2]int // the city's counts at the time of the latest query
+	counts [2]int
 }
 
 func newPager(size, most int) pager { return pager{size: size, max: most, pages: 1} }
@@ -124,7 +124,6 @@ func (p *pager) renew(counts [2]int, whose string, atEnd bool) {
 	p.counts, p.agent = counts, whose
 }
 
-// next returns the limit of the next query, or 0 if no query is due.
 func (p *pager) next(now time.Time) int {
 	const gap = 800 * time.Millisecond // per page
 	if !p.Due(now, time.Duration(p.pages)*gap) {

@@ -83,7 +83,6 @@ func newMail(all *Agents) *Mail {
 	return k
 }
 
-// agent returns the agent that sent or received the message, or "".
 func (r *MailRow) agent(all *Agents) string {
 	for _, name := range []string{r.From, r.To} {
 		if all.Has(name) {

@@ -86,5 +86,5 @@ func nextTexts(n *city.Next, now time.Time) (full, brief string) {
 	return widget.Plain(full), widget.Plain(brief)
 }
 
-// CheckSlack is how much longer than the patrol's interval a session check may take.
+// CheckSlack is the time by which a session check may exceed the patrol's interval.
 const CheckSlack = 5 * time.Second

@@ -110,8 +110,8 @@ type About struct {
 	Noun      string // noun for one of its rows
 	Zone      keymap.Zone
 	Kind      Kind
-	Opens     string   // ID of the action that a double click runs
-	Details   string   // ID of the action that shows details
+	Opens     string // ID of the action that a double click runs
+	Details   string
 	Nouns     []string // ID prefixes of the actions on its rows
 	Optional  bool     // hidden while it is empty and not focused
 	InSlot    bool     // on a wide screen, it can replace Events
@@ -138,9 +138,9 @@ type Env struct {
 	Key       func(id string) string // returns an action's main key, or ""
 	Now       time.Time
 	Snap      *city.Snapshot // nil = not received yet
-	W         int            // of the screen
-	H         int            // of the screen
-	Single    bool           // the screen has room for one panel at a time
+	W         int
+	H         int
+	Single    bool // the screen has room for one panel at a time
 	ReadOnly  bool
 	Stopped   string         // why no controller runs the city, and what to do
 	Attention bool           // show only what needs attention
@@ -153,5 +153,5 @@ type Env struct {
 type Box struct {
 	W, H  int
 	Focus bool
-	Tabs  []widget.Tab // in the panel's top line
+	Tabs  []widget.Tab
 }

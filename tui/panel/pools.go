@@ -15,10 +15,10 @@ import (
 type poolState string
 
 const (
-	poolFailing   poolState = "failing"  // its last check failed, or all its members crash
-	poolShort     poolState = "short"    // it has had too few members for a long time
-	poolGrowing   poolState = "growing"  // it has had too few members for a short time
-	poolDraining  poolState = "draining" // a user is draining members
+	poolFailing   poolState = "failing" // its last check failed, or all its members crash
+	poolShort     poolState = "short"   // it has had too few members for a long time
+	poolGrowing   poolState = "growing" // it has had too few members for a short time
+	poolDraining  poolState = "draining"
 	poolShrinking poolState = "shrinking"
 	poolSteady    poolState = "steady"
 	poolSuspended poolState = "suspended"
@@ -35,7 +35,7 @@ type PoolRow struct {
 	Size      int // running members
 	Desired   int
 	Min, Max  int
-	Reason    string // for its desired size
+	Reason    string
 	Since     time.Time
 	Override  *int
 	Draining  []string
@@ -44,8 +44,8 @@ type PoolRow struct {
 	Check     city.Check
 	Timeout   time.Duration // drain timeout; 0 = no deadline
 	Source    string
-	restart   string    // progress of its restart
-	drained   int       // members that a user is draining
+	restart   string
+	drained   int
 	crashing  bool      // members crash or cannot start, and none keeps running
 	short     time.Time // when unmet became true; zero = it is false
 }

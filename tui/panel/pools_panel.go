@@ -55,7 +55,6 @@ func (p *Pools) actions() []Action {
 		}}}}
 }
 
-// build keeps the time at which a pool became short of members.
 func (p *Pools) build(e *Env) []PoolRow {
 	rows, crashing := make([]PoolRow, 0, len(e.Snap.Pools)), p.crashingPools(e.Now)
 	for i := range e.Snap.Pools {

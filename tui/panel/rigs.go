@@ -14,8 +14,8 @@ import (
 type rigState string
 
 const (
-	rigBroken    rigState = "broken"   // its folder cannot be used
-	rigTroubled  rigState = "troubled" // some of its agents need attention
+	rigBroken    rigState = "broken"
+	rigTroubled  rigState = "troubled"
 	rigStarting  rigState = "starting" // no agent is running yet
 	rigRunning   rigState = "running"
 	rigIdle      rigState = "idle"
@@ -37,7 +37,7 @@ type RigRow struct {
 	Source  string
 	State   rigState
 	Problem string // why its folder cannot be used
-	flagged bool   // the rig itself is suspended
+	flagged bool
 	Agents  int
 	Running int
 	Work    *city.RigWork // nil = not counted

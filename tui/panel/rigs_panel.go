@@ -158,7 +158,6 @@ func (g *Rigs) members(rigs ...*RigRow) []*AgentRow {
 	return rows
 }
 
-// paused reports whether a restart of the rig skips the agent.
 func (r *AgentRow) paused() bool {
 	return r.State == city.Suspended || r.State == city.Draining || r.State == city.Stopping
 }

@@ -12,7 +12,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// Key returns the unique name of the row.
 type named[R any] interface {
 	*R
 	Key() string
@@ -28,13 +27,13 @@ type Definition[R any, P named[R]] struct {
 	Needs   func(r P, now time.Time) bool
 	// reports whether a row belongs to a panel that shows a subset
 	Belongs func(r P) bool
-	Columns func(e *Env, rows []P, w int) []Column[P] // columns that fit into w
+	Columns func(e *Env, rows []P, w int) []Column[P]
 	// reports whether a row is drawn with the cursor; nil = only the selected row is
 	Cursor  func(at int, r P, focus bool) bool
 	Current func() P // the row that keys apply to
 	// the number in the title; nil = the number of all rows
 	Count  func(e *Env) string
-	Issues func(e *Env) (note string, alert bool) // problems in the rows, for the title
+	Issues func(e *Env) (note string, alert bool)
 	// how to fill the list if it is empty
 	Help  func(e *Env, w int) []string
 	Brief func(e *Env) string // the text of Help in one line
@@ -396,7 +395,7 @@ type Column[P any] struct {
 	Head  string
 	Order string // name of its sort order; "" = the heading
 	W     int
-	Gap   int // spaces before it
+	Gap   int
 	Right bool
 	Cell  func(l *widget.Line, r P, s widget.RowState)
 }
@@ -520,7 +519,7 @@ func (t *Table[R, P]) Visible() []P {
 // Marking gives access to the marks of a list.
 type Marking struct {
 	Marks  *map[string]bool
-	Anchor *string // the most recently marked row
+	Anchor *string
 	Rows   widget.Rows
 	List   *widget.List
 }

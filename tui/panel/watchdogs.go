@@ -17,7 +17,7 @@ type WatchdogRow struct {
 	watches     string
 	Status      string
 	Info        *city.Watchdog
-	fixedReason string // without countdowns
+	fixedReason string
 }
 
 func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {

@@ -28,12 +28,12 @@ func (s workState) urgency() int {
 // WorkRow is a bead ready to be drawn. Its strings are sanitized, but not those in Bead.
 type WorkRow struct {
 	Bead  beads.Bead
-	Shown string // title of the bead
+	Shown string
 	State workState
 	Rig   string
 	Pool  string
-	Gate  string // gate that it waits for
-	Parts int    // unclosed parts
+	Gate  string
+	Parts int // unclosed parts
 	id    string
 	owner string // its assignee or, if it has none, its pool
 }
