@@ -8,7 +8,7 @@ import (
 	"gcity/internal/span"
 )
 
-// Limits describes an automation's timeout, retries and overlap, and whether it runs while suspended.
+// Limits describes an automation's timeout, retries and overlap.
 func Limits(a *city.Automation) string {
 	text := "timeout " + span.Text(a.Timeout)
 	switch {
@@ -26,8 +26,7 @@ func Limits(a *city.Automation) string {
 	return text
 }
 
-// NextRun completes a text that begins with "in ": it returns "next run in 24s" for "in 24s". It returns other texts
-// unchanged.
+// NextRun returns "next run in 24s" for "in 24s". It returns other texts unchanged.
 func NextRun(due string) string {
 	if strings.HasPrefix(due, "in ") {
 		return "next run " + due

@@ -11,7 +11,7 @@ import (
 	"gcity/internal/span"
 )
 
-// Reason returns the reason for an agent's state. The text makes sense without the name of the state.
+// Reason returns the reason for an agent's state.
 func Reason(a *city.Agent) string {
 	if a.State == city.Suspended {
 		return "suspended " + a.Reason
@@ -19,8 +19,8 @@ func Reason(a *city.Agent) string {
 	return a.Reason
 }
 
-// CauseFirst returns the reason for a quarantine with the last crash first, so that it is not cut in a narrow column:
-// "exit 3, crashed 4× in 4s". It returns "" if the agent is not in quarantine or its crashes are unknown.
+// CauseFirst returns the reason for a quarantine with the last crash first: "exit 3, crashed 4× in 4s". It returns ""
+// if a is not in quarantine.
 func CauseFirst(a *city.Agent) string {
 	q := a.Quarantine
 	if q == nil || a.State != city.Quarantined {
@@ -29,8 +29,7 @@ func CauseFirst(a *city.Agent) string {
 	return fmt.Sprintf("%s, crashed %d× in %s", q.LastCrash, a.Crashes, span.Text(q.Span))
 }
 
-// Next says what happens next, with the time left if known: "restarts in 44s unless it prints something". The second
-// result omits the condition: "restarts in 44s".
+// Next says what happens next: "restarts in 44s unless it prints something". The second result omits the condition.
 func Next(n *city.Next, left func(at time.Time) string) (full, brief string) {
 	if n == nil {
 		return "", ""
@@ -64,8 +63,7 @@ func Processes(n int) string {
 	return fmt.Sprintf("%d processes", n)
 }
 
-// Runner says which process runs a city. The parameters are the mode and the process ID of the city's controller; 0 =
-// unknown.
+// Runner says which process runs a city, given the controller's mode and process ID; 0 = unknown.
 func Runner(mode string, pid int) string {
 	switch mode {
 	case "supervised":
@@ -83,7 +81,7 @@ func Runner(mode string, pid int) string {
 	return mode
 }
 
-// Work describes the number of open beads and of beads in progress: "4 open, 2 in progress".
+// Work describes the open beads and those in progress: "4 open, 2 in progress".
 func Work(open, inProgress int) string {
 	return fmt.Sprintf("%d open, %d in progress", open, inProgress)
 }
@@ -92,8 +90,7 @@ func Work(open, inProgress int) string {
 const HowToStart = "`gcity start` starts the city with the supervisor, " +
 	"`gcity daemon start` without it"
 
-// StartCommand returns the command that starts a city in the same way as its latest controller, which had the given
-// mode. A city that ran in the background starts in its control room, because most of these cities began in one.
+// StartCommand returns the command that starts a city, given the mode of its latest controller.
 func StartCommand(mode string) string {
 	switch mode {
 	case "settle":
@@ -110,7 +107,7 @@ func StartsAgain(command string) string { return "`" + command + "` starts it ag
 // Fixed is the message for an attempt to change a fixed list of cities.
 const Fixed = "the list of cities cannot be changed through this connection"
 
-// Declared says where something is declared, and which files change it.
+// Declared says where something is declared and changed.
 func Declared(source string, patched []string) string {
 	if len(patched) == 0 {
 		return source
@@ -126,7 +123,7 @@ func HeldBack(drift []string) string {
 	return "a restart is held back: " + strings.Join(drift, ", ")
 }
 
-// ToldToFinish is the reason for a drain. It names the requester.
+// ToldToFinish is the reason for a requested drain.
 func ToldToFinish(by string) string { return "asked to finish by " + by }
 
 // ConvoyItself is the message for a bead that cannot be in a convoy, because it is one.
@@ -140,10 +137,10 @@ func Idle(timeout time.Duration) string {
 	return "restarts after " + span.Text(timeout) + " without activity"
 }
 
-// NotWhileAttached is an exception that can follow the result of Idle.
+// NotWhileAttached can follow the result of Idle.
 const NotWhileAttached = ", except while a user is attached"
 
-// SessionsStop returns how many sessions stop: "1 session stops", "3 sessions stop".
+// SessionsStop says how many sessions stop: "1 session stops", "3 sessions stop".
 func SessionsStop(n int) string {
 	if n == 1 {
 		return "1 session stops"

@@ -74,7 +74,7 @@ func RestartLines(s *city.Spec) []string {
 	return lines
 }
 
-// Unrecorded is the message for a field with an unknown value in the running session.
+// Unrecorded is the message for an unknown value in a running session.
 const Unrecorded = "unknown: gcity keeps only a fingerprint of the running value"
 
 // NotStarted is the message for an agent that could not start.
@@ -86,8 +86,7 @@ type Variables struct {
 	All   []city.Variable
 }
 
-// Environment groups an environment by origin. Variables from the configuration come first, and inherited variables
-// last. Groups without variables are omitted.
+// Environment groups an environment by origin, and omits empty groups.
 func Environment(all []city.Variable) []Variables {
 	var out []Variables
 	for _, g := range []struct {

@@ -25,13 +25,12 @@ func Judges(w *city.Watchdog) string {
 	return string(w.Mode)
 }
 
-// Judged describes what a watchdog decided and when: "wake 2m ago, by scout in 12s: it hangs (typed)". The caller
-// formats the age and the duration.
+// Judged describes what a watchdog decided and when: "wake 2m ago, by scout in 12s: it hangs (typed)".
 func Judged(j *city.Judgement, age string, took func(time.Duration) string) string {
 	return string(j.Decision) + " " + age + " ago, " + JudgedBy(j, took)
 }
 
-// JudgedBy describes a decision by its author, reason and result, such as "by scout in 12s: it hangs (typed)".
+// JudgedBy describes a decision's author, reason and result: "by scout in 12s: it hangs (typed)".
 func JudgedBy(j *city.Judgement, took func(time.Duration) string) string {
 	text := "by " + j.By
 	if j.Took > 0 {

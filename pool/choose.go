@@ -1,14 +1,14 @@
 package pool
 
-// Candidate is the state of one possible member. It is an input to Choose.
+// Candidate is the state of one possible member.
 type Candidate struct {
-	In      bool // the member is currently wanted
-	Alive   bool // its session is alive, and the member has not reported that it has finished
-	Leaving bool // its session is alive, and the member was asked to finish
-	Working bool // it has work in progress
+	In      bool
+	Alive   bool // its session is alive, and it has not reported that it has finished
+	Leaving bool // its session is alive, and it was asked to finish
+	Working bool
 }
 
-// addRank ranks members that are not wanted. Choose adds lower ranks first.
+// Choose adds lower ranks first
 func (s Candidate) addRank() int {
 	switch {
 	case s.Alive && !s.Leaving:
@@ -19,7 +19,7 @@ func (s Candidate) addRank() int {
 	return 2
 }
 
-// removeRank ranks the wanted members. Choose removes lower ranks first.
+// Choose removes lower ranks first
 func (s Candidate) removeRank() int {
 	switch {
 	case s.Leaving:
@@ -31,9 +31,8 @@ func (s Candidate) removeRank() int {
 }
 
 // Choose sets In so that n members are wanted. all[i-1] is member number i. To shrink the pool, it removes leaving
-// members first, then members without work, then others. Among equals, it removes the highest numbers first. To grow
-// the pool, it adds live members that are not leaving first, then other live members. Among equals, it adds members
-// with work first, then the lowest numbers.
+// members first, then members without work, then the highest numbers. To grow the pool, it adds live members first,
+// then members with work, then the lowest numbers.
 func Choose(all []Candidate, n int) {
 	have := 0
 	for i := range all {

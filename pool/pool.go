@@ -1,5 +1,4 @@
-// Package pool decides how many members a pool has, and which ones. It has no side effects and does not run check
-// commands.
+// Package pool decides how many members a pool has, and which ones. It has no side effects.
 package pool
 
 import (
@@ -11,14 +10,14 @@ import (
 
 // Spec is the configured size of a pool: 0 <= Min <= Max.
 type Spec struct {
-	Name     string // qualified name: "rig/name" or "name"
+	Name     string // qualified: "rig/name" or "name"
 	Min, Max int    // if Max is 0, the pool is off
 }
 
 // Size returns the number that a check has reported, limited to Min and Max.
 func (s Spec) Size(reported int) int { return min(max(reported, s.Min), s.Max) }
 
-// Member returns the qualified name of member i, with 1 <= i <= Max. If Max is 1, it is the pool's name.
+// Member returns the qualified name of member i, with 1 <= i <= Max.
 func (s Spec) Member(i int) string {
 	if s.Max == 1 {
 		return s.Name
@@ -45,7 +44,7 @@ func (s Spec) Index(name string) int {
 	return i
 }
 
-// Parse parses the output of a check, which must be one integer. Callers must not treat an error as a size of 0.
+// Parse parses the output of a check, which must be one integer.
 func Parse(stdout []byte) (int, error) {
 	text := strings.TrimSpace(string(stdout))
 	if text == "" {

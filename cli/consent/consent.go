@@ -29,10 +29,10 @@ type trustedShape struct {
 	What string `json:"what"`
 	Line string `json:"line"`
 	At   string `json:"at"`
-	New  bool   `json:"new,omitempty"` // the user has not agreed to this program yet
+	New  bool   `json:"new,omitempty"` // the user has not agreed to it
 }
 
-// DescribeTrust returns the programs that a city runs, and whether they are trusted.
+// DescribeTrust returns the programs that a city runs and whether they are trusted.
 func DescribeTrust(c *config.City) trustShape {
 	out := trustShape{Path: c.Path, Origin: trust.Origin(c.Path), Trusted: true,
 		Why: "you have confirmed or created this city before", Programs: []trustedShape{}}
@@ -85,7 +85,6 @@ func ShowTrust(e *env.Env, s trustShape) {
 		rows = append(rows, []output.Cell{mark, output.Plain(output.SafeLine(p.What)),
 			output.Plain(output.SafeLine(p.Line)), output.Plain(output.SafeLine(p.At))})
 	}
-	// ask even if the table could not be printed
 	_ = e.Table(e.Out, 0, []string{"", "WHAT", "RUNS", "DECLARED AT"}, rows)
 }
 
@@ -101,14 +100,13 @@ func showPrograms(e *env.Env, all []trustedShape, width int) {
 	}
 }
 
-// AskTrust asks whether the programs are allowed to run, and reports whether the user agrees. Enter alone, or text
-// typed before the question, means no.
+// AskTrust asks whether the programs are allowed to run, and reports whether the user agrees.
 func AskTrust(e *env.Env, s trustShape) bool {
 	if env.TypedAhead(e) {
 		e.Warn("the terminal had unread input, so gcity did not ask whether to trust the city")
 		return false
 	}
-	// the question stands alone, because the list can scroll everything else off the screen
+	// the list can scroll everything above the question off the screen
 	fmt.Fprintf(e.Err, "%s.\nAllow %s of %s to run as you? [y/N] ", s.Why,
 		thesePrograms(len(s.Programs)), output.SafeLine(s.Path))
 	answer, err := bufio.NewReader(e.In).ReadString('\n')

@@ -45,7 +45,7 @@ func names(c *cobra.Command) []string {
 // TextOnly makes c reject --json and hides the flag in its help, because c prints only text.
 func TextOnly(e *Env, c *cobra.Command) *cobra.Command {
 	c.Flags().BoolVar(&e.JSON, "json", false, "")
-	_ = c.Flags().MarkHidden("json") // cannot fail: the flag exists
+	_ = c.Flags().MarkHidden("json")
 	run := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if e.JSON {

@@ -13,11 +13,10 @@ import (
 	"gcity/internal/suggest"
 )
 
-// CompleteWithin limits how long a completion takes, because the user's shell waits for it.
+// CompleteWithin limits how long a completion takes.
 var CompleteWithin = 200 * time.Millisecond
 
-// Complete completes a command's first argument with names of the given kinds. It omits names that it cannot look up in
-// time.
+// Complete completes a command's first argument with names of the given kinds.
 func Complete(e *Env, kinds ...suggest.Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -27,7 +26,7 @@ func Complete(e *Env, kinds ...suggest.Kind) cobra.CompletionFunc {
 	}
 }
 
-// CompleteWith completes the first argument of a command with names, and the second with the given words.
+// CompleteWith completes the first argument with names of kind k, and the second with the given words.
 func CompleteWith(e *Env, k suggest.Kind, second ...string) cobra.CompletionFunc {
 	first := Complete(e, k)
 	return func(cmd *cobra.Command, args []string, typed string) ([]string,
@@ -39,8 +38,7 @@ func CompleteWith(e *Env, k suggest.Kind, second ...string) cobra.CompletionFunc
 	}
 }
 
-// NamesFor returns the names of all objects of the given kinds, or nothing after limit. A slow lookup continues until
-// the process exits.
+// NamesFor returns the names of all objects of the given kinds, or nothing after limit.
 func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []suggest.Kind) []string {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -113,7 +111,7 @@ func CompleteFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// CompleteDirs lets the shell complete the names of folders only.
+// CompleteDirs lets the shell complete only the names of folders.
 func CompleteDirs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }

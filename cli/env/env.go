@@ -23,37 +23,34 @@ type Env struct {
 	In      *os.File
 	InTTY   bool
 	Version string
-	Program string // the name under which the program was started
+	Program string
 
 	Dir      string // value of --city
 	ReadOnly bool
 
-	// why the city's programs are not allowed to run; printed at the end of the command
+	// why the city's programs are not allowed to run; printed when the command ends
 	Untrusted error
-	Completes bool // set while the shell completes names, so that warnings are not printed
+	Completes bool // set while the shell completes names
 
 	Files  []string // values of -f
 	Strict bool
 	Op     string // value of --op
 
-	// Reach opens the city in a folder, with or without a running controller.
+	// Reach opens the city in dir, with or without a controller.
 	Reach func(ctx context.Context, dir string) (*Link, error)
-	// Dial opens the running controller of the city in a folder.
+	// Dial opens the city of a running controller.
 	Dial func(dir string) (city.Control, func(), error)
-	// Cities opens the list of this machine's cities. If no supervisor is running, it returns nil without an error.
+	// Cities lists this machine's cities. It returns nil without an error if no supervisor runs.
 	Cities func() (city.Directory, func(), error)
-	// Store opens a work store.
-	Store func(p workstore.Place) (workstore.Store, error)
+	Store  func(p workstore.Place) (workstore.Store, error)
 }
 
-// Actor returns the actor for this command's events: the agent or the automation that runs the command, or the
-// user.
+// Actor returns the actor for this command's events: an agent, an automation or the user.
 func (e *Env) Actor() string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), "operator")
 }
 
-// TypedAhead reports whether the terminal has input before a question is asked. That input is for the shell, not an
-// answer.
+// TypedAhead reports whether the terminal already has unread input.
 func TypedAhead(e *Env) bool {
 	waits := []unix.PollFd{{Fd: int32(e.In.Fd()), Events: unix.POLLIN}}
 	if !term.IsTerminal(e.In.Fd()) {
@@ -74,7 +71,7 @@ func Ask(e *Env, question string) bool {
 	return answer == "" || answer == "y" || answer == "yes"
 }
 
-// Depth returns the number of nested automation runs that led to this command, or 0 outside a run.
+// Depth returns the number of nested automation runs that led to this command, or 0.
 func (e *Env) Depth() int {
 	n, err := strconv.Atoi(e.Getenv("GC_EVENT_DEPTH"))
 	if err != nil {

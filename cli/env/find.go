@@ -16,7 +16,7 @@ import (
 	"gcity/pool"
 )
 
-// Found is the object that a name refers to. Only the snapshot and the field for the object's kind are set.
+// Found is the object that a name refers to. Only Snapshot and the field of the object's kind are set.
 type Found struct {
 	Snapshot *city.Snapshot
 	Agent    *city.Agent
@@ -43,14 +43,13 @@ func (f Found) Name() string {
 	}
 }
 
-// Find returns the agent with the given name, which is a qualified name or the unique last part of one.
+// Find returns the agent with the given name, which may be unqualified if it is unique.
 func (l *Link) Find(ctx context.Context, name string) (*city.Snapshot, *city.Agent, error) {
 	f, err := l.Resolve(ctx, name, suggest.Agent)
 	return f.Snapshot, f.Agent, err
 }
 
-// Resolve returns the object that has the given name and one of the given kinds. A qualified name precedes a short one,
-// and an earlier kind precedes a later one.
+// Resolve returns the object that has the given name and one of the given kinds. Earlier kinds take precedence.
 func (l *Link) Resolve(ctx context.Context, name string, kinds ...suggest.Kind) (Found, error) {
 	for {
 		s, err := l.Snapshot(ctx)
@@ -75,7 +74,7 @@ func match(s *city.Snapshot, name string, kinds []suggest.Kind) (Found, error) {
 			return lookup(s, k, name), nil
 		}
 	}
-	var same []string // ordered by kind, without duplicates
+	var same []string
 	var first Found
 	for _, k := range kinds {
 		for _, n := range s.Names(k) {
@@ -107,8 +106,7 @@ func (l *Link) mayBeLoading(s *city.Snapshot, kinds []suggest.Kind) bool {
 		time.Since(s.Started) < startupPeriod
 }
 
-// shortFor reports whether name is the short form of a qualified name: "worker" for "demo/worker", or for an
-// automation "x" for "x:rig:demo".
+// shortFor reports whether name is the short form of qualified: worker for demo/worker, x for x:rig:demo.
 func shortFor(k suggest.Kind, qualified, name string) bool {
 	if k == suggest.Automation {
 		return name != "" && strings.HasPrefix(qualified, name+":rig:")
@@ -133,7 +131,7 @@ func lookup(s *city.Snapshot, k suggest.Kind, name string) Found {
 	return f
 }
 
-// Unknown returns the error for a name that was not found, with a suggestion.
+// Unknown returns the error for a name that was not found, with suggestions.
 func Unknown(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 	if err := misplaced(s, name, kinds); err != nil {
 		return err
@@ -174,11 +172,11 @@ func misplaced(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 	return nil
 }
 
-// PoolError is the error for a command that needs an agent but was given the name of a pool.
+// PoolError is the error of a command that needs an agent but was given a pool.
 type PoolError struct {
 	Pool    string
 	Problem *city.Error
-	Instead string // how to act on the whole pool; "" if impossible
+	Instead string // advice for the whole pool; may be empty
 }
 
 func (p *PoolError) Error() string {
@@ -217,7 +215,7 @@ func joined(agents []city.Agent, limit int) string {
 
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// AsUndetermined returns err with the exit code for an unknown result, which differs from the code for "no".
+// AsUndetermined returns err with the exit code for an unknown result.
 func AsUndetermined(err error) error {
 	code, _ := exit.Verdict(err)
 	if code == exit.CodeFailed || code == exit.CodeConflict {
@@ -226,13 +224,12 @@ func AsUndetermined(err error) error {
 	return &exit.Failure{Code: code, Err: err}
 }
 
-// OneAgent is a city from which a single agent can be requested by its qualified name.
+// OneAgent is a city that can return a single agent by its qualified name.
 type OneAgent interface {
 	Agent(ctx context.Context, name string) (*city.Agent, error)
 }
 
-// FindAgent returns the agent with the given name, by the same rules as Link.Find. A qualified name needs only one
-// small request.
+// FindAgent is like Link.Find, but requests only one agent if the name is qualified.
 func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, error) {
 	if one, ok := c.(OneAgent); ok {
 		g, err := one.Agent(ctx, name)
@@ -255,7 +252,7 @@ func Named(ctx context.Context, e *Env, name string) (string, error) {
 	return f.Agent.Name, nil
 }
 
-// WantOf returns the agent with the given name, which is a qualified name or the unique last part of one.
+// WantOf returns the agent with the given name, which may be unqualified if it is unique.
 func WantOf(wants []agent.Want, name string) (*agent.Want, error) {
 	var same []string
 	var found *agent.Want

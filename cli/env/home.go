@@ -2,7 +2,7 @@ package env
 
 import "gcity/supervisor"
 
-// SupervisorHome is the folder that contains a supervisor's files and its socket.
+// SupervisorHome is the folder of the supervisor's files and socket.
 type SupervisorHome = supervisor.Home
 
 // Home returns the supervisor's folder for this environment.

@@ -21,12 +21,12 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Link gives a command access to a city. The caller must close it.
+// Link connects a command to a city. The caller must close it.
 type Link struct {
 	city.Control
 	Dir  string
-	Live bool // set if a controller is running; otherwise package offline handles requests
-	// cached stores and agents; nil unless the configuration is invalid and no controller is running
+	Live bool // a controller is running; otherwise package offline handles requests
+	// nil unless the configuration is invalid and no controller is running
 	ConfigCache *folder.ConfigCache
 	Close       func()
 }
@@ -34,8 +34,7 @@ type Link struct {
 // FolderTimeout is the timeout for reading a city's folder.
 const FolderTimeout = 5 * time.Second
 
-// CityDir returns the city's folder: --city, GC_CITY_PATH, or the nearest folder upwards with a city.toml. It returns
-// an error if it finds none within FolderTimeout.
+// CityDir returns the city's folder: --city, GC_CITY_PATH, or the nearest folder upwards with a city.toml.
 func (e *Env) CityDir() (string, error) {
 	type place struct {
 		dir string
@@ -60,7 +59,6 @@ type NoCity struct{ Dir, text string }
 func (n NoCity) Error() string { return n.text }
 
 func lookForCity(e *Env) (string, error) {
-	// Dir comes from --city, or from the argument of a command such as register
 	for _, given := range []struct{ from, dir string }{{"", e.Dir},
 		{"GC_CITY_PATH: ", e.Getenv("GC_CITY_PATH")}} {
 		if given.dir == "" {
@@ -99,7 +97,7 @@ func lookForCity(e *Env) (string, error) {
 	return dir, nil
 }
 
-// Open opens the command's city, with or without a controller. The caller must close the link.
+// Open opens the command's city. The caller must close the link.
 func (e *Env) Open(ctx context.Context) (*Link, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -115,7 +113,7 @@ func (e *Env) Open(ctx context.Context) (*Link, error) {
 	return l, nil
 }
 
-// OpenNamed opens the command's city and finds the object with the given name, by the same rules as Link.Resolve.
+// OpenNamed opens the command's city and finds the object with the given name.
 func (e *Env) OpenNamed(ctx context.Context, name string, kinds ...suggest.Kind) (*Link, Found,
 	error) {
 	l, err := e.Open(ctx)
@@ -142,7 +140,7 @@ func (e *Env) OpenSnapshot(ctx context.Context) (*Link, *city.Snapshot, error) {
 	return l, s, err
 }
 
-// ReadOnly is a control that does not allow changes.
+// ReadOnly is a city that rejects changes.
 type ReadOnly struct{ city.Control }
 
 // Do implements city.Control. It always returns an error.
@@ -150,8 +148,7 @@ func (ReadOnly) Do(_ context.Context, c city.Command) (city.Receipt, error) {
 	return city.Receipt{}, ReadOnlyError(c.Verb())
 }
 
-// Attach implements city.Control. It always returns an error: this Control only reads, but an attached
-// user can type.
+// Attach implements city.Control. It always returns an error, because an attached user can type.
 func (ReadOnly) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
 	return nil, ReadOnlyError("attach")
 }
@@ -183,7 +180,7 @@ func DefaultsToSelf(c *cobra.Command) {
 	}
 }
 
-// WarnConfigCache prints a warning that the configuration is invalid and that the command uses cached values instead.
+// WarnConfigCache warns that the command uses cached values because the configuration is invalid.
 func WarnConfigCache(e *Env) {
 	e.Warn(config.FileName + " is invalid, so this command uses the cached stores and agents; " +
 		"`gcity config show --validate` lists the errors")

@@ -12,17 +12,16 @@ type number[T int | uint64] struct {
 	minimum T
 }
 
-// Number returns a flag value that accepts whole numbers not below minimum, and stores them in *to. The default is the
-// current value of *to.
+// Number returns a flag value that stores whole numbers from minimum upwards in *to.
 func Number[T int | uint64](to *T, minimum T) pflag.Value { return number[T]{to, minimum} }
 
 // String returns the number.
 func (n number[T]) String() string { return fmt.Sprint(*n.to) }
 
-// Type returns the placeholder for the value in the help.
+// Type implements pflag.Value.
 func (n number[T]) Type() string { return "N" }
 
-// Set parses text as a number and stores it.
+// Set implements pflag.Value.
 func (n number[T]) Set(text string) error {
 	var value T
 	var err error

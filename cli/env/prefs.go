@@ -31,8 +31,7 @@ func HasPrefs(f prefs.Files) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// RoomPrefs returns the preferences for the control room. It shortens paths below the home folder to save space on the
-// screen.
+// RoomPrefs returns the preferences for the control room.
 func RoomPrefs(e *Env, p prefs.Prefs, file string) tui.Preferences {
 	short := func(text string) string {
 		if home := e.Getenv("HOME"); filepath.IsAbs(home) && home != "/" {
@@ -54,13 +53,13 @@ func RoomPrefs(e *Env, p prefs.Prefs, file string) tui.Preferences {
 	return out
 }
 
-// OwnPrefs contains a user's preferences and the files that they come from.
+// OwnPrefs contains a user's preferences and their files.
 type OwnPrefs struct {
 	Files prefs.Files
 	Last  prefs.Prefs
 }
 
-// WatchPrefs reports changed preferences until ctx is done. After a panic, it logs the panic and returns.
+// WatchPrefs reports changed preferences until ctx is done.
 func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 	log *slog.Logger) <-chan tui.Preferences {
 	f, last := own.Files, own.Last
@@ -88,8 +87,7 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 	return changes
 }
 
-// MemoryFile returns the file in which the control room stores its state for a city, or "" without a home folder. A
-// hash in its name distinguishes folders with the same name.
+// MemoryFile returns the file in which the control room stores its state for a city, or "" without a home folder.
 func MemoryFile(getenv func(string) string, dir string) string {
 	base := getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {

@@ -10,11 +10,9 @@ import (
 	"gcity/cli/output"
 )
 
-// progressEvery is the minimum time between two progress lines if stderr is not a terminal.
 const progressEvery = 5 * time.Second
 
-// Progress shows the progress of a long operation on stderr. On a terminal, it rewrites one line; otherwise, it prints
-// a new line every few seconds. It is not safe for concurrent use.
+// Progress shows the progress of a long operation on stderr. It is not safe for concurrent use.
 type Progress struct {
 	e       *Env
 	columns int // width of the terminal; 0 = not a terminal
@@ -48,7 +46,7 @@ func (p *Progress) Show(text string) {
 	}
 }
 
-// Clear removes the progress line to make room for other output.
+// Clear removes the progress line.
 func (p *Progress) Clear() {
 	if p.shown != "" {
 		p.shown = ""

@@ -11,7 +11,7 @@ import (
 // RevealHelp describes --show-secrets.
 const RevealHelp = "also show the secrets in command lines and variables; works only on a terminal"
 
-// MayReveal returns an error if --show-secrets would write secrets to a file or a pipe, or print them as JSON.
+// MayReveal returns an error if --show-secrets is used without a terminal or with --json.
 func MayReveal(e *Env, secrets bool) error {
 	if secrets && (e.JSON || !e.OutTTY) {
 		return exit.Usage("--show-secrets works only on a terminal; programs can read " +
@@ -20,8 +20,7 @@ func MayReveal(e *Env, secrets bool) error {
 	return nil
 }
 
-// Reveal adds the secrets to an inspection. It reads them from the configuration files, because the controller never
-// sends secrets.
+// Reveal adds the secrets to an inspection. The controller never sends secrets, so it reads the configuration files.
 func Reveal(e *Env, g *city.Agent, about *city.Inspection) error {
 	c, err := LoadHere(e)
 	if err != nil {

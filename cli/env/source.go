@@ -12,7 +12,7 @@ import (
 	"gcity/config"
 )
 
-// LoadHere reads the configuration for the command's city.
+// LoadHere reads the configuration of the command's city.
 func LoadHere(e *Env) (*config.City, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -25,7 +25,7 @@ func LoadHere(e *Env) (*config.City, error) {
 	return c, err
 }
 
-// WithSource adds to a command the flags that select the configuration files.
+// WithSource adds the flags that select configuration files.
 func WithSource(e *Env, c *cobra.Command) *cobra.Command {
 	c.Flags().StringArrayVarP(&e.Files, "file", "f", nil,
 		"also read the configuration file `FILE`, after those that city.toml includes")
@@ -62,8 +62,7 @@ func (e *Env) SourceArgs() []string {
 	return args
 }
 
-// LoadAt reads the configuration that the flags select or, without flags, the running controller's. If running is nil,
-// it uses this process's environment.
+// LoadAt reads the configuration that the flags select or, without flags, that of the running controller.
 func (e *Env) LoadAt(dir string, running *city.Snapshot) (*config.City, error) {
 	s, err := e.sourceAt(dir, running)
 	if err != nil {
@@ -72,7 +71,7 @@ func (e *Env) LoadAt(dir string, running *city.Snapshot) (*config.City, error) {
 	return s.Load()
 }
 
-// ParseAt is like LoadAt, but with data in place of the content of city.toml.
+// ParseAt is like LoadAt, with data as the content of city.toml.
 func (e *Env) ParseAt(dir string, data []byte, running *city.Snapshot) (*config.City, error) {
 	s, err := e.sourceAt(dir, running)
 	if err != nil {

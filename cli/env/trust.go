@@ -2,7 +2,7 @@ package env
 
 import "gcity/trust"
 
-// NoteUntrusted makes the command print, when it ends, why the programs of an untrusted city did not run.
+// NoteUntrusted makes the command print, when it ends, why the city's programs did not run.
 func NoteUntrusted(e *Env, g trust.Grant) {
 	if !e.Completes {
 		e.Untrusted = g.Err()

@@ -46,10 +46,10 @@ func (e *Env) Receipt(r city.Receipt) error {
 	return nil
 }
 
-// StatusShape returns a city's totals, in the form that the API uses.
+// StatusShape returns a city's totals in the API's form.
 func StatusShape(e *Env, s *city.Snapshot) api.Status {
 	out := api.StatusOf(s, e.Now())
-	if out.Version == "" { // snapshots from package offline have no version
+	if out.Version == "" {
 		out.Version = e.Version
 	}
 	return out

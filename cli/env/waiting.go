@@ -13,14 +13,13 @@ import (
 )
 
 const (
-	// SayAfter is how long an operation may take before a message is printed.
+	// SayAfter is how long an operation runs before its first message.
 	SayAfter = time.Second
-	// SayEvery is how often, during a stop, the command checks what the city is still waiting for.
+	// SayEvery is the time between two polls of a stopping city.
 	SayEvery = 250 * time.Millisecond
 )
 
-// SayEnding prints on stderr what a stopping city is waiting for. It begins after SayAfter and ends when done is
-// called.
+// SayEnding prints on stderr what a stopping city waits for, until done is called.
 func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -52,8 +51,7 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// SaySettling prints on stderr which agents a starting city is waiting for. It begins after 2*SayAfter and ends when
-// done is called.
+// SaySettling prints on stderr which agents a starting city waits for, until done is called.
 func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -74,8 +72,7 @@ func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// SayProgress calls the function text with the city's newest state, and shows the returned text on stderr. It begins
-// after SayAfter and ends when done is called.
+// SayProgress shows text of the city's newest state on stderr until done is called.
 func SayProgress(ctx context.Context, e *Env, c city.Control,
 	text func(*city.Snapshot) string) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -92,16 +89,15 @@ func SayProgress(ctx context.Context, e *Env, c city.Control,
 	return func() { cancel(); wg.Wait() }
 }
 
-// Slowly reports what a slow operation is waiting for, and the maximum wait. The caller must call done at the end of
-// the operation.
+// Slowly reports what an operation waits for, and for how long at most. The caller must call done.
 type Slowly func(ctx context.Context, what string, most time.Duration) (done func())
 
-// SaySlow prints on stderr what an operation is waiting for, if it is still waiting after SayAfter.
+// SaySlow prints on stderr what an operation waits for, if it takes longer than SayAfter.
 func (e *Env) SaySlow(ctx context.Context, what string, most time.Duration) (done func()) {
 	return sayLater(ctx, e, SayAfter, what, most)
 }
 
-// SayVerySlow is like SaySlow, for operations that usually take a while.
+// SayVerySlow is like SaySlow, for operations that usually take longer.
 func (e *Env) SayVerySlow(ctx context.Context, what string, most time.Duration) (done func()) {
 	return sayLater(ctx, e, 5*SayAfter, what, most)
 }
@@ -120,8 +116,7 @@ func sayLater(ctx context.Context, e *Env, after time.Duration, what string,
 	return func() { cancel(); wg.Wait() }
 }
 
-// Interruptible returns a context that is canceled on SIGINT or SIGTERM, and a function that restores the usual
-// handling of these signals.
+// Interruptible returns a context that is canceled on SIGINT or SIGTERM.
 func Interruptible(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 }

@@ -11,18 +11,17 @@ import (
 	"gcity/describe"
 )
 
-// awaited is the list of cities for a long-running command. Without a supervisor, it connects to the first supervisor
-// that starts.
+// awaited connects to the first supervisor that starts.
 type awaited struct {
 	open func() (city.Directory, func(), error)
 
 	mu      sync.Mutex
-	dir     city.Directory // nil until a supervisor is found
+	dir     city.Directory
 	closeIt func()
 }
 
-// AwaitDirectory returns the list of cities, or nil if the command cannot open one. With --read-only, the list rejects
-// changes. The caller must call the returned function to close the list.
+// AwaitDirectory returns the list of cities, or nil if the command cannot open one. The caller must call the returned
+// function to close the list.
 func AwaitDirectory(e *env.Env) (city.Directory, func()) {
 	if e.Cities == nil {
 		return nil, func() {}

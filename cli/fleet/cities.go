@@ -181,7 +181,7 @@ func unregister(ctx context.Context, e *env.Env, args []string) error {
 	return e.Receipt(city.Receipt{Message: what})
 }
 
-// registeredCities returns the registered cities. It prefers a running supervisor's names to those in the registry.
+// registeredCities prefers a running supervisor's names to those in the registry.
 func registeredCities(ctx context.Context, e *env.Env, home env.SupervisorHome) ([]host.Registered,
 	error) {
 	fleet, _, err := host.DialSupervisor(e)
@@ -200,7 +200,7 @@ func registeredCities(ctx context.Context, e *env.Env, home env.SupervisorHome) 
 	return all, nil
 }
 
-// UnregisterAndWait removes a city from the registry, and waits until a running supervisor has stopped it.
+// UnregisterAndWait unregisters a city, and waits until a running supervisor has stopped it.
 func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	entry host.Registered) (string, error) {
 	fleet, _, err := host.DialSupervisor(e)
@@ -221,7 +221,6 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		if i := slices.IndexFunc(all, func(i city.Info) bool {
 			return i.Path == entry.Path
 		}); i >= 0 {
-			// the registry might lack the name, but the supervisor knows it
 			entry.Name = all[i].Name
 		}
 	}
@@ -281,7 +280,7 @@ func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Regi
 	return host.Registered{}, missing
 }
 
-// Resolved resolves the symbolic links in a path, even if the path does not exist.
+// Resolved resolves the symbolic links in a path, which may not exist.
 func Resolved(path string) string {
 	for up, rest := path, ""; ; {
 		if real, err := filepath.EvalSymlinks(up); err == nil {
@@ -309,8 +308,6 @@ func citiesOf(all []city.Info) citiesShape {
 	return out
 }
 
-// supervisedCities returns the running supervisor's list of cities. If no supervisor is running, it returns an
-// exit.NotRunning error.
 func supervisedCities(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	fleet, r, err := host.DialSupervisor(e)
 	if exit.IsStopped(err) {
@@ -325,7 +322,7 @@ func supervisedCities(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	return fleet.Cities(ctx)
 }
 
-// CityList returns the states of the registered cities. Without a supervisor it reads them from their folders.
+// CityList returns the states of the registered cities, with or without a supervisor.
 func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	all, err := supervisedCities(ctx, e)
 	if !exit.IsStopped(err) {
@@ -346,8 +343,6 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 
 func byName(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) }
 
-// newLooks returns an empty set of calls that read the states of cities. A call for a folder that never responds stays
-// in the set.
 func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
 
 func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []host.Registered,
@@ -385,8 +380,7 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	return i
 }
 
-// recentState returns the state of a city according to its controller. It does not search a stopped city for sessions,
-// because control rooms call it often.
+// recentState does not search a stopped city for sessions, because control rooms call it often.
 func recentState(ctx context.Context, e host.Registered) city.Info {
 	i := city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)

@@ -18,11 +18,11 @@ import (
 
 const cityTimeout = 2 * time.Second
 
-// ListTimeout is how long a command waits for the supervisor's list of cities.
+// ListTimeout is how long a command waits for the list of cities.
 const ListTimeout = 5 * time.Second
 
-// Directory returns the list of this machine's cities, or nil if no supervisor is running. With --read-only, the list
-// rejects changes. The caller must call the returned function to close the list.
+// Directory returns the list of this machine's cities, or nil if no supervisor is running. The caller must call the
+// returned function to close the list.
 func Directory(e *env.Env) (city.Directory, func(), error) {
 	if e.Cities == nil {
 		return nil, func() {}, nil
@@ -45,14 +45,14 @@ func (d readOnlyDirectory) City(name string) (city.Control, error) {
 	return env.ReadOnly{Control: c}, nil
 }
 
-// cityReport is a city and its state. The state is nil if the city is not running or did not respond.
+// snap is nil if the city is not running or did not respond.
 type cityReport struct {
 	city.Info
 	snap   *city.Snapshot
 	silent string
 }
 
-// PrintFleet writes a row for each city. It requests all states concurrently.
+// PrintFleet prints a row for each city.
 func PrintFleet(ctx context.Context, e *env.Env, d city.Directory) error {
 	ask, cancel := context.WithTimeout(ctx, ListTimeout)
 	infos, err := d.Cities(ask)

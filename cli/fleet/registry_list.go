@@ -25,19 +25,16 @@ import (
 	"gcity/supervisor"
 )
 
-// registryPoll is the time between two polls of the cities. It is short, because users switch to a city right after
-// they have started it.
+// short, because users switch to a city right after they start it
 const registryPoll = 2 * time.Second
 
-// registryCheck is how often Watch checks whether a command has changed the registry or the recently opened cities. A
-// check reads only the times of the files.
+// registryCheck is how often Watch compares the times of the list files.
 const registryCheck = 250 * time.Millisecond
 
-// startTimeout is how long a headless controller may take to respond.
 const startTimeout = 30 * time.Second
 
-// RoomDirectory is like AwaitDirectory, but also lists recently opened cities, and can start a city. If hosted is not
-// nil, it is the city that this process runs in dir.
+// RoomDirectory is like AwaitDirectory, but also lists recently opened cities, and can start a city. If not nil, hosted
+// is the city that this process runs in dir.
 func RoomDirectory(e *env.Env, hosted city.Control, dir string) (city.Directory, func()) {
 	d, closeIt := AwaitDirectory(e)
 	if d == nil {
@@ -59,7 +56,7 @@ type registrarList struct {
 	city.Registrar
 }
 
-// Unregister implements city.Registrar. If the city is in the list but not registered, the error says what to do.
+// Unregister implements city.Registrar.
 func (l registrarList) Unregister(ctx context.Context, name string) (city.Receipt, error) {
 	r, err := l.Registrar.Unregister(ctx, name)
 	if exit.HasCode(err, city.NotFound) {
@@ -71,20 +68,19 @@ func (l registrarList) Unregister(ctx context.Context, name string) (city.Receip
 	return r, err
 }
 
-// registryList adds the recently opened cities to a supervisor's list. While no supervisor is running, it finds the
-// registered cities itself.
+// registryList adds the recently opened cities to a supervisor's list, and works without a supervisor.
 type registryList struct {
 	city.Directory
 	e          *env.Env
 	looks      *deadline.Calls[city.Info]
-	hosted     city.Control // city that this process runs; nil = none
+	hosted     city.Control // city that this process runs; may be nil
 	hostedPath string
-	refresh    chan struct{} // Watch reads the list as soon as it receives a value
+	refresh    chan struct{} // makes Watch read the list at once
 
 	mu         sync.Mutex
-	supervised bool                    // the newest list is a supervisor's
-	last       []city.Info             // the latest list; nil = none yet
-	dialed     map[string]city.Control // controllers, by folder
+	supervised bool
+	last       []city.Info
+	dialed     map[string]city.Control // by folder
 	closers    []func()
 }
 
@@ -115,7 +111,6 @@ func (l *registryList) find(ctx context.Context) (all []city.Info, registered in
 	return l.addRecent(ctx, nil, entries), len(entries), nil
 }
 
-// recentCities returns the cities that this user has opened recently.
 func recentCities(e *env.Env) (env.SupervisorHome, []host.Registered, error) {
 	home, err := env.Home(e)
 	if err != nil {
@@ -125,19 +120,17 @@ func recentCities(e *env.Env) (env.SupervisorHome, []host.Registered, error) {
 	return home, all, err
 }
 
-// WarnAboutRecent prints a warning if the recently opened cities cannot be read. The lists of cities then contain only
-// the registered cities.
+// WarnAboutRecent warns if the recently opened cities cannot be read.
 func WarnAboutRecent(e *env.Env) {
 	if _, _, err := recentCities(e); err != nil {
 		e.Warn("recently opened cities are not listed: " + err.Error())
 	}
 }
 
-// addRecent adds the registered and the recently opened cities to a supervisor's list. It forgets a recent city that is
-// not running and has no city.toml.
+// addRecent forgets recent cities that are not running and have no city.toml.
 func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	registered []host.Registered) []city.Info {
-	// ignore the error, because the other cities are more important; see WarnAboutRecent
+	// WarnAboutRecent reports the error
 	home, recent, _ := recentCities(l.e)
 	known := map[string]bool{}
 	for i := range supervised {
@@ -258,7 +251,6 @@ func (l *registryList) Refresh() {
 	}
 }
 
-// filesChanged reports whether the registry or the recently opened cities have changed since the previous call.
 func (l *registryList) filesChanged(seen *supervisor.ListTimes) bool {
 	home, err := env.Home(l.e)
 	if err != nil {
@@ -269,7 +261,7 @@ func (l *registryList) filesChanged(seen *supervisor.ListTimes) bool {
 	return *seen != before
 }
 
-// Watch implements city.Directory. It polls the states of cities that no supervisor runs.
+// Watch implements city.Directory.
 func (l *registryList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -399,7 +391,7 @@ func (l *registryList) Start(ctx context.Context, name string) error {
 		}
 		return cannotRun(l.e, info)
 	}
-	// the flags of this command apply only to its own city
+	// this command's flags apply only to its own city
 	_, err = host.SpawnHeadless(ctx, &env.Env{}, dir)
 	return err
 }

@@ -15,13 +15,12 @@ import (
 )
 
 type supervisorShape struct {
-	Running bool      `json:"running"`
-	PID     int       `json:"pid,omitempty"`
-	Version string    `json:"version,omitempty"`
-	Started time.Time `json:"started,omitzero"`
-	Home    string    `json:"home"`
-	Socket  string    `json:"socket"`
-	// TCP address of the supervisor's API in its settings, or ""
+	Running bool        `json:"running"`
+	PID     int         `json:"pid,omitempty"`
+	Version string      `json:"version,omitempty"`
+	Started time.Time   `json:"started,omitzero"`
+	Home    string      `json:"home"`
+	Socket  string      `json:"socket"`
 	API     string      `json:"api,omitempty"`
 	Token   string      `json:"api_token_file,omitempty"`
 	Problem string      `json:"problem,omitempty"`
@@ -64,7 +63,7 @@ func supervisorStatus(ctx context.Context, e *env.Env) error {
 	return err
 }
 
-// SupervisorTroubles returns the problems that the running supervisor reports, and notes about the default TCP address.
+// SupervisorTroubles returns the running supervisor's problems, and notes about the default TCP address.
 func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []string) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {

@@ -18,8 +18,7 @@ import (
 	"gcity/events"
 )
 
-// StartInBackground starts a city and waits until its agents have started. The supervisor runs the city if supervised
-// is true, the city is registered, or it has no service.
+// StartInBackground starts a city and waits until its agents have started. If supervised, the supervisor runs it.
 func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	if len(e.Files) > 0 || e.Strict {
 		return exit.Usage("the supervisor runs cities only from their city.toml: use -f and " +
@@ -150,7 +149,7 @@ func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapsh
 	}
 }
 
-// AgentEventsAfter returns the events about a city's agents after the given sequence number, oldest first.
+// AgentEventsAfter returns the agent events after the given sequence number, oldest first.
 func AgentEventsAfter(ctx context.Context, dir string, before uint64) ([]events.Event, error) {
 	return folder.ReadEvents(ctx, dir, events.Query{After: before, Forward: true,
 		Types: []string{"agent.*"}, Limit: 10_000})
@@ -173,8 +172,7 @@ func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, by string) (e
 	return err
 }
 
-// Enrolled returns a city's registry entry, and whether there is one. If the registry cannot be read, it returns
-// false.
+// Enrolled returns a city's registry entry. It returns false if the registry cannot be read.
 func Enrolled(e *env.Env, dir string) (env.SupervisorHome, host.Registered, bool) {
 	home, err := env.Home(e)
 	if err != nil {
@@ -200,8 +198,7 @@ func isSupervised(ctx context.Context, e *env.Env, l *env.Link) bool {
 	return err == nil && s.PID == r.PID
 }
 
-// IsManaged reports whether the running supervisor is responsible for this city: it runs the city, or will try to
-// start it again.
+// IsManaged reports whether the running supervisor runs this city or will start it again.
 func IsManaged(ctx context.Context, e *env.Env, l *env.Link) bool {
 	if l.Live {
 		return isSupervised(ctx, e, l)
@@ -211,8 +208,7 @@ func IsManaged(ctx context.Context, e *env.Env, l *env.Link) bool {
 	return runs && is
 }
 
-// StopSupervised stops and unregisters a city that the supervisor runs. For any other city, or with --read-only, ok is
-// false.
+// StopSupervised stops and unregisters a city that the supervisor runs. For any other city, ok is false.
 func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err error) {
 	home, entry, is := Enrolled(e, l.Dir)
 	if !is || e.ReadOnly || !isSupervised(ctx, e, l) {
@@ -222,14 +218,14 @@ func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err 
 	return true, err
 }
 
-// Forgotten is the message for a city that a command has unregistered.
+// Forgotten is the message for an unregistered city.
 const Forgotten = "the city is no longer registered; " + HowToReturn
 
 // HowToReturn says how to start a city that is no longer registered.
 const HowToReturn = "`gcity start` registers and starts it again"
 
-// ForgetStopped unregisters a stopped city if a running supervisor would start it again. The message says whether the
-// city is still registered.
+// ForgetStopped unregisters a stopped city if a running supervisor would start it again. It returns a message for the
+// user.
 func ForgetStopped(ctx context.Context, e *env.Env, dir string) (string, error) {
 	home, entry, is := Enrolled(e, dir)
 	if _, runs := host.FindSupervisor(e); is && !runs {

@@ -78,9 +78,9 @@ agents. HUP reloads cities.toml and supervisor.toml, and retries failed cities a
 		},
 	}
 	c.Flags().BoolVar(&detached, "detached", false, "write the log only to the file")
-	_ = c.Flags().MarkHidden("detached") // cannot fail: the flag exists
+	_ = c.Flags().MarkHidden("detached")
 	c.Flags().BoolVar(&untilEmpty, "until-empty", false, "exit when no city is left")
-	_ = c.Flags().MarkHidden("until-empty") // cannot fail: the flag exists
+	_ = c.Flags().MarkHidden("until-empty")
 	return c
 }
 

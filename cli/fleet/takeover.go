@@ -30,8 +30,7 @@ func otherController(ctx context.Context, dir string, supervisor int) *city.Snap
 	return s
 }
 
-// takeOver replaces a controller without stopping its agents. If start fails, it starts a controller of the previous
-// kind again.
+// takeOver replaces a controller without stopping its agents. If start fails, it starts the previous kind again.
 func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	start func() error) error {
 	how := ""
@@ -65,7 +64,6 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	return fmt.Errorf("%w\nthe city runs in the background again (pid %d)", err, pid)
 }
 
-// release makes a city's controller exit without stopping its agents, and waits for the exit.
 func release(ctx context.Context, dir string, pid int) error {
 	near, closeNear, err := folder.Dial(dir)
 	if err != nil {

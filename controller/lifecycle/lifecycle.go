@@ -5,24 +5,23 @@ package lifecycle
 // State is the state of an agent's session.
 type State int
 
-// These are the states. A session is Unready if it was not ready when the controller found it.
+// A session is Unready if it was not ready when the controller found it.
 const (
-	Absent State = iota // no session is running
+	Absent State = iota
 	Starting
 	Unready  // a session is running but not ready
-	Resuming // a session is running, and its provider is waiting until it is ready
-	Running  // a session is running and ready
+	Resuming // the provider waits until the running session is ready
+	Running
 	Stopping
 	// a start or a stop has failed, so the sessions must be listed before the next action
 	Unknown
 )
 
-// Phase is the state of an agent's session, with facts that affect its next state. The methods that begin or end a
-// start or stop do nothing if the current state does not allow it. The caller must not report results of a list while a
-// start or stop is in flight.
+// Phase is the state of an agent's session. A start or stop that the state does not allow is ignored. The caller must
+// not report results of a list while a start or stop is in flight.
 type Phase struct {
 	state State
-	// last known state of the session: Absent, Unready or Running
+	// last known state: Absent, Unready or Running
 	known    State
 	step     uint64 // step in which the latest start or stop began or ended
 	canceled bool
@@ -39,15 +38,15 @@ func (p *Phase) Start(step uint64) {
 	}
 }
 
-// Resume records that the provider begins to wait for an adopted session to become ready.
+// Resume records that the provider waits until an adopted session is ready.
 func (p *Phase) Resume(step uint64) {
 	if p.state == Unready {
 		p.state, p.step, p.canceled = Resuming, step, false
 	}
 }
 
-// Cancel records that the start in flight is canceled. The start still returns a result. Cancel returns false if no
-// start is in flight, or if it was already canceled.
+// Cancel records that the start in flight is canceled. The start still returns a result. Cancel returns false if there
+// is nothing to cancel.
 func (p *Phase) Cancel() bool {
 	if !p.Starting() || p.canceled {
 		return false
@@ -56,8 +55,8 @@ func (p *Phase) Cancel() bool {
 	return true
 }
 
-// StartEnds records that the start in flight has returned. The caller must then call Runs, BecomesUnknown or Ends.
-// StartEnds returns false if no start is in flight.
+// StartEnds records that a start has returned. The caller must then call Runs, BecomesUnknown or Ends. It returns false
+// if no start is in flight.
 func (p *Phase) StartEnds(step uint64) bool {
 	if !p.Starting() {
 		return false
@@ -73,8 +72,8 @@ func (p *Phase) Stop(step uint64) {
 	}
 }
 
-// StopEnds records that the stop in flight has returned. The caller must then call Ends or BecomesUnknown. StopEnds
-// returns false if no stop is in flight.
+// StopEnds records that a stop has returned. The caller must then call Ends or BecomesUnknown. It returns false if no
+// stop is in flight.
 func (p *Phase) StopEnds(step uint64) bool {
 	if p.state != Stopping {
 		return false
@@ -86,10 +85,10 @@ func (p *Phase) StopEnds(step uint64) bool {
 // Runs records that the session is running and ready.
 func (p *Phase) Runs() { p.state, p.known, p.seen = Running, Running, true }
 
-// BecomesUnknown records that a start or a stop has failed, so that it is unknown whether a session is running.
+// BecomesUnknown records that a start or a stop has failed.
 func (p *Phase) BecomesUnknown() { p.state = Unknown }
 
-// Ends records that the session has ended. If the state is Unknown, it stays Unknown until the sessions are listed.
+// Ends records that the session has ended. The state Unknown stays until the sessions are listed.
 func (p *Phase) Ends() {
 	p.known = Absent
 	if p.state != Unknown {
@@ -97,7 +96,7 @@ func (p *Phase) Ends() {
 	}
 }
 
-// Listed records that the sessions were listed after the latest start or stop. It resolves the state Unknown.
+// Listed records that the sessions were listed after the latest start or stop.
 func (p *Phase) Listed() {
 	if p.state == Unknown {
 		p.state = p.known
@@ -119,7 +118,7 @@ func (p *Phase) Alive() bool { return p.known != Absent }
 // Ready reports whether the session is assumed to be running and ready.
 func (p *Phase) Ready() bool { return p.known == Running }
 
-// Starting reports whether a start is in flight, or the provider is waiting for an adopted session to become ready.
+// Starting reports whether a start or a resume is in flight.
 func (p *Phase) Starting() bool { return p.state == Starting || p.state == Resuming }
 
 // Stopping reports whether a stop is in flight.
@@ -128,7 +127,7 @@ func (p *Phase) Stopping() bool { return p.state == Stopping }
 // InFlight reports whether a start or a stop is in flight.
 func (p *Phase) InFlight() bool { return p.Starting() || p.state == Stopping }
 
-// Idle reports whether no session is assumed to be running, and no start is in flight.
+// Idle reports whether no session is assumed to be running or starting.
 func (p *Phase) Idle() bool { return p.known == Absent && p.state != Starting }
 
 // Canceled reports whether the latest start was canceled.
@@ -137,6 +136,5 @@ func (p *Phase) Canceled() bool { return p.canceled }
 // Seen reports whether a session was ever seen running.
 func (p *Phase) Seen() bool { return p.seen }
 
-// Step returns the step in which the latest start or stop began or ended. A list that was requested earlier is out
-// of date.
+// Step returns the step in which the latest start or stop began or ended. Lists requested earlier are out of date.
 func (p *Phase) Step() uint64 { return p.step }

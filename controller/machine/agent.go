@@ -18,11 +18,10 @@ import (
 	"gcity/session"
 )
 
-// typedRecently is how long a restart for a configuration change is delayed after a user has typed.
+// a restart for a configuration change is delayed this long after a user has typed
 const typedRecently = time.Minute
 
-// viewersFresh is the maximum age of a session list that is used to decide whether to stop an agent. The list shows
-// attached viewers and activity.
+// maximum age of a session list that is used to decide whether to stop an agent
 const viewersFresh = time.Second
 
 const stopRetry = 5 * time.Second
@@ -33,8 +32,7 @@ func (m *Machine) decideAll(now time.Time) {
 	}
 }
 
-// decide brings an agent one step closer to the wanted state. It is level-triggered: it depends only on the current
-// facts, and a second call changes nothing (L5).
+// decide brings an agent one step closer to the wanted state. A second call changes nothing (L5).
 func (m *Machine) decide(now time.Time, a *record) {
 	if !m.lists.listed || m.ending == leaveAgents || m.ending == ended {
 		return
@@ -52,14 +50,14 @@ func (m *Machine) decide(now time.Time, a *record) {
 		m.decideAlive(now, a)
 	case lifecycle.Absent:
 		m.decideDead(now, a)
-	case lifecycle.Unknown: // the next list of sessions resolves this state
+	case lifecycle.Unknown:
 		if !a.until.IsZero() && !now.Before(a.until) {
 			m.set(now, a, a.state, a.reason, time.Time{})
 		}
 	}
 }
 
-// mayCancel cancels a start that is no longer wanted. The start still returns a result (L1).
+// the start still returns a result (L1)
 func (m *Machine) mayCancel(a *record) {
 	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended.On() ||
 		a.act.intent.kind != causeNone || a.policy.obsolete(a)
@@ -103,13 +101,12 @@ func (k causeKind) stopsMany() bool {
 		k == causeSuspend
 }
 
-// whyStop returns the most important cause for stopping a running session. The cases are in order of importance.
+// the cases are in order of importance
 func (m *Machine) whyStop(now time.Time, a *record) cause {
 	switch {
 	case m.ending == stopAgents:
 		return cause{kind: causeCityStop, why: "the city is being stopped"}
 	case a.want == nil && a.pool == nil && a.drain.current != nil && a.drain.current.by == byPool:
-		// the pool was removed; its members may finish first
 		return a.drained(now)
 	case a.want == nil && a.pool == nil:
 		return cause{kind: causeOrphan, why: "orphan: not declared"}
@@ -151,7 +148,7 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 func (m *Machine) decideDead(now time.Time, a *record) {
 	m.clearStuck(a)
 	switch {
-	case a.unwanted(): // the record is removed once the session is no longer listed
+	case a.unwanted():
 		why := "no longer declared"
 		if a.want != nil {
 			why = a.surplusReason()
@@ -182,7 +179,6 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 	case a.policy.waits(a):
 		a.policy.rest(now, a)
 	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:
-		// a restart by a user ends the wait before the next start
 		if a.restart.stays() || a.restart.waits(now) {
 			a.act.startReason = a.act.intent.why
 		}
@@ -197,7 +193,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 func (m *Machine) stop(now time.Time, a *record, c cause) {
 	a.phase.Stop(m.stepNumber)
 	killed := c.kind == causeKill || a.act.intent.kind == causeKill
-	// a requested kill with force stays forced, even if another cause takes precedence
+	// the kill keeps its force if another cause takes precedence
 	c.force = c.force || a.act.intent.force
 	a.act.stopping, a.act.intent = c, cause{}
 	grace := m.conf.Grace
@@ -216,11 +212,10 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 		Force: c.force})
 }
 
-// updateStuck determines whether an agent with work has printed nothing for too long. An agent that is waiting for a
-// gate is not stuck.
+// an agent that waits for a gate is not stuck
 func (m *Machine) updateStuck(now time.Time, a *record) {
 	a.silence.stuckAt = time.Time{}
-	if a.want == nil || a.want.StuckAfter == 0 { // a former member of a pool has no declaration
+	if a.want == nil || a.want.StuckAfter == 0 {
 		m.clearStuck(a)
 		return
 	}
@@ -280,7 +275,7 @@ func (m *Machine) start(now time.Time, a *record) {
 	a.phase.Start(m.stepNumber)
 	a.act.earlyExit = nil
 	a.act.intent = cause{}
-	a.restart.end() // a user may start an agent that otherwise stays stopped
+	a.restart.end()
 	m.set(now, a, city.Starting, a.act.startReason, time.Time{})
 	if a.restart.missing.Why == "" {
 		m.decided(now, a, "start", a.act.startReason)
@@ -306,7 +301,7 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 			m.died(now, a, *early)
 		}
 	case early != nil && early.ID != a.sess.lastEnd && !early.Asked:
-		// this exit caused the failed start, and explains it better than in.Err
+		// it explains the failed start better than in.Err
 		m.died(now, a, *early)
 	case a.phase.Canceled():
 		a.phase.BecomesUnknown()
@@ -364,7 +359,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	}
 }
 
-// failed handles a failed start. The failure counts as a crash unless nothing was started.
+// the failure counts as a crash unless nothing was started
 func (p always) failed(now time.Time, a *record, err error) {
 	m := p.m
 	m.pools.Rollouts.Failed(a.name, rollout.Failure{Why: "did not start: " + err.Error()})
@@ -387,8 +382,7 @@ func (p always) failed(now time.Time, a *record, err error) {
 	}
 }
 
-// cannotStart handles a start that could not begin. Nothing has run, so this is not a crash. The failure is recorded
-// only once.
+// cannotStart handles a start that could not begin, which is not a crash.
 func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	if a.restart.missing.Why != err.Error() {
 		m.decided(now, a, city.CannotStart, err.Error())
@@ -401,7 +395,7 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	a.restart.cannotStart(err.Error(), a.want.Policy.Again(now, a.restart.missing.Tries))
 	a.act.startReason = "retried after a failed start"
 	m.set(now, a, a.restart.state(), a.restart.why, a.restart.until)
-	a.since = a.restart.missing.Since // keep the time of the first failure
+	a.since = a.restart.missing.Since
 	if m.oneShot {
 		a.restart.giveUp()
 	}
@@ -423,8 +417,6 @@ func (m *Machine) dialogAnswered(in effect.DialogAnswered) {
 	m.step.Do(effect.Record{Event: e})
 }
 
-// asks updates the reason for a starting agent's state. The agent is waiting for its provider, or for a user to
-// answer a question in the terminal.
 func (m *Machine) asks(now time.Time, in effect.Asking) {
 	a, ok := m.agents[in.Agent]
 	if !ok || !a.phase.Starting() || a.phase.Canceled() {
@@ -441,7 +433,7 @@ func (m *Machine) asks(now time.Time, in effect.Asking) {
 		"with emits_permission_warning = true, gcity answers such questions", time.Time{})
 }
 
-// exited handles an exit once per session ID. A provider may report an exit several times.
+// a provider may report an exit several times
 func (m *Machine) exited(now time.Time, e session.Exit) {
 	a, ok := m.agents[e.Agent]
 	if !ok || e.ID == a.sess.lastEnd {
@@ -451,7 +443,7 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	case lifecycle.Starting, lifecycle.Resuming:
 		a.act.earlyExit = &e
 		return
-	case lifecycle.Stopping: // the result of the stop will report the end
+	case lifecycle.Stopping: // the result of the stop reports the end
 		return
 	}
 	switch {
@@ -480,7 +472,6 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	m.ended(now, a, e.ID)
 	a.sess.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
 	d := effect.Death(&e)
-	// an exit with code 0 completes a drain
 	if drained != nil && a.policy.counts() && e.Code == 0 && e.Signal == "" {
 		m.decided(now, a, "drained", "exited 0")
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped,
@@ -489,7 +480,7 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 		m.drains.afterDrain(a, "exited 0", drained.by == byOperator, drained.final)
 		return
 	}
-	if a.act.intent.kind == causeRequest { // the agent exited before it was stopped
+	if a.act.intent.kind == causeRequest {
 		asked := a.act.intent
 		a.act.intent = cause{}
 		m.afterStop(now, a, asked)
@@ -510,7 +501,7 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 		Early: v.Crash && e.Uptime < a.want.Policy.MinUptime})
 	a.restart.diedOnItsOwn = true
 	final := drained != nil && drained.final && v.Outcome != restart.Leave
-	if final { // an agent that stays stopped does not need a quarantine or a delay
+	if final {
 		v.Outcome, v.At = restart.Restart, now
 	}
 	m.recordDeath(now, a, e, v)
@@ -551,7 +542,6 @@ func (m *Machine) applyVerdict(now time.Time, a *record, v restart.Verdict, what
 	}
 }
 
-// endText describes an exit that was not requested: "exited with code 1 after 0.3s".
 func endText(e *session.Exit) string {
 	how := fmt.Sprintf("exited with code %d", e.Code)
 	switch {
@@ -565,7 +555,7 @@ func endText(e *session.Exit) string {
 	return how + " after " + span.Took(e.Uptime)
 }
 
-// recordDeath records an exit. A crash event waits until the last output is saved.
+// a crash event waits until the last output is saved
 func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restart.Verdict) {
 	switch {
 	case m.journal.past[e.ID]:
@@ -601,7 +591,6 @@ func (a *record) sessionName() string {
 	return a.want.Spec.Name
 }
 
-// limitRestarts limits how often an agent can request its own restart. A requested restart never counts as a crash.
 func (a *record) limitRestarts(now time.Time, why string) {
 	if at := a.want.Policy.Paced(now, now.Sub(a.sess.life.Started)); at.After(now) {
 		a.restart.restartsLater(why, at)
@@ -615,7 +604,7 @@ func (m *Machine) flushAcks(a *record) {
 	a.act.acks, a.act.ackStep = a.act.acks[:0], m.stepNumber
 }
 
-// ended handles the end of a session. It is called exactly once for each session.
+// ended is called exactly once for each session.
 func (m *Machine) ended(now time.Time, a *record, id string) {
 	a.sess.lastEnd, a.drain.current, a.silence.idleAt = id, nil, time.Time{}
 	a.sess.exit = beforeOther(a.sess.exit)
@@ -633,12 +622,11 @@ func (m *Machine) ended(now time.Time, a *record, id string) {
 	}
 }
 
-// beforeOther returns e, marked as an exit of an earlier session. e may be nil.
 func beforeOther(e *city.Exit) *city.Exit {
 	if e == nil || e.Earlier {
 		return e
 	}
-	earlier := *e // e itself must not change, because snapshots share it
+	earlier := *e // snapshots share e
 	earlier.Earlier = true
 	return &earlier
 }
@@ -667,8 +655,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	m.decide(now, a)
 }
 
-// forRetry returns the cause for a retry of a failed stop. It returns the zero value for causes that whyStop finds
-// again.
+// whyStop finds the other causes again
 func (c cause) forRetry() cause {
 	switch c.kind {
 	case causeRestart, causeKill, causeRequest, causeStrategy, causeWatchdog:
@@ -709,34 +696,25 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	a.policy.stopped(now, a, c, e, replies)
 }
 
-// policy defines how the machine treats one kind of agent: when the agents start, and what happens after a session
-// ends. Triage agents use the policy onCall. All other agents use the policy always.
+// policy defines when agents of one kind start, and what happens after a session ends.
 type policy interface {
-	// counts reports whether the machine records starts and ends, and counts crashes.
 	counts() bool
-	// noRestart returns the reason why a user cannot restart an agent, or "" if the user can.
+	// noRestart returns why a user cannot restart an agent, or "".
 	noRestart(a *record) string
-	// waits reports whether a stopped agent has no reason to start. If so, the caller must call rest, which sets the
-	// agent's state.
+	// waits reports whether a stopped agent has no reason to start. The caller must then call rest.
 	waits(a *record) bool
 	rest(now time.Time, a *record)
-	// begins records that a start begins, and may set its reason.
 	begins(a *record)
 	startEffect(a *record) effect.Start
-	// obsolete reports whether the start in flight is no longer needed.
 	obsolete(a *record) bool
-	// ends returns the cause for stopping a session if no general cause applies.
 	ends(now time.Time, a *record) cause
-	// canceled handles the end of a canceled start. failed handles a failed start.
 	canceled(now time.Time, a *record)
 	failed(now time.Time, a *record, err error)
-	// died handles an exit that was not requested. The parameter drained is the drain that ended with the exit, or nil.
+	// drained is the drain that ended with the unrequested exit, or nil.
 	died(now time.Time, a *record, e session.Exit, drained *drain)
-	// stopped handles a completed stop. e is the event that records it.
 	stopped(now time.Time, a *record, c cause, e events.Event, replies []effect.Reply)
 }
 
-// always is the policy of agents that run as long as they are wanted.
 type always struct{ m *Machine }
 
 func (always) counts() bool                       { return true }
@@ -766,8 +744,7 @@ func (p always) stopped(now time.Time, a *record, c cause, e events.Event,
 	}
 }
 
-// onCall is the policy of triage agents, which start only for a watchdog's beats. Their exits never count as crashes;
-// the watchdog reports them instead.
+// onCall is the policy of triage agents. Their exits never count as crashes.
 type onCall struct{ m *Machine }
 
 func (onCall) counts() bool { return false }

@@ -15,24 +15,23 @@ import (
 	"gcity/internal/span"
 )
 
-// HurryLimit is how long a stopping city waits for killed agents. The time starts at the end of their grace period, or
-// when a user hurries the stop.
+// HurryLimit is how long a stopping city waits for killed agents.
 const HurryLimit = 10 * time.Second
 
 type cityStop struct {
 	m *Machine
 
-	leaving []effect.Reply // replies to the shutdown commands
-	hurried bool           // agents are stopped without a grace period
+	leaving []effect.Reply
+	hurried bool
 	// the latest list of sessions was requested while effects were in flight
 	early  bool
-	relook time.Time // time at which listing the sessions is retried
+	relook time.Time
 	gaveUp bool
 	since  time.Time
-	hurry  time.Time // time at which the grace period was ended early; zero = not ended early
-	by     time.Time // time at which the controller gives up
-	waits  []string  // what the stopping city is waiting for besides agents
-	giveUp string    // what might still be running after the controller has given up
+	hurry  time.Time // when the grace period was ended early; zero = never
+	by     time.Time // when the controller gives up
+	waits  []string
+	giveUp string // what might still be running after the controller has given up
 }
 
 func (cs *cityStop) begin(now, deadline time.Time) {
@@ -128,10 +127,9 @@ func (cs *cityStop) snapshotStop() *city.Ending {
 	return e
 }
 
-// namedAtMost is the maximum number of agents that GiveUpAgents names.
 const namedAtMost = 10
 
-// GiveUpAgents ends the city's stop although agents might still be running. The reported reason names these agents.
+// GiveUpAgents ends the city's stop although agents might still be running.
 func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	m.step.Begin()
 	if m.ending == ended {
@@ -176,8 +174,7 @@ func (m *Machine) StopLimit() time.Duration {
 	return time.Duration(max(1, m.deps.depth))*m.conf.Grace + StopSlack
 }
 
-// StopLimit returns the maximum time it takes to stop these agents, each with this grace period. Agents that depend
-// on each other stop one after the other.
+// StopLimit returns the maximum time for stopping wants, which stop in the order of their dependencies.
 func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
 	return time.Duration(max(1, agent.Depth(wants)))*grace + StopSlack
 }
@@ -186,7 +183,7 @@ func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
 const StillRunningAdvice = "`gcity doctor` finds sessions that are still running; `gcity stop` " +
 	"tries to stop them again"
 
-// StopSlack is how much longer than its agents' grace periods a shutdown may take.
+// StopSlack is the time that a shutdown may take in addition to the grace periods.
 const StopSlack = 30 * time.Second
 
 func (cs *cityStop) due(now time.Time) bool {
@@ -215,7 +212,7 @@ func (cs *cityStop) proceed(now time.Time) {
 	}
 }
 
-// shutdown starts to stop the city. If leave is true, only the controller exits, and the agents keep running.
+// If leave is true, only the controller exits.
 func (m *Machine) shutdown(now time.Time, leave bool) {
 	if m.ending != running {
 		return
@@ -275,7 +272,7 @@ func (cs *cityStop) seenEmpty(now time.Time, step uint64) {
 	cs.end(now, "all agents have stopped")
 }
 
-// end completes the city's stop and replies to the commands that requested it. The loop ends after this step.
+// the loop ends after this step
 func (cs *cityStop) end(now time.Time, msg string) {
 	cs.m.ending = ended
 	cs.by, cs.waits, cs.m.step.Changed = now.Add(effect.ShutdownLimit),

@@ -15,7 +15,6 @@ import (
 	"gcity/events"
 )
 
-// outboxCity implements the view of the city that controller/outbox uses.
 type outboxCity struct{ m *Machine }
 
 func (c outboxCity) Running() bool { return c.m.ending == running }
@@ -86,7 +85,6 @@ func (c outboxCity) Typed(d *outbox.Delivery) {
 		Withdrew: d.Obsolete != "", Why: d.Why})
 }
 
-// poolCity implements the view of the city that controller/pools uses.
 type poolCity struct{ runsCity }
 
 func (c poolCity) Listed() bool             { return c.m.lists.listed }
@@ -95,7 +93,7 @@ func (c poolCity) IsAgent(name string) bool { return c.m.agents[name] != nil }
 
 func (c poolCity) Work() pools.Work {
 	wk := &c.m.work
-	// while no controller is running, open work does not change the size of a pool
+	// without a controller, open work does not change the size of a pool
 	return pools.Work{Counted: wk.counted && c.m.observes == nil, CountedStep: wk.countedStep,
 		AsOf: wk.asOf, Pools: wk.counts.Pools, Tasks: wk.tasks, Uncounted: wk.uncounted}
 }
@@ -175,7 +173,6 @@ func (c poolCity) Restart(now time.Time, name string) (why string) {
 	return ""
 }
 
-// tierCity implements the view of the city that controller/tier uses.
 type tierCity struct{ runsCity }
 
 func (c tierCity) Listed() bool            { return c.m.lists.listed }

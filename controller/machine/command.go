@@ -22,13 +22,12 @@ func (cs *commands) takeFrom(now time.Time, in effect.Command) {
 	cs.m.step.Taken()
 }
 
-// take handles a command. The client receives the reply when the action is complete (see waiter), or an error
-// immediately.
+// the reply follows when the action is complete (see waiter), unless it is an error
 func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 	if cs.m.ending != running {
 		if c, ok := cmd.(city.Shutdown); ok && !c.Leave {
 			cs.m.cityStop.leaving = append(cs.m.cityStop.leaving, effect.Reply{ID: id})
-			cs.m.cityStop.hurryUp(now) // a second request ends the grace period
+			cs.m.cityStop.hurryUp(now)
 			return
 		}
 		cs.m.step.Reject(id, city.Unavailable, "the city is being stopped")
@@ -167,7 +166,6 @@ func (cs *commands) noRestart(a *record) string {
 	return ""
 }
 
-// startAgain restarts an agent, or starts it if it is not running. A start in flight counts as a restart.
 func (cs *commands) startAgain(now time.Time, a *record) {
 	if a.phase.Idle() {
 		a.forgive("started by operator")
@@ -195,7 +193,6 @@ func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 	cs.m.decide(now, a)
 }
 
-// startsAfterKill reports whether the agent starts again immediately after a kill. The reply then waits for that start.
 func (a *record) startsAfterKill() bool {
 	return a.want != nil && !a.unwanted() && !a.want.Suspended.On() && a.want.Problem == "" &&
 		a.policy.counts()
@@ -212,7 +209,6 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 	cs.m.decided(now, a, "release", "by operator; the agent was "+held.Is())
 	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
 		Message: "was " + held.Is()})
-	// the reply follows when the agent has started or failed
 	a.waiters = append(a.waiters, waiter{id, "restart"})
 	cs.m.decide(now, a)
 }
@@ -277,7 +273,7 @@ func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
 
 func (cs *commands) emit(id uint64, e events.Event) {
 	cs.m.step.Do(effect.Emit{ID: id, Event: e})
-	if strings.HasPrefix(e.Type, "bead.") { // a client has changed work in a store
+	if strings.HasPrefix(e.Type, "bead.") { // a client has changed work
 		cs.m.work.count()
 	}
 }

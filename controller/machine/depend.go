@@ -48,14 +48,13 @@ func (ds *dependencies) missing(a *record) string {
 	return "waits for " + strings.Join(out, ", ")
 }
 
-// dependencyStatus says whether a dependency is up, and if not, why.
 type dependencyStatus struct {
 	how string
 	up  bool
 }
 
-// remember makes status compute the status of each dependency only once, until the returned function is called. The
-// caller must not change the state of an agent in between.
+// remember makes status compute each status only once, until forget is called. The caller must not change the state of
+// an agent in between.
 func (ds *dependencies) remember() (forget func()) {
 	ds.known = map[string]dependencyStatus{}
 	return func() { ds.known = nil }
@@ -117,12 +116,11 @@ func (ds *dependencies) decideRelated(now time.Time) {
 			if there {
 				continue
 			}
-			// the dependency might have waited for this agent to stop
 			for _, need := range a.needs {
 				ds.decideNamed(now, need)
 			}
 		}
-		for _, p := range ds.m.pools.All() { // an empty pool does not block its dependents
+		for _, p := range ds.m.pools.All() {
 			if p.EmptyChanged() {
 				again = true
 				for _, d := range ds.dependents(p.Name()) {
@@ -151,7 +149,7 @@ func (ds *dependencies) mustStopFirst(a *record) string {
 		if d == a || !going || d.phase.Idle() {
 			continue
 		}
-		// a cycle, which is possible because a removed agent keeps its dependencies
+		// a cycle is possible, because a removed agent keeps its dependencies
 		if d.want == nil && ds.needsAny(a, d.names()) {
 			continue
 		}
@@ -220,15 +218,14 @@ func (ds *dependencies) coupledAgents(a *record) []*record {
 	return out
 }
 
-// dependencies decides the order in which agents start and stop.
 type dependencies struct {
 	m *Machine
 
-	after   map[string][]*record // dependents by name; nil = must be rebuilt
-	ordered bool                 // at least one agent has a dependency
-	// agents by their own name and by their pool's name; nil = must be rebuilt
+	after   map[string][]*record // by name; nil = must be rebuilt
+	ordered bool
+	// by their own name and by their pool's name; nil = must be rebuilt
 	named map[string][]*record
-	depth int // length of the longest dependency chain
-	// status of each dependency, while a snapshot is created; see remember
+	depth int
+	// nil unless a snapshot is created; see remember
 	known map[string]dependencyStatus
 }

@@ -14,16 +14,15 @@ import (
 	"gcity/session"
 )
 
-// drain is a request to an agent to finish its work and exit.
 type drain struct {
 	since    time.Time
-	stamp    int64 // start of the drain in Unix seconds, as stored in the session's marks
+	stamp    int64 // start of the drain in Unix seconds, as in the session's marks
 	by       string
 	why      string
 	acked    bool
-	final    bool          // the agent does not restart afterwards
+	final    bool
 	timeout  time.Duration // 0 = unlimited
-	deadline time.Time     // zero = unlimited
+	deadline time.Time
 }
 
 const (
@@ -32,7 +31,7 @@ const (
 	byHost     = "host" // the session's host is ending it, for example to delete a pod
 )
 
-// drainTimeout is the drain timeout of agents that are not in a pool.
+// of agents that are not in a pool
 const drainTimeout = 5 * time.Minute
 
 func (a *record) drainTimeout() time.Duration {
@@ -42,7 +41,6 @@ func (a *record) drainTimeout() time.Duration {
 	return drainTimeout
 }
 
-// drains asks agents to finish, waits for them, and stops those that do not finish in time.
 type drains struct{ m *Machine }
 
 func (dr *drains) pending(now time.Time, a *record) {
@@ -81,7 +79,6 @@ func (d *drain) limit(t time.Duration) {
 	}
 }
 
-// drain starts a drain and records it. The session is notified later, by mark.
 func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	a.drain.current = &drain{since: now, stamp: now.Unix(), by: by, why: why}
 	a.drain.current.limit(a.drainTimeout())
@@ -198,8 +195,7 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	dr.m.decide(now, a)
 }
 
-// notified replies to drain commands after the session is marked. Only a marked drain survives a restart of the
-// controller.
+// only a marked drain survives a restart of the controller
 func (dr *drains) notified(now time.Time, a *record) {
 	if a.drain.current != nil && (a.drain.unmarked || a.sess.life.Drain.Since.Unix() ==
 		a.drain.current.stamp) {
@@ -208,8 +204,7 @@ func (dr *drains) notified(now time.Time, a *record) {
 	}
 }
 
-// resume continues the drain of an adopted session. A handed-over drain takes precedence over the session's marks. The
-// drain's age is limited to the timeout.
+// a handed-over drain takes precedence over the session's marks
 func (dr *drains) resume(now time.Time, a *record) {
 	d, h := a.sess.life.Drain, a.drain.inherited
 	a.drain.inherited = nil

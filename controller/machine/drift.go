@@ -9,18 +9,16 @@ import (
 	"gcity/controller/effect"
 )
 
-// providerCheckFresh is how long a successful provider check is valid. It leaves time for a slow session list between
-// the check and the agent's stop.
+// leaves time for a slow session list between the check and the stop
 const providerCheckFresh = 2 * time.Minute
 
 type providerCheck struct {
 	busy bool
-	at   time.Time // time of the latest result; zero = not checked yet
+	at   time.Time
 	step uint64
-	why  string // reason why the provider cannot run sessions; "" = it can run them
+	why  string // "" = the provider can run sessions
 }
 
-// drifts decides which agents restart because their configuration has changed.
 type drifts struct {
 	m              *Machine
 	providerChecks map[string]*providerCheck // by provider
@@ -48,7 +46,7 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 		}
 		return cause{}
 	}
-	// a viewer might have attached since the last list, so request a new one
+	// a viewer might have attached since the last list
 	if now.Sub(a.sess.seenAt) > viewersFresh || a.sess.listStep < df.m.loader.since {
 		df.m.lists.request()
 		return cause{}
@@ -67,8 +65,7 @@ func (df *drifts) drifted(a *record, diff []string) {
 	a.sess.drift = diff
 }
 
-// whyNotRestarted returns why a restart with the new configuration would fail, or "". If known is false, a check is
-// still in flight.
+// If known is false, a check is still in flight.
 func (df *drifts) whyNotRestarted(now time.Time, a *record, swapped bool) (why string, known bool) {
 	if a.want.Problem != "" || !swapped {
 		return a.want.Problem, true
@@ -124,7 +121,6 @@ func (df *drifts) providerChecked(now time.Time, in effect.ProviderChecked) {
 	}
 }
 
-// silentWhy is the reason for an agent's state while its holder does not respond.
 const silentWhy = "the session's holder does not respond (stopped by a signal?)"
 
 func (df *drifts) running(now time.Time, a *record) {

@@ -14,8 +14,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// groupWaiter is a command that suspends or resumes a pool or rig. The reply is sent when all agents in the group are
-// in the requested state.
+// groupWaiter is a command that waits until all agents in the group are suspended or resumed.
 type groupWaiter struct {
 	id        uint64
 	on        bool
@@ -134,7 +133,6 @@ func (ld *loader) rejectGroupsOf(a *record, msg string) {
 	})
 }
 
-// edit requests that a suspended flag be written. Flags are written one at a time.
 func (ld *loader) edit(f effect.Edit) {
 	ld.edits = append(ld.edits, f)
 	if len(ld.edits) == 1 {
@@ -168,7 +166,6 @@ func (ld *loader) edited(in effect.Edited) {
 		}
 		return
 	}
-	// the reply is sent later, when the agent or the group has reached the requested state
 	if in.Edit.Agent != "" || in.Edit.Rig != "" {
 		ld.load()
 		return

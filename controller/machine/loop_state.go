@@ -7,8 +7,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// InitialState is the initial state of a machine: the state that the previous controller saved, and facts about this
-// run.
+// InitialState is the state that the previous controller saved, and facts about this run.
 type InitialState struct {
 	Mode               string
 	Measures           bool
@@ -16,7 +15,7 @@ type InitialState struct {
 	HistoriesProblem   string
 	Automations        map[string]automation.Memory
 	AutomationsProblem string
-	// set if the city has no controller; nil in a controller
+	// nil in a controller
 	Observes *Observation
 }
 
@@ -34,7 +33,6 @@ func (m *Machine) stops() bool { return m.ending != running && !m.leftRunning }
 // Configuration returns the configuration in force.
 func (m *Machine) Configuration() *effect.Configuration { return m.conf }
 
-// runsCity implements the view of the city that controller/runs uses.
 type runsCity struct{ m *Machine }
 
 func (c runsCity) Configuration() *effect.Configuration { return c.m.conf }
@@ -48,19 +46,19 @@ func (c runsCity) Observed() bool { return c.m.observes != nil }
 
 func (c runsCity) Running() bool { return c.m.ending == running && c.m.observes == nil }
 
-// SetOneShot makes the machine ignore agents' exits. It is used for one-shot runs.
+// SetOneShot makes the machine ignore agents' exits, for a one-shot run.
 func (m *Machine) SetOneShot() { m.oneShot = true }
 
-// LoopState is the part of the machine's state that the loop reads after a step.
+// LoopState is the state that the loop reads after a step.
 type LoopState struct {
-	Listed  bool // the sessions have been listed, or listing them has failed
-	Changed bool // a new snapshot would differ from the previous one
-	// time at which the controller gives up stopping the agents; zero = it is not stopping them
+	Listed  bool // or listing the sessions has failed
+	Changed bool
+	// when the controller gives up stopping the agents; zero = it is not stopping them
 	StopBy      time.Time
 	Ended       bool
 	LeftRunning bool
-	Lost        error // set if another controller owns the city
-	// what might still be running after the stop timed out, or ""
+	Lost        error // another controller owns the city
+	// what might still be running after the stop timed out
 	StillRunning string
 }
 
@@ -79,14 +77,14 @@ func (m *Machine) LoopState() LoopState {
 	return s
 }
 
-// Published records that a snapshot with all changes was published.
+// Published records that a snapshot was published.
 func (m *Machine) Published() { m.step.Changed = false }
 
-// EventsWritten records that events were written, so that the next snapshot includes them.
+// EventsWritten records that the next snapshot differs because of new events.
 func (m *Machine) EventsWritten() { m.step.Changed = true }
 
-// LastMemory returns the crash histories to save after the loop has ended. A controller that leaves its agents running
-// always saves them. The second result is false if there is nothing to write, or if another controller owns the city.
+// LastMemory returns the crash histories to save after the loop has ended. The second result is false if there is
+// nothing to write.
 func (m *Machine) LastMemory() (content []byte, due bool, err error) {
 	switch {
 	case m.lost != nil || m.conf == nil:

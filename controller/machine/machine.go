@@ -1,5 +1,5 @@
-// Package machine makes all decisions in a city. It has no side effects: it takes inputs and the time, and returns
-// effects. It does not read the clock or any file, and does not start goroutines.
+// Package machine makes all decisions in a city. It takes inputs and the time, and returns effects. It has no side
+// effects.
 package machine
 
 import (
@@ -17,8 +17,7 @@ import (
 	"gcity/controller/tier"
 )
 
-// Machine is the mutable state of a city. Only one goroutine may use it. The same inputs produce the same effects in
-// the same order (L8).
+// Machine is the mutable state of a city. Only one goroutine may use it. The same inputs produce the same effects (L8).
 type Machine struct {
 	conf         *effect.Configuration // nil until the first configuration is loaded
 	loader       loader
@@ -38,7 +37,7 @@ type Machine struct {
 	stalledUntil time.Time // end of the program's latest stall; zero = no stall
 	stepNumber   uint64
 	step         step.Output
-	oneShot      bool // one-shot mode: exits are not handled
+	oneShot      bool
 	messages     outbox.Messages
 	watchdogs    tier.Watchdogs
 	folderMoved  string
@@ -48,8 +47,8 @@ type Machine struct {
 	ending       ending
 	cityStop     cityStop
 	leftRunning  bool
-	lost         error        // set if another controller owns the city
-	observes     *Observation // set if the machine neither starts nor stops agents
+	lost         error
+	observes     *Observation
 }
 
 type ending int
@@ -75,7 +74,7 @@ func newMachine() *Machine {
 	return m
 }
 
-// Step handles one input and returns the resulting effects. The slice is valid until the next call.
+// Step handles one input. The returned effects are valid until the next call.
 func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	m.stepNumber++
 	m.step.Begin()
@@ -115,8 +114,7 @@ func (m *Machine) finishStep(now time.Time) {
 	m.histories.save(now)
 }
 
-// takeTime handles inputs that are triggered by the clock. Like the other take methods, it returns false for any
-// other kind of input.
+// Like the other take methods, it returns false for any other kind of input.
 func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 	switch in.(type) {
 	case effect.Tick:
@@ -256,7 +254,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 		m.loader.load()
 	case effect.Loaded:
 		m.loader.configured(now, in)
-		if m.lists.listed { // the listener must not open before the sessions have been listed
+		if m.lists.listed {
 			m.listener.open()
 		}
 	case effect.Edited:
@@ -291,8 +289,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// Next returns the time at which Step must be called without an input, or zero. It ignores deadlines that have passed,
-// because their events arrive as inputs.
+// Next returns the time at which Step must be called without an input, or zero.
 func (m *Machine) Next(now time.Time) time.Time {
 	t := m.cityStop.relook
 	if len(m.journal.queue) > 0 && (t.IsZero() || m.journal.queue[0].by.Before(t)) {
@@ -326,7 +323,6 @@ func (m *Machine) Next(now time.Time) time.Time {
 	return t
 }
 
-// request requests a list of all sessions. If one is already in flight, another one is requested after it.
 func (lk *sessionLists) request() {
 	if lk.listing {
 		lk.relist = true
@@ -346,7 +342,7 @@ func (ld *loader) load(ws ...waiter) {
 	if ld.m.conf == nil || ld.m.ending != running {
 		return
 	}
-	// without the list of running agents, removesMost cannot decide
+	// removesMost needs the list of running agents
 	if !ld.m.lists.listed && !ld.m.oneShot {
 		ld.again = true
 		return
@@ -358,8 +354,8 @@ func (ld *loader) load(ws ...waiter) {
 		Force: len(ld.asking) > 0})
 }
 
-// loadAtPatrol checks the configuration at a patrol, in case the file watcher missed a change. It loads a change after
-// two patrols have read the same revision, because a user may be saving the file.
+// loadAtPatrol finds a change that the file watcher missed. It loads a revision that two patrols have read, because a
+// user may be saving the file.
 func (ld *loader) loadAtPatrol() {
 	if ld.loading || ld.m.conf == nil || ld.m.ending != running || !ld.m.lists.listed {
 		return

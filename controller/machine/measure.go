@@ -11,22 +11,20 @@ import (
 )
 
 const (
-	// measureIdle is the minimum age of the latest sample before a patrol takes a new one: a minute, minus the jitter
-	// of a patrol.
+	// minimum age of the latest sample at a patrol: a minute, minus jitter
 	measureIdle = 55 * time.Second
-	// measureRest replaces measureIdle while no agent uses processor time or prints output.
+	// while no agent uses processor time or prints output
 	measureRest = 8 * time.Minute
-	// measureWatched replaces measureIdle while a client is watching: 2 s, minus the jitter of the loop's pulse.
+	// while a client is watching: 2 s, minus the jitter of the loop's pulse
 	measureWatched = 1900 * time.Millisecond
 )
 
 type gauge struct {
 	m *Machine
 
-	// able: the provider can measure; busy: a sample is in flight; atRest: the latest sample did not change any
-	// figure
+	// able: the provider can measure; atRest: the latest sample changed nothing
 	able, busy, atRest bool
-	ordered            time.Time // time of the latest request for a sample
+	ordered            time.Time
 	step               uint64
 	problem            string
 }
@@ -49,7 +47,7 @@ func (g *gauge) age(agents []*record) time.Duration {
 	return measureRest
 }
 
-// measured handles a sample. If no displayed figure changes, no snapshot is published (L5).
+// if no displayed figure changes, no snapshot is published (L5)
 func (ga *gauge) measured(in effect.Measured) {
 	ga.busy, ga.atRest = false, in.Err == nil
 	problem := ""

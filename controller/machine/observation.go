@@ -7,13 +7,11 @@ import (
 	"gcity/controller/effect"
 )
 
-// Observation puts a machine in observation mode: it does not start or stop agents, open runs, or request checks of
-// pools. The caller may ignore its requests for checks of conditions. The fields contain facts that the machine cannot
-// get from inputs.
+// Observation puts a machine in observation mode: it does not start or stop agents, open runs, or check pools.
 type Observation struct {
-	// time at which the last controller ended; zero if none has ever run
+	// end of the last controller; zero if none has ever run
 	Stopped time.Time
-	Ends    map[string]time.Time // times of the latest stop events, by agent
+	Ends    map[string]time.Time
 }
 
 func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
@@ -23,7 +21,7 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 		return
 	case a.want == nil:
 		m.set(now, a, city.Exited, "not in the configuration", time.Time{})
-	case a.stoppedBySetting().State != "": // keep the state that the previous controller saved
+	case a.stoppedBySetting().State != "":
 		return
 	case a.want.Suspended.On():
 		m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})
@@ -48,12 +46,10 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 	}
 }
 
-// decideAlive sets the state of a running agent. A draining agent stays draining, because no controller is running to
-// stop it.
 func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 	switch d := a.drain.current; {
 	case d != nil:
-		// without a controller, a drain does not end at its timeout, so measure it from its real start
+		// without a controller, a drain does not end at its timeout
 		d.since = effect.NotInFuture(now, a.sess.life.Drain.Since)
 		d.limit(a.drainTimeout())
 		why := "asked to finish by " + d.by

@@ -11,11 +11,10 @@ import (
 	"gcity/events"
 )
 
-// held is a configuration on disk that is not in force. It would remove more than half of the running agents, and needs
-// a user's confirmation.
+// held is a configuration that waits for confirmation, because it would remove more than half of the running agents.
 type held struct {
-	city.Held        // immutable once it has been published
-	revision  string // the full revision; city.Held contains a short form
+	city.Held // immutable once it has been published
+	revision  string
 	why       string
 }
 
@@ -36,14 +35,12 @@ func (ld *loader) removes(c *effect.Configuration) (names []string, running int)
 	return names, running
 }
 
-// removesMost reports whether a configuration needs a user's confirmation, because it removes more than half of the
-// running agents. The first configuration never needs one.
 func (ld *loader) removesMost(c *effect.Configuration) bool {
 	names, running := ld.removes(c)
 	return 2*len(names) > running
 }
 
-// askedFor handles a reload. A confirmation applies to the configuration that is held at this moment.
+// a confirmation applies to the configuration that is held at this moment
 func (ld *loader) askedFor(id uint64, c city.Reload) {
 	if c.Confirm {
 		ld.confirms[id] = ""
@@ -63,7 +60,6 @@ func (ld *loader) confirmed(waiting []waiter, c *effect.Configuration) bool {
 	return false
 }
 
-// hold stores a configuration without applying it until a user confirms it. It records each held configuration once.
 func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter) {
 	names, running := ld.removes(c)
 	ch := ld.compare(c)

@@ -16,16 +16,16 @@ import (
 	"gcity/session"
 )
 
-// record is the state of one agent: a declared agent, or an undeclared one that was found running.
+// record is the state of one agent, which may be undeclared.
 type record struct {
 	name    string
-	command string      // command line of want, for display
+	command string
 	want    *agent.Want // nil = the agent is an orphan
 	policy  policy
 	pool    *pools.Pool // nil = the agent is not in a pool
-	// names of the agent's dependencies; kept even after the agent has been removed
+	// names of dependencies; kept after the agent was removed
 	needs []string
-	// whether the agent was up, and had a session, at the last call of decideRelated
+	// at the last call of decideRelated
 	wasUp, wasThere bool
 	status
 	phase   lifecycle.Phase
@@ -38,7 +38,6 @@ type record struct {
 	requests
 }
 
-// status is the part of an agent's state that clients see.
 type status struct {
 	state     city.State
 	reason    string
@@ -47,8 +46,7 @@ type status struct {
 	decisions []city.Decision
 }
 
-// change sets the state, its reason and its end time, and reports whether any of them has changed. A new state starts
-// now (L14).
+// a new state starts now (L14)
 func (s *status) change(now time.Time, state city.State, reason string, until time.Time) bool {
 	if s.state == state && s.reason == reason && s.until.Equal(until) {
 		return false
@@ -80,13 +78,12 @@ func (d *requests) take(verbs ...string) []waiter {
 	return out
 }
 
-// cause is the reason for stopping a session. It also determines what happens after the stop.
 type cause struct {
 	kind     causeKind
 	why      string
-	finished bool // for a drain by a user: the agent has reported that it has finished
-	final    bool // for a drain by a user: the agent must not restart
-	// for a kill by a user: do not wait until the session's host confirms the end
+	finished bool // drain by a user: the agent has reported that it has finished
+	final    bool // drain by a user: the agent must not restart
+	// kill by a user: do not wait until the session's host confirms the end
 	force bool
 }
 
@@ -96,10 +93,10 @@ const (
 	causeNone causeKind = iota
 	causeRestart
 	causeKill
-	causeRequest // the agent itself requested the stop
-	causeBeat    // the beat that a triage agent was started for has ended
+	causeRequest
+	causeBeat // the beat that a triage agent was started for has ended
 	causeWatchdog
-	causeStrategy // a different agent crashed, and its strategy restarts this agent too
+	causeStrategy // another agent crashed, and its strategy restarts this one too
 	causeDrained
 	causeIdle
 	causeDrift
@@ -108,25 +105,23 @@ const (
 	causeCityStop
 )
 
-// waiter is a command that is waiting for its agent or the configuration to reach the requested state.
 type waiter struct {
 	id   uint64
 	verb string
 }
 
 type sessionInfo struct {
-	life session.Status
-	// the session's provider did not respond to the latest list
+	life      session.Status
 	uncertain bool
-	seenStep  uint64    // step in which the latest list with a session of the agent was handled
-	listStep  uint64    // step in which the latest list with a session of the agent was requested
-	seenAt    time.Time // time at which the latest list with a session of the agent was handled
-	// time of the session's last output; zero = unknown
+	seenStep  uint64 // step in which the latest list with a session of the agent was handled
+	listStep  uint64 // step in which the latest list with a session of the agent was requested
+	seenAt    time.Time
+	// zero = unknown
 	lastOutput time.Time
 	exit       *city.Exit
 	lastEnd    string // ID of the session with the latest handled exit
 	drift      []string
-	// reason why drift does not restart the agent, apart from attached users; "" = none
+	// why drift does not restart the agent; attached users are not a reason
 	restartBarred string
 	sample        usage.Sample
 }
@@ -138,8 +133,7 @@ func (p *sessionInfo) busy(now time.Time) bool {
 		now.Sub(p.life.TypedAt) < typedRecently)
 }
 
-// noteOutput updates the time of the agent's last output, by this controller's clock. If the provider does not count
-// output, activity counts as output.
+// If the provider does not count output, activity counts as output.
 func (p *sessionInfo) noteOutput(now time.Time, s *session.Status, adopted bool) {
 	switch {
 	case s.Activity.IsZero() && s.Output == 0:
@@ -153,23 +147,23 @@ func (p *sessionInfo) noteOutput(now time.Time, s *session.Status, adopted bool)
 }
 
 type action struct {
-	// the session that is starting, if its program is asking a question in the terminal
+	// set while the starting program asks a question in the terminal
 	asking *session.Status
-	// an exit that arrived before the result of the session's start
+	// arrived before the result of the session's start
 	earlyExit   *session.Exit
 	retryStopAt time.Time
-	stopping    cause // cause of the stop in flight
-	intent      cause // cause of a stop that was requested but has not started yet
+	stopping    cause
+	intent      cause // cause of a stop that has not started yet
 	startReason string
 	exitFiles   bool // the start in flight saves unrecorded exits to files
 	queued      int
-	acks        []effect.Acknowledge // exits that must be acknowledged to the provider
+	acks        []effect.Acknowledge
 	ackStep     uint64
 }
 
 type drainState struct {
 	current *drain // nil = the agent is not draining
-	// drain that the previous controller handed over; nil after the adoption
+	// from the previous controller; nil after the adoption
 	inherited *effect.SavedDrain
 	marking   bool
 	markStep  uint64
@@ -177,14 +171,13 @@ type drainState struct {
 	unmarked  bool // the session's provider does not support marks
 }
 
-// silence is the state of the checks for an agent that prints nothing.
 type silence struct {
-	idleAt  time.Time // time at which idle_timeout expires; zero = never
-	task    string    // bead in progress since taskAt
-	gate    string    // gate that the task has been waiting for since taskAt
+	idleAt  time.Time // when idle_timeout expires; zero = never
+	task    string
+	gate    string
 	taskAt  time.Time
-	stuck   *city.Stuck // set while the agent has work and has been silent for too long
-	stuckAt time.Time   // time at which stuck_after expires; zero = never
+	stuck   *city.Stuck
+	stuckAt time.Time
 }
 
 func (a *record) declared() string {
@@ -214,7 +207,6 @@ func (a *record) forgive(because string) {
 	a.restart.forgive()
 }
 
-// hidden reports whether snapshots omit the agent: it is not wanted anymore and has stopped.
 func (a *record) hidden() bool { return a.unwanted() && a.phase.Idle() }
 
 func (a *record) surplus() bool {
@@ -223,8 +215,6 @@ func (a *record) surplus() bool {
 
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
-// waitsForCount returns the reason why a member must wait before it starts, or "". The pool may no longer want the
-// member after the next count.
 func (a *record) waitsForCount() string {
 	switch {
 	case a.pool == nil || !a.pool.Waits():
@@ -271,44 +261,40 @@ func (m *Machine) set(now time.Time, a *record, s city.State, reason string, unt
 	}
 }
 
-// decided stores a decision for `gcity why`.
 func (m *Machine) decided(now time.Time, a *record, what, why string) {
 	m.step.Decided(now, &a.decisions, what, why)
 }
 
-// restartState contains the history of an agent's exits. If the agent must not start now, it also contains the reason.
 type restartState struct {
 	hold
 	history     restart.History
-	saved       *effect.SavedAgent // the latest saved history; nil = not saved
+	saved       *effect.SavedAgent
 	missing     effect.FailedStarts
 	restarts    int
-	earlierExit *city.Exit // the newest exit that a previous controller saved
+	earlierExit *city.Exit // saved by a previous controller
 	inherited   effect.SavedAgent
-	// the agent caused its latest end: by an exit, a restart request or silence
+	// by an exit, a restart request or silence
 	diedOnItsOwn bool
 }
 
-// hold says why a stopped agent does not start now, and when it starts next.
 type hold struct {
 	kind    holdKind
 	why     string
 	until   time.Time // time of the next start; zero if the agent does not start by itself
-	crashes int       // number of crashes that led to a quarantine
-	// the crashes that led to a quarantine; nil = unknown, or no quarantine
+	crashes int
+	// nil = unknown, or no quarantine
 	quarantine *city.Quarantine
 }
 
 type holdKind int
 
-// These are the kinds of holds. The agent starts by itself after a backoff, a failed start or a quarantine.
 const (
-	noHold      holdKind = iota
-	inBackoff            // it has exited
-	startFailed          // its latest start failed
+	noHold holdKind = iota
+	inBackoff
+	startFailed
 	quarantined
-	staysExited // it has exited, and its policy does not restart it
-	staysFailed // its latest start failed, and its policy does not retry it
+	staysExited // its policy does not restart it
+	staysFailed // its policy does not retry the start
 	staysFinal  // the user asked for the agent to stay stopped
 )
 
@@ -365,7 +351,7 @@ func (h *hold) stayFinal(why string) {
 	*h = hold{kind: staysFinal, why: why + "; the user asked for it to stay stopped"}
 }
 
-// giveUp keeps an agent stopped after a failed start, because a one-shot run does not retry.
+// a one-shot run does not retry
 func (h *hold) giveUp() { *h = hold{kind: staysFailed, why: h.why} }
 
 func (h *hold) end() { *h = hold{} }
@@ -400,7 +386,6 @@ func (r *restartState) forgive() {
 	r.history, r.missing = restart.History{}, effect.FailedStarts{}
 }
 
-// started records that the agent is running. The session is new if fresh is true.
 func (r *restartState) started(fresh bool) {
 	if r.missing = (effect.FailedStarts{}); r.stays() {
 		r.end()

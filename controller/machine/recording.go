@@ -17,10 +17,8 @@ import (
 	"gcity/session"
 )
 
-// outputWait is how long a crash event waits for the agent's last output.
 const outputWait = effect.CaptureLimit + time.Second
 
-// journal records events in the order of the decisions that caused them.
 type journal struct {
 	m     *Machine
 	queue []queuedRecord
@@ -30,11 +28,11 @@ type journal struct {
 
 type queuedRecord struct {
 	effect.Record
-	agent *record       // nil = the event is not about an agent's session
-	end   *session.Exit // the exit that the event records, or nil
-	// ID of the session with the output that the event waits for; "" = none
+	agent *record // nil = the event is not about an agent's session
+	end   *session.Exit
+	// ID of the session with the output that the event waits for
 	output string
-	by     time.Time // time at which the event stops waiting for the output
+	by     time.Time
 }
 
 func (j *journal) record(a *record, e events.Event, replies ...effect.Reply) {
@@ -59,7 +57,6 @@ func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events
 	})
 }
 
-// inOrder records an event, or queues it behind events that wait for output. The log keeps the order of the decisions.
 func (j *journal) inOrder(q queuedRecord) {
 	if len(j.queue) == 0 && q.output == "" {
 		j.m.step.Do(q.Record)
@@ -71,7 +68,7 @@ func (j *journal) inOrder(q queuedRecord) {
 	}
 }
 
-// release records the queued events that need not wait any longer. If now is zero, it records all of them.
+// release records the queued events that need not wait. If now is zero, it records all.
 func (j *journal) release(now time.Time) {
 	n := 0
 	for ; n < len(j.queue); n++ {
@@ -146,7 +143,6 @@ func (j *journal) unrecordedCrashes(a *record) (n int) {
 	return n
 }
 
-// begin requests a start. The start also saves the agent's exits that are not in the event log yet.
 func (j *journal) begin(a *record) {
 	f := a.policy.startEffect(a)
 	f.Ends = j.unrecorded(a)
@@ -167,7 +163,7 @@ func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []sess
 		case shown[id]:
 		case in.Recorded[id]:
 			j.m.step.Do(ack)
-		case a == nil: // the agent was removed from the configuration
+		case a == nil: // removed from the configuration
 			j.m.step.Do(effect.Record{Event: e.Event})
 			j.m.step.Do(ack)
 		default:
@@ -200,20 +196,19 @@ const (
 type historyFile struct {
 	m *Machine
 
-	// read from the file at startup; empty once the first configuration has been applied
+	// read at startup; empty once the first configuration has been applied
 	fromFile     effect.Histories
 	entries      int
-	mayExist     bool // the file might exist and must be removed when no agent has a history
+	mayExist     bool
 	saving       bool
-	retry        bool // the latest write failed
+	retry        bool
 	notBefore    time.Time
-	delayedUntil time.Time // time of a delayed write; zero = none is delayed
+	delayedUntil time.Time // zero = no write is delayed
 	readProblem  string
 	saveProblem  string
 }
 
-// save writes the crash histories if they differ from the file, or removes the file. It runs after each step,
-// so code that changes a history need not call it.
+// save runs after each step, so code that changes a history need not call it.
 func (kp *historyFile) save(now time.Time) {
 	kp.delayedUntil = time.Time{}
 	if kp.saving || kp.m.conf == nil || kp.m.lost != nil || !kp.unsaved() {
@@ -245,8 +240,7 @@ func (kp *historyFile) unsaved() bool {
 	return kp.retry || n != kp.entries || n == 0 && kp.mayExist && !kp.m.conf.OnDisk
 }
 
-// encode returns the file's content, or nil for no file. It omits crashes without a recorded event, because the next
-// controller counts them again.
+// encode omits crashes without a recorded event, because the next controller counts them again.
 func (kp *historyFile) encode(memo func(*record) *effect.SavedAgent) ([]byte, error) {
 	all := map[string]*effect.SavedAgent{}
 	for _, a := range kp.m.order {
@@ -306,7 +300,7 @@ func (a *record) isSaved(crashes bool) bool {
 
 func (kp *historyFile) toSave(a *record) *effect.SavedAgent { return a.toSave(kp.m.conf.OnDisk) }
 
-// toSave returns the state to save, or nil. The parameter crashes is false if crash histories are not saved.
+// crashes is false if crash histories are not saved.
 func (a *record) toSave(crashes bool) *effect.SavedAgent {
 	stopped := a.stoppedBySetting()
 	crashes = crashes && !a.hasNoHistory()
@@ -371,12 +365,11 @@ func (a *record) toHandOver() *effect.SavedAgent {
 
 func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.earlierExit) }
 
-// restoreAll restores the saved histories for the first configuration. If a declaration has changed, only the stop time
-// is restored.
+// restoreAll restores only the stop time if a declaration has changed.
 func (kp *historyFile) restoreAll(now time.Time) {
 	for name, r := range kp.fromFile.Agents {
 		a := kp.m.agents[name]
-		// the pool might not want this member now, but its history is still used
+		// the pool might not want this member now
 		if w := kp.m.pools.MemberWant(name); a == nil && w != nil {
 			a = kp.m.record(now, name)
 			kp.m.join(a, kp.m.pools.Get(w.Pool), w)
@@ -389,7 +382,7 @@ func (kp *historyFile) restoreAll(now time.Time) {
 		}
 		kp.restoreStopped(now, a, r.Stopped)
 	}
-	// a file from a controller that left its agents running is used once, then rewritten or removed
+	// a file from a controller that left its agents running is used only once
 	kp.entries, kp.retry, kp.fromFile = len(kp.fromFile.Agents), kp.fromFile.HandedOver,
 		effect.Histories{}
 	kp.mayExist = kp.m.conf.OnDisk
@@ -412,7 +405,7 @@ func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedS
 	a.since = effect.NotInFuture(now, s.Since)
 }
 
-// restore restores an agent's history. It limits saved times and waits, because the clock may have been set back (L13).
+// saved times are limited, because the clock may have been set back (L13)
 func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	a.restart.history = r.RecentCrashes(now, a.want.Policy)
 	a.sess.lastEnd, a.restart.saved, a.drain.inherited = r.LastEnd, &r, r.Drain

@@ -11,27 +11,26 @@ import (
 	"gcity/events"
 )
 
-// loader loads and applies configurations. It also saves suspended flags when a command changes them.
 type loader struct {
 	m *Machine
 
-	rejected         string // reason why the configuration on disk is not in force
+	rejected         string // why the configuration on disk is not in force
 	loaded           time.Time
 	since            uint64 // step in which the configuration was applied
 	rejectedRevision string
-	seenAtPatrol     string // revision that the latest patrol read
-	held             *held  // configuration on disk that is waiting for confirmation; nil = none
-	// held revision that each waiting reload has confirmed, by command ID; "" = none was held
+	seenAtPatrol     string
+	held             *held
+	// revision that each waiting reload has confirmed, by command ID; "" = none was held
 	confirms map[uint64]string
 	loading  bool
-	again    bool          // load again after the load in flight
+	again    bool
 	asking   []waiter      // commands that wait for the load in flight
 	waiting  []waiter      // commands that wait for the next load
-	edits    []effect.Edit // unsaved changes to the key suspended; the first is in flight
+	edits    []effect.Edit // to the key suspended; the first is in flight
 	groups   []groupWaiter
 }
 
-// configured handles the result of a load. A new configuration is applied completely or not at all (L6).
+// a new configuration is applied completely or not at all (L6)
 func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	ld.loading, ld.seenAtPatrol = false, in.Revision
 	waiting := ld.asking
@@ -57,13 +56,13 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.rejectedRevision = "" // if the file returns to that revision, it must be loaded again
 		ld.accept(waiting, msg)
 	case in.Conf == nil && ld.held != nil && in.Revision == ld.held.revision:
-		// the held configuration is still waiting for confirmation
+		// still waiting for confirmation
 	case in.Conf == nil && in.Revision == ld.rejectedRevision && ld.rejected != "":
 		ld.rejectLoad(waiting, ld.rejected)
 	case in.Conf == nil && in.Revision != ld.m.conf.Revision:
-		// the next patrol loads the new revision if the file has not changed again by then
+		// the next patrol loads the revision unless the file changes again
 	default:
-		// record that the held or rejected configuration is no longer on disk
+		// the held or rejected configuration is no longer on disk
 		if ld.held != nil || ld.rejected != "" {
 			ld.m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
 				Actor: effect.ActorController, Message: "the file matches the configuration in " +
@@ -75,7 +74,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.accept(waiting, "nothing changed: revision "+step.Short(ld.m.conf.Revision)+
 			" is in force")
 		for _, a := range ld.m.order {
-			if len(a.waiters) > 0 { // the agent might already be in the requested state
+			if len(a.waiters) > 0 { // it might already be in the requested state
 				ld.m.decide(now, a)
 			}
 		}
@@ -138,8 +137,7 @@ func (ld *loader) reject(revision string, err error) {
 	}})
 }
 
-// adopt applies a configuration and returns a summary. Agents keep their state if name and fingerprint are unchanged
-// (L6).
+// Agents keep their state if name and fingerprint are unchanged (L6).
 func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	first := ld.m.conf == nil
 	var before *effect.Configuration
@@ -268,7 +266,7 @@ func (ld *loader) compare(c *effect.Configuration) step.Changes {
 		w := &c.Wants[i]
 		wanted[w.Name] = true
 		a, known := ld.m.agents[w.Name]
-		// if a member is not running, it is enough to report the change to its pool
+		// the change to the pool is reported instead
 		if w.Pool != "" && (!known || a.hidden()) {
 			continue
 		}

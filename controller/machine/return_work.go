@@ -50,7 +50,6 @@ func (wk *work) findLeavers() {
 	}
 }
 
-// returnWork returns the work of departed members to their pools. It skips members that are running or wanted again.
 func (wk *work) returnWork() {
 	if len(wk.leaving) > 0 || wk.failing || wk.m.ending != running {
 		return
@@ -78,7 +77,7 @@ func (wk *work) waitsForReturn(a *record) string {
 	return ""
 }
 
-// workReturned handles the result of returning work. Failed returns are retried at each patrol.
+// failed returns are retried at each patrol
 func (wk *work) workReturned(now time.Time, in effect.WorkReturned) {
 	tried := wk.leaving
 	wk.leaving, wk.failing = nil, in.Err != nil
@@ -150,9 +149,7 @@ func (wk *work) findStranded(now time.Time) {
 	}
 }
 
-// whyAbsent returns why only a user can start an assignee, for example "is quarantined". It returns "" for running
-// agents, for names of people, and while the whole city is suspended. The second result is true if the city has no such
-// agent.
+// whyAbsent returns why only a user can start an assignee, or "". gone is true if the city has no such agent.
 func (wk *work) whyAbsent(assignee string) (why string, gone bool) {
 	a := wk.m.agents[assignee]
 	switch {

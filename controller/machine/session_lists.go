@@ -20,18 +20,17 @@ type sessionLists struct {
 
 	listed  bool
 	listing bool
-	relist  bool // list the sessions again after the list in flight
-	// providers that have never responded, and might run unknown sessions
+	relist  bool
+	// have never responded, and might run unknown sessions
 	unlistedProviders map[string]bool
-	// by provider: why its sessions are missing from the latest list
+	// why sessions are missing from the latest list, by provider
 	unknown       map[string]error
-	lateResponses int    // number of providers that may still respond late
-	ordered       uint64 // step in which the latest list was requested
-	problem       string // reason why sessions cannot be listed; "" = they can be listed
+	lateResponses int // providers that may still respond late
+	ordered       uint64
+	problem       string
 }
 
-// handleList updates the records from a list of sessions. It ignores agents that were started or stopped after the
-// list was requested.
+// handleList ignores agents that were started or stopped after the list was requested.
 func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	lk.listing = false
 	unknown, partly := effect.FailedProviders(in.Err)
@@ -58,7 +57,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	}
 	allKnown := lk.noteResponses(first, unknown)
 	if in.Past != nil {
-		// keep this, because a provider that responds later may list more sessions of the previous controller
+		// a provider that responds later may list more sessions of the previous controller
 		lk.m.journal.past = in.Past.Recorded
 		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
 	}
@@ -97,8 +96,7 @@ func (lk *sessionLists) markAllUnknown(now time.Time, in effect.Listed) {
 	lk.m.decideAll(now)
 }
 
-// noteResponses records which providers have responded. A provider's first response shows all of its sessions, because
-// only this controller starts sessions. allKnown is true once: when the last missing provider has responded.
+// allKnown is true once: when the last missing provider has responded
 func (lk *sessionLists) noteResponses(first bool, unknown map[string]error) (allKnown bool) {
 	before := lk.unknown
 	lk.unknown = maps.Clone(unknown)
@@ -107,7 +105,7 @@ func (lk *sessionLists) noteResponses(first bool, unknown map[string]error) (all
 			continue
 		}
 		lk.lateResponses++
-		// keep the error of a provider that has not recovered yet
+		// the provider has not recovered yet
 		if was := before[name]; was != nil {
 			lk.unknown[name] = was
 		}
@@ -210,8 +208,7 @@ func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, included f
 	}
 }
 
-// mayRunUnlisted returns why an agent must not start, or "". The agent might already run at a provider that has never
-// responded (L11).
+// the agent might already run at a provider that has never responded (L11)
 func (lk *sessionLists) mayRunUnlisted(a *record) string {
 	if a.phase.Seen() || len(lk.unlistedProviders) == 0 {
 		return ""
@@ -221,7 +218,6 @@ func (lk *sessionLists) mayRunUnlisted(a *record) string {
 		"running there"
 }
 
-// listInfo describes the list in which a session was seen.
 type listInfo struct {
 	step uint64
 	late bool // the list contains only the sessions of one slow provider
@@ -307,11 +303,10 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 	if !a.phase.Alive() || a.sess.life.ID != s.ID {
 		a.phase.FoundRunning(s.Ready)
 		a.drain.current = nil
-		// a running agent is not waiting for a start
 		a.restart.end()
 		a.act.startReason = "adopted: it was running when this controller started"
 		if h := &a.restart.inherited; h.StartReason != "" && h.Session == s.ID {
-			a.act.startReason = h.StartReason // keep the reason that the previous controller saved
+			a.act.startReason = h.StartReason
 		}
 		if s.Ready {
 			lk.m.set(now, a, city.Running, a.act.startReason, time.Time{})

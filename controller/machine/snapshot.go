@@ -13,7 +13,7 @@ import (
 	"gcity/session"
 )
 
-// Snapshot returns the state of the city for clients. It is a copy.
+// Snapshot returns a copy of the city's state for clients.
 func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	s := &city.Snapshot{At: now, Agents: make([]city.Agent, 0, len(m.order)), Degraded: []string{},
 		ShutDown: m.stops(), Ending: m.cityStop.snapshotStop()}

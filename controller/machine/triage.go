@@ -13,10 +13,10 @@ import (
 	"gcity/session"
 )
 
-// triage is the watchdog beat that a triage agent must judge. It is empty for other agents.
+// triage is the beat that a triage agent must judge. It is empty for other agents.
 type triage struct {
 	request      *tier.TriageRequest
-	lastBeat     string // ID of the beat that the agent was last started for
+	lastBeat     string
 	startProblem string
 }
 
@@ -77,7 +77,6 @@ func (p onCall) rest(now time.Time, a *record) {
 		"; starts only for its checks", time.Time{})
 }
 
-// triageOver handles the end of a triage agent's session, or a failed start. It never counts as a crash.
 func (m *Machine) triageOver(now time.Time, a *record, why string) {
 	s := a.triage.request
 	a.restart.end()
@@ -96,7 +95,6 @@ func (p onCall) failed(now time.Time, a *record, err error) {
 	m.triageOver(now, a, "could not start: "+a.triage.startProblem)
 }
 
-// died handles the exit of a triage agent that was not stopped. Repeated exits for the same reason are recorded once.
 func (p onCall) died(now time.Time, a *record, e session.Exit, _ *drain) {
 	m, d := p.m, effect.Death(&e)
 	why := "ended without a decision: " + d.String()

@@ -17,38 +17,38 @@ import (
 type work struct {
 	m *Machine
 
-	uncounted   string // reason why some work could not be counted
-	unpurged    string // reason why old work cannot be removed
-	unreturned  string // reason why work cannot be returned
+	uncounted   string // why some work could not be counted
+	unpurged    string
+	unreturned  string
 	stores      []guard.Trouble
 	storesRev   uint64
 	probing     bool
 	counting    bool
 	ordered     uint64 // step in which the latest count was requested
 	countedStep uint64 // step in which the latest count finished
-	// request a new count, because work may have changed during the count in flight
+	// work may have changed during the count in flight
 	recount bool
 	counted bool
-	asOf    time.Time // time at which the counts were last valid
+	asOf    time.Time // when the counts were last valid
 	counts  city.Work
 	rigs    map[string]city.RigWork
 	held    map[string]effect.Holding // unfinished work, by assignee
-	// time since when only a user can start the assignee, by assignee
+	// since when only a user can start the assignee, by assignee
 	idleSince map[string]time.Time
-	stranded  []city.Stranded // assignees with stranded work, for the snapshot
-	former    map[string]bool // agents that were removed from the configuration
+	stranded  []city.Stranded
+	former    map[string]bool // removed from the configuration
 	// former pool of each departed member that still has work
 	leavers   map[string]string
-	leaving   []effect.Leaver   // members with work that is being returned
+	leaving   []effect.Leaver
 	failing   bool              // returning work has failed; the next patrol retries
 	tasks     map[string]string // newest bead in progress, by assignee
 	gated     map[string]string // gate that the bead in tasks waits for, by assignee
 	mail      city.MailTally
 	purged    time.Time
 	purging   bool
-	backedUp  time.Time // start time of the latest check for due backups
+	backedUp  time.Time // start of the latest check for due backups
 	backingUp bool
-	unbacked  string // reason why the latest backup failed
+	unbacked  string
 }
 
 func newWork(m *Machine) work {
@@ -113,7 +113,7 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 		wk.count()
 	}
 	wk.m.step.Lose(&wk.uncounted, "work cannot be counted", in.Err)
-	// Members must not be drained until each store has responded once, because a silent store might have their work.
+	// a silent store might have the members' work
 	if in.Unknown && wk.m.observes == nil {
 		wk.takeSeen(in)
 		wk.findStranded(now)
@@ -219,9 +219,9 @@ func (wk *work) probe(now time.Time) {
 }
 
 const (
-	// runsTTL is how long records of ended runs are kept if wisp_ttl is not set.
+	// if wisp_ttl is not set
 	runsTTL = 14 * 24 * time.Hour
-	// purgeEvery is the interval between purges if wisp_gc_interval is not set.
+	// if wisp_gc_interval is not set
 	purgeEvery       = time.Hour
 	backupCheckEvery = 10 * time.Minute
 )

@@ -14,10 +14,10 @@ import (
 	"gcity/internal/disk"
 )
 
-// AutomationsFile is the file in the city's .gc folder with the state of the automations. It outlives the run records.
+// AutomationsFile is the file in the city's .gc folder with the state of the automations.
 const AutomationsFile = "automations.json"
 
-// automationsVersion is the version of the file format that this program writes. Files of other versions are not read.
+// files of other versions are not read
 const automationsVersion = 1
 
 type automationsFile[A any] struct {
@@ -33,8 +33,8 @@ func WriteAutomations(dir string, memory []byte) error {
 	return disk.Save(filepath.Join(dir, ".gc", AutomationsFile), append(data, '\n'), 0o600)
 }
 
-// ReadAutomations returns the saved automation state of the city in dir, by scoped name. If it returns an error, it
-// also returns the entries that could be read.
+// ReadAutomations returns the saved automation state of the city in dir, by scoped name. With an error, it returns the
+// readable entries.
 func ReadAutomations(dir string) (map[string]automation.Memory, error) {
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", AutomationsFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,11 +80,10 @@ func decodeAutomations(data []byte) (states map[string]automation.Memory, bad []
 	return states, bad, nil
 }
 
-// BadSuffix is appended to the name of a file that could not be read.
+// BadSuffix is appended to the names of unreadable files.
 const BadSuffix = ".bad"
 
-// CopyBadAutomations copies an AutomationsFile that could not be read, because a new file will replace it. It moves the
-// file if it is not a regular file.
+// CopyBadAutomations keeps a copy of an unreadable AutomationsFile. It moves the file if it is not a regular file.
 func CopyBadAutomations(dir string) error {
 	path := filepath.Join(dir, ".gc", AutomationsFile)
 	data, err := disk.ReadFile(path)

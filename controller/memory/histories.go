@@ -1,5 +1,4 @@
-// Package memory reads and writes the files in which a controller saves state for the next one: crash histories, and
-// the state of automations.
+// Package memory reads and writes the files in which a controller saves state for the next one.
 package memory
 
 import (
@@ -17,14 +16,14 @@ import (
 // CrashHistoryFile is the file in the city's .gc folder with the crash histories, if [daemon] crash_history is "disk".
 const CrashHistoryFile = "crash-history.json"
 
-// CrashHistoryVersion is the version of the file format that this program writes. Files of other versions are not read.
+// CrashHistoryVersion is the version of the file format. Files of other versions are not read.
 const CrashHistoryVersion = 1
 
-// HistoriesFile is the content of the file. The type A is map[string]effect.SavedAgent, or its encoded form.
+// HistoriesFile is the content of CrashHistoryFile. A is map[string]effect.SavedAgent, or its encoded form.
 type HistoriesFile[A any] struct {
 	Version int    `json:"version"`
 	City    string `json:"city"` // folder of the city; the file is invalid in a copy of the city
-	// the controller exited and left its agents running for the next controller
+	// the controller left its agents running
 	HandedOver bool `json:"handed_over,omitempty"`
 	Agents     A    `json:"agents"`
 }
@@ -46,7 +45,7 @@ func ReadHistories(dir string) (all effect.Histories, err error) {
 	return all, nil
 }
 
-// DecodeHistories decodes the crash history file of the city in dir.
+// DecodeHistories decodes the crash histories of the city in dir.
 func DecodeHistories(data []byte, dir string) (all effect.Histories, err error) {
 	var m HistoriesFile[map[string]effect.SavedAgent]
 	if err := json.Unmarshal(data, &m); err != nil {

@@ -17,8 +17,7 @@ func (p *Pool) fit() {
 	p.wantedAt = in
 }
 
-// choose selects the wanted members with pool.Choose. Before it removes a member, it waits for a new count, because
-// members with work leave last. The choice is provisional until all sessions are known.
+// choose waits for a new count before it removes a member, because members with work leave last.
 func (ps *Pools) choose(p *Pool) {
 	all, n, before := ps.candidates(p), min(p.Desired, len(p.Members)), p.final
 	wait := !ps.informed() && (p.final && p.wanted() > n || !p.final && ps.city.Listed() &&
@@ -39,7 +38,7 @@ func (ps *Pools) choose(p *Pool) {
 			continue
 		}
 		p.wantedAt[w.Index], ps.out.Changed = all[i].In, true
-		if all[i].In && before { // the pool did not want the member before
+		if all[i].In && before {
 			ps.city.WantedAgain(w.Name)
 		}
 	}
@@ -55,8 +54,7 @@ func (ps *Pools) dependsOnWork(all []pool.Candidate, n int) bool {
 	return 0 < n && n < len(all) && (living > n || living < n && ps.city.Work().CountedStep == 0)
 }
 
-// Provisional reports whether the choice of members is provisional. No member is stopped because of a provisional
-// choice.
+// Provisional reports whether the choice of members is provisional. No member is stopped because of it.
 func (p *Pool) Provisional() bool { return p != nil && p.countStep > 0 && !p.final }
 
 func (ps *Pools) candidates(p *Pool) []pool.Candidate {
@@ -68,7 +66,7 @@ func (ps *Pools) candidates(p *Pool) []pool.Candidate {
 	return all
 }
 
-// wanted returns the number of wanted members. A reduced size applies only after the next count.
+// a reduced size applies only after the next count
 func (p *Pool) wanted() int {
 	n := 0
 	for _, in := range p.wantedAt {
@@ -84,8 +82,7 @@ func (ps *Pools) informed() bool {
 		!ps.city.Running()
 }
 
-// Chosen chooses the members of pools that waited for a count of work. The parameter ordered is the step in which the
-// count was requested.
+// Chosen chooses the members of pools that waited for a count of work requested in the step ordered.
 func (ps *Pools) Chosen(now time.Time, ordered uint64) {
 	for _, p := range ps.order {
 		if p.countStep > 0 && p.countStep <= ordered {
@@ -120,8 +117,7 @@ func (ps *Pools) MemberWant(name string) *agent.Want {
 	return nil
 }
 
-// Of returns the pool that an agent's name belongs to, even if the pool does not want the agent. w is nil if the pool
-// has no such member.
+// Of returns the pool that an agent's name belongs to. w is nil if the pool has no such member.
 func (ps *Pools) Of(name string) (p *Pool, w *agent.Want) {
 	if w := ps.MemberWant(name); w != nil {
 		return ps.byName[w.Pool], w

@@ -1,5 +1,4 @@
-// Package pools decides how many members each pool has, and which members these are. It has no side effects: it only
-// returns effects.
+// Package pools decides how many members each pool has, and which members these are. It has no side effects.
 package pools
 
 import (
@@ -24,7 +23,7 @@ import (
 type City interface {
 	rollout.City
 	Configuration() *effect.Configuration
-	Stops() bool  // the city is stopping with its agents, or has stopped
+	Stops() bool
 	Listed() bool // the sessions were listed at least once
 	Step() uint64
 	Work() Work
@@ -36,7 +35,7 @@ type City interface {
 	Session(name string) (alive, leaving bool)
 	// Found returns the number of members that the previous controller wanted, including exited members.
 	Found(p *Pool) int
-	WantedAgain(name string) // lets a drained member start again
+	WantedAgain(name string)
 	// Populate adds newly wanted members, and decides again about all of the pool's members.
 	Populate(now time.Time, p *Pool)
 }
@@ -44,9 +43,9 @@ type City interface {
 // Work is the latest information about open work.
 type Work struct {
 	Counted     bool
-	CountedStep uint64 // step in which the latest count finished
+	CountedStep uint64
 	AsOf        time.Time
-	Pools       map[string]int    // open work, by pool
+	Pools       map[string]int    // by pool
 	Tasks       map[string]string // newest bead in progress, by assignee
 	Uncounted   string
 }
@@ -58,9 +57,9 @@ type Pools struct {
 
 	byName map[string]*Pool
 	order  []*Pool // sorted by name
-	// start time of each check in flight, by pool; can contain removed pools
+	// start times, by pool; can contain removed pools
 	checking map[string]time.Time
-	Scales   []effect.Scale // sizes waiting to be saved; the first is in flight
+	Scales   []effect.Scale // waiting to be saved; the first is in flight
 	Rollouts rollout.Rollouts
 }
 
@@ -70,7 +69,7 @@ func New(c City, out *step.Output) Pools {
 		Rollouts: rollout.New(c, out)}
 }
 
-// Pool is the state of one pool: its size and the reason for it. The state of its members is in the city.
+// Pool is the size of one pool, and the reason for it. The state of its members is in the city.
 type Pool struct {
 	Want    *agent.Pool
 	Members []*agent.Want // all possible members, by index
@@ -78,32 +77,32 @@ type Pool struct {
 	Desired      int
 	why          string
 	since        time.Time
-	settled      bool // Desired was computed; it is not a placeholder
+	settled      bool
 	override     *int
-	automatic    int // size that applied before a user set one
+	automatic    int
 	whyAutomatic string
 
 	checkCommand string
-	checkProblem string // kind of the latest check's failure
+	checkProblem string
 	last         city.Check
-	lastValid    bool // last.Value is valid
+	lastValid    bool
 
-	wantedAt []bool // whether each member is wanted, by index
+	wantedAt []bool // by index
 	final    bool
-	// the choice waits for a count of work that is requested in this step or later; 0 = no wait
+	// the choice waits for a count requested in this step or later; 0 = no wait
 	countStep uint64
 
-	wasEmpty bool // the size was 0 at the last call to EmptyChanged
+	wasEmpty bool
 
 	decisions []city.Decision
 
-	checkWaiters []uint64 // commands that wait for the check to return
+	checkWaiters []uint64
 }
 
 // Name returns the pool's name.
 func (p *Pool) Name() string { return p.Want.Name }
 
-// Final reports whether the choice of members is final, not provisional.
+// Final reports whether the choice of members is final.
 func (p *Pool) Final() bool { return p.final }
 
 // Waits reports whether the pool needs a new count of work before it can choose its members.
@@ -123,19 +122,18 @@ func (ps *Pools) Get(name string) *Pool { return ps.byName[name] }
 // All returns the pools, sorted by name.
 func (ps *Pools) All() []*Pool { return ps.order }
 
-// Busy reports whether a check is in flight, or a pool waits for the number of open beads to choose its members.
+// Busy reports whether a check is in flight, or a pool waits for a count of work.
 func (ps *Pools) Busy() bool {
 	return len(ps.checking) > 0 || slices.ContainsFunc(ps.order, (*Pool).Waits)
 }
 
-// SizeKnown reports whether the size of a pool is reliable. The work of surplus members is returned only if the size is
-// reliable.
+// SizeKnown reports whether the size of a pool is reliable.
 func (ps *Pools) SizeKnown(p *Pool) bool {
 	return p.Want.Max == 0 || p.override != nil || p.lastValid ||
 		p.Want.Check == "" && ps.city.Work().Counted
 }
 
-// Unsettle makes all choices and guessed sizes provisional, because the list of sessions was incomplete.
+// Unsettle makes all choices and guessed sizes provisional.
 func (ps *Pools) Unsettle() {
 	for _, p := range ps.order {
 		p.settled, p.final = p.settled && p.lastValid, false
@@ -153,7 +151,7 @@ func (ps *Pools) ByWork() []string {
 	return names
 }
 
-// WorkCounted sets the sizes of the pools that depend on open work, after a count.
+// WorkCounted sets the sizes of the pools that depend on open work.
 func (ps *Pools) WorkCounted(now time.Time) {
 	for _, p := range ps.order {
 		if p.Want.Check == "" {
@@ -162,7 +160,7 @@ func (ps *Pools) WorkCounted(now time.Time) {
 	}
 }
 
-// Decided stores a decision about a pool. It does nothing if the pool was removed.
+// Decided stores a decision about a pool. It ignores unknown pools.
 func (ps *Pools) Decided(now time.Time, name, what, why string) {
 	if p := ps.byName[name]; p != nil {
 		ps.out.Decided(now, &p.decisions, what, why)
@@ -182,7 +180,6 @@ func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
 				p.override = &n
 			}
 		} else if w.Check == "" {
-			// the result of a removed check no longer applies
 			p.lastValid, p.last = false, city.Check{}
 		}
 		p.Want, p.Members = w, p.Members[:0]
@@ -245,8 +242,7 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	}
 }
 
-// setSize records that a user has set or removed a size. After a removal, the earlier size applies until a check
-// returns.
+// after a removal, the earlier size applies until a check returns
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	what := "removed by operator; the check sets the size again"
 	if size != nil {
@@ -256,7 +252,7 @@ func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 		p.automatic, p.whyAutomatic = p.Desired, p.why
 	}
 	if p.override != nil && size == nil && !p.lastValid && p.Want.Check != "" {
-		if p.whyAutomatic == "" { // the user set the size before this controller started
+		if p.whyAutomatic == "" {
 			p.automatic, p.whyAutomatic = p.Want.Min, "the minimum"+noCheckYet
 		}
 		defer ps.resize(now, p, p.Want.Size(p.automatic), p.whyAutomatic)
@@ -332,8 +328,7 @@ func (ps *Pools) CheckAll(now time.Time) {
 	}
 }
 
-// Checked handles the result of a check. After a failure, the size stays unchanged, and only a new kind of failure
-// is recorded.
+// Checked handles the result of a check. After a failure, the size stays unchanged.
 func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 	delete(ps.checking, in.Pool)
 	p, ok := ps.byName[in.Pool]
@@ -392,8 +387,8 @@ func (ps *Pools) Scale(id uint64, c city.Scale) {
 	}
 }
 
-// Scaled handles the result of saving a user's size. Only a saved size takes effect, because it must survive a restart
-// of the controller.
+// Scaled handles the result of saving a user's size. An unsaved size does not take effect, because it must survive a
+// restart.
 func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	ps.Scales = ps.Scales[1:]
 	if len(ps.Scales) > 0 {
@@ -418,7 +413,7 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 		if size := in.Scale.Size; size == nil || *size != p.Desired {
 			msg += ": " + p.why
 		}
-	} else { // record a size set by a user, even if the size does not change
+	} else { // even if the size does not change
 		ps.out.Do(effect.Record{Event: events.Event{Type: events.PoolScaled,
 			Actor:   effect.ActorOperator,
 			Subject: p.Name(), Message: fmt.Sprintf("size %d: %s", p.Desired,
@@ -449,7 +444,7 @@ func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 
 // MemberCount describes the sessions of one pool's members.
 type MemberCount struct {
-	Size     int // number of members that are running and not draining
+	Size     int // running and not draining
 	Draining []string
 }
 

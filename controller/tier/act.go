@@ -16,14 +16,13 @@ import (
 	"gcity/watchdog"
 )
 
-// thresholds is the value of Judgement.By if the thresholds decided a beat.
 const thresholds = "thresholds"
 
 type judgement struct {
 	by   string
-	why  string // reason why the thresholds decided in place of the triage agent
+	why  string
 	took time.Duration
-	beat *beat // the beat that a triage agent decided; nil = the thresholds decided
+	beat *beat // nil if the thresholds decided
 }
 
 func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judgement) {
@@ -71,8 +70,7 @@ func (wd *Watchdogs) record(t *tier, e events.Event, about map[string]any,
 	wd.city.Record(e, replies...)
 }
 
-// remedy carries out a decision, or the closest action that is possible. If waits is true, the result is reported
-// later.
+// If waits is true, the result is reported later.
 func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
 	by judgement) (result string,
 	waits bool) {
@@ -103,9 +101,8 @@ func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
 	return wd.typeFor(now, t, a, text)
 }
 
-// ensure starts an agent. It ends the agent's wait, but not a quarantine (L2). A running agent is restarted only if its
-// heartbeat is not fresh and its session is still the one that the beat judged. If the agent is itself a triage agent,
-// ensure instead starts a beat of the watchdog that uses it.
+// ensure starts an agent. It ends the agent's wait, but not a quarantine (L2). It restarts a running agent only if the
+// heartbeat is not fresh and the session is still the one that the beat judged.
 func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *beat) string {
 	switch {
 	case a.TriageOf != "":
@@ -197,7 +194,7 @@ func (wd *Watchdogs) recovered(t *tier) {
 		Message: t.want.Watches + " is healthy again"}, map[string]any{"watches": t.want.Watches})
 }
 
-// escalate notifies a user, once until the agent has recovered.
+// at most once until the agent has recovered
 func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 	w := &t.want
 	if t.escalation == nil && t.chain.Failed >= w.EscalateAfter {
@@ -220,7 +217,7 @@ func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 }
 
 func (wd *Watchdogs) sendEscalation(t *tier) {
-	if wd.escalating[t.want.Name] { // the next beat tries again
+	if wd.escalating[t.want.Name] {
 		return
 	}
 	wd.escalating[t.want.Name] = true
@@ -272,7 +269,7 @@ func (wd *Watchdogs) Escalated(in effect.Escalated) {
 		wd.record(t, events.Event{Type: events.WatchdogCommand, Actor: effect.ActorController,
 			Message: msg}, map[string]any{"output": in.Output})
 	}
-	if t.escalation == nil || !t.escalation.At.Equal(in.Call) { // the escalation has ended
+	if t.escalation == nil || !t.escalation.At.Equal(in.Call) {
 		return
 	}
 	t.escalationPending = in.Err != ""
@@ -291,8 +288,7 @@ func (wd *Watchdogs) findTier(id uint64, name string) *tier {
 	return nil
 }
 
-// BeatNow starts a beat early. The reply is sent when the result is known, or when a triage agent is started for the
-// beat.
+// BeatNow starts a beat early. The reply is sent when the result is known, or when a triage agent is started.
 func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 	t := wd.findTier(id, c.Watchdog)
 	switch {

@@ -19,7 +19,7 @@ type Watchdogs struct {
 	out  *step.Output
 
 	tiers []*tier // sorted by name
-	// watchdogs with a heartbeat read or an escalation in flight; they might have been removed
+	// watchdogs with a heartbeat read or an escalation in flight, including removed ones
 	reading    map[string]bool
 	escalating map[string]bool
 }
@@ -32,26 +32,22 @@ func New(c City, out *step.Output) Watchdogs {
 // City is the view of the city that watchdogs use.
 type City interface {
 	Configuration() *effect.Configuration
-	Running() bool           // the city is not being stopped
-	OneShot() bool           // one-shot mode, in which nothing may start
+	Running() bool
+	OneShot() bool           // in one-shot mode nothing may start
 	Listed() bool            // the sessions have been listed at least once
 	StalledUntil() time.Time // end of the program's latest stall; zero = no stall
 	CountWork()
-	// Record records an event, after the events that are already queued.
 	Record(e events.Event, replies ...effect.Reply)
 
 	Agent(name string) *Agent // nil if the agent does not exist
 	Decide(now time.Time, name string)
-	// Start ends an agent's wait and starts the agent. Replace restarts the agent. Both return a description of the
-	// result.
+	// Start ends an agent's wait and starts the agent. Replace restarts the agent. Both describe the result.
 	Start(now time.Time, name, why string) string
 	Replace(now time.Time, name, why string) string
-	// Type queues a nudge for an agent. It returns the nudge's ID, or the reason why it was rejected.
+	// Type queues a nudge for an agent. It returns the nudge's ID, or why it was rejected.
 	Type(now time.Time, name, watchdog, text string) (id uint64, problem string)
-	MessageReason(name string, id uint64) string // reason why a nudge has not been submitted yet
+	MessageReason(name string, id uint64) string // why a nudge has not been submitted yet
 	TakeBack(now time.Time, name string, id uint64, why string)
-	// StartTriage requests a start of a triage agent for a beat. StopTriage stops the triage agent. Decided records
-	// that the triage agent has decided.
 	StartTriage(name string, s *TriageRequest)
 	StopTriage(now time.Time, name, watchdog string)
 	Decided(name, beat string, until time.Time)
@@ -64,24 +60,24 @@ type Agent struct {
 	Reason           string
 	Declared         bool
 	Suspended        string // for example "suspended in city.toml"; "" = not suspended
-	Problem          string // reason why the agent cannot start; "" = it can start
-	TriageOf         string // the watchdog that uses the agent as its triage agent; "" = none
+	Problem          string // why the agent cannot start; "" = it can
+	TriageOf         string // the watchdog that uses the agent for triage, or ""
 	Alive, Ready     bool
 	Starting         bool
 	Stopping         bool
-	Ending           bool // the agent is being stopped or is about to be
-	StaysEnded       bool // a user drained the agent and asked for it to stay stopped
+	Ending           bool
+	StaysEnded       bool // a user drained the agent for good
 	Stuck            bool
-	QuarantinedUntil time.Time       // zero = not quarantined
-	Life             *session.Status // the agent's session, even if the session has ended
-	LastOutput       time.Time       // time of its last output; zero = unknown
-	Mail             int             // number of unread messages
+	QuarantinedUntil time.Time
+	Life             *session.Status // the session, even if it has ended
+	LastOutput       time.Time       // zero = unknown
+	Mail             int             // unread messages
 	Task, Gate       string          // work in progress, and the gate that it is waiting for
-	// reason why nudges cannot be typed into its session; "" = they can be typed
+	// why nudges cannot be typed; "" = they can be
 	CannotType string
 
 	Request  *TriageRequest // the beat that a triage agent must decide, or nil
-	LastBeat string         // ID of the latest beat that a triage agent was started for
+	LastBeat string
 }
 
 // TriageRequest describes the beat that a triage agent is started for.
@@ -90,13 +86,13 @@ type TriageRequest struct {
 	Env        []string
 	Brief      effect.Brief
 	Judged     bool
-	Until      time.Time // time by which its session is stopped
+	Until      time.Time // the session is stopped at this time
 }
 
-// LeftAlone is the prefix of a result if no action was necessary.
+// LeftAlone is the prefix of a result without an action.
 const LeftAlone = "left alone: "
 
-// StateText returns a clause about an agent's state, for use in a message.
+// StateText returns a clause about an agent's state.
 func StateText(s city.State, reason string) string {
 	if s == city.Backoff {
 		return "the agent is waiting to restart: " + reason
@@ -111,15 +107,14 @@ type SentMessage struct {
 	Why               string
 }
 
-// TriageEnded handles the end of the session for the request s, or the failure to start it.
+// TriageEnded handles the end of the triage session for s, or the failure to start it.
 func (wd *Watchdogs) TriageEnded(now time.Time, s *TriageRequest, why string) {
 	if t := wd.tier(s.Tier); t != nil && t.beat != nil && t.beat.id == s.Beat {
 		wd.fallBack(now, t, why)
 	}
 }
 
-// Degraded returns the reason why the thresholds decide in place of the triage agent, or "". ok is false for an unknown
-// watchdog.
+// Degraded returns why the thresholds decide in place of the triage agent, or "". ok is false for an unknown watchdog.
 func (wd *Watchdogs) Degraded(name string) (why string, ok bool) {
 	t := wd.tier(name)
 	if t == nil {

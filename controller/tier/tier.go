@@ -12,44 +12,42 @@ import (
 	"gcity/watchdog"
 )
 
-// tier is the state of one watchdog. It outlives a new configuration, unless the watchdog or the watched agent has
-// another name (L6). The state is not saved.
+// tier is the state of one watchdog. A new configuration keeps it, unless a name changes (L6).
 type tier struct {
 	want   config.Watchdog
-	since  time.Time // time when the watchdog was added or last resumed
-	next   time.Time // time of the next beat; zero = paused
+	since  time.Time // when the watchdog was added or last resumed
+	next   time.Time // next beat; zero = paused
 	paused string
 
-	// reason why the thresholds decide this beat in place of the triage agent
+	// why the thresholds decide this beat
 	fallback  string
-	waiters   []uint64  // commands that wait for the result of the beat
-	beat      *beat     // the beat that the triage agent is deciding; nil = none
-	checkedAt time.Time // when the heartbeat file was last checked
-	// when the heartbeat file was last read successfully; zero = never
+	waiters   []uint64 // commands that wait for the beat
+	beat      *beat
+	checkedAt time.Time
+	// last successful read; zero = never
 	readAt          time.Time
 	decidedAt       time.Time // time of the triage agent's latest decision; zero = never
-	problem         string    // problem with the heartbeat file; "" = none
+	problem         string    // problem with the heartbeat file
 	heartbeat, life watchdog.Sighting
 	agents          watchdog.Agents
 	lifeID          string
 
 	chain             watchdog.Chain
 	degraded          string
-	typing            uint64    // ID of the queued nudge; 0 = none
-	typed             time.Time // time of the decision that sent this nudge
+	typing            uint64 // ID of the queued nudge; 0 = none
+	typed             time.Time
 	last              *city.Judgement
 	recent            []city.Judgement
 	escalation        *city.Escalation
-	escalationProblem string // reason why the escalation could not be sent; "" = no failure
+	escalationProblem string
 	escalationPending bool
-	command           string // escalate_command that has not run yet; "" = it has run
+	command           string // escalate_command that has not run yet
 }
 
-// beat is a beat for which a triage agent decides the outcome.
 type beat struct {
 	id      string
 	at      time.Time
-	until   time.Time // after this time the thresholds decide
+	until   time.Time // the thresholds decide after this time
 	session string    // ID of the watched agent's session when the beat began; "" = none
 }
 
@@ -174,7 +172,7 @@ func (wd *Watchdogs) whyPaused(a *Agent) string {
 }
 
 func (wd *Watchdogs) beginBeat(t *tier) {
-	if wd.reading[t.want.Name] { // the read in flight starts the beat when it returns
+	if wd.reading[t.want.Name] { // the read in flight starts the beat
 		return
 	}
 	wd.reading[t.want.Name] = true
@@ -193,12 +191,12 @@ func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 	if t.paused != "" {
 		return
 	}
-	if in.Path != t.want.Heartbeat { // the result belongs to an earlier configuration
+	if in.Path != t.want.Heartbeat { // from an earlier configuration
 		t.fallback = instead
 		wd.beginBeat(t)
 		return
 	}
-	if t.beat != nil { // the triage agent is already deciding
+	if t.beat != nil {
 		return
 	}
 	if in.Problem == "" {
@@ -224,7 +222,7 @@ func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 		t.escalation != nil && t.chain.Failed == 0 {
 		wd.recovered(t)
 	}
-	// read the facts again, because they now include the failure of the previous beat
+	// the facts now include the failure of the previous beat
 	f = wd.facts(now, t, a)
 	v = watchdog.Judge(t.spec(), f)
 	wd.escalate(now, t, v.Reason)
@@ -238,8 +236,7 @@ func (t *tier) spec() watchdog.Spec {
 	return watchdog.Spec{Fresh: t.want.Fresh, VeryStale: t.want.VeryStale}
 }
 
-// facts returns the facts for a beat. It ignores a heartbeat that is older than the session, and the time during which
-// the program stalled.
+// facts ignores a heartbeat older than the session, and the time during which the program stalled.
 func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	f := watchdog.Facts{
 		Alive: a.Alive, Starting: a.Starting && a.TriageOf == "", Stopping: a.Ending,
@@ -286,7 +283,7 @@ func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sightin
 	return watchdog.Sighting{}.Update(o.decidedAt, time.Time{}, o.decidedAt)
 }
 
-// Stalled restarts all intervals and deadlines after a stall of the program, because the agents might have stalled too.
+// Stalled restarts all intervals and deadlines after a stall of the program.
 func (wd *Watchdogs) Stalled(now time.Time) {
 	for _, t := range wd.tiers {
 		t.next = time.Time{}
@@ -296,7 +293,7 @@ func (wd *Watchdogs) Stalled(now time.Time) {
 	}
 }
 
-// Next returns the earliest time at which a watchdog is due, or t if t is earlier. A zero t means that no time is set.
+// Next returns the earlier of t and the next time at which a watchdog is due. A zero t means no time.
 func (wd *Watchdogs) Next(now, t time.Time) time.Time {
 	sooner := func(at time.Time) {
 		if at.After(now) && (t.IsZero() || at.Before(t)) {
@@ -365,7 +362,7 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		return v
 	}
 	at := now
-	// show the age that the heartbeat had when its file was last checked
+	// show the age at the last check of the file
 	if !t.checkedAt.IsZero() && !t.life.SeenAfter(t.checkedAt) {
 		at = t.checkedAt
 	}

@@ -17,7 +17,7 @@ import (
 	"gcity/watchdog"
 )
 
-// triageGrace is the time within which a triage agent must exit after its decision.
+// a triage agent must exit within this time after its decision
 const triageGrace = 10 * time.Second
 
 func (wd *Watchdogs) noTriage(t *tier) string {
@@ -65,7 +65,7 @@ func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
 	return true
 }
 
-// report is the content of the file for a triage agent. Ages are in seconds.
+// report is the file for a triage agent. Ages are in seconds.
 type report struct {
 	Watchdog  string     `json:"watchdog"`
 	Beat      string     `json:"beat"`
@@ -81,7 +81,7 @@ type report struct {
 	Frozen    bool       `json:"frozen"`
 	Stuck     bool       `json:"stuck"`
 	Task      string     `json:"task,omitempty"`
-	Gate      string     `json:"gate,omitempty"` // gate that the task waits for
+	Gate      string     `json:"gate,omitempty"`
 	Healthy   *int       `json:"healthy_agents,omitempty"`
 	Unhealthy *int       `json:"unhealthy_agents,omitempty"`
 	Problem   string     `json:"problem,omitempty"`
@@ -239,8 +239,8 @@ func (t *tier) whyRejected(beat, reason string) (code city.Code, why string) {
 	return "", ""
 }
 
-// countMilder counts decisions that are milder than those of the thresholds. It reports whether the thresholds overrule
-// the current one.
+// countMilder counts decisions milder than those of the thresholds. It reports whether the thresholds overrule this
+// one.
 func (wd *Watchdogs) countMilder(now time.Time, t *tier, by string, d city.Remedy) bool {
 	a := wd.city.Agent(t.want.Watches)
 	if by != t.want.Triage || a == nil {

@@ -1,5 +1,5 @@
-// Package cgroup limits the processors and the memory that groups of processes can use, with control groups (cgroup
-// v2). It needs a control group that systemd has delegated to this program.
+// Package cgroup limits the processors and the memory of groups of processes with control groups (cgroup v2). It needs
+// a control group that systemd has delegated to this program.
 //
 // # Concurrency
 //
@@ -21,7 +21,7 @@ import (
 // Limits contains the limits for all processes in a control group together. Zero means unlimited.
 type Limits struct {
 	CPUs   float64
-	Memory int64 // bytes of memory
+	Memory int64 // bytes
 }
 
 // Tree is a control group below which groups with limits can be created.
@@ -29,10 +29,10 @@ type Tree struct {
 	dir string
 }
 
-// period is the period of the processor limit, in microseconds.
+// of the processor limit, in microseconds
 const period = 100_000
 
-// leaf is the control group for this program itself in a delegated scope.
+// the group of this program itself in a delegated scope
 const leaf = "supervisor"
 
 // Own returns the tree that systemd has delegated to this program, or an error that says what is missing.
@@ -61,7 +61,6 @@ func Dir() (string, error) {
 	return own, nil
 }
 
-// at returns the delegated tree that contains own, the folder of the program's control group.
 func at(own string, delegated func(string) bool) (*Tree, error) {
 	t := &Tree{dir: filepath.Dir(own)}
 	if !delegated(t.dir) {
@@ -77,13 +76,12 @@ func at(own string, delegated func(string) bool) (*Tree, error) {
 	return t, t.control()
 }
 
-// find returns the folder of the program's control group, or "" if it is not visible.
 func find(mounts, groups string) string {
 	group := ""
 	for line := range strings.Lines(groups) {
 		if path, ok := strings.CutPrefix(line, "0::"); ok {
 			group = strings.TrimSpace(path)
-			if strings.HasPrefix(group, "/..") { // outside this program's cgroup namespace
+			if strings.HasPrefix(group, "/..") {
 				return ""
 			}
 		}
@@ -111,8 +109,7 @@ func delegated(dir string) bool {
 	return false
 }
 
-// retreat moves all processes in a delegated scope to a control group below it. The kernel does not allow processes in
-// a group that enables controllers for its children.
+// The kernel does not allow processes in a group that enables controllers for its children.
 func (t *Tree) retreat() error {
 	to := filepath.Join(t.dir, leaf)
 	if err := os.Mkdir(to, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {

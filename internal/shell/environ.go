@@ -2,9 +2,9 @@ package shell
 
 import "strings"
 
-// ScriptEnv returns the environment for a user's program: the controller's environment, followed by the given
-// variables. From the environment, it omits variables for a session, run, caller, service or terminal. From the given
-// variables, it omits only the marks of sessions and runs, because gcity would kill the program with the session.
+// ScriptEnv returns the environment for a user's program: environ, followed by own. It omits variables that mark a
+// session or run, because gcity would kill the program with the session. From environ, it also omits variables of the
+// caller, a service or a terminal.
 func ScriptEnv(environ []string, own ...string) []string {
 	values, order := map[string]string{}, []string{}
 	add := func(all []string, without ...func(name string) bool) {
@@ -42,7 +42,6 @@ func marksProcess(name string) bool {
 	return strings.HasPrefix(name, "GCITY_SESSION_")
 }
 
-// ofCaller reports whether a variable belongs to the process that started the controller, such as an agent.
 func ofCaller(name string) bool {
 	switch name {
 	case "GC_CITY", "GC_CITY_PATH", "GC_CITY_NAME", "GC_RIG", "GC_RIG_PATH", "GC_AGENT",

@@ -31,7 +31,7 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 		if filepath.IsAbs(dir) {
 			cmd.Dir = "/"
 		} else {
-			// keeps the shell from treating the name as an option or searching CDPATH for it
+			// the shell must not take the name for an option, or search CDPATH for it
 			dir = "./" + dir
 		}
 		cmd.Args = []string{"/bin/sh", "-c", enterScript, "/bin/sh", dir, l.Text,
@@ -46,8 +46,7 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 	return cmd
 }
 
-// folderError says why the shell did not enter its folder. report is the shell's output on descriptor 3, and late means
-// that the shell was killed at the deadline.
+// report is the shell's output on descriptor 3; late means that the shell was killed at the deadline
 func (l *Line) folderError(report string, late bool) error {
 	why := map[string]string{
 		"gone":   "the folder does not exist, or a folder above it is not accessible",
@@ -65,7 +64,7 @@ func (l *Line) folderError(report string, late bool) error {
 	return fmt.Errorf("cannot work in %s: %s", l.Dir, why)
 }
 
-// last returns the last entry with a prefix, or "". If a variable has several entries, the last one takes effect.
+// the last of several entries for a variable takes effect
 func last(env []string, prefix string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if strings.HasPrefix(env[i], prefix) {

@@ -14,7 +14,7 @@ import (
 type capture struct {
 	mu     sync.Mutex
 	all    tail
-	stdout tail // empty unless stdoutCapture is used
+	stdout tail
 	tee    io.Writer
 }
 
@@ -29,7 +29,7 @@ func (c *capture) Write(p []byte) (int, error) {
 func (c *capture) take(p []byte) {
 	c.all.write(p)
 	if c.tee != nil {
-		_, _ = c.tee.Write(p) // errors from the tee are ignored
+		_, _ = c.tee.Write(p)
 	}
 }
 
@@ -60,7 +60,7 @@ type tail struct {
 
 func (t *tail) write(p []byte) {
 	t.buf = append(t.buf, p...)
-	if len(t.buf) > 2*t.max { // do not trim on every write, because trimming copies the buffer
+	if len(t.buf) > 2*t.max { // seldom, because trimming copies the buffer
 		t.cut()
 	}
 }
@@ -77,8 +77,7 @@ func (t *tail) bytes() []byte {
 	return t.buf
 }
 
-// pipes contains the pipes from a line's processes. stdout and stderr can share one, which preserves the order; a line
-// with a folder also has one for descriptor 3.
+// stdout and stderr can share a pipe, which preserves the order
 type pipes struct {
 	readers, writers []*os.File
 	into             []io.Writer
@@ -87,8 +86,7 @@ type pipes struct {
 	said strings.Builder
 }
 
-// connect opens pipes for the command's output. The caller then starts the command, calls begun, and at the end calls
-// finish.
+// connect opens pipes for the command's output. The caller starts the command, then calls begun and finish.
 func (c *capture) connect(cmd *exec.Cmd, l Line) (_ *pipes, err error) {
 	p := &pipes{}
 	defer func() {
@@ -140,8 +138,7 @@ func (p *pipes) begun() {
 
 const maxPipeSize = 1 << 20
 
-// drain copies what a pipe contains, at most maxPipeSize bytes, without blocking. It resets the read deadline, because
-// reads would fail otherwise.
+// drain copies what a pipe contains, at most maxPipeSize bytes, without blocking.
 func drain(into io.Writer, r *os.File) {
 	raw, err := r.SyscallConn()
 	if err != nil || r.SetReadDeadline(time.Time{}) != nil {
@@ -162,8 +159,7 @@ func drain(into io.Writer, r *os.File) {
 	}
 }
 
-// finish waits for the end of all pipes and closes them. After the grace period, it abandons pipes that a process still
-// holds open.
+// after grace, finish abandons pipes that a process still holds open
 func (p *pipes) finish(grace time.Duration) {
 	for _, r := range p.readers {
 		r.SetReadDeadline(time.Now().Add(grace))

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// MaxStdout is the default limit for a program's stdout in bytes. maxStderr limits the end of its stderr.
+// MaxStdout is the default limit for a program's stdout in bytes.
 const (
 	MaxStdout = 64 << 20
 	maxStderr = 4 << 10
@@ -20,27 +20,27 @@ const (
 
 // Program is a program that Call runs without a shell.
 type Program struct {
-	Path  string // a path, or a name that is looked up on this process's PATH
+	Path  string // a path, or a name that is looked up on PATH
 	Args  []string
-	Dir   string   // working folder; "" = that of this process
-	Env   []string // the whole environment; nil = empty
+	Dir   string   // "" = that of this process
+	Env   []string // nil = empty
 	Stdin []byte
-	// maximum size of stdout in bytes; 0 means the constant MaxStdout. A program that prints more is killed.
+	// in bytes; 0 means the constant MaxStdout. A program that prints more is killed.
 	MaxStdout int
 }
 
 // CallResult is the result of a program that has exited.
 type CallResult struct {
-	Code   int // exit code; -1 = killed by a signal
+	Code   int // -1 = killed by a signal
 	Stdout []byte
-	Stderr string // the last 4 KiB of stderr, without surrounding blanks
+	Stderr string // the last 4 KiB, trimmed
 }
 
 // ErrTooMuch means that a program was killed because it printed too much.
 var ErrTooMuch = errors.New("the program printed more than is allowed")
 
-// Call runs a program, waits until it exits, and kills the rest of its process group. A non-zero exit code is not an
-// error. Call may return a few seconds after ctx has ended.
+// Call runs a program, and kills the rest of its process group when it exits. A non-zero exit code is not an error.
+// Call may return a few seconds after ctx has ended.
 func Call(ctx context.Context, p Program) (CallResult, error) {
 	path, err := exec.LookPath(p.Path)
 	if err != nil {
@@ -82,7 +82,7 @@ func Call(ctx context.Context, p Program) (CallResult, error) {
 	return got, nil
 }
 
-// execScript changes to the folder $1 and executes the program. See enterScript for the reason to use a shell.
+// see enterScript for the reason to use a shell
 const execScript = `cd -P -- "$1" || exit 96
 shift
 exec "$@"`
@@ -105,7 +105,7 @@ func (p *Program) command(ctx context.Context, path string) *exec.Cmd {
 	return cmd
 }
 
-// bounded is a buffer with a size limit. If a write would exceed the limit, it fails and calls onFull.
+// a write over the limit fails and calls onFull
 type bounded struct {
 	buf    bytes.Buffer
 	most   int

@@ -2,7 +2,7 @@ package shell
 
 import "strings"
 
-// Quote quotes text as one word for a shell. The text can contain any character except NUL.
+// Quote quotes text, which must not contain NUL, as one word for a shell.
 func Quote(text string) string {
 	if text != "" && strings.Trim(text, plainLetters) == "" {
 		return text

@@ -1,5 +1,4 @@
-// Package shell runs "sh -c" lines and programs that can hang, print too much or leave child processes behind. It kills
-// every process that a line has started, limits the output, and returns by a deadline.
+// Package shell runs "sh -c" lines and programs that can hang, print too much or leave child processes behind.
 package shell
 
 import (
@@ -13,45 +12,44 @@ import (
 	"time"
 )
 
-// MaxOutput is the number of bytes kept from the end of a line's output. With Line.Split, it also applies to stdout
-// alone.
+// MaxOutput is the number of bytes kept from the end of a line's output.
 const MaxOutput = 64 << 10
 
-// pipeGrace is how long a surviving process with an inherited stdout can delay the result.
+// how long a surviving process with an inherited stdout can delay the result
 const pipeGrace = 2 * time.Second
 
 const killGrace = 2 * time.Second
 
 const sweepTimeout = 2 * time.Second
 
-// runPrefix is the prefix of the environment entry that marks a line's processes.
+// marks a line's processes in their environment
 const runPrefix = "GC_RUN="
 
 // Line is a shell line with its settings.
 type Line struct {
 	Text string
-	Dir  string // working folder; "" = that of this process
+	Dir  string // "" = that of this process
 
-	// Env is the whole environment; nil = empty. Run kills all processes with the same GC_RUN as Env. Lines that run at
-	// the same time must have different values.
+	// Env is the whole environment; nil = empty. Its GC_RUN must differ among concurrent lines, because Run kills all
+	// processes with it.
 	Env []string
 
 	Split bool // also capture stdout in Result.Stdout
 
 	// Tee receives stdout and stderr as they arrive; nil = none. Write is never called concurrently, or after Run has
-	// returned. Tee must not block. Its errors are ignored.
+	// returned. It must not block. Its errors are ignored.
 	Tee io.Writer
 }
 
 // Result is the result of a line that has exited.
 type Result struct {
-	Code int // exit code; -1 = killed by a signal
+	Code int // -1 = killed by a signal
 	// last MaxOutput bytes of stdout and stderr; with Line.Split, the order is approximate
 	Output  []byte
-	Dropped int64 // number of bytes that were dropped before Output
+	Dropped int64 // bytes dropped before Output
 
 	Stdout        []byte // with Line.Split: the last MaxOutput bytes of stdout
-	StdoutDropped int64  // number of bytes that were dropped before Stdout
+	StdoutDropped int64  // bytes dropped before Stdout
 }
 
 // Run runs a line. A non-zero exit code is not an error. After an error, the Result contains the output so far.
@@ -76,7 +74,7 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	ended := context.Cause(ctx)
 	_ = killGroup(cmd.Process)
 	if !exited {
-		// Ignore errors, because the error below already reports that a process does not exit.
+		// the error below already reports that a process does not exit
 		_ = sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0)
 		pipes.finish(0)
 		res := out.result()
@@ -109,11 +107,10 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	return res, nil
 }
 
-// await waits for the command to exit, at most until killGrace after the end of ctx. If exited is false, the command
-// might still be running, and the caller must use only cmd.Process.
+// If exited is false, the command might still be running, and the caller must use only cmd.Process.
 func await(ctx context.Context, cmd *exec.Cmd) (exited bool, err error) {
 	result := make(chan error, 1)
-	// Only this goroutine can reap the process, which might never exit.
+	// only this goroutine can reap the process, which might never exit
 	go func() { result <- cmd.Wait() }()
 	select {
 	case err := <-result:

@@ -8,18 +8,18 @@ import (
 	"gcity/internal/proc"
 )
 
-// noPIDReuse is a period in which the kernel certainly does not reuse a pid.
+// the kernel certainly does not reuse a pid within this period
 const noPIDReuse = 5 * time.Second
 
-// sweep kills processes that a command line has started outside its process group. These processes have the marker in
-// their environment. shellPID is the pid that the command line's shell had, and ran is its running time.
+// sweep kills processes with the marker in their environment. shellPID is the pid that the line's shell had, and ran is
+// its running time.
 func sweep(marker string, shellPID int, ran, limit time.Duration) error {
 	if marker == "" {
 		return nil
 	}
 	ours := func(pid int) bool {
 		env := proc.Environ(pid)
-		// Check the raw bytes first, because almost no process has the marker.
+		// almost no process has the marker
 		return bytes.Contains(env, []byte(marker)) && proc.HasEnv(env, marker, false)
 	}
 	var left []int

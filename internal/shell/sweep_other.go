@@ -4,5 +4,5 @@ package shell
 
 import "time"
 
-// sweep does nothing, because this system does not show other processes' environments.
+// this system does not show other processes' environments
 func sweep(string, int, time.Duration, time.Duration) error { return nil }

@@ -18,8 +18,7 @@ import (
 	"gcity/session/registry"
 )
 
-// Attach implements session.Attacher. It runs a tmux client in a new terminal. The session has the size of the viewer
-// that typed last.
+// Attach implements session.Attacher. The session has the size of the viewer that typed last.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	e, rec, err := p.living("attach to", name)
@@ -29,7 +28,7 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("cannot attach to %q: %w", name, context.Cause(ctx))
 	}
-	// An earlier resize might have fixed the window's size. Let it follow the viewers again.
+	// an earlier resize might have fixed the window's size
 	if _, err := p.tmux.run(ctx, nil, "set-option", "-w", "-u", "-t", rec.target(),
 		"window-size"); err != nil {
 		return nil, explain("attach to", name, err)
@@ -58,21 +57,19 @@ func size(cols, rows int) *pty.Winsize {
 		Rows: uint16(min(max(rows, 1), 1<<15))}
 }
 
-// terminal is an attached terminal. It is safe for concurrent use.
 type terminal struct {
 	p    *Provider
 	e    *entry
 	rec  record
 	f    *os.File
 	cmd  *exec.Cmd
-	gone chan struct{} // closed when the tmux client exits
+	gone chan struct{}
 	once sync.Once
 }
 
-// wait waits until the tmux client has exited. After the last viewer has detached, it restores the session's configured
-// size.
+// wait restores the session's configured size after the last viewer has detached.
 func (t *terminal) wait() {
-	_ = t.cmd.Wait() // the client exits because of Close, or because the session has ended
+	_ = t.cmd.Wait()
 	close(t.gone)
 	t.e.mu.Lock()
 	t.e.ownViewers--
@@ -124,11 +121,11 @@ func (t *terminal) Resize(cols, rows int) error {
 	return nil
 }
 
-// Close sends SIGHUP to the tmux client, which detaches this client only.
+// Close detaches this client.
 func (t *terminal) Close() error {
 	var err error
 	t.once.Do(func() {
-		_ = t.cmd.Process.Signal(syscall.SIGHUP) // fails if the client has exited
+		_ = t.cmd.Process.Signal(syscall.SIGHUP)
 		select {
 		case <-t.gone:
 		case <-time.After(time.Second):

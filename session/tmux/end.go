@@ -17,13 +17,11 @@ import (
 
 const (
 	sweepTimeout = 5 * time.Second
-	statusWait   = 3 * time.Second // how long to wait for tmux to report an agent's exit
+	statusWait   = 3 * time.Second // for tmux to report an agent's exit
 	killAfter    = 500 * time.Millisecond
 	stopTimeout  = time.Minute
 )
 
-// watch calls recordEnd in the background when the session ends. It returns false if the agent's process does not
-// exist.
 func (p *Provider) watch(e *entry) bool {
 	if p.files.observe {
 		return true
@@ -49,8 +47,6 @@ func (p *Provider) watch(e *entry) bool {
 	return true
 }
 
-// recordEnd kills the remaining processes of an ended session and saves the last output. If report is true, it also
-// reports the exit.
 func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {
@@ -74,7 +70,6 @@ func (p *Provider) recordEnd(e *entry, id string, report bool) {
 }
 
 func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
-	// the session has not ended while its pane exists
 	if rec.lives(p.files.boot) {
 		if found, err := p.tmux.paneExists(ctx, rec); err != nil || found {
 			return nil, err
@@ -127,12 +122,12 @@ func lost(rec *record) *ended {
 	}}
 }
 
-// uptime returns how long a session had run at a given time. It is never negative, even if the wall clock was set back.
+// the wall clock may have been set back
 func uptime(rec *record, at time.Time) time.Duration {
 	return max(0, at.Sub(time.Unix(0, rec.Born)))
 }
 
-// awaitExit waits for tmux to report how the agent ended. Without a pane, the session counts as lost.
+// without a pane, the session counts as lost
 func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 	deadline := time.Now().Add(statusWait)
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
@@ -173,9 +168,9 @@ func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 
 type deadPane struct {
 	over       bool
-	code       string // exit code; "" if killed by a signal
+	code       string // "" if killed by a signal
 	signal     string // number of the signal
-	at         int    // time of the exit in Unix seconds; 0 if unknown
+	at         int    // in Unix seconds; 0 if unknown
 	cols, rows int
 }
 
@@ -203,7 +198,7 @@ func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, out
 
 func (w deadPane) exit(rec *record) *ended {
 	now := time.Now()
-	// for a recent exit, the current time is more precise than tmux's whole seconds
+	// the current time is more precise than tmux's whole seconds
 	if at := time.Unix(int64(w.at), 0); w.at > 0 && now.Sub(at) > 2*time.Second {
 		now = at
 	}
@@ -237,7 +232,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if e == nil {
 		return nil
 	}
-	release, err := e.take(ctx) // wait for a start or cleanup in progress
+	release, err := e.take(ctx)
 	if err != nil {
 		return err
 	}
@@ -249,7 +244,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if !alive {
 		return nil
 	}
-	// the agent has exited on its own, so only record its exit
+	// otherwise, the agent has exited on its own
 	if rec.lives(p.files.boot) {
 		if err := disk.Replace(p.files.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
 			return fmt.Errorf("cannot record the request to stop %q: %w", name, err)
@@ -258,7 +253,6 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if err := p.end(ctx, &rec, grace, over); err != nil {
 		return err
 	}
-	// does nothing if watch has already recorded the exit
 	p.recordEnd(e, rec.ID, true)
 	select {
 	case <-over:
@@ -271,8 +265,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 
 const promptPoll = 200 * time.Millisecond
 
-// ask asks the agent to exit, and reports whether it ended within the grace period. An interactive shell at its prompt
-// ignores SIGINT, so ask sends it SIGHUP instead.
+// ask reports whether the agent ended within the grace period. An interactive shell at its prompt ignores SIGINT, so
+// ask sends it SIGHUP.
 func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) bool {
 	still := func(int) bool { return rec.lives(p.files.boot) }
@@ -283,7 +277,7 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	if _, err := p.tmux.run(ctx, nil, "send-keys", "-t", rec.target(), "C-c"); err != nil {
 		p.log.Warn("cannot interrupt the agent", "session", rec.Name, "err", err)
 	}
-	// the key might be stuck behind input that the program does not read
+	// the key might be stuck behind unread input
 	proc.Signal(rec.PID, unix.SIGINT, still)
 	deadline := time.Now().Add(grace)
 	for proc.Shell(rec.PID) && ctx.Err() == nil && time.Now().Before(deadline) {

@@ -27,8 +27,8 @@ type entry struct {
 	watch      *proc.Watched
 	pane       pane
 	views      viewers
-	ownViewers int       // number of viewers that are attached through this provider
-	typed      time.Time // when a viewer attached through this provider last typed
+	ownViewers int       // attached through this provider
+	typed      time.Time // when a viewer of this provider last typed
 	sent       time.Time
 }
 
@@ -56,7 +56,6 @@ func (e *entry) alive() bool {
 	return ok
 }
 
-// begin adopts the session that rec describes. x is the session's exit, or nil if the session is alive.
 func (e *entry) begin(rec record, x *ended) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -71,8 +70,7 @@ func (e *entry) begin(rec record, x *ended) {
 	}
 }
 
-// finish records the exit of a session. It returns false if the exit was already recorded, or if id is not the ID of
-// the current session.
+// finish returns false if the exit was already recorded, or if id is not the current session.
 func (e *entry) finish(id string, x *ended) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -99,8 +97,7 @@ func (e *entry) unwatch() {
 
 func (r *record) target() string { return "=" + mangle(r.Name) + ":." + r.Pane }
 
-// mangle replaces special characters in a session's name with their codes, because tmux expands # and replaces dots and
-// colons.
+// mangle replaces special characters with their codes, because tmux expands # and replaces dots and colons.
 func mangle(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// maximum length of a line for a terminal in canonical mode; the kernel drops the rest
+	// of a terminal in canonical mode; the kernel drops the rest
 	maxLine = 4095
-	// time for a program to read typed text before Enter is pressed
+	// for a program to read typed text before Enter is pressed
 	readPause = 500 * time.Millisecond
 )
 
-// Send implements session.Provider. It types the text byte for byte, then Enter. It returns ErrRejected for control
-// characters, and for a line over 4,095 bytes if the program reads whole lines.
+// Send implements session.Provider. It returns ErrRejected for control characters, and for a line over 4,095 bytes if
+// the program reads whole lines.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
@@ -49,7 +49,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		paste := []string{"copy-mode", "-q", "-t", target, ";", "load-buffer", "-b", buffer, "-",
 			";",
 			"paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", target}
-		if text == "" { // tmux does not support empty buffers
+		if text == "" {
 			paste = paste[:4]
 		}
 		key := "Enter"
@@ -64,7 +64,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		if _, err := p.tmux.run(ctx, []byte(text), paste...); err != nil {
 			return err
 		}
-		// a program that reads Enter together with the text may treat Enter as text
+		// a program may treat Enter as text if it reads both together
 		waitRead(ctx, tty)
 		_, err = p.tmux.run(ctx, nil, enter...)
 		return err
@@ -87,7 +87,7 @@ func openTTY(rec *record) (int, error) {
 	return fd, nil
 }
 
-// waitRead waits until the input queue stays empty for a while, because tmux types long text in chunks.
+// waitRead waits until the input queue stays empty, because tmux types long text in chunks.
 func waitRead(ctx context.Context, tty int) {
 	end := time.Now().Add(readPause)
 	idle := 0
@@ -184,7 +184,7 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 	})
 }
 
-// isKey reports whether key is the name of a key. It rejects names that only tmux accepts; they are typed as text.
+// names that only tmux accepts are typed as text
 func isKey(key string) bool {
 	switch key {
 	case "Enter", "Tab", "BTab", "S-Tab", "Escape", "Space", "BSpace", "Insert", "IC", "Delete",
@@ -204,8 +204,7 @@ func isKey(key string) bool {
 	return false
 }
 
-// Clear implements session.Clearer. It clears the screen and drops the scrollback. While a full-screen program is
-// running, it drops only the scrollback.
+// Clear implements session.Clearer. While a full-screen program is running, it drops only the scrollback.
 func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.typing(ctx, "clear", name, func(ctx context.Context, rec *record) error {
 		out, err := p.tmux.run(ctx, nil, "display-message", "-p", "-t", rec.target(),

@@ -10,8 +10,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// Dismiss makes a city's tmux server exit when it has no sessions. It is for callers that run the city and have no
-// Provider.
+// Dismiss makes a city's tmux server exit when it has no sessions. It needs no Provider.
 func Dismiss(ctx context.Context, city string) error {
 	if !Used(city) {
 		return nil
@@ -34,8 +33,7 @@ func Dismiss(ctx context.Context, city string) error {
 	return c.dismiss(ctx)
 }
 
-// dismiss makes the server exit as soon as it has no sessions. It does not kill the server, because the user might have
-// created other sessions in it.
+// dismiss does not kill the server, because the user might have created other sessions in it.
 func (c *client) dismiss(ctx context.Context) error {
 	if !c.serverLives() {
 		return nil

@@ -23,7 +23,7 @@ type pane struct {
 	dead       bool
 	server     int
 	cols, rows int
-	activity   time.Time // time of the pane's last output in whole seconds
+	activity   time.Time // of the pane's last output, in whole seconds
 	marks      map[string]string
 }
 
@@ -41,7 +41,7 @@ func statusMarks() []string {
 	return []string{session.ReadyMark, session.DrainMark, session.DrainByMark, session.DrainAckMark}
 }
 
-// List implements session.Provider. It calls tmux once, for any number of sessions.
+// List implements session.Provider. It calls tmux once.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed
@@ -131,8 +131,7 @@ func (p *Provider) scan() error {
 
 const fieldSep = "|"
 
-// snapshot asks tmux for the panes and viewers of a session, or of all sessions if rec is nil. Without a server, the
-// result is empty.
+// snapshot asks tmux for one session, or for all if rec is nil. Without a server, the result is empty.
 func (p *Provider) snapshot(ctx context.Context, rec *record) (snapshot, error) {
 	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
 	if rec != nil {
@@ -201,8 +200,7 @@ func number(s string) int {
 	return n
 }
 
-// compare updates a session from a snapshot, and returns true if the session seems to have ended. For an observer, it
-// records the end immediately.
+// compare updates a session from a snapshot. For an observer, it records the end immediately.
 func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 	name := mangle(e.name)
 	shown, there := v.panes[name]
@@ -262,7 +260,7 @@ func option(key string) string {
 	return fmt.Sprintf("@gx-%x", key)
 }
 
-// encodeMark encodes a value so that tmux neither expands nor truncates it.
+// tmux neither expands nor truncates the result
 func encodeMark(value string) string { return "=" + url.QueryEscape(value) }
 
 func decodeMark(s string) string {
@@ -277,7 +275,7 @@ func decodeMark(s string) string {
 	return value
 }
 
-// Look implements session.Looker. It calls tmux once, or not at all if the session is known to have ended.
+// Look implements session.Looker. It calls tmux at most once.
 func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
 	const verb = "look at"
 	if p.ctx.Err() != nil {

@@ -17,10 +17,9 @@ import (
 	"gcity/session/registry"
 )
 
-// maxOutput is how many bytes of a session's output are kept.
+// bytes kept of a session's output
 const maxOutput = 256 << 10
 
-// clip drops the oldest lines of an output longer than maxOutput.
 func clip(lines string) []byte {
 	lines = strings.TrimRight(lines, "\n")
 	if over := len(lines) - maxOutput; over > 0 {
@@ -82,8 +81,7 @@ func (c *client) capture(ctx context.Context, rec *record, lines int) (string, e
 	return screen.Text(clip(text), max(1, number(w)), max(1, number(h)), lines), nil
 }
 
-// Capture implements session.Capturer. It returns at most the last 256 KiB, without text that the program has
-// overwritten.
+// Capture implements session.Capturer. It returns at most the last 256 KiB.
 func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -135,7 +133,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	}
 	acked := *x
 	acked.Acked = true
-	// if the record has changed, another process has started a new session
+	// otherwise, another process has started a new session
 	if now, _, ok := p.files.recall(name); ok && now.ID == id {
 		if x.Asked {
 			p.files.removeFolder(name)
@@ -178,7 +176,7 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	return decodeMark(strings.TrimSuffix(out, "\n")), explain("read a mark of", name, err)
 }
 
-// Usage implements session.Meter. It scans /proc once.
+// Usage implements session.Meter.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed

@@ -25,16 +25,14 @@ type paneTask struct {
 	Pane       string       `json:"pane"`
 	Cols, Rows int
 	Boot       string
-	Ready      bool // the agent counts as ready immediately
+	Ready      bool
 }
 
 type refusal struct {
-	// the cause is in the agent's own settings: its command, its folder or permissions
 	Own     bool   `json:"own"`
 	Message string `json:"message"`
 }
 
-// startAgent waits until the process in the pane has become the agent.
 func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask, pid int,
 	arrival <-chan *net.UnixConn) (rec record, err error) {
 	gone := make(chan struct{})
@@ -93,13 +91,12 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 	return rec, nil
 }
 
-// startSocket is the socket on which processes in new panes request their task. Each provider has its own.
 type startSocket struct {
 	listener *net.UnixListener
 	path     string
 
 	mu sync.Mutex
-	// starts that are waiting for their process, by session ID
+	// starts that wait for their process, by session ID
 	expected map[string]chan *net.UnixConn
 }
 
@@ -121,8 +118,6 @@ func (d *startSocket) close() {
 	disk.Remove(d.path)
 }
 
-// expect registers a start, so that arrival receives the connection of the start's process. The function cancel closes
-// a connection that arrives too late.
 func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 	arrival = make(chan *net.UnixConn, 1)
 	d.mu.Lock()
@@ -160,8 +155,6 @@ func sweepSockets(dir string) {
 	}
 }
 
-// serve passes each connection to the start that expects it. The function async runs its argument in one of the
-// provider's goroutines.
 func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
 	for {
 		conn, err := d.listener.AcceptUnix()

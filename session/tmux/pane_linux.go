@@ -19,15 +19,14 @@ import (
 	"gcity/internal/proc"
 )
 
-// Pane is the main function of "gcity pane". It becomes a session's agent, or returns an exit code. It must be called
-// before any other initialization.
+// Pane is the main function of "gcity pane". It must be called before any other initialization.
 func Pane() int {
 	if len(os.Args) != 4 {
 		fmt.Fprintln(os.Stderr, "gcity pane is for internal use; gcity starts it in tmux panes")
 		return 2
 	}
 	conn, err := net.Dial("unix", os.Args[2])
-	if err != nil { // the controller that created the pane has exited
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -41,13 +40,13 @@ func Pane() int {
 		return 1
 	}
 	no := in.follow()
-	// the controller might have exited; the next controller finds that nothing was started
+	// the controller might have exited
 	_ = json.NewEncoder(conn).Encode(no)
 	fmt.Fprintln(os.Stderr, no.Message)
 	return 1
 }
 
-// lockNumber is the lowest file descriptor for the lock, because programs use lower ones themselves.
+// programs use lower descriptors themselves
 const lockNumber = 200
 
 // follow makes this process the agent. It returns only if it fails.
@@ -74,7 +73,7 @@ func (in *paneTask) follow() refusal {
 	}
 	signal.Reset()
 	if program, err := in.Spec.FindProgram(); err == nil && program.Path != "" {
-		// If this fails, a shell runs the command line.
+		// if this fails, a shell runs the command line
 		_ = syscall.Exec(program.Path, program.Args, in.Spec.Env)
 	}
 	err = syscall.Exec("/bin/sh", []string{"sh", "-c", in.Spec.Command}, in.Spec.Env)
@@ -91,7 +90,6 @@ func (in *paneTask) follow() refusal {
 	return refusal{Message: "cannot create its process: " + err.Error()}
 }
 
-// record reads the server's socket and PID from the variable TMUX.
 func (in *paneTask) record() (record, error) {
 	pid := os.Getpid()
 	st, err := proc.ReadStat(pid)

@@ -17,7 +17,7 @@ import (
 	"gcity/session"
 )
 
-// record describes a session and survives the controller. The process that becomes the agent writes it.
+// record describes a session. The process that becomes the agent writes it.
 type record struct {
 	Name  string `json:"name"`
 	Agent string `json:"agent"`
@@ -26,11 +26,11 @@ type record struct {
 
 	Boot   string `json:"boot"`
 	Server int    `json:"server"` // PID of the tmux server
-	Pane   string `json:"pane"`   // ID of the pane, such as "%5"
+	Pane   string `json:"pane"`   // for example "%5"
 	TTY    string `json:"tty"`
 	PID    int    `json:"pid"`
-	Start  uint64 `json:"start"` // start time of the process, in clock ticks since boot
-	Born   int64  `json:"born"`  // start of the session in Unix nanoseconds
+	Start  uint64 `json:"start"` // in clock ticks since boot
+	Born   int64  `json:"born"`  // in Unix nanoseconds
 	Cols   int    `json:"cols"`
 	Rows   int    `json:"rows"`
 	Ready  bool   `json:"ready"` // the agent counted as ready immediately
@@ -49,7 +49,7 @@ type ended struct {
 	Rows  int  `json:"rows"`
 }
 
-// Files in a session's folder. The name of the output file also contains the session's ID.
+// the name of the output file also contains the session's ID
 const (
 	recordFile = "session.json"
 	exitFile   = "exit.json"
@@ -95,8 +95,7 @@ func writeJSON(path string, v any) error {
 	return disk.Replace(path, append(data, '\n'), 0o600)
 }
 
-// recall reads the record and the exit of a session; x is nil without an exit. It returns false if this city has no
-// session with that name.
+// x is nil without an exit. recall returns false if this city has no such session.
 func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	if err := readJSON(f.path(name, recordFile), &rec); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +128,7 @@ func (f *folders) keepOutputs(name, id string) {
 	}
 	for _, file := range files {
 		if strings.HasPrefix(file.Name(), outputHead) && file.Name() != outputFile(id) {
-			disk.Remove(f.path(name, file.Name())) // if this fails, the next start tries again
+			disk.Remove(f.path(name, file.Name())) // the next start tries again
 		}
 	}
 }
@@ -144,7 +143,7 @@ func (f *folders) removeFolder(name string) {
 	disk.Remove(filepath.Join(f.dir, name)) // fails if the folder contains other files
 }
 
-// sweep kills the processes of a session, including those in tree. It returns the processes that it could not kill.
+// sweep also kills the processes in tree. It returns the processes that it could not kill.
 func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 	marked := proc.Marked("GC_SESSION_ID="+rec.ID, f.path(rec.Name, lockFile))
 	_, left, err := proc.Sweep(func(pid int) bool {
@@ -175,7 +174,7 @@ func (f *folders) clearUnstarted(name string) bool {
 		return false
 	}
 	if _, err := os.Stat(f.path(name, recordFile)); err == nil {
-		return true // keep a record that is unreadable or belongs to another city
+		return true // unreadable, or of another city
 	}
 	fd, err := proc.Lock(f.path(name, startFile), time.Now())
 	if err != nil {

@@ -34,7 +34,7 @@ func Used(city string) bool {
 	return err == nil
 }
 
-// Hint returns the shell command that attaches a user directly to a city's tmux server.
+// Hint returns the shell command that attaches a user to a city's tmux server.
 func Hint(city string) string {
 	var s server
 	line := "tmux -L " + Label(city) + " attach"
@@ -70,8 +70,7 @@ func find(ctx context.Context) (program string, err error) {
 	return program, nil
 }
 
-// newEnough accepts versions such as "tmux 3.3a" and "tmux next-3.6". A version without a number is a development
-// build.
+// newEnough accepts versions such as "tmux 3.3a" and "tmux next-3.6".
 func newEnough(version string) bool {
 	if strings.Contains(version, "master") {
 		return true
@@ -85,8 +84,7 @@ func newEnough(version string) bool {
 	return n == 2 && err == nil && (major > 3 || major == 3 && minor >= 3)
 }
 
-// Label returns the name of a city's tmux server for tmux -L. It contains the folder's name, and a hash of its path to
-// be unique.
+// Label returns the name of a city's tmux server for tmux -L.
 func Label(city string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -99,7 +97,7 @@ func Label(city string) string {
 }
 
 type server struct {
-	// TMUX_TMPDIR of the process that first opened the city; all processes use this value
+	// TMUX_TMPDIR of the process that first opened the city
 	TmpDir string `json:"tmpdir,omitempty"`
 	Boot   string `json:"boot,omitempty"`
 	PID    int    `json:"pid,omitempty"`
@@ -111,8 +109,7 @@ const (
 	configFile = "tmux.conf"
 )
 
-// settings is the server's complete configuration. All keys go to the agent, except the one that detaches users who
-// attached with tmux itself.
+// settings sends all keys to the agent, except the one that detaches users of tmux itself.
 const settings = `set -qs exit-empty off
 set -qs escape-time 0
 set -qs focus-events on
@@ -143,7 +140,7 @@ unbind-key -a -T prefix
 bind-key -T root C-q if-shell -F "#{m:*` + viewerFlag + `*,#{client_flags}}" "send-keys C-q" "detach-client"
 `
 
-// viewerFlag marks a client that gcity has attached. In a session with one pane, the flag has no other effect.
+// marks a client that gcity has attached; it has no other effect in a session with one pane
 const viewerFlag = "active-pane"
 
 type client struct {
@@ -275,13 +272,13 @@ var (
 	errNameTaken = errors.New("tmux already has a session with this name")
 )
 
-// run runs a tmux command. Only the command new-session starts the server.
+// only the command new-session starts the server
 func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	out, err := c.once(ctx, stdin, args...)
 	if !errors.Is(err, errNoServer) || !c.serverLives() {
 		return out, err
 	}
-	// The server is running but its socket is missing. SIGUSR1 makes the server recreate it.
+	// SIGUSR1 makes the running server recreate its socket
 	c.mu.Lock()
 	s := c.server
 	c.mu.Unlock()
@@ -355,7 +352,7 @@ func (c *client) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// arg escapes an argument that tmux would interpret as the end of a command.
+// tmux would interpret a final semicolon as the end of a command
 func arg(s string) string {
 	if strings.HasSuffix(s, ";") {
 		return s[:len(s)-1] + `\;`

@@ -18,15 +18,15 @@ import (
 
 const (
 	startTimeout = 30 * time.Second
-	// how long to wait for another controller that is starting or cleaning up the same session
+	// for another controller that is starting or cleaning up the same session
 	lockTimeout = 2 * time.Second
-	// time to wait for a lock that a new child process has inherited and will release
+	// for a lock that a new child process has inherited and will release
 	lockWait    = 200 * time.Millisecond
 	taskTimeout = 10 * time.Second
 )
 
-// Start implements session.Provider. The process that tmux creates requests its task over the startSocket and becomes
-// the agent. The agent's environment therefore appears neither in a command line, nor in a file, nor in tmux.
+// Start implements session.Provider. The process that tmux creates requests its task over the startSocket, which keeps
+// the agent's environment out of command lines, files and tmux.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -89,8 +89,8 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// endPrevious kills what is left of the previous session, and fails if the session is alive or cannot be killed. The
-// caller must hold the name's lock and the start lock.
+// endPrevious fails if the session is alive or cannot be killed. The caller must hold the name's lock and the start
+// lock.
 func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 	rec, x, ok := p.files.recall(e.name)
 	if ok && x == nil {
@@ -149,7 +149,7 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 	return nil
 }
 
-// newSession creates the tmux session. tmux expands only the name, which mangle has made safe.
+// tmux expands only the name, which mangle has made safe
 func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows int) (paneID string,
 	pid int, err error) {
 	name := mangle(s.Name)
@@ -182,8 +182,7 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 	return f[0], number(f[1]), nil
 }
 
-// removeUnrecorded ends a session that has no record because its controller died during the start. It returns an error
-// if the session belongs to another city.
+// removeUnrecorded ends a session without a record. It returns an error if the session belongs to another city.
 func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 	city, id, err := p.tmux.owner(ctx, mangle(name))
 	if errors.Is(err, errNoPane) || errors.Is(err, errNoServer) {
@@ -223,7 +222,6 @@ func (c *client) owner(ctx context.Context, name string) (city, id string, err e
 	return city, id, err
 }
 
-// undoStarts ends this city's sessions that have no record and are not being started.
 func (p *Provider) undoStarts(ctx context.Context) error {
 	if p.files.observe || !p.tmux.serverLives() {
 		return nil

@@ -32,11 +32,11 @@ import (
 
 // Options configures a Provider.
 type Options struct {
-	City   string       // absolute path of the city's folder
+	City   string       // absolute path
 	Binary string       // run as "<Binary> pane <socket> <id>" in each pane; it must call Pane
 	Logger *slog.Logger // nil disables logging
 
-	// Observe is for a caller that only reads a city. The provider then starts nothing and cleans up nothing.
+	// Observe makes the provider start nothing and clean up nothing.
 	Observe bool
 
 	// Broken is called with a panic from one of the provider's goroutines. After that, the provider must be opened
@@ -59,7 +59,7 @@ type Provider struct {
 	looking chan struct{} // contains a token while no refresh is running
 
 	mu      sync.Mutex
-	watched int       // PID of the server that awaitServerEnd waits for; 0 = none
+	watched int       // PID that awaitServerEnd waits for; 0 = none
 	scanned time.Time // modification time of files.dir at the last scan
 }
 
@@ -81,11 +81,10 @@ var (
 
 const (
 	adoptTimeout = 20 * time.Second
-	callTimeout  = 15 * time.Second // timeout of calls without a deadline
+	callTimeout  = 15 * time.Second // of calls without a deadline
 )
 
-// New returns a provider that has adopted the city's sessions that are alive or have an unacknowledged exit. It returns
-// an error if tmux is missing or too old.
+// New returns a provider that has adopted the city's sessions. It returns an error if tmux is missing or too old.
 func New(o Options) (*Provider, error) {
 	if !filepath.IsAbs(o.City) {
 		return nil, fmt.Errorf("the city's folder %q is not an absolute path", o.City)
@@ -163,7 +162,7 @@ func (*Provider) Limits() session.Limits {
 		Why: "tmux does not report the amount of output"}
 }
 
-// Close closes the provider. The sessions keep running. A server without sessions exits.
+// Close closes the provider. The sessions keep running.
 func (p *Provider) Close() error {
 	if !p.reg.Close() {
 		return nil
@@ -184,7 +183,7 @@ func (p *Provider) Close() error {
 	return p.tmux.dismiss(context.Background())
 }
 
-// Dismiss implements session.Dismisser. The next start creates a new server.
+// Dismiss implements session.Dismisser.
 func (p *Provider) Dismiss(ctx context.Context) error {
 	if p.files.observe || p.startSocket.waiting() ||
 		slices.ContainsFunc(p.reg.All(), (*entry).alive) {
@@ -193,7 +192,7 @@ func (p *Provider) Dismiss(ctx context.Context) error {
 	return p.tmux.dismiss(ctx)
 }
 
-// Check implements session.Checker. It checks that tmux is installed and new enough.
+// Check implements session.Checker.
 func (p *Provider) Check(ctx context.Context) error {
 	_, err := find(ctx)
 	return err
@@ -204,7 +203,6 @@ func (*Provider) IsLocal(string) bool { return true }
 
 var errOther = errors.New("tmux failed")
 
-// failure is an error with a message for users. errors.Is matches its kind.
 type failure struct {
 	text string
 	kind error

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	watchHistory = 1000 // lines of scrollback for a new watcher
-	// after a watcher misses this many bytes, its screen is sent again
+	watchHistory = 1000 // lines of scrollback
+	// bytes that a watcher misses before its screen is sent again
 	watchLag = 256 << 10
 )
 
-// Watch implements session.Watcher. It runs a tmux client in control mode. A frame without data reports a new size.
+// Watch implements session.Watcher. A frame without data reports a new size.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
 		_, rec, err := p.living("watch", name)
@@ -57,7 +57,7 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 	defer func() {
 		cancel()
 		wg.Wait()
-		_ = cmd.Wait() // the client was killed, or the session has ended
+		_ = cmd.Wait()
 	}()
 	if err := w.ask(in); err != nil {
 		return missing("watch", rec.Name)
@@ -74,7 +74,7 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 		f, behind, ok := w.take()
 		if behind {
 			if err := w.ask(in); err != nil {
-				return nil // the session has ended
+				return nil
 			}
 		}
 		if ok {
@@ -93,7 +93,7 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 type watcher struct {
 	rec  *record
 	news chan struct{} // contains a token when a frame is available
-	done chan struct{} // closed when there are no more frames
+	done chan struct{}
 
 	mu         sync.Mutex
 	cols, rows int
@@ -114,7 +114,7 @@ func (w *watcher) ask(in io.Writer) error {
 	return err
 }
 
-// take returns the next frame, if there is one. If the result behind is true, the caller must call ask again.
+// If behind is true, the caller must call ask again.
 func (w *watcher) take() (f session.Frame, behind, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,8 +139,8 @@ func (w *watcher) readOutput(out io.Reader) {
 	defer close(w.done)
 	r := bufio.NewReaderSize(out, 32<<10)
 	var block []string // lines of the current response; nil outside a response
-	var end string     // line that ends the current response
-	var numbers []int  // numbers in a query's first response
+	var end string
+	var numbers []int
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil {
@@ -173,8 +173,7 @@ func (w *watcher) readOutput(out io.Reader) {
 	}
 }
 
-// received handles one of the two responses to a query. For the second response, the caller passes the numbers that
-// received returned for the first response.
+// received handles the first response to a query if numbers is nil, and otherwise the second.
 func (w *watcher) received(numbers []int, block []string) []int {
 	if numbers == nil {
 		for _, f := range strings.Fields(strings.Join(block, " ")) {
@@ -220,7 +219,7 @@ func (w *watcher) printed(data []byte) {
 	w.notify()
 }
 
-// layoutChanged handles a new size: "@1 c25d,80x24,0,0,1 …".
+// rest is for example "@1 c25d,80x24,0,0,1 …"
 func (w *watcher) layoutChanged(rest string) {
 	f := strings.Split(rest, ",")
 	if len(f) < 2 {
@@ -235,7 +234,7 @@ func (w *watcher) layoutChanged(rest string) {
 	}
 }
 
-// unescape decodes the octal escapes in tmux's control mode, such as \015 for a carriage return.
+// unescape decodes the octal escapes of tmux's control mode, such as \015.
 func unescape(s string) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {

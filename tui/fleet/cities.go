@@ -17,26 +17,25 @@ import (
 // List contains the known cities on a machine. It does not change after it has been published.
 type List struct {
 	Rows         []City // sorted by name
-	Problem      string // why the list cannot be read; "" = no error
-	Unmaintained bool   // no supervisor is running; the rows are registered or recent cities
+	Problem      string
+	Unmaintained bool // no supervisor is running
 }
 
 // City is a registered or recently opened city with its last known state.
 type City struct {
 	Info        city.Info
 	DisplayName string
-	// the part of the folder that differs from other cities of the same name; "" = no such city
+	// the part of the folder that differs from cities of the same name
 	Folder  string
 	Summary Summary
-	// last response of a city that does not respond; zero = it responds, or has never responded
+	// when it last responded; zero = it responds now, or never has
 	LastResponse time.Time
-	Responded    bool   // it has responded at least once
-	Unresponsive string // why it does not respond although it is running; "" = it responds
-	// it is not registered; the program was started for it
+	Responded    bool
+	Unresponsive string
 	Unregistered bool
 }
 
-// UnregisteredCity returns the row of a city that is not registered. If s is nil, the city's state is unknown.
+// UnregisteredCity returns the row of a city that is not registered. s may be nil.
 func UnregisteredCity(name, path string, s *city.Snapshot,
 	receivedAt, lastResponse time.Time) *City {
 	c := &City{Info: city.Info{Name: name, Path: path, Running: true, Status: city.CityRunning},
@@ -47,26 +46,26 @@ func UnregisteredCity(name, path string, s *city.Snapshot,
 	return c
 }
 
-// Summary is a summary of a city's state, for the list of cities.
+// Summary is a city's state in the list of cities.
 type Summary struct {
-	Name             string // the name in the city's configuration
+	Name             string // in the city's configuration
 	Agents, Running  int
-	failed, Held     int // number of failed agents, and of agents in quarantine
-	Open, InProgress int // number of open beads, and of beads in progress
-	Unread           int // unread mail for people
+	failed, Held     int // Held counts agents in quarantine
+	Open, InProgress int
+	Unread           int // mail for people
 	Suspended        bool
-	Stopping         bool          // the city is shutting down
-	Mode             string        // how the city runs, as in city.Snapshot; "" = unknown
-	PID              int           // the controller's process ID; 0 = unknown
-	Color            string        // the city's own color; "" = none
-	Overdue          time.Duration // age of the last patrol if it is overdue; 0 = not overdue
+	Stopping         bool
+	Mode             string // as in city.Snapshot; "" = unknown
+	PID              int    // of the controller; 0 = unknown
+	Color            string
+	Overdue          time.Duration // age of the last patrol; 0 = not overdue
 	Problems         []string
 	Needs            []Need
 }
 
 // Need is an agent that needs attention.
 type Need struct {
-	Agent       string // its unmodified name in the city
+	Agent       string
 	DisplayName string
 	State       city.State
 	Why         string
@@ -75,10 +74,10 @@ type Need struct {
 	Until       time.Time // when its state ends; zero = not known
 }
 
-// maxNeeds is the maximum number of agents and of problems listed for one city.
+// limits the agents and the problems listed for one city
 const maxNeeds = 50
 
-// Summarize returns a summary of a snapshot. The parameter now is the time at which the snapshot was received.
+// Summarize returns a summary of a snapshot that was received at now.
 func Summarize(s *city.Snapshot, now time.Time) Summary {
 	b := Summary{Name: s.Name, Agents: len(s.Agents), Open: s.Work.Open,
 		InProgress: s.Work.InProgress,
@@ -117,10 +116,9 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 	return b
 }
 
-// Runner returns text that says which process runs the city, or "" if that is unknown.
+// Runner says which process runs the city, or returns "" if that is unknown.
 func (b *Summary) Runner() string { return widget.Plain(describe.Runner(b.Mode, b.PID)) }
 
-// needOf reports whether an agent needs attention, and why.
 func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) {
 	r := panel.NewAgentRow(a)
 	for i := range watched {
@@ -144,7 +142,7 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 	return n, r.Attention(now)
 }
 
-// Troubles returns the problems with a city as a whole, most severe first, each as one safe line.
+// Troubles returns the problems with a city as a whole, most severe first.
 func Troubles(s *city.Snapshot) []string {
 	var p []string
 	if s.Config.Rejected != "" {
@@ -188,7 +186,7 @@ func (c *City) Key() string {
 	return c.Info.Name
 }
 
-// health describes the health of a city. The urgency 0 is the most urgent.
+// Rank 0 is the most urgent
 type health struct {
 	Word, Sign string
 	Token      themes.Token
@@ -224,13 +222,12 @@ func HealthOf(l *widget.Styles, c *City) health {
 	return health{"running", g.Running, themes.Good, 7}
 }
 
-// suspended reports whether the city is running but suspended. For a moment, the list and the snapshot of the city can
-// differ.
+// for a moment, the list and the snapshot of the city can differ
 func (c *City) suspended() bool {
 	return c.Summary.Suspended || c.Info.Status == city.CitySuspended
 }
 
-// stopping reports whether the city is shutting down. Its controller exits shortly before the list says so.
+// its controller exits shortly before the list says so
 func (c *City) stopping() bool {
 	return c.Info.Status == city.CityStopping ||
 		c.Info.Running && c.Info.Error == "" && c.Summary.Stopping
@@ -241,7 +238,7 @@ func (c *City) IsStopped() bool {
 	return !c.Info.Running && c.Info.Status == city.CityStopped && c.Info.Error == ""
 }
 
-// Why returns text that says what is wrong with a city or why it is not running, or "".
+// Why returns what is wrong with a city or why it is not running, or "".
 func (c *City) Why(now time.Time) string {
 	b := &c.Summary
 	switch {
@@ -287,7 +284,6 @@ func (c *City) Why(now time.Time) string {
 	return strings.Join(parts, "; ")
 }
 
-// otherNeeds returns the words after a number of agents: "agents need attention" or "others need attention".
 func otherNeeds(n, before int) string {
 	switch {
 	case before == 0 && n == 1:
@@ -310,7 +306,7 @@ func (c *City) AttentionCount() int {
 		return 0
 	case c.Unresponsive != "" || b.Overdue > 0:
 		n = 1
-	case c.suspended(): // its problems can wait until it is resumed
+	case c.suspended():
 		return 0
 	case len(b.Needs) == 0 && len(b.Problems) > 0:
 		n = 1
@@ -380,12 +376,12 @@ func (c *City) Matches(f *widget.Filter, h health, why string) bool {
 	})
 }
 
-// HeldText returns text that says why a configuration is held: "removes 3 of 4 running agents".
+// HeldText says why a configuration is held: "removes 3 of 4 running agents".
 func HeldText(h *city.Held) string {
 	return fmt.Sprintf("removes %d of %s", len(h.Removes), widget.Count(h.Running, "running agent"))
 }
 
-// Counts returns the city's numbers in one line, without its problems.
+// Counts returns the city's numbers in one line.
 func (c *City) Counts() string {
 	if !c.Responded || !c.Info.Running {
 		return ""

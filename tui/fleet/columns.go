@@ -26,7 +26,7 @@ func ColumnsFor(rows []City, w int) Columns {
 	for _, more := range []struct {
 		to *int
 		w  int
-		at int // minimum screen width at which the column is shown
+		at int // minimum screen width
 	}{{&c.Needs, 9, 66}, {&c.Loop, 10, 100}, {&c.Open, 9, 100}, {&c.Mail, 5, 110},
 		{&c.InProgress, 11, 130}} {
 		if w >= more.at && c.Why-more.w-2 >= least {

@@ -11,8 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Details returns the details of a city as of the latest list: its health, its numbers and its problems. The parameter
-// runner says which process runs the city.
+// Details returns the details of a city as of the latest list. runner says which process runs the city.
 func (l *List) Details(of *City, runner string, look *widget.Styles, now time.Time) []string {
 	c := l.Find(of.Info.Name)
 	if of.Unregistered {

@@ -8,9 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Distinguish sets the display name of each city to the name in the city's configuration. Until a city responds, the
-// name in the list is used. If cities have the same name, Distinguish also sets their folders, which are shown after
-// the name: "demo (shop)".
+// Distinguish sets the display names of all cities, and the folders of cities with the same name.
 func Distinguish(rows []City) {
 	same := map[string][]int{}
 	for i := range rows {
@@ -36,8 +34,7 @@ func Distinguish(rows []City) {
 	}
 }
 
-// distinctFolders returns for each path the shortest part that differs from the other paths: "a" and "b" for
-// "/srv/a/demo" and "/srv/b/demo".
+// distinctFolders returns the shortest distinct parts of paths: "a" and "b" for "/srv/a/demo" and "/srv/b/demo".
 func distinctFolders(paths []string) []string {
 	parts := make([][]string, len(paths))
 	for i, p := range paths {
@@ -52,7 +49,6 @@ func distinctFolders(paths []string) []string {
 	}
 	folders := make([]string, len(paths))
 	for i, own := range parts {
-		// all paths share own[:from]
 		from, to := len(own), 0
 		for k, other := range parts {
 			if k != i {

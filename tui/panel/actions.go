@@ -5,13 +5,13 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Action is an action that only one panel has. It acts on the row under that panel's cursor.
+// Action is an action that only one panel has.
 type Action struct {
 	Action Key
-	Writes bool // it changes the city, so it is not available in a read-only room
+	Writes bool // it changes the city
 }
 
-// Key identifies an Action and contains its keys and descriptions.
+// Key identifies an Action, with its keys and descriptions.
 type Key = keymap.Action[*Env, Request]
 
 // Request is what a panel asks the room to do.
@@ -19,21 +19,21 @@ type Request struct {
 	Title string
 	Lines func(e *Env, w int) []string
 
-	Prompt, Yes   string // question before the commands, and the label of "yes"
+	Prompt, Yes   string // the question, and the label of "yes"
 	Targets, Body []string
-	// number of targets if the action can do harm
+	// number of targets of a harmful action
 	Count       int
-	Counts      string // plural noun for the targets: "agents"
-	Doing, What string // the progress text for the status line
+	Counts      string // plural noun: "agents"
+	Doing, What string
 	Commands    []city.Command
-	// rigs that the question is about, and a function that returns the question for those that still exist
+	// the rigs in question; Build returns the question for those that still exist
 	Rigs  []*RigRow
 	Build func(rows []*RigRow) Request
 
-	Select string // name of the agent to select
+	Select string
 
-	GoTo   ID     // panel to go to
-	Filter string // filter for that panel
+	GoTo   ID
+	Filter string
 }
 
 // Copied is a value that can be copied from the selection.

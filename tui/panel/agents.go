@@ -11,19 +11,19 @@ import (
 	"gcity/tui/widget"
 )
 
-// AgentRow is an agent ready to be drawn. Shown, State, Why and Task are already sanitized.
+// AgentRow is an agent ready to be drawn. Shown, State, Why and Task are sanitized.
 type AgentRow struct {
-	Name     string // its unmodified name in the city
+	Name     string
 	Shown    string
 	State    city.State
-	OffAt    city.Level // the level at which the agent is suspended; "" = not suspended, or unknown
+	OffAt    city.Level // the level at which the agent is suspended, if known
 	Why      string
-	whyBrief string // for a narrow column, the reason for a quarantine; "" = Why is cut
-	cause    string // the last crash before a quarantine; "" = unknown, or no quarantine
+	whyBrief string // a quarantine's reason in a narrow column; "" = Why is cut
+	cause    string // the last crash before a quarantine; "" = unknown
 	Pool     string
 	Rig      string
 	Provider string
-	Task     string // title of the work in progress; "" = unknown
+	Task     string // title of the work in progress
 	Since    time.Time
 	Until    time.Time // when its state ends; zero = not known
 	Restarts int
@@ -33,15 +33,15 @@ type AgentRow struct {
 	Session  *city.Session
 	Usage    *city.Usage
 	drain    *city.DrainInfo
-	Waiting  []city.Send // messages that are queued to be typed, the next one first
+	Waiting  []city.Send // nudges to be typed, the next one first
 	next     *city.Next
-	idle     time.Duration // idle timeout, after which it restarts; 0 = none
+	idle     time.Duration // idle timeout; 0 = none
 	Frozen   bool
 	Drifted  bool
 	Running  bool
-	mail     int // number of its unread messages
+	mail     int
 	Stuck    *city.Stuck
-	HasCall  bool // a watchdog is calling for attention to this agent
+	HasCall  bool
 	Refusal  city.Refusal
 }
 
@@ -56,7 +56,6 @@ func NewAgentRow(a *city.Agent) AgentRow {
 		mail: max(0, a.Mail), Stuck: a.Stuck, OffAt: a.SuspendedBy,
 		Refusal: a.Refusal,
 	}
-	// older controllers do not send the refusal
 	r.Refusal.Surplus = r.Refusal.Surplus || r.Surplus()
 	if a.Until != nil {
 		r.Until = *a.Until
@@ -86,7 +85,7 @@ func NewAgentRow(a *city.Agent) AgentRow {
 	return r
 }
 
-// reason returns the reason for an agent's state, or "" if the reason is obvious in a list.
+// reason returns "" if the reason is obvious in a list.
 func reason(a *city.Agent) string {
 	if a.Pool != "" && a.Reason == "member of pool "+a.Pool {
 		return ""
@@ -105,8 +104,7 @@ func reason(a *city.Agent) string {
 	return ""
 }
 
-// Surplus reports whether the agent is draining because its pool is scaling down. Only a larger pool cancels this
-// drain.
+// Surplus reports whether the agent is draining because its pool is scaling down.
 func (r *AgentRow) Surplus() bool {
 	return r.State == city.Draining && r.Pool != "" && r.drain != nil && r.drain.By == "pool"
 }
@@ -116,7 +114,7 @@ func (r *AgentRow) Undrainable() bool { return r.State == city.Draining && !r.Su
 
 func (r *AgentRow) attached() bool { return r.Session != nil && r.Session.Attached }
 
-// MaxWait is how long an agent can wait for another agent, or drain without a deadline, before it needs attention.
+// MaxWait is how long an agent can wait or drain before it needs attention.
 const MaxWait = 10 * time.Minute
 
 // Attention reports whether the agent needs a user's attention.
@@ -139,8 +137,7 @@ func (r *AgentRow) Attention(now time.Time) bool {
 		r.flaps(now)
 }
 
-// alertState returns the agent's state in the alert. It stays the same during a retry, so that the alert does not
-// disappear for a moment.
+// alertState stays the same during a retry, so that the alert does not disappear for a moment.
 func (a *Agents) alertState(r *AgentRow) city.State {
 	if a.retried[r.Name] {
 		return city.Failed
@@ -148,7 +145,6 @@ func (a *Agents) alertState(r *AgentRow) city.State {
 	return r.State
 }
 
-// flaps reports whether the agent has crashed repeatedly and has just restarted.
 func (r *AgentRow) flaps(now time.Time) bool {
 	return r.Crashes > 1 && (r.State == city.Running || r.State == city.Starting) &&
 		now.Sub(r.Since) < time.Minute
@@ -215,7 +211,7 @@ func (r *AgentRow) Drainable() bool {
 	return r.Running && r.State != city.Draining && r.State != city.Stopping
 }
 
-// AcceptsText reports whether text can be sent to the agent. The text is typed now or after a restart.
+// AcceptsText reports whether text can be sent to the agent, possibly after a restart.
 func (r *AgentRow) AcceptsText() bool {
 	return r.Running || r.State == city.Starting || r.State == city.Backoff ||
 		r.State == city.Waiting
@@ -230,5 +226,5 @@ func (r *AgentRow) Releasable() bool {
 	return false
 }
 
-// HasOutput reports whether an agent has exited and its output is in a file.
+// HasOutput reports whether the output of an exited agent is in a file.
 func (r *AgentRow) HasOutput() bool { return !r.Running && r.Exit != nil && r.Exit.File != "" }

@@ -12,14 +12,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agents is the panel that lists the city's agents. While the user is working in it, rows keep their order.
+// Agents is the panel that lists the city's agents.
 type Agents struct {
 	Table[AgentRow, *AgentRow]
-	measured bool // at least one snapshot included resource usage
+	measured bool
 	Rates    widget.Sparklines
 	Hours    widget.History
-	retried  map[string]bool // agents that start again after a failed start
-	Chosen   []columnKind    // columns chosen by the user; nil = the default columns
+	retried  map[string]bool
+	Chosen   []columnKind // nil = the default columns
 }
 
 func newAgents() *Agents {
@@ -58,7 +58,7 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 		},
 		Issues: func(*Env) (note string, alert bool) {
 			strays := len(q.List.Unmatched)
-			if strays > 0 { // released agents stay listed, so that the cursor does not move
+			if strays > 0 { // they stay listed, so that the cursor does not move
 				note = fmt.Sprintf("%d released", strays)
 			}
 			return note, len(q.List.Shown) > strays
@@ -137,13 +137,13 @@ func AgentSign(l *widget.Styles, s city.State) (string, themes.Token) {
 	return l.Glyphs.Failed, themes.Bad
 }
 
-// ConditionOf returns an agent's condition (its state, or stuck) as text with a symbol, and its color.
+// ConditionOf returns an agent's condition as text with a symbol, and its color.
 func ConditionOf(k *widget.Styles, r *AgentRow) (string, themes.Token) {
 	sign, word, token := AgentCondition(k, r.State, r.Stuck != nil)
 	return sign + " " + word, token
 }
 
-// AgentCondition is like ConditionOf, but for an agent without a row.
+// AgentCondition is like ConditionOf, for an agent without a row.
 func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word string,
 	token themes.Token) {
 	if stuck && s == city.Running {
@@ -153,9 +153,9 @@ func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word stri
 	return sign, string(s), token
 }
 
-const StateWidth = 11 // the width of "quarantined", the longest state
+const StateWidth = 11 // width of "quarantined", the longest state
 
-// On screens of at least sparkFrom columns, each row has a CPU chart of sparkWidth columns, one for each minute.
+// On screens of at least sparkFrom columns, each row has a CPU chart of sparkWidth columns.
 const sparkFrom, sparkWidth = 160, 10
 
 // Columns returns the columns of the Agents panel that fit into w.
@@ -213,9 +213,9 @@ func (r *AgentRow) mark(l *widget.Styles) string {
 	return text
 }
 
-// WidthsFor returns the widths that the visible rows would need if nothing were shortened.
+// WidthsFor returns the widths that the rows need without shortening.
 func (a *Agents) WidthsFor(e *Env, rows []*AgentRow) Widths {
-	// Just after the start, resource usage is not known yet. Show its columns anyway, so that they do not appear later.
+	// before usage is known, show its columns anyway, so that they do not appear later
 	n := Widths{Usage: a.measured || e.Snap != nil && e.Now.Sub(e.Snap.Started) < time.Minute}
 	if e.W >= sparkFrom {
 		n.Spark = sparkWidth

@@ -11,17 +11,17 @@ import (
 	"gcity/tui/widget"
 )
 
-// Alert is a problem that is shown below the header, with the key that goes to it.
+// Alert is a problem that is shown below the header.
 type Alert struct {
 	Text    string // can have several lines
-	Key     string // key that goes to the problem; "" = none
+	Key     string
 	Effect  string // text after the key, for example "shows the plan"; "" = the key opens a panel
-	Warning bool   // a warning that needs no reaction
-	Pending bool   // something is waiting for a decision, but nothing has failed
+	Warning bool
+	Pending bool // a decision is needed, but nothing has failed
 
-	Action  string   // ID of the action that the key runs, if the city's details offer it
+	Action  string   // ID of the action that the key runs
 	Rows    []string // keys of the rows with the problem, worst first
-	Unnamed []string // names of the rows that Text does not name
+	Unnamed []string // rows that Text does not name
 }
 
 func (a *Alert) tokens() (sign, text themes.Token) {
@@ -34,13 +34,12 @@ func (a *Alert) tokens() (sign, text themes.Token) {
 	return themes.Bad, themes.Alert
 }
 
-// Sign returns the colored symbol that precedes the alert.
+// Sign returns the alert's colored symbol.
 func (a *Alert) Sign(k *widget.Styles) string {
 	sign, _ := a.tokens()
 	return k.Paint(sign, k.Glyphs.Alert)
 }
 
-// hint returns the alert's key and the text around it.
 func (a *Alert) hint(w int) (before, key, after string) {
 	switch {
 	case a.Key == "":
@@ -53,7 +52,7 @@ func (a *Alert) hint(w int) (before, key, after string) {
 	return "", a.Key, " " + a.Effect
 }
 
-// Details returns the alert with the names of its rows and the key that goes to it.
+// Details returns the alert with the names of its rows and its key.
 func (a *Alert) Details(k *widget.Styles) string {
 	text := a.Text
 	if len(a.Unnamed) > 0 {
@@ -102,8 +101,7 @@ func (a *Alert) add(l *widget.Line, w, screenWidth int) {
 	}
 }
 
-// AlertLines returns at most n lines of w columns. If alerts are omitted, the last line ends with the key that shows
-// the rest.
+// AlertLines returns at most n lines of w columns. If it omits alerts, the last line names key, which shows the rest.
 func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []string) {
 	for len(all) > 0 && len(lines) < n {
 		from := 1
@@ -124,7 +122,6 @@ func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []st
 	return lines
 }
 
-// lastAlerts returns how many alerts fit into the last line, and text about the others.
 func lastAlerts(all []Alert, n, w int, key string) (shown int, end string) {
 	for ; ; n-- {
 		rest := len(all) - n
@@ -165,8 +162,7 @@ func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// Alerts returns the problems with a city that responds, worst first. The parameter held is the reason why a
-// configuration is held, or "".
+// Alerts returns the problems with a city, worst first. held is the reason why a configuration is held, or "".
 func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string) (p []Alert) {
 	s := e.Snap
 	bad := func(text string) { p = append(p, Alert{Text: text}) }
@@ -196,7 +192,7 @@ func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string)
 	return p
 }
 
-// Alerts returns an alert for the agents that have failed or are in quarantine.
+// Alerts returns an alert for agents that have failed or are in quarantine.
 func (a *Agents) Alerts(e *Env) []Alert {
 	var parts, names, unnamed []string
 	var last *AgentRow
@@ -234,8 +230,6 @@ func (a *Agents) Alerts(e *Env) []Alert {
 	return []Alert{alert}
 }
 
-// rowsAlert returns an alert about rows of a panel, with the key of the panel. The text names the row if there is only
-// one.
 func (e *Env) rowsAlert(in ID, text string, rows []string) Alert {
 	focus := "focus." + string(in)
 	a := Alert{Text: text, Key: e.Key(focus), Action: focus, Rows: rows}
@@ -245,7 +239,7 @@ func (e *Env) rowsAlert(in ID, text string, rows []string) Alert {
 	return a
 }
 
-// Alerts returns an alert with the number of pools that have a problem.
+// Alerts returns an alert for the pools with a problem.
 func (p *Pools) Alerts(e *Env) []Alert {
 	ills := p.problems(e.Now)
 	if ills == "" {
@@ -270,7 +264,7 @@ func (p *Pools) Alerts(e *Env) []Alert {
 	return []Alert{e.rowsAlert(IDPools, ills, names)}
 }
 
-// Alerts returns an alert with the number of automations that are failing or broken.
+// Alerts returns an alert for failing and broken automations.
 func (a *Automations) Alerts(e *Env) []Alert {
 	_, failing, broken := a.counts()
 	text := FailingText(failing, broken)
@@ -289,7 +283,7 @@ func (a *Automations) Alerts(e *Env) []Alert {
 	return []Alert{e.rowsAlert(IDAutomations, text, names)}
 }
 
-// FailingText returns the numbers of failing and of broken automations as text, or "" if both are zero.
+// FailingText returns the numbers of failing and broken automations, or "".
 func FailingText(failing, broken int) string {
 	switch {
 	case failing == 0 && broken == 0:
@@ -302,7 +296,7 @@ func FailingText(failing, broken int) string {
 	return widget.Count(failing, "automation") + " failing, " + widget.Number(broken) + " broken"
 }
 
-// Alerts returns alerts for the calls of watchdogs, and for watchdogs that are degraded.
+// Alerts returns alerts for calling watchdogs and for degraded ones.
 func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 	for _, r := range d.Calling() {
 		how := ""
@@ -322,8 +316,7 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 	return calls, degraded
 }
 
-// NoneSelected returns text that says why no row of a panel is selected, and which key to press. The parameter here
-// says whether keys already act on the panel.
+// NoneSelected says why no row of a panel is selected, and which key to press. here is true if keys already act on p.
 func NoneSelected(e *Env, p Panel, here bool) string {
 	a := p.About()
 	_, _, shown, total := p.Cursor()
@@ -344,7 +337,6 @@ func NoneSelected(e *Env, p Panel, here bool) string {
 	return none
 }
 
-// allWell returns the message for a list in which nothing needs attention.
 func (e *Env) allWell(noun string, n int) []string {
 	texts := []string{"No " + noun + " needs attention.",
 		fmt.Sprintf("%s shows all %d.", e.KeyOf("view.attention"), n)}

@@ -12,12 +12,12 @@ import (
 	"gcity/tui/widget"
 )
 
-// AutomationState is the state of an automation in one word.
+// AutomationState is the state of an automation.
 type AutomationState string
 
 const (
-	AutomationBroken  AutomationState = "broken"               // its file is invalid
-	AutomationFailing AutomationState = city.AutomationFailing // its latest run failed
+	AutomationBroken  AutomationState = "broken" // its file is invalid
+	AutomationFailing AutomationState = city.AutomationFailing
 	AutomationRunning AutomationState = "running"
 	AutomationDue     AutomationState = "due"
 	AutomationIdle    AutomationState = "idle"
@@ -26,15 +26,15 @@ const (
 	AutomationOff    AutomationState = "off"
 )
 
-// AutomationRow is an automation ready to be drawn. All its fields except Name, Rig, pool and Last are sanitized.
+// AutomationRow is an automation ready to be drawn. Name, Rig, pool and Last are not sanitized.
 type AutomationRow struct {
-	Name     string // its unmodified name in the city
+	Name     string
 	Shown    string
 	Rig      string
 	pool     string
 	Source   string
 	gate     string
-	gateKind string // the schedule or condition of the gate
+	gateKind string
 	Reason   string
 	State    AutomationState
 	Next     time.Time // when it runs next; zero = unknown
@@ -42,7 +42,7 @@ type AutomationRow struct {
 	Failures int
 	Last     *city.Run
 	fireKey  string
-	Always   bool // it also fires while its city or rig is suspended
+	Always   bool // it fires even if its city or rig is suspended
 }
 
 func NewAutomationRow(a *city.Automation) AutomationRow {
@@ -64,7 +64,6 @@ func NewAutomationRow(a *city.Automation) AutomationRow {
 	return r
 }
 
-// fails reports whether the latest finished run failed.
 func (r *AutomationRow) fails() bool {
 	return r.State == AutomationFailing || r.Failures > 0 && r.State != AutomationOff &&
 		r.State != AutomationBroken
@@ -73,10 +72,10 @@ func (r *AutomationRow) fails() bool {
 // Attention reports whether the automation needs a user's attention.
 func (r *AutomationRow) Attention() bool { return r.fails() || r.State == AutomationBroken }
 
-// GateText returns a description of the gate: "cooldown 5m", "cron 0 3 * * *".
+// GateText describes the gate: "cooldown 5m", "cron 0 3 * * *".
 func (r *AutomationRow) GateText() string { return strings.TrimSpace(r.gate + " " + r.gateKind) }
 
-// GateState returns the state of the gate, without the gate's name and without countdowns.
+// GateState returns the state of the gate without countdowns.
 func (r *AutomationRow) GateState(now time.Time) string {
 	text, _ := strings.CutPrefix(r.Reason, r.gate+": ")
 	switch {
@@ -91,7 +90,7 @@ func (r *AutomationRow) GateState(now time.Time) string {
 	case !r.Next.IsZero() && strings.HasPrefix(text, "retry "):
 		text, _, _ = strings.Cut(text, " in ")
 	}
-	if day, ok := strings.CutPrefix(text, "next "); ok { // convert the date to the room's format
+	if day, ok := strings.CutPrefix(text, "next "); ok {
 		if at, err := time.Parse("2006-01-02 15:04", day); err == nil {
 			text = at.Format("next Jan 02 15:04")
 			if strings.HasPrefix(day, now.Format(time.DateOnly)) {
@@ -102,8 +101,7 @@ func (r *AutomationRow) GateState(now time.Time) string {
 	return text
 }
 
-// Why returns the gate and its state, separated by the given symbol. If the automation is failing or broken, it adds
-// the reason.
+// Why returns the gate and its state, separated by dot, or the reason for a failure.
 func (r *AutomationRow) Why(now time.Time, dot string) string {
 	parts := []string{r.GateText()}
 	switch {
@@ -136,7 +134,7 @@ func (r *AutomationRow) failure() string {
 // RunOK is the outcome of a successful run.
 const RunOK = "ok"
 
-// RunFailure returns the reason why a run failed, with the last line of its output.
+// RunFailure returns why a run failed, with the last line of its output.
 func RunFailure(run *city.Run) string {
 	text := widget.Plain(run.Outcome)
 	switch {
@@ -151,7 +149,7 @@ func RunFailure(run *city.Run) string {
 	return text
 }
 
-// DueText returns text that says when the automation will be due, or how long it has been due or running.
+// DueText says when the automation will be due, or how long it has been due or running.
 func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 	switch {
 	case r.State == AutomationRunning && !r.since.IsZero():
@@ -173,14 +171,13 @@ func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 		return widget.Phrase{Full: "next run " + in, Brief: "next run " + in, Least: in}
 	case r.gate == "cooldown":
 		return widget.Phrase{Full: "ready " + in, Brief: "ready " + in, Least: in}
-	case strings.HasPrefix(r.GateState(now), "next "): // GateState already contains the date
+	case strings.HasPrefix(r.GateState(now), "next "):
 		return widget.SamePhrase(in)
 	}
 	return widget.Phrase{Full: "next " + in, Brief: "next " + in, Least: in}
 }
 
-// LastRunText returns the outcome and the age of the latest run, or the progress of the current one: "ok 2m ago
-// (1.2s)".
+// LastRunText returns the latest run's outcome and age: "ok 2m ago (1.2s)".
 func (r *AutomationRow) LastRunText(now time.Time) string {
 	run := r.Last
 	switch {
@@ -231,7 +228,6 @@ func (a *Automations) problems() (text string, alert bool) {
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 
-// automationSorts returns the sort orders of the Automations panel. The order by gate is by the time of the next run.
 func automationSorts() []widget.SortKey[AutomationRow] {
 	next := func(a, b *AutomationRow) int {
 		if a.Next.IsZero() != b.Next.IsZero() { // rows with unknown times come last
@@ -259,8 +255,7 @@ func automationSorts() []widget.SortKey[AutomationRow] {
 	}
 }
 
-// urgency ranks automations for sorting; 0 is the most urgent. Due, running and idle have the same rank, so that rows
-// do not move with every run.
+// due, running and idle have the same rank, so that rows do not move with every run
 func (r *AutomationRow) urgency() int {
 	switch {
 	case r.State == AutomationBroken:
@@ -273,7 +268,7 @@ func (r *AutomationRow) urgency() int {
 	return 2
 }
 
-// InRun reports whether a run of the automation is in progress.
+// InRun reports whether a run is in progress.
 func (r *AutomationRow) InRun() bool {
 	return r.State == AutomationRunning || r.Last != nil && r.Last.Ended == nil && !r.Last.Ending()
 }

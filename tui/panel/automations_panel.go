@@ -14,7 +14,7 @@ import (
 // Automations is the panel that lists the city's automations.
 type Automations struct {
 	Table[AutomationRow, *AutomationRow]
-	moved bool // the user has moved the cursor
+	moved bool
 }
 
 func newAutomations() *Automations {
@@ -49,23 +49,22 @@ func newAutomations() *Automations {
 	return a
 }
 
-// Move moves the cursor by n rows. After that, the cursor no longer moves on its own.
+// Move moves the cursor by n rows. After that, Refill no longer moves it.
 func (a *Automations) Move(n int) {
 	a.moved = true
 	a.Table.Move(n)
 }
 
-// Select moves the cursor to an automation. After that, the cursor no longer moves on its own.
+// Select moves the cursor to an automation. After that, Refill no longer moves it.
 func (a *Automations) Select(id string) bool {
 	a.moved = true
 	return a.Table.Select(id)
 }
 
-// Entered ends the automatic movement of the cursor; see Refill.
+// Entered ends the automatic movement of the cursor by Refill.
 func (a *Automations) Entered() { a.moved = true }
 
-// Refill keeps the cursor on the first automation that needs attention, until the user enters the panel or moves the
-// cursor.
+// Refill moves the cursor to the first automation that needs attention, until the user enters the panel.
 func (a *Automations) Refill(e *Env, holds func(id string) bool) {
 	a.Table.Refill(e, holds)
 	if a.moved {
@@ -96,9 +95,9 @@ func AutomationSign(l *widget.Styles, s AutomationState) (string, themes.Token) 
 	return l.Glyphs.Failed, themes.Bad
 }
 
-const automationStateWidth = 7 // the width of "running" and "failing"
+const automationStateWidth = 7 // width of "running" and "failing"
 
-// automationColumns contains the column widths of the Automations panel; 0 = hidden.
+// column widths; 0 = hidden
 type automationColumns struct{ state, name, why, last, gap int }
 
 func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
@@ -107,7 +106,7 @@ func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
 	for _, r := range rows {
 		c.name = max(c.name, widget.Width(r.Shown))
 		if widget.Width(r.LastRunText(e.Now)) > usual {
-			c.last = most // the column has one of two widths, so that its width rarely changes
+			c.last = most // one of two widths, so that the width rarely changes
 		}
 	}
 	c.name = min(c.name, max(8, min(28, w/4)))
@@ -141,7 +140,7 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 			Cell: func(l *widget.Line, r *AutomationRow,
 				_ widget.RowState) {
 				b := r.reason(e)
-				// the column "last run" already shows the duration
+				// the column "last run" shows the duration
 				if r.State == AutomationRunning && c.last > 0 {
 					b.Next = widget.Phrase{}
 				}

@@ -7,20 +7,19 @@ import (
 	"gcity/tui/widget"
 )
 
-// columnKind is a column of Agents that a user can choose to show.
 type columnKind struct {
 	name  string
 	head  string
 	right bool
-	// the width that the column needs; 0 = the column is hidden
+	// 0 = the column is hidden
 	width func(a *Agents) int
-	// returns the content of a cell; nil = the column with the reason, which takes the remaining width
+	// nil = the column with the reason, which takes the remaining width
 	cell func(e *Env, r *AgentRow) (string, token)
 }
 
 type token = themes.Token
 
-// ColumnNames returns the names that are valid in the columns preference.
+// ColumnNames returns the valid names in the columns preference.
 func ColumnNames() (names []string) {
 	for _, c := range agentColumnKinds() {
 		names = append(names, c.name)
@@ -107,7 +106,6 @@ type sizedColumn struct {
 	w int
 }
 
-// fitColumns hides columns from the end if there is not enough room, but never the name column.
 func (a *Agents) fitColumns(w int) []sizedColumn {
 	const gap, lead = 2, 4
 	var all []sizedColumn

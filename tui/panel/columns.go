@@ -12,13 +12,13 @@ type Columns struct {
 // Widths contains the column widths that the visible rows need.
 type Widths struct {
 	Name, Why int
-	Names     int  // width that is enough for all names except a few long ones
-	Mark      int  // the width of the widest mark for work and mail
-	Spark     int  // the width of the CPU chart; 0 = none
-	Usage     bool // the resource usage of at least one agent is known
+	Names     int // width that is enough for all names except a few long ones
+	Mark      int // width of the widest mark for work and mail
+	Spark     int // width of the CPU chart; 0 = none
+	Usage     bool
 }
 
-// Typical returns the greatest width without rare outliers, so that one long name does not take room from all rows.
+// Typical returns the greatest width except rare outliers.
 func Typical(widths []int) int {
 	slices.Sort(widths)
 	if few := len(widths) / 8; len(widths) >= 4 {
@@ -30,11 +30,10 @@ func Typical(widths []int) int {
 	return widths[len(widths)-1]
 }
 
-// LongName is the maximum width of a single name that is much longer than the others.
+// LongName limits the width of a name that is much longer than the others.
 const LongName = 24
 
-// AgentColumns returns the column widths for a panel of w columns. It hides columns until there is enough room for the
-// reasons.
+// AgentColumns returns the column widths for a panel of w columns. It hides columns to make room for the reasons.
 func AgentColumns(w int, n Widths) Columns {
 	c := Columns{state: StateWidth + 2, Name: min(max(n.Name, 6),
 		max(8, min(28, w/4, max(n.Names, LongName)))), Age: 4, CPU: 5, Mem: 5, Restarts: 8,
@@ -71,7 +70,7 @@ func AgentColumns(w int, n Widths) Columns {
 			*drop = 0
 		}
 	}
-	const least = 20 // columns that remain for the reasons next to the chart
+	const least = 20
 	if n.Usage && n.Spark > 0 && rest()-n.Spark-gap >= least {
 		c.Spark = n.Spark
 	}

@@ -19,7 +19,7 @@ func description(e *Env, w int, name, note string, texts []string) []string {
 	return lines
 }
 
-// SummaryOf returns a description of an agent in a few lines.
+// SummaryOf describes an agent in a few lines.
 func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 	known, ok := e.Snap.Agent(r.Name)
 	if !ok {
@@ -80,7 +80,6 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 	return lines
 }
 
-// lastDecision returns the newest decision and its reason, or "".
 func lastDecision(e *Env, all []city.Decision) string {
 	if len(all) == 0 {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// MaxEvents is the maximum number of events in the panel. MaxPages applies while the user is viewing older events.
+// MaxEvents limits the events in the panel. MaxPages applies while the user views older events.
 const (
 	MaxEvents = 2000
 	MaxPages  = 10_000
@@ -21,11 +21,11 @@ const (
 
 // EventRow is an event ready to be drawn.
 type EventRow struct {
-	id      string // sequence number as text
+	id      string
 	Event   events.Event
 	Kind    string
 	Subject string
-	message string // message with control characters removed
+	message string
 }
 
 func NewEventRow(e events.Event) EventRow {
@@ -51,21 +51,21 @@ func (r *EventRow) verb() string {
 	return strings.ReplaceAll(verb, "_", " ")
 }
 
-// Events is the Events panel. The view follows new events until the user scrolls up.
+// Events is the Events panel. It follows new events until the user scrolls up.
 type Events struct {
 	Table[EventRow, *EventRow]
 	agents *Agents
 
 	Frozen bool
-	unseen int // number of events received while frozen
+	unseen int // events received while frozen
 
 	Seen shownEvent // the event under the cursor while the view follows new events
 
-	now      time.Time // time when the filter was last applied
-	Only     bool      // show only events about the selected agent
-	agent    string    // name of that agent; "" = show all events
-	Asked    int       // ID of the current request for older events; 0 = none
-	AtOldest bool      // the oldest event is loaded
+	now      time.Time
+	Only     bool
+	agent    string // "" = show all events
+	Asked    int    // ID of the current request for older events; 0 = none
+	AtOldest bool
 }
 
 func NewEvents(all *Agents) *Events {
@@ -103,7 +103,7 @@ func (t *Events) Reset() {
 	t.Filter = old.Filter
 }
 
-// Refill applies the filter. If the view is frozen, the cursor stays on its event.
+// Refill applies the filter. In a frozen view, the cursor stays on its event.
 func (t *Events) Refill(e *Env, _ func(id string) bool) {
 	seq := t.CursorSeq()
 	t.Sync(e.Now)
@@ -111,7 +111,7 @@ func (t *Events) Refill(e *Env, _ func(id string) bool) {
 	t.refill(seq)
 }
 
-// Sync updates the values that the filter refers to: the selected agent and the time.
+// Sync updates the selected agent and the time, to which the filter refers.
 func (t *Events) Sync(now time.Time) {
 	t.now, t.agent = now, ""
 	if t.Only {
@@ -122,7 +122,7 @@ func (t *Events) Sync(now time.Time) {
 // Has returns false, because events are not found by name.
 func (t *Events) Has(string) bool { return false }
 
-// Hidden returns zeros: the title does not count hidden events, because there are always many.
+// Hidden returns zeros, because the title does not count hidden events.
 func (t *Events) Hidden(*Env, int, int) (above, below int) { return 0, 0 }
 
 func (t *Events) countNew(*Env) string {
@@ -177,8 +177,7 @@ func (t *Events) noteAtEnd(e *Env, at Box) string {
 	return note
 }
 
-// NewText returns text with the number of events or lines that arrived since a view was frozen. The parameter before
-// names the keys to press first, to move the focus.
+// NewText says how many events or lines arrived since a view was frozen. before names the keys that move the focus.
 func (e *Env) NewText(n uint64, before string) string {
 	follows := before + e.KeyOf("move.last") + " follows"
 	if n == 0 {
@@ -187,7 +186,7 @@ func (e *Env) NewText(n uint64, before string) string {
 	return fmt.Sprintf("+%d new, %s", n, follows)
 }
 
-// Add appends new events, oldest first. Known events are skipped.
+// Add appends new events, oldest first.
 func (t *Events) Add(es []events.Event) {
 	t.Version++
 	var newest uint64
@@ -240,7 +239,7 @@ func (t *Events) CursorSeq() uint64 {
 	return 0
 }
 
-// refill applies the filter. A frozen cursor stays on the event with the number seq, or on the last one before it.
+// A frozen cursor stays on the event with the number seq, or on the last one before it.
 func (t *Events) refill(seq uint64) {
 	before := t.List.Cursor
 	t.List.Shown = t.List.Shown[:0]
@@ -264,12 +263,11 @@ func (t *Events) refill(seq uint64) {
 	t.List.Offset = max(0, t.List.Offset+at-before)
 }
 
-// shownEvent records which event the user saw. A key that was pressed just before a new event arrived is meant for the
-// previous event.
+// A key that was pressed just before a new event arrived is meant for the previous event.
 type shownEvent struct {
-	seq   uint64 // sequence number of the event under the cursor
+	seq   uint64
 	since time.Time
-	seen  uint64 // the latest event that was visible long enough for a user to see it
+	seen  uint64 // the latest event that a user had time to see
 }
 
 // Record records the event under the cursor.
@@ -284,7 +282,6 @@ func (e *shownEvent) Record(seq uint64, now time.Time) {
 
 func (e *shownEvent) set(seq uint64) { e.seq, e.seen = seq, seq }
 
-// target returns the index of the event that keys apply to; see shownEvent.
 func (t *Events) target() int {
 	if t.Frozen || t.Seen.seen == 0 {
 		return t.List.Cursor
@@ -319,7 +316,7 @@ func (t *Events) Selected() *EventRow {
 	return nil
 }
 
-// EventToken returns the color for an event type, by severity. Routine events are plain.
+// EventToken returns the color for an event type, by severity.
 func EventToken(kind string) themes.Token {
 	switch kind {
 	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed,
@@ -338,7 +335,7 @@ func EventToken(kind string) themes.Token {
 	return themes.Text
 }
 
-// Columns returns the columns of the Events panel: time, type, subject, message.
+// Columns returns the columns of the Events panel.
 func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 	more, kinds, subject := e.Look.Glyphs.More, 26, min(20, max(8, w/6))
 	if w < 100 {
@@ -372,7 +369,7 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 	}
 }
 
-// Matches reports whether an event matches the filter. An incomplete duration matches everything.
+// Matches reports whether an event matches the filter.
 func (r *EventRow) Matches(f *widget.Filter, now time.Time) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
@@ -399,7 +396,7 @@ func (r *EventRow) Matches(f *widget.Filter, now time.Time) bool {
 
 func eventCopies(r *EventRow) []Copied {
 	all := []Copied{{"message", r.Event.Message}, {"subject", r.Event.Subject}}
-	// This cannot fail, because the payload is valid JSON.
+	// cannot fail, because the payload is valid JSON
 	if raw, err := json.Marshal(r.Event); err == nil {
 		all = append(all, Copied{"event as JSON", string(raw)})
 	}

@@ -8,35 +8,35 @@ import (
 	"gcity/tui/widget"
 )
 
-// BeadPanel is a panel that builds its rows from bead queries. The room sends the queries and returns the results.
+// BeadPanel is a panel that builds its rows from bead queries.
 type BeadPanel interface {
 	Panel
-	// RequestBeads requests missing or outdated beads if the panel is visible. It passes each query to seek().
+	// RequestBeads passes queries for missing or outdated beads to seek, if the panel is visible.
 	RequestBeads(e *Env, visible bool, seek func(beads.Query) int)
 	// Take handles the result of a query. It reports whether the panel was waiting for it.
 	Take(id int, found []beads.Bead, problem string) bool
-	// Outdated marks the panel's beads as outdated, because the city's beads have changed.
+	// Outdated marks the panel's beads as outdated.
 	Outdated()
 	// Hurry makes the next queries ignore the minimum gap.
 	Hurry()
-	// TimeToQuery returns how long RequestBeads will wait. It returns each wait only once and then 0, so that the
-	// caller starts only one timer.
+	// TimeToQuery returns how long RequestBeads will wait. It returns each wait only once, so that the caller starts
+	// one timer.
 	TimeToQuery(now time.Time) time.Duration
 }
 
 // Fetch collects the results of a group of queries. It keeps the previous results until all new ones have arrived.
 type Fetch struct {
-	Known   bool   // each query has returned a result at least once
-	Problem string // why the latest attempt failed; "" = no error
+	Known   bool // each query has returned a result at least once
+	Problem string
 	stale   bool
-	urgent  bool      // the next queries do not wait
-	at      time.Time // time of the latest queries
+	urgent  bool
+	at      time.Time
 	// when to request outdated results; TimeToQuery resets it
 	wakeAt  time.Time
 	wokenAt time.Time
 	pending []int // request IDs, in the order of the queries; 0 = the result has arrived
 	found   [][]beads.Bead
-	failed  string // why a query of this group failed
+	failed  string
 }
 
 // Outdated marks the results as outdated.
@@ -51,11 +51,9 @@ func (f *Fetch) TimeToQuery(now time.Time) (wait time.Duration) {
 	return wait
 }
 
-// retryGap is the time between a failed attempt and the next one.
 const retryGap = 10 * time.Second
 
-// Due reports whether to send the queries now. It returns false while results are pending. After a change by the user,
-// it ignores the minimum time between queries.
+// Due reports whether to send the queries now. It returns false while results are pending.
 func (f *Fetch) Due(now time.Time, gap time.Duration) bool {
 	next := f.at.Add(gap)
 	wait := !f.at.IsZero() && !f.urgent && now.Before(next)
@@ -77,8 +75,8 @@ func (f *Fetch) Begin(now time.Time, seek func(beads.Query) int, queries ...bead
 	f.failed = ""
 }
 
-// Take handles a result. When all results have arrived, it returns them, or nil if a query failed. It also reports
-// whether this Fetch requested the result, and whether all results have arrived.
+// Take handles a result. It reports whether this Fetch requested the result, and whether it was the last one. It then
+// returns all results, or nil if a query failed.
 func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.Bead, ours,
 	done bool) {
 	i := slices.Index(f.pending, id)
@@ -100,16 +98,16 @@ func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.
 	return f.found, true, true
 }
 
-// pager is a Fetch for a list that is requested in pages, newest rows first.
+// pager requests a list in pages, newest rows first.
 type pager struct {
 	Fetch
-	size, max int // number of rows per page, and maximum number of rows
+	size, max int // rows per page, and maximum number of rows
 
 	pages  int
-	limit  int    // limit of the latest query
-	more   bool   // there are rows beyond the limit
+	limit  int
+	more   bool
 	agent  string // agent to which the latest query was limited; "" = no limit
-	counts [2]int // the city's counts at the time of the latest query
+	counts [2]int
 }
 
 func newPager(size, most int) pager { return pager{size: size, max: most, pages: 1} }
@@ -126,9 +124,8 @@ func (p *pager) renew(counts [2]int, whose string, atEnd bool) {
 	p.counts, p.agent = counts, whose
 }
 
-// next returns the limit of the next query, or 0 if no query is due.
 func (p *pager) next(now time.Time) int {
-	const gap = 800 * time.Millisecond // per page; a single page is updated within a second
+	const gap = 800 * time.Millisecond // per page
 	if !p.Due(now, time.Duration(p.pages)*gap) {
 		return 0
 	}
@@ -136,7 +133,6 @@ func (p *pager) next(now time.Time) int {
 	return p.limit
 }
 
-// unreadable returns text that says why the data cannot be read, and which action tries again.
 func (f *Fetch) unreadable(e *Env, w int, what, retry string) []string {
 	if e.Stopped != "" {
 		return e.Look.Notes(w, what+" cannot be read: "+e.Stopped+".")

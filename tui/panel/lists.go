@@ -18,7 +18,7 @@ type Lists struct {
 	Work        *Work
 	Mail        *Mail
 
-	Panels []Panel // all of them, in display order
+	Panels []Panel // in display order
 }
 
 func NewLists() Lists {
@@ -39,7 +39,7 @@ func NewLists() Lists {
 	return l
 }
 
-// ZonesOf returns the zones of the panels for which keep() returns true, without duplicates.
+// ZonesOf returns the zones of the panels that keep accepts, without duplicates.
 func ZonesOf(all []Panel, keep func(*About) bool) []keymap.Zone {
 	var zones []keymap.Zone
 	for _, p := range all {

@@ -16,13 +16,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// Mail is requested in pages, newest messages first. Moving to the end requests more, up to maxMail.
+// Mail is requested in pages, newest messages first, up to maxMail.
 const (
 	MailPage = 500
 	maxMail  = 4 * MailPage
 )
 
-// MailRow is a message ready to be drawn. The unexported fields are sanitized.
+// MailRow is a message ready to be drawn.
 type MailRow struct {
 	mail.Message
 	from, to, subject string
@@ -34,13 +34,13 @@ func (r *MailRow) Key() string { return r.ID }
 // ForPeople reports whether the message is addressed to people.
 func (r *MailRow) ForPeople() bool { return r.people }
 
-// Mail is the panel that lists messages: only messages for people, or all messages.
+// Mail is the panel that lists messages.
 type Mail struct {
 	Table[MailRow, *MailRow]
 	pager
 	Others bool // also list messages to agents and pools
 
-	all    []mail.Message // the latest results, newest first, without archived messages
+	all    []mail.Message // newest first, without archived messages
 	agents *Agents
 }
 
@@ -83,7 +83,6 @@ func newMail(all *Agents) *Mail {
 	return k
 }
 
-// agent returns the agent that sent the message, the agent that received it, or "".
 func (r *MailRow) agent(all *Agents) string {
 	for _, name := range []string{r.From, r.To} {
 		if all.Has(name) {
@@ -93,7 +92,7 @@ func (r *MailRow) agent(all *Agents) string {
 	return ""
 }
 
-// RequestBeads sends queries for the newest messages that are not archived.
+// RequestBeads requests the newest unarchived messages.
 func (k *Mail) RequestBeads(e *Env, visible bool, seek func(beads.Query) int) {
 	if e.Snap == nil || !visible {
 		return
@@ -123,7 +122,7 @@ func (k *Mail) Take(id int, found []beads.Bead, problem string) bool {
 	return true
 }
 
-// SetRead marks a message as read or unread before the city confirms the change.
+// SetRead marks a message as read or unread before the city confirms it.
 func (k *Mail) SetRead(id string, read bool) {
 	for i := range k.all {
 		if k.all[i].ID == id {
@@ -132,7 +131,7 @@ func (k *Mail) SetRead(id string, read bool) {
 	}
 }
 
-// Remove removes a message from the list before the city confirms the change.
+// Remove removes a message before the city confirms it.
 func (k *Mail) Remove(id string) {
 	k.all = slices.DeleteFunc(k.all, func(m mail.Message) bool { return m.ID == id })
 }
@@ -158,7 +157,7 @@ func (k *Mail) rows(e *Env) []MailRow {
 	return rows
 }
 
-// unread counts the unread messages for people. If all is true, it includes the messages for agents.
+// If all is true, unread also counts the messages for agents.
 func unread(s *city.Snapshot, all bool) int {
 	n := s.Mail.Unread
 	for i := range s.Agents {
@@ -314,7 +313,7 @@ func (k *Mail) help(e *Env, w int) []string {
 	return e.Look.Notes(w, text)
 }
 
-// summary returns a message, with its text first, because there might be room for only a few lines.
+// the text comes first, because there might be room for only a few lines
 func (k *Mail) summary(e *Env, r *MailRow, w int) []string {
 	all := append(MailDetails(e, &r.Message), "")
 	text := slices.Index(all, "")

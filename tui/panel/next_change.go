@@ -8,10 +8,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// soon is how early a row announces the restart of an idle agent.
+// how early a row announces the restart of an idle agent
 const soon = time.Minute
 
-// NextChange returns text that says what will happen to an agent if no user intervenes.
+// NextChange says what will happen to an agent if no user intervenes.
 func (r *AgentRow) NextChange(e *Env) widget.Phrase {
 	if r.State == city.Draining {
 		return r.drainLeft(e.Now)
@@ -58,8 +58,7 @@ func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 	return kill
 }
 
-// idleRestart announces the restart of an idle agent. It ignores short idle times, because LastActivity can be one
-// patrol old.
+// idleRestart ignores short idle times, because LastActivity can be one patrol old.
 func (r *AgentRow) idleRestart(e *Env) (next widget.Phrase) {
 	if r.idle <= 0 || r.State != city.Running || r.attached() || r.Session == nil ||
 		r.Session.LastActivity == nil {
@@ -74,13 +73,12 @@ func (r *AgentRow) idleRestart(e *Env) (next widget.Phrase) {
 	return next
 }
 
-// NextText returns text that says what happens next and, if known, when. Otherwise it returns "".
+// NextText says what happens next and, if known, when.
 func NextText(n *city.Next, now time.Time) string {
 	full, _ := nextTexts(n, now)
 	return full
 }
 
-// nextTexts is like NextText, but also returns the text without the condition.
 func nextTexts(n *city.Next, now time.Time) (full, brief string) {
 	full, brief = describe.Next(n, func(at time.Time) string {
 		return widget.Until(at, now)

@@ -15,38 +15,38 @@ import (
 type poolState string
 
 const (
-	poolFailing   poolState = "failing"   // its last check failed, or all its members crash
-	poolShort     poolState = "short"     // it has had too few members for a long time
-	poolGrowing   poolState = "growing"   // it has had too few members for a short time
-	poolDraining  poolState = "draining"  // it has too few members because a user is draining some
-	poolShrinking poolState = "shrinking" // surplus members are draining
+	poolFailing   poolState = "failing" // its last check failed, or all its members crash
+	poolShort     poolState = "short"   // it has had too few members for a long time
+	poolGrowing   poolState = "growing" // it has had too few members for a short time
+	poolDraining  poolState = "draining"
+	poolShrinking poolState = "shrinking"
 	poolSteady    poolState = "steady"
 	poolSuspended poolState = "suspended"
 )
 
-// MaxShort is how long a pool can have too few members before it needs a user's attention.
+// MaxShort is how long a pool can have too few members before it needs attention.
 const MaxShort = time.Minute
 
-// PoolRow is a pool ready to be drawn. Its strings are sanitized, except for Name, Rig and most of Check.
+// PoolRow is a pool ready to be drawn. Name, Rig and most of Check are not sanitized.
 type PoolRow struct {
-	Name      string // its unmodified name in the city
+	Name      string
 	Shown     string
 	Rig       string
-	Size      int // number of running members
+	Size      int // running members
 	Desired   int
 	Min, Max  int
-	Reason    string // the reason for its desired size
+	Reason    string
 	Since     time.Time
 	Override  *int
 	Draining  []string
 	Suspended string     // "with rig demo"; "" = not suspended
-	OffAt     city.Level // the level at which the pool is suspended; "" = not suspended, or unknown
+	OffAt     city.Level // the level at which the pool is suspended, if known
 	Check     city.Check
 	Timeout   time.Duration // drain timeout; 0 = no deadline
 	Source    string
-	restart   string    // the progress of its restart; "" = it is not restarting
-	drained   int       // number of members that a user is draining
-	crashing  bool      // its members crash or cannot start, and none keeps running
+	restart   string
+	drained   int
+	crashing  bool      // members crash or cannot start, and none keeps running
 	short     time.Time // when unmet became true; zero = it is false
 }
 
@@ -68,7 +68,7 @@ func NewPoolRow(p *city.Pool) PoolRow {
 
 func (r *PoolRow) isShort() bool { return r.Suspended == "" && r.Size < r.Desired }
 
-// unmet reports whether the pool would be short even if no user were draining members.
+// unmet reports whether the pool would be short even without drains by users.
 func (r *PoolRow) unmet() bool { return r.isShort() && r.Size+r.drained < r.Desired }
 
 func (r *PoolRow) State(now time.Time) poolState {
@@ -140,7 +140,7 @@ func poolSorts(now time.Time) []widget.SortKey[PoolRow] {
 	}
 }
 
-// urgency orders the states of pools; 0 is the most urgent.
+// 0 is the most urgent
 func (s poolState) urgency() int {
 	return slices.Index([]poolState{poolFailing, poolShort, poolGrowing, poolDraining,
 		poolShrinking, poolSteady, poolSuspended}, s)
@@ -159,7 +159,7 @@ func (r *PoolRow) CheckResult() string {
 	return fmt.Sprintf("check: %d", r.Check.Value)
 }
 
-// SizeOf parses a size or "auto". If the text is invalid, it returns the reason. Empty text is not an error.
+// SizeOf parses a size or "auto". If the text is invalid, why says so. Empty text is valid.
 func (r *PoolRow) SizeOf(text string) (size int, auto bool, why string) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "" || text == "auto" {

@@ -55,7 +55,6 @@ func (p *Pools) actions() []Action {
 		}}}}
 }
 
-// build returns the rows for the snapshot. It keeps the time at which a pool became short of members.
 func (p *Pools) build(e *Env) []PoolRow {
 	rows, crashing := make([]PoolRow, 0, len(e.Snap.Pools)), p.crashingPools(e.Now)
 	for i := range e.Snap.Pools {
@@ -82,7 +81,6 @@ func (p *Pools) drainedByUser(pool *city.Pool) (n int) {
 	return n
 }
 
-// crashingPools returns the pools that have members that crash or cannot start, and no other members.
 func (p *Pools) crashingPools(now time.Time) map[string]bool {
 	crash, sound := map[string]bool{}, map[string]bool{}
 	for i := range p.agents.Rows {
@@ -119,9 +117,9 @@ func PoolSign(l *widget.Styles, s poolState) (string, themes.Token) {
 	return l.Glyphs.Running, themes.Good
 }
 
-const poolStateWidth = 9 // the width of "suspended", the longest state
+const poolStateWidth = 9 // of "suspended", the longest state
 
-// poolColumns contains the column widths of the Pools panel; 0 = hidden.
+// column widths; 0 = hidden
 type poolColumns struct{ state, name, size, bounds, why, gap int }
 
 func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
@@ -199,7 +197,7 @@ func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
 func (r *PoolRow) reason(now time.Time, w int) widget.Reason {
 	b := widget.Reason{Next: r.leaving(), NextToken: themes.Busy}
 	b.Text, b.Token = r.Why(now)
-	if w < 16 { // the cell has room only for the number
+	if w < 16 { // room only for the number
 		for _, known := range []string{"check ", "counts open ", "set "} {
 			b.Text = strings.TrimPrefix(b.Text, known)
 		}
@@ -225,7 +223,7 @@ func (r *PoolRow) leaving() widget.Phrase {
 	return widget.SamePhrase(strconv.Itoa(len(r.Draining)) + " draining")
 }
 
-// Why returns text that says why a pool has its size: it was set by hand, its check returned it, or its check failed.
+// Why says why a pool has its size.
 func (r *PoolRow) Why(now time.Time) (string, themes.Token) {
 	text := r.CheckText(now)
 	switch {
@@ -280,7 +278,7 @@ func (r *PoolRow) CheckText(now time.Time) string {
 	return "not checked yet"
 }
 
-// AfterDrain returns text that says what happens when a single member has drained.
+// AfterDrain says what happens when one member has drained.
 func (r *PoolRow) AfterDrain() string {
 	wants := fmt.Sprintf("Pool %s wants %s (min is %d), ", r.Shown,
 		widget.Count(r.Desired, "member"), r.Min)
@@ -395,5 +393,5 @@ func lastLine(text string) string {
 	return ""
 }
 
-// Sizes returns the numbers of running and desired members as text: "2/3 live".
+// Sizes returns the numbers of running and desired members: "2/3 live".
 func (r *PoolRow) Sizes() string { return fmt.Sprintf("%d/%d live", r.Size, r.Desired) }

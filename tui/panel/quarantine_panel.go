@@ -19,7 +19,7 @@ func noneQuarantined(e *Env, w int) []string {
 	}
 }
 
-// quarantineColumns returns the columns that fit. It hides the last exit first, then the key, then the reason.
+// the last exit is hidden first, then the key, then the reason
 func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	more, key := e.Look.Glyphs.More, e.KeyOf("agent.release")
 	name := 8
@@ -79,7 +79,7 @@ func releaseText(r *AgentRow, now time.Time) string {
 	return "until released"
 }
 
-// LastExit returns text that says how a session ended: "exit 3 after 12s".
+// LastExit says how a session ended: "exit 3 after 12s".
 func LastExit(e *city.Exit) string {
 	if e == nil {
 		return ""

@@ -14,15 +14,15 @@ import (
 type rigState string
 
 const (
-	rigBroken    rigState = "broken"    // its folder cannot be used
-	rigTroubled  rigState = "troubled"  // some of its agents need attention
-	rigStarting  rigState = "starting"  // none is running yet, but some are starting or waiting
-	rigRunning   rigState = "running"   // some of its agents are running
-	rigIdle      rigState = "idle"      // none of its agents is running or starting
-	rigSuspended rigState = "suspended" // the rig or the city is suspended
+	rigBroken    rigState = "broken"
+	rigTroubled  rigState = "troubled"
+	rigStarting  rigState = "starting" // no agent is running yet
+	rigRunning   rigState = "running"
+	rigIdle      rigState = "idle"
+	rigSuspended rigState = "suspended"
 )
 
-// urgency orders the states of rigs; 0 is the most urgent.
+// 0 is the most urgent
 func (s rigState) urgency() int {
 	all := []rigState{rigBroken, rigTroubled, rigStarting, rigRunning, rigIdle, rigSuspended}
 	return slices.Index(all, s)
@@ -30,18 +30,18 @@ func (s rigState) urgency() int {
 
 // RigRow is a rig ready to be drawn. All its strings but Name are sanitized.
 type RigRow struct {
-	Name    string // its unmodified name in the city
+	Name    string
 	Shown   string
 	Path    string
 	Prefix  string
 	Source  string
 	State   rigState
 	Problem string // why its folder cannot be used
-	flagged bool   // the rig itself is suspended, not only the city
+	flagged bool
 	Agents  int
 	Running int
 	Work    *city.RigWork // nil = not counted
-	counts  []string      // its agents by state, most urgent first: "2 running"
+	counts  []string      // agents by state, most urgent first: "2 running"
 }
 
 func newRigRow(s *city.Snapshot, r *city.Rig, agents []AgentRow, now time.Time) RigRow {

@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Rigs is the panel that lists the city's rigs. By default, rigs that need attention come first.
+// Rigs is the panel that lists the city's rigs.
 type Rigs struct {
 	Table[RigRow, *RigRow]
 	agents *Agents
@@ -88,14 +88,14 @@ func (g *Rigs) actions() []Action {
 	}
 }
 
-// Suspended reports whether all marked rigs or, if none is marked, the rig under the cursor are suspended.
+// Suspended reports whether all target rigs are suspended.
 func (g *Rigs) Suspended() bool {
 	return !slices.ContainsFunc(g.Targets(), func(r *RigRow) bool {
 		return !r.flagged
 	})
 }
 
-// Resumable reports whether there are target rigs, marked or under the cursor, and all of them are suspended.
+// Resumable reports whether there are target rigs and all of them are suspended.
 func (g *Rigs) Resumable() bool { return len(g.Targets()) > 0 && g.Suspended() }
 
 func (g *Rigs) toggle(rows []*RigRow) Request {
@@ -158,7 +158,6 @@ func (g *Rigs) members(rigs ...*RigRow) []*AgentRow {
 	return rows
 }
 
-// paused reports whether a restart of the rig skips the agent because of the agent's state.
 func (r *AgentRow) paused() bool {
 	return r.State == city.Suspended || r.State == city.Draining || r.State == city.Stopping
 }
@@ -248,7 +247,7 @@ func (g *Rigs) details(e *Env, r *RigRow) []string {
 	return append(lines, AgentLines(e, g.members(r))...)
 }
 
-// AgentLines returns one line per agent, with its state and the reason.
+// AgentLines returns one line per agent.
 func AgentLines(e *Env, rows []*AgentRow) []string {
 	if len(rows) == 0 {
 		return []string{e.Look.Paint(themes.Dim, "None.")}
@@ -287,7 +286,7 @@ func rigSign(l *widget.Styles, s rigState) (string, themes.Token) {
 	return l.Glyphs.Running, themes.Good
 }
 
-// rigColumns contains the column widths of the Rigs panel; 0 = hidden.
+// column widths; 0 = hidden
 type rigColumns struct{ state, name, run, work, prefix, agents, path, gap int }
 
 func rigWidths(rows []*RigRow, w int) rigColumns {
@@ -310,8 +309,8 @@ func rigWidths(rows []*RigRow, w int) rigColumns {
 		rest -= c.prefix + c.gap
 	}
 	c.agents = max(0, rest)
-	// This width is constant, so that the path's column does not appear and disappear when other texts change.
-	const least = 25 // room for "1 quarantined, 2 running"
+	// this width is constant, so that the path's column does not appear and disappear
+	const least = 25 // for "1 quarantined, 2 running"
 	if most := rest - c.gap - min(path, 12); path > 0 && most >= least {
 		c.agents = min(most, max(least, min(agents, max(34, rest-c.gap-path))))
 		c.path = rest - c.agents - c.gap

@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// RunReason returns text that says why a run was started and what requested it.
+// RunReason says why a run was started and what requested it.
 func RunReason(run *city.Run) string {
 	text := widget.Plain(run.Reason)
 	if run.By != "" { // the reason only says that the run was requested
@@ -24,7 +24,7 @@ func RunReason(run *city.Run) string {
 	return strings.TrimPrefix(text, ", ")
 }
 
-// RunOutcome returns the outcome of a run in one or two words, and its color.
+// RunOutcome returns the outcome of a run and its color.
 func RunOutcome(run *city.Run) (string, themes.Token) {
 	switch {
 	case run.Ending():

@@ -12,48 +12,46 @@ import (
 	"gcity/tui/widget"
 )
 
-// named is the constraint for a pointer to a row. Key returns the unique name of the row.
 type named[R any] interface {
 	*R
 	Key() string
 }
 
-// Definition turns a table into a panel. A function may be nil if the panel does not have the feature or uses the
-// default.
+// Definition turns a table into a panel. Its functions may be nil.
 type Definition[R any, P named[R]] struct {
 	About
 	Rows func(e *Env) []R
-	// returns the sort orders to choose from, the default order first
+	// the default order first
 	Orders  func(now time.Time) []widget.SortKey[R]
 	Matches func(f *widget.Filter, r P, now time.Time) bool
 	Needs   func(r P, now time.Time) bool
 	// reports whether a row belongs to a panel that shows a subset
 	Belongs func(r P) bool
-	Columns func(e *Env, rows []P, w int) []Column[P] // returns columns that fit into width w
+	Columns func(e *Env, rows []P, w int) []Column[P]
 	// reports whether a row is drawn with the cursor; nil = only the selected row is
 	Cursor  func(at int, r P, focus bool) bool
-	Current func() P // returns the row that keys apply to
-	// returns the number in the title; nil = the number of all rows
+	Current func() P // the row that keys apply to
+	// the number in the title; nil = the number of all rows
 	Count  func(e *Env) string
-	Issues func(e *Env) (note string, alert bool) // returns the problems in the rows, for the title
-	// explains how to fill the list if it is empty
+	Issues func(e *Env) (note string, alert bool)
+	// how to fill the list if it is empty
 	Help  func(e *Env, w int) []string
-	Brief func(e *Env) string // returns the text of Help in one line
-	// returns the explanation of an empty list, instead of the default
+	Brief func(e *Env) string // the text of Help in one line
+	// explains an empty list, instead of the default
 	Empty func(e *Env, w int) []string
-	// describes the filter of the list; nil = the default text
+	// describes the filter; nil = the default text
 	Search func(e *Env) string
-	// returns the text at the right end of the top line; nil = the default text
+	// text at the right end of the top line; nil = the default text
 	Note    func(e *Env, at Box) string
-	Agent   func(r P) string // returns the agent that the row refers to
+	Agent   func(r P) string
 	Rig     func(r P) string
-	Called  func(r P) string // returns the row's name in a title; nil = its key
+	Called  func(r P) string // the row's name in a title; nil = its key
 	Copies  func(r P) []Copied
 	Summary func(e *Env, r P, w int) []string
 	Actions func() []Action
 }
 
-// Table is a panel with rows and a Definition. When rows move, the cursor stays on its row.
+// Table is a panel with a Definition. When rows move, the cursor stays on its row.
 type Table[R any, P named[R]] struct {
 	widget.Table[R, P]
 	Def   Definition[R, P]
@@ -66,7 +64,7 @@ func NewTable[R any, P named[R]](def Definition[R, P]) Table[R, P] {
 
 func (t *Table[R, P]) About() *About { return &t.Def.About }
 
-// Update builds the rows from a snapshot. While the user is working in the lists, existing rows keep their order.
+// Update builds the rows from a snapshot. While e.Still is set, rows keep their order.
 func (t *Table[R, P]) Update(e *Env) {
 	if t.Def.Subset || t.Def.Rows == nil {
 		return
@@ -82,7 +80,7 @@ func (t *Table[R, P]) rank(now time.Time) func(a, b *R) int {
 
 func keyOf[R any, P named[R]](r *R) string { return P(r).Key() }
 
-// Refill selects the rows to show. See widget.List.Fill for the parameter holds.
+// Refill selects the rows to show. See widget.List.Fill for holds.
 func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {
 	t.Fill(func(r P) bool { return t.Def.Belongs == nil || t.Def.Belongs(r) },
 		func(r P) bool { return t.Shows(e, r) }, holds)
@@ -97,7 +95,7 @@ func (t *Table[R, P]) Shows(e *Env, r P) bool {
 // Has reports whether a row with the key id exists.
 func (t *Table[R, P]) Has(id string) bool { return t.Find(id) != nil }
 
-// Targets returns the rows that a verb acts on: the marked rows or, if none is marked, the row under the cursor.
+// Targets returns the marked rows or, if none is marked, the row under the cursor.
 func (t *Table[R, P]) Targets() []P {
 	if r := t.Row(); r != nil && len(t.Marks) == 0 {
 		return []P{r}
@@ -111,28 +109,28 @@ func (t *Table[R, P]) Targets() []P {
 	return rows
 }
 
-// Cursor returns the index of the cursor among the visible rows, the index of the first row on the screen, and the
-// numbers of visible rows and all rows.
+// Cursor returns the indices of the cursor and of the first row on the screen, and the numbers of visible and of all
+// rows.
 func (t *Table[R, P]) Cursor() (at, offset, shown, total int) {
 	return t.List.Cursor, t.List.Offset, len(t.List.Shown), len(t.Rows)
 }
 
-// Settled reports whether all visible rows match the filter. It ignores rows for which holds(id) is true.
+// Settled reports whether all visible rows match the filter, except those that holds accepts.
 func (t *Table[R, P]) Settled(holds func(id string) bool) bool { return t.List.AllMatch(holds) }
 
 // Key returns the key of the row under the cursor.
 func (t *Table[R, P]) Key() string { return t.SelectedKey }
 
-// Query returns the filter of the list. The caller may change it.
+// Query returns the filter, which the caller may change.
 func (t *Table[R, P]) Query() *widget.Filter { return &t.Filter }
 
-// Marking returns the marks of the list. The caller may change them.
+// Marking returns the marks, which the caller may change.
 func (t *Table[R, P]) Marking() Marking {
 	return Marking{&t.Marks, &t.Anchor, t, &t.List}
 }
 
-// Sorting returns the sort order of the list, which the caller may change, and the names of all sort orders. It returns
-// nil if there is only one.
+// Sorting returns the sort order, which the caller may change, and the names of all sort orders. It returns nil if
+// there is only one.
 func (t *Table[R, P]) Sorting(now time.Time) (o *widget.Order, ways []string) {
 	if t.Def.Orders == nil {
 		return nil, nil
@@ -143,7 +141,7 @@ func (t *Table[R, P]) Sorting(now time.Time) (o *widget.Order, ways []string) {
 	return &t.Order, ways
 }
 
-// Sort sorts the rows now.
+// Sort sorts the rows.
 func (t *Table[R, P]) Sort(now time.Time) {
 	if t.Def.Orders != nil {
 		t.Table.Sort(t.rank(now))
@@ -192,11 +190,10 @@ func valueOf[P comparable](value func(P) string, r P) string {
 	return value(r)
 }
 
-// Called returns text that names the rows that verbs act on: "worker", "3 marked pools". It returns "" if verbs have
-// nothing to act on.
+// Called names the rows that verbs act on: "worker", "3 marked pools". It may be "".
 func (t *Table[R, P]) Called() string { return t.Names(t.Targets()) }
 
-// Names returns text that names some of the rows that verbs act on.
+// Names returns text that names rows.
 func (t *Table[R, P]) Names(rows []P) string {
 	switch {
 	case len(rows) == 0:
@@ -218,7 +215,7 @@ func (t *Table[R, P]) Copies() []Copied {
 	return t.Def.Copies(r)
 }
 
-// Summary returns a description of the row under the cursor in a few lines, or nil.
+// Summary describes the row under the cursor in a few lines, or returns nil.
 func (t *Table[R, P]) Summary(e *Env, w int) []string {
 	r := t.Row()
 	if r == nil || t.Def.Summary == nil {
@@ -235,7 +232,7 @@ func (t *Table[R, P]) Actions() []Action {
 	return t.Def.Actions()
 }
 
-// Title returns the title of the panel: its name, the number of its rows, and problems in them.
+// Title returns the panel's name, the number of its rows, and problems in them.
 func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	out := widget.Tab{
 		ID:    string(t.Def.ID),
@@ -245,7 +242,7 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	}
 	if t.Def.Count != nil {
 		out.Count = t.Def.Count(e)
-	} else if e.Snap == nil { // before the first snapshot the number of rows is unknown
+	} else if e.Snap == nil { // before the first snapshot the number is unknown
 		out.Count = ""
 	}
 	if t.Def.Issues != nil {
@@ -257,7 +254,7 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	return out
 }
 
-// Search returns a description of the filters of the list, or "", and the number of matching rows as text.
+// Search describes the filters, or returns "". found is the number of matching rows.
 func (t *Table[R, P]) Search(e *Env) (text, found string) {
 	switch {
 	case t.Def.Subset:
@@ -273,7 +270,7 @@ func (t *Table[R, P]) Search(e *Env) (text, found string) {
 	return text, fmt.Sprintf("%d of %d", len(t.List.Shown), len(t.Rows))
 }
 
-// SearchText returns a description of the filter and the attention filter, or "".
+// SearchText describes the filter and the attention filter, or returns "".
 func SearchText(e *Env, f *widget.Filter, always bool) string {
 	var parts []string
 	if e.Attention && !always {
@@ -285,7 +282,7 @@ func SearchText(e *Env, f *widget.Filter, always bool) string {
 	return strings.Join(parts, " ")
 }
 
-// Draw returns the lines of the panel: its top line, the column headings, and its rows.
+// Draw returns the lines of the panel.
 func (t *Table[R, P]) Draw(e *Env, at Box) []string {
 	key := widget.CacheKey{
 		W:      at.W,
@@ -334,12 +331,12 @@ func (t *Table[R, P]) draw(e *Env, at Box) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// Headed reports whether a panel of w columns and h rows has column headings.
+// Headed reports whether the panel has column headings at this size.
 func (t *Table[R, P]) Headed(e *Env, w, h int) bool {
 	return !t.Def.NoHeads && (h-1 >= 3 || h-1 > len(t.List.Shown)) && w >= 60
 }
 
-// Hidden returns how many rows do not fit into a panel of w columns and h rows.
+// Hidden returns how many rows do not fit into this size.
 func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 	room := h - 1
 	if t.Headed(e, w, h) {
@@ -371,7 +368,7 @@ func (t *Table[R, P]) nothing(e *Env, w, h int) []string {
 	return lines
 }
 
-// Help returns text that explains why the list is empty and how to fill it.
+// Help explains why the list is empty and how to fill it.
 func (t *Table[R, P]) Help(e *Env, w int) []string {
 	n := len(t.Rows)
 	switch {
@@ -390,7 +387,7 @@ func (t *Table[R, P]) Help(e *Env, w int) []string {
 	return t.Def.Help(e, w)
 }
 
-// Clears returns a sentence that says which key clears the filter.
+// Clears says which key clears the filter.
 func (e *Env) Clears() string { return e.KeyOf("view.back") + " clears the filter." }
 
 // Column is a column of a table with its width.
@@ -398,8 +395,8 @@ type Column[P any] struct {
 	Head  string
 	Order string // name of its sort order; "" = the heading
 	W     int
-	Gap   int  // number of spaces before it
-	Right bool // the heading is right-aligned
+	Gap   int
+	Right bool
 	Cell  func(l *widget.Line, r P, s widget.RowState)
 }
 
@@ -468,7 +465,7 @@ func (t *Table[R, P]) OrderAt(e *Env, w, x int) int {
 	return -1
 }
 
-// NextOrder returns the index of the sort order of the next visible column, from left to right.
+// NextOrder returns the index of the sort order of the next column from left to right.
 func (t *Table[R, P]) NextOrder(e *Env, w int) int {
 	o, ways := t.Sorting(e.Now)
 	var columns []int
@@ -483,12 +480,11 @@ func (t *Table[R, P]) NextOrder(e *Env, w int) int {
 	return columns[(slices.Index(columns, o.Key)+1)%len(columns)]
 }
 
-// held reports whether rows are out of order because the user is working in the lists.
 func (t *Table[R, P]) held(e *Env) bool {
 	return e.Still && t.Def.Orders != nil && !widget.IsSorted(t.Rows, t.rank(e.Now))
 }
 
-// sorted returns the name and the arrow of the sort order. While rows keep their places, the arrow is in parentheses.
+// sorted returns the arrow in parentheses while rows keep their places.
 func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
 	defer func() {
 		if t.held(e) && arrow != "" {
@@ -523,7 +519,7 @@ func (t *Table[R, P]) Visible() []P {
 // Marking gives access to the marks of a list.
 type Marking struct {
 	Marks  *map[string]bool
-	Anchor *string // the most recently marked row
+	Anchor *string
 	Rows   widget.Rows
 	List   *widget.List
 }

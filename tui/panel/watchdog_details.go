@@ -93,7 +93,6 @@ func deciderText(e *Env, w *city.Watchdog) string {
 	return text
 }
 
-// safe returns a copy of a judgement with sanitized strings.
 func safe(j *city.Judgement) *city.Judgement {
 	c := *j
 	c.Decision, c.By = city.Remedy(widget.Plain(string(j.Decision))), widget.Plain(j.By)

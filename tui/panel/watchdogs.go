@@ -12,12 +12,12 @@ import (
 
 // WatchdogRow is a watchdog ready to be drawn. Shown, Status and fixedReason are sanitized.
 type WatchdogRow struct {
-	Name        string // its unmodified name in the city
+	Name        string
 	Shown       string
-	watches     string // unmodified name of the watched agent
-	Status      string // its condition as shown
+	watches     string
+	Status      string
 	Info        *city.Watchdog
-	fixedReason string // the reason for its condition, without countdowns
+	fixedReason string
 }
 
 func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {
@@ -53,7 +53,7 @@ func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {
 
 func (r *WatchdogRow) Key() string { return r.Name }
 
-// Why returns the reason for the watchdog's condition: the call, the problem, or the last decision with its age.
+// Why returns the reason for the watchdog's condition.
 func (r *WatchdogRow) Why(now time.Time) string {
 	j := r.Info.Last
 	if j == nil || r.Info.IsEscalated() || r.Info.Degraded != "" || r.Info.Problem != "" {
@@ -85,7 +85,7 @@ func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 	}
 }
 
-// BeatAge returns the age of the heartbeat, and says when the heartbeat becomes stale.
+// BeatAge returns the age of the heartbeat, and when it becomes stale.
 func (r *WatchdogRow) BeatAge(now time.Time) widget.Phrase {
 	w := r.Info
 	if w.Heartbeat == nil {
@@ -151,7 +151,7 @@ func (d *Watchdogs) problems() (text string, alert bool) {
 	return strings.Join(parts, ", "), ill > 0
 }
 
-// AddCall adds a watchdog's call for attention to the agent's row.
+// AddCall adds a watchdog's call to the agent's row.
 func (r *AgentRow) AddCall(w *city.Watchdog) {
 	r.HasCall = true
 	r.Why = strings.TrimSuffix("watchdog "+widget.Plain(w.Name)+" calls: "+

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Watchdogs is the panel that lists the city's watchdogs. Watchdogs that need attention come first.
+// Watchdogs is the panel that lists the city's watchdogs.
 type Watchdogs struct {
 	Table[WatchdogRow, *WatchdogRow]
 	agents *Agents
@@ -53,7 +53,7 @@ func newWatchdogs(all *Agents) *Watchdogs {
 	return d
 }
 
-// actions returns the actions for the watchdog under the cursor. In this panel, agent verbs act on the watched agent.
+// in this panel, agent verbs act on the watched agent
 func (d *Watchdogs) actions() []Action {
 	const details = "show details of the watchdog: heartbeat, checks and reasons"
 	return []Action{
@@ -79,7 +79,7 @@ func (d *Watchdogs) whyNoAgent(*Env) string {
 	return ""
 }
 
-// CheckedNow returns a description of the check in progress, or "".
+// CheckedNow describes the check in progress, or returns "".
 func (r *WatchdogRow) CheckedNow(now time.Time) string {
 	if r.Info.Triaged != nil {
 		return r.nextCheck(now).Full
@@ -87,7 +87,7 @@ func (r *WatchdogRow) CheckedNow(now time.Time) string {
 	return ""
 }
 
-// CheckNow returns the request to run a watchdog's check now.
+// CheckNow requests a check by a watchdog.
 func CheckNow(r *WatchdogRow) Request {
 	return Request{Prompt: "Check watchdog " + r.Shown + " now?", Yes: "check", Doing: "checking",
 		What:     r.Shown,
@@ -106,11 +106,11 @@ func (d *Watchdogs) show(*Env) []Request {
 	}}}
 }
 
-// watchdogColumns contains the column widths of the Watchdogs panel; 0 = hidden.
+// column widths; 0 = hidden
 type watchdogColumns struct{ state, name, watches, heart, mode, why, gap int }
 
 func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
-	// The width of "very stale", and the minimum width of the reason next to other columns.
+	// width of "very stale", and minimum width of the reason next to other columns
 	const state, enough = 10, 30
 	c := watchdogColumns{state: state + 2, name: 6, watches: 7, heart: 9, mode: 7, gap: 2}
 	full := 0
@@ -229,7 +229,7 @@ func (r *WatchdogRow) Matches(f *widget.Filter) bool {
 	})
 }
 
-// Update builds the rows from a snapshot, and adds the watchdogs' calls to the rows of agents.
+// Update builds the rows, and adds the watchdogs' calls to the rows of agents.
 func (d *Watchdogs) Update(e *Env) {
 	d.Table.Update(e)
 	for _, w := range d.Calling() {

@@ -17,23 +17,23 @@ type workState string
 const (
 	workBusy    workState = "in progress"
 	workOpen    workState = "open"
-	WorkBlocked workState = "blocked" // it is waiting for other work or for a gate
-	WorkClosed  workState = "closed"  // it was closed today
+	WorkBlocked workState = "blocked" // it waits for other work or a gate
+	WorkClosed  workState = "closed"  // closed today
 )
 
 func (s workState) urgency() int {
 	return slices.Index([]workState{workBusy, workOpen, WorkBlocked, WorkClosed}, s)
 }
 
-// WorkRow is a bead ready to be drawn. All its strings except those in Bead are sanitized.
+// WorkRow is a bead ready to be drawn. Its strings are sanitized, but not those in Bead.
 type WorkRow struct {
 	Bead  beads.Bead
-	Shown string // title of the bead
+	Shown string
 	State workState
 	Rig   string
 	Pool  string
-	Gate  string // gate that it is waiting for; "" = none
-	Parts int    // number of its unclosed parts
+	Gate  string
+	Parts int // unclosed parts
 	id    string
 	owner string // its assignee or, if it has none, its pool
 }
@@ -50,8 +50,7 @@ func PoolOf(b *beads.Bead) string {
 	return ""
 }
 
-// workRows returns the rows for unclosed beads and for beads that were closed today. The map ready contains the IDs of
-// the ready beads. It is nil if the city has no other unclosed beads.
+// ready contains the IDs of the ready beads. It is nil if the city has no other unclosed beads.
 func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]bool) []WorkRow {
 	gates, parts, known := city.GatesIn(unclosed), map[string]int{}, map[string]bool{}
 	for i := range unclosed {
@@ -91,7 +90,6 @@ func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]
 	return rows
 }
 
-// rigOfBead returns the rig that the prefix of the bead's ID belongs to, or "".
 func rigOfBead(s *city.Snapshot, id string) string {
 	if s == nil {
 		return ""
@@ -108,7 +106,7 @@ func rigOfBead(s *city.Snapshot, id string) string {
 	return ""
 }
 
-// Attention reports whether the bead needs a user's attention because a gate blocks it.
+// Attention reports whether a gate blocks the bead.
 func (r *WorkRow) Attention() bool { return r.Gate != "" }
 
 // Matches reports whether a row matches the filter.
@@ -164,7 +162,6 @@ func workSorts() []widget.SortKey[WorkRow] {
 	}
 }
 
-// closed returns the time when the bead was closed, or the zero time if it is not closed.
 func (r *WorkRow) closed() time.Time {
 	if r.Bead.ClosedAt == nil {
 		return time.Time{}

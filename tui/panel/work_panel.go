@@ -14,21 +14,21 @@ import (
 	"gcity/tui/widget"
 )
 
-// WorkPage is the number of unclosed beads per request. Moving to the end of the list requests more, up to maxWork.
+// WorkPage is the number of unclosed beads per request. Moving to the end requests more, up to maxWork.
 const (
 	WorkPage     = 500
 	maxWork      = 4 * WorkPage
 	closedListed = 200 // maximum number of listed beads that were closed today
 )
 
-// Work is the panel that lists the city's work: beads that are in progress, open or blocked, or were closed today.
+// Work is the panel that lists the city's work.
 type Work struct {
 	Table[WorkRow, *WorkRow]
 	pager
 	unclosed, closed []beads.Bead
 	ready            map[string]bool
 
-	built  []WorkRow // rows built from the latest results; nil = not built yet
+	built  []WorkRow // nil = not built yet
 	rigs   []city.Rig
 	agents *Agents
 }
@@ -63,8 +63,7 @@ func newWork(all *Agents) *Work {
 	return k
 }
 
-// RequestBeads requests the newest unclosed beads and the beads that were closed today. If more beads are unclosed, it
-// also requests the ready beads.
+// RequestBeads requests the newest unclosed beads and those closed today.
 func (k *Work) RequestBeads(e *Env, visible bool, seek func(beads.Query) int) {
 	if e.Snap == nil || !visible {
 		return
@@ -107,7 +106,7 @@ func (k *Work) Take(id int, found []beads.Bead, problem string) bool {
 	}
 	if more := len(all[0]) >= k.limit; more != k.more {
 		k.more = more
-		if more { // The ready beads are not known yet.
+		if more { // the ready beads are not known yet
 			k.Outdated()
 		}
 	}
@@ -162,7 +161,7 @@ func workSign(l *widget.Styles, s workState) (string, themes.Token) {
 	return l.Glyphs.Suspended, themes.Text
 }
 
-// workColumns contains the column widths of the Work panel; 0 = hidden.
+// column widths; 0 = hidden
 type workColumns struct{ state, id, prio, title, rig, owner, age, gap int }
 
 func workWidths(e *Env, rows []*WorkRow, w int) workColumns {
@@ -253,7 +252,7 @@ func (k *Work) summary(e *Env, r *WorkRow, w int) []string {
 	return description(e, w, r.id, r.Rig, r.Details(e))
 }
 
-// Details returns everything that is known about a bead, including the gate for which it is waiting.
+// Details returns everything that is known about a bead.
 func (r *WorkRow) Details(e *Env) []string {
 	b := &r.Bead
 	sign, token := workSign(e.Look, r.State)
