@@ -149,7 +149,6 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	return what + "; " + fleet.Forgotten, err
 }
 
-// stopRunning stops a city that has a controller. It unregisters the city if a running supervisor would start it again.
 func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	_, _, is := fleet.Enrolled(e, l.Dir)
 	again := func() string { return "" }
@@ -173,9 +172,8 @@ func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	return fleet.ForgetStopped(ctx, e, l.Dir)
 }
 
-// askHowToStart asks the controller in the background how the city is running. The returned function must be called
-// after the stop; it returns the command that starts the city in the same way. The stop does not wait for the response,
-// because a controller that hangs must be killed at once.
+// askHowToStart asks in the background, so as not to delay the stop. The returned function must be called after the
+// stop.
 func askHowToStart(ctx context.Context, e *env.Env, l *env.Link) func() string {
 	ctx, cancel := context.WithTimeout(ctx, exitTimeout)
 	mode := ""
@@ -186,7 +184,7 @@ func askHowToStart(ctx context.Context, e *env.Env, l *env.Link) func() string {
 		}
 	})
 	return func() string {
-		asks.Wait() // returns soon, because the controller has exited
+		asks.Wait()
 		cancel()
 		if mode == "headless" && len(service.Units(e, "city", l.Dir)) > 0 {
 			return "gcity daemon start" + cityFlag(l.Dir)
@@ -236,7 +234,7 @@ starts its agents once, as gcity start --standalone does.`,
 				stop = func(ctx context.Context) (string, error) {
 					return "the city is stopped", stopLive(ctx, e, l)
 				}
-			case !supervised: // unlike stopCity, stopOrphans does not unregister the city
+			case !supervised:
 				stop = func(ctx context.Context) (string, error) { return stopOrphans(ctx, e, dir) }
 			}
 			own := folder.SourceOf(dir)

@@ -38,7 +38,7 @@ import (
 	"gcity/trust"
 )
 
-// Main runs one command line (without the program's name) on the process's own streams and returns its exit code.
+// Main runs a command line, without the program's name, and returns its exit code.
 func Main(args []string, version string) int {
 	e := &env.Env{
 		Printer: output.Printer{
@@ -89,11 +89,10 @@ func run(ctx context.Context, e *env.Env, args []string) int {
 	return code
 }
 
-// branch is a top-level command. Its subcommands are built only when the command line needs them.
 type branch struct {
 	group, name string
 	build       func(e *env.Env) *cobra.Command
-	needsAll    bool // all other commands must be built too
+	needsAll    bool
 }
 
 func branches() []branch {
@@ -153,10 +152,8 @@ func branches() []branch {
 
 func root(e *env.Env) *cobra.Command { return tree(e, nil) }
 
-// tree returns the root command with only the commands that args need. Building all of them takes longer than running
-// most commands.
+// tree builds only the commands that args need, because building all takes longer than running most commands.
 func tree(e *env.Env, args []string) *cobra.Command {
-	// cobra would otherwise sort the commands in the help
 	cobra.EnableCommandSorting = false
 	root := consoleCommand(e)
 	root.AddGroup(

@@ -43,8 +43,7 @@ func completions(e *env.Env, root *cobra.Command) {
 	walk(root)
 }
 
-// bashWords replaces bash-completion if that is missing. It does not split at colons, because automation names contain
-// them.
+// bashWords does not split at colons, because automation names contain them.
 const bashWords = `
     if ! declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
         local line=${COMP_LINE:0:$COMP_POINT}

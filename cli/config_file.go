@@ -131,7 +131,7 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 	return out, nil
 }
 
-// Replace implements tui.ConfigFile. It preserves the file's permissions and writes through a symbolic link.
+// Replace implements tui.ConfigFile.
 func (f *configFile) Replace(file string, old, updated []byte) error {
 	there, err := os.ReadFile(f.Path(file))
 	if err != nil {

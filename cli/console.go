@@ -211,7 +211,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	defer logs.Close()
 	signals, quiet := host.ListenSignals()
 	defer quiet()
-	// this channel keeps a signal that arrives before the control room is open
+	// keeps a signal that arrives before the control room is open
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, syscall.SIGINT)
 	defer signal.Stop(interrupts)
@@ -286,12 +286,11 @@ func leaveRoom(e *env.Env, h *host.City, exit tui.Exit, signals chan<- os.Signal
 				"controller could not release it: " + err.Error())
 		}
 	case tui.Hangup:
-		// the terminal was closed or the control room failed: the city keeps running in this process
 		h.Loop.SetMode("headless")
-	case tui.StopCity, tui.Interrupted: // HandleSignals has not received a signal yet, so send one
+	case tui.StopCity, tui.Interrupted:
 		e.Sayf("stopping the city; ctrl-c kills its agents at once")
 		signals <- syscall.SIGTERM
-	default: // a SIGTERM closed the control room; HandleSignals has received it too
+	default:
 		e.Sayf("stopping the city")
 	}
 }

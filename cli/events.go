@@ -97,7 +97,6 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 		return err
 	}
 	at := q.After
-	// the page contains all older matches, so continue after the newest event
 	if !q.Forward && len(newest) > 0 {
 		at = newest[len(newest)-1].Seq
 	}
@@ -172,7 +171,6 @@ func withDepth(payload json.RawMessage, depth int) json.RawMessage {
 	return out
 }
 
-// moment parses text as an RFC 3339 time, or as a duration before now. A duration can also be in days.
 func moment(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil

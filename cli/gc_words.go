@@ -69,7 +69,6 @@ func commandWords(args []string) (before, words []string) {
 	return nil, nil
 }
 
-// commandLine replaces a trailing * in replacement with the arguments.
 func commandLine(replacement string, before, rest []string) string {
 	var more []string
 	for _, arg := range rest {

@@ -14,7 +14,7 @@ import (
 	"gcity/cli/output"
 )
 
-// setHelp makes the help fit the terminal. cobra prints one line for each flag and command, however long.
+// setHelp makes the help fit the terminal, because cobra does not wrap lines.
 func setHelp(e *env.Env, root *cobra.Command) {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		c.InitDefaultHelpFlag()

@@ -125,7 +125,6 @@ func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	return host.Headless(ctx, e)
 }
 
-// firstContact offers to write city.toml. It returns an error if the user declines.
 func firstContact(e *env.Env) error {
 	_, err := e.CityDir()
 	none, ok := errors.AsType[env.NoCity](err)
@@ -165,8 +164,6 @@ func inGit(dir string) bool {
 	}
 }
 
-// foundAgents returns the installed coding agents. Callers only mention them, because the user decides which of them
-// run.
 func foundAgents(look func(string) (string, error)) []string {
 	var found []string
 	for _, p := range config.Presets() {
@@ -182,7 +179,6 @@ func startedAs(p config.Preset) string {
 	return "`" + q.CommandLine() + "`"
 }
 
-// firstText is a format string for the city's name and the shell command.
 const firstText = `# The agents of this city. gcity keeps them running, and applies each saved
 # change to this file.
 #

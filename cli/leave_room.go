@@ -13,7 +13,6 @@ import (
 	"gcity/tui"
 )
 
-// hostedCity returns the state of the city that this process runs, before the process releases it.
 func hostedCity(ctx context.Context, h *host.City) tui.ShownCity {
 	ctx, cancel := context.WithTimeout(ctx, exitTimeout)
 	defer cancel()
@@ -29,8 +28,7 @@ func hostedCity(ctx context.Context, h *host.City) tui.ShownCity {
 	return c
 }
 
-// afterRoom hands the city over to a background process if the user chose that, and prints one line about each city:
-// the hosted one, and the one that the room showed. It runs after this process has released the hosted city.
+// afterRoom runs after this process has released the hosted city.
 func afterRoom(e *env.Env, hosted, shown tui.ShownCity, exit tui.Exit) error {
 	switch exit {
 	case tui.HandOver:
@@ -51,19 +49,16 @@ func afterRoom(e *env.Env, hosted, shown tui.ShownCity, exit tui.Exit) error {
 	return nil
 }
 
-// runInBackground starts a headless controller for the city in a folder.
 func runInBackground(e *env.Env, dir string) (pid int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	return host.SpawnHeadless(ctx, e, dir)
 }
 
-// isOther reports whether a room showed a different city from the one that it was opened for.
 func isOther(shown tui.ShownCity, dir string) bool {
 	return shown.Folder != "" && shown.Folder != fleet.Resolved(dir)
 }
 
-// afterShowing says whether a city keeps running after the room has closed, and how to return to it.
 func afterShowing(c tui.ShownCity) string {
 	name := cityLabel(c)
 	switch {
@@ -84,7 +79,6 @@ func runsIn(mode string) string {
 	return "in the background"
 }
 
-// cityLabel returns a city's name, with its folder if that is not the current one.
 func cityLabel(c tui.ShownCity) string {
 	name := output.SafeText(c.Name)
 	if found, err := folder.FindCity("."); err == nil && found == fleet.Resolved(c.Folder) {

@@ -97,8 +97,7 @@ func shown(c *cobra.Command) []*cobra.Command {
 	return out
 }
 
-// manPage writes a command's manual page. It does not use cobra/doc, because its initialization would cost each holder
-// 0.35 ms and 200 KB.
+// manPage does not use cobra/doc, because its initialization would cost each holder 0.35 ms and 200 KB.
 func manPage(w io.Writer, c *cobra.Command, version string) error {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -174,7 +173,6 @@ func manOptions(line func(format string, args ...any), c *cobra.Command) {
 	}
 }
 
-// paragraphs writes text for man, which fills paragraphs but prints indented lines unchanged.
 func paragraphs(b *strings.Builder, text string) {
 	verbatim, gap := false, false
 	for line := range strings.SplitSeq(text, "\n") {
@@ -200,7 +198,7 @@ func paragraphs(b *strings.Builder, text string) {
 	}
 }
 
-// roff escapes s so that man does not interpret any of it as a macro or an escape sequence.
+// roff escapes s, so that man prints it unchanged.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "…", `\&...`, "\n",
 		" ").Replace(s)

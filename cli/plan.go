@@ -50,8 +50,7 @@ any start would fail, and 78 if the city is not trusted and no controller is run
 	})
 }
 
-// plannedConfig reads the configuration with the given file in place of city.toml. "" means city.toml itself, and "-"
-// means standard input.
+// plannedConfig reads city.toml if file is "", and standard input if file is "-".
 func plannedConfig(e *env.Env, dir, file string, running *city.Snapshot) (*config.City, error) {
 	var data []byte
 	var err error
@@ -71,34 +70,29 @@ func plannedConfig(e *env.Env, dir, file string, running *city.Snapshot) (*confi
 
 type change struct {
 	Agent string `json:"agent"`
-	Pool  string `json:"pool,omitempty"` // the pool that the agent belongs to
+	Pool  string `json:"pool,omitempty"`
 	// "start", "stop", "drain", "restart", "fail", "wait", "remove", "none"
-	Change string `json:"change"`
-	Reason string `json:"reason,omitempty"`
-	// fields that have changed since the session was started
+	Change string   `json:"change"`
+	Reason string   `json:"reason,omitempty"`
 	Fields []string `json:"fields,omitempty"`
 }
 
 type planShape struct {
 	output.List[change]
-	Revision string `json:"revision"`
-	// revision that the running controller uses; empty if no controller is running
-	InForce string `json:"in_force,omitempty"`
-	// set if the controller would hold the configuration for confirmation
-	Held *heldShape `json:"held,omitempty"`
-	// providers that could not list their sessions
-	Unknown []string `json:"unknown,omitempty"`
-	// changed settings that neither start nor stop an agent
-	Settings []setting `json:"settings,omitempty"`
-	Warnings []string  `json:"warnings,omitempty"`
-	from     string    // where the configuration comes from, such as "on disk"
-	refused  error     // the reason why no controller may start the city's programs, or nil
+	Revision string     `json:"revision"`
+	InForce  string     `json:"in_force,omitempty"`
+	Held     *heldShape `json:"held,omitempty"`
+	Unknown  []string   `json:"unknown,omitempty"`
+	Settings []setting  `json:"settings,omitempty"`
+	Warnings []string   `json:"warnings,omitempty"`
+	from     string
+	refused  error // why no controller may start the city's programs, or nil
 }
 
 type heldShape struct {
 	Removes []string   `json:"removes"`
 	Running int        `json:"running"`
-	Since   *time.Time `json:"since,omitempty"` // set if the controller already holds this revision
+	Since   *time.Time `json:"since,omitempty"`
 }
 
 type planInput struct {
@@ -106,15 +100,14 @@ type planInput struct {
 	pools     []agent.Pool
 	overrides map[string]int
 	sessions  []session.Status
-	running   *city.Snapshot   // nil if no controller is running
-	saved     effect.Histories // the last controller's histories; empty if one is running
-	inForce   bool             // the running controller uses the configuration on disk
+	running   *city.Snapshot // nil if no controller is running
+	saved     effect.Histories
+	inForce   bool
 	now       time.Time
 	clock     func(time.Time) string
-	unknown   map[string]error // the error of each provider that cannot list its sessions
+	unknown   map[string]error
 	unable    func(provider string) (why string)
-	// unfit returns the reason why an agent cannot start, or "" if none is known
-	unfit func(w *agent.Want) (why string)
+	unfit     func(w *agent.Want) (why string)
 }
 
 func plan(ctx context.Context, e *env.Env, file string) error {
@@ -172,7 +165,7 @@ func (p *planShape) fails() (n int) {
 	return n
 }
 
-// planOf returns what a configuration would change if it were applied. If running is nil, no controller is running.
+// planOf returns what applying a configuration would change. running is nil without a controller.
 func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snapshot) (planShape,
 	error) {
 	dir := c.Path
@@ -229,8 +222,6 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	return out, nil
 }
 
-// checkFiles returns a warning if the limit on open files is too low, or "". If a controller could not start because of
-// it, no agent can start.
 func (v *planInput) checkFiles() string {
 	limit := host.OpenFiles(v.running)
 	err := controller.TooFewFiles(limit, v.wants, v.pools)

@@ -22,10 +22,10 @@ import (
 
 type forecast struct {
 	v             *planInput
-	sessions      map[string]session.Status // sessions after the simulated effects, by agent
+	sessions      map[string]session.Status // after the simulated effects, by agent
 	tasks         map[string]string         // beads in progress, by agent
 	starts, stops map[string]bool
-	barred        map[string]change // agents that wait or fail instead of starting
+	barred        map[string]change
 	*city.Snapshot
 }
 
@@ -49,8 +49,6 @@ func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	return f
 }
 
-// histories returns the agents' histories with which the forecast begins. The state machine ignores the history of an
-// agent with a changed definition.
 func (v *planInput) histories() effect.Histories {
 	if v.running == nil {
 		return v.saved
@@ -193,7 +191,6 @@ func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives
 		c.Change, c.Reason = "wait", g.Reason
 	default:
 		c.Change, c.Reason = "wait", f.v.hold(cmp.Or(f.v.agent(w.Name), g))
-		// a controller would retry the start
 		if (g.State == city.Backoff || g.State == city.Failed) && f.v.unfit != nil {
 			if why := f.v.unfit(w); why != "" {
 				c.Change, c.Reason = "fail", why

@@ -24,7 +24,7 @@ type setting struct {
 }
 
 type declared struct {
-	name     string // for example "pool worker"
+	name     string
 	settings [][2]string
 }
 

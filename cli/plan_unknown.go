@@ -19,7 +19,6 @@ func unknownLines(p *session.PartialError) []string {
 	return out
 }
 
-// unlistedReason returns the reason why the state of an agent is unknown, or "" if the controller knows that state.
 func (v *planInput) unlistedReason(name string) string {
 	g := v.agent(name)
 	switch {

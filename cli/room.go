@@ -25,9 +25,9 @@ type roomOptions struct {
 	readOnly bool
 	logger   *slog.Logger
 
-	// interrupts receives SIGINT; if it is nil, the control room handles SIGINT
+	// if nil, the control room handles SIGINT
 	interrupts <-chan os.Signal
-	// onLeave receives the city that the room showed last; it can be nil
+	// receives the last shown city; may be nil
 	onLeave func(tui.ShownCity)
 }
 
@@ -84,12 +84,11 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) 
 // exitTimeout limits writes to the terminal and requests to a city after the control room has closed.
 const exitTimeout = time.Second
 
-// timedWriter writes to a terminal that might be blocked. It gives up after exitTimeout. It is not safe for concurrent
-// use.
+// timedWriter writes to a terminal that might be blocked. It is not safe for concurrent use.
 type timedWriter struct {
 	to   io.Writer
 	late bool
-	wg   sync.WaitGroup // writing goroutines; a blocked one lasts until the process exits
+	wg   sync.WaitGroup
 }
 
 // Write implements io.Writer. It fails if the terminal does not accept the data in time.

@@ -24,8 +24,7 @@ const (
 	shownEvents     = 10
 )
 
-// statusOfFiles prints what a city's files and sessions show when its controller does not respond. It always returns
-// an error.
+// statusOfFiles always returns an error.
 func statusOfFiles(ctx context.Context, e *env.Env, dir string) error {
 	silent := fmt.Errorf("the controller for %s did not respond within %s: %s", dir,
 		snapshotTimeout, doctor.SilentRemedy(dir))

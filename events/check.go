@@ -4,10 +4,10 @@ import "context"
 
 // Report is the result of Check.
 type Report struct {
-	Events uint64 `json:"events"` // number of valid events
-	First  uint64 `json:"first"`  // first and last seq; 0 = no events
+	Events uint64 `json:"events"`
+	First  uint64 `json:"first"` // first and last seq; 0 = no events
 	Last   uint64 `json:"last"`
-	// missing seqs, at most MaxSpans spans; their lines are damaged or were removed
+	// missing seqs, at most MaxSpans spans
 	Missing []Span   `json:"missing,omitempty"`
 	Damaged uint64   `json:"damaged"`
 	Damage  []Damage `json:"damage,omitempty"` // the newest damaged lines
@@ -19,7 +19,6 @@ type Span struct {
 	To   uint64 `json:"to"`
 }
 
-// MaxSpans is the maximum number of spans in Report.Missing.
 const MaxSpans = 100
 
 // Check reads the whole log and verifies every line, which takes about a second per gigabyte. It does not change the

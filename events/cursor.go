@@ -7,21 +7,19 @@ import (
 	"os"
 )
 
-// cursor reads the log forward across rotations. It is not safe for concurrent use.
 type cursor struct {
 	dir    string
 	damage *damageCounter
-	after  uint64 // seq of the last event that was read
+	after  uint64
 
-	f    *os.File // nil before the first read
+	f    *os.File
 	at   file
 	scan scanner
 	last bool // the file was rotated, so it no longer grows
 
-	// an earlier call has reached the end; the file might have been rewritten since then
 	idle bool
 	mark [sealSize]byte // seal of the last valid line that was read
-	ends int64          // offset of the end of that line; 0 = no line
+	ends int64          // offset of the end of that line; 0 = none
 }
 
 func (c *cursor) close() {
@@ -31,7 +29,7 @@ func (c *cursor) close() {
 	}
 }
 
-// next returns the next valid line. ok is false at the end of the log. The line is valid until the next call.
+// next returns false at the end of the log. The line is valid until the next call.
 func (c *cursor) next() (line []byte, ok bool, err error) {
 	for tries := 0; tries < relists; {
 		if c.f == nil {
@@ -89,7 +87,6 @@ func (c *cursor) marked() bool {
 	return n == len(b) && string(b[:sealSize]) == string(c.mark[:]) && b[sealSize] == '\n'
 }
 
-// advance reports at the end of a file whether more lines can follow. The file may have been renamed or truncated.
 func (c *cursor) advance() (more bool, err error) {
 	if c.at.active && !c.last {
 		now, err := statFile(c.at.path)
@@ -107,12 +104,12 @@ func (c *cursor) advance() (more bool, err error) {
 	for i, f := range files {
 		if same(f.info, c.at.info) {
 			if i+1 == len(files) {
-				return false, nil // the next file does not exist yet
+				return false, nil
 			}
 			return true, c.enter(files[i+1], 0)
 		}
 	}
-	c.close() // the file was removed or replaced, so find the position by seq
+	c.close()
 	return c.seek()
 }
 

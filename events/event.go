@@ -49,7 +49,6 @@ type Event struct {
 	Peer string `json:"peer,omitempty"`
 }
 
-// families contains the first words of event types that are reserved for gcity.
 const families = "agent automation bead city controller events mail pool provider rig " +
 	"store watchdog"
 
@@ -64,7 +63,7 @@ func Reserved(kind string) error {
 		"%s; use a different word before the dot", kind, strings.Join(own, ", "))
 }
 
-// Types of events that gcity writes. Agents and scripts can define types of their own.
+// Types of events that gcity writes.
 const (
 	AgentStarted     = "agent.started"
 	AgentStartFailed = "agent.start_failed"
@@ -78,9 +77,9 @@ const (
 	AgentSuspended   = "agent.suspended"
 	AgentResumed     = "agent.resumed"
 	AgentNudged      = "agent.nudged"
-	// AgentNudgeDropped: a nudge was dropped or canceled; the message says why.
+	// AgentNudgeDropped: a nudge was dropped or canceled.
 	AgentNudgeDropped = "agent.nudge_dropped"
-	// AgentUnequipped: an agent runs without a part of its configuration; the message says why.
+	// AgentUnequipped: an agent runs without a part of its configuration.
 	AgentUnequipped = "agent.unequipped"
 
 	ControllerStarted = "controller.started"
@@ -108,7 +107,7 @@ const (
 	MailRead = "mail.read"
 
 	// StoreFailing: a bead store has failed repeatedly, and will not be called for a while. The subject is the store's
-	// rig, or "" for the city. StoreHealed: the store works again.
+	// rig, or "" for the city.
 	StoreFailing = "store.failing"
 	StoreHealed  = "store.healed"
 
@@ -119,8 +118,7 @@ const (
 
 	CitySuspended = "city.suspended"
 	CityResumed   = "city.resumed"
-	// CityCrashed: a city's controller has crashed, but its agents keep running. The message contains the time of the
-	// next attempt.
+	// CityCrashed: a city's controller has crashed, but its agents keep running.
 	CityCrashed  = "city.crashed"
 	RigAdded     = "rig.added"
 	RigRemoved   = "rig.removed"
@@ -130,8 +128,7 @@ const (
 	// AgentStuck: an agent has work but has printed nothing for longer than its stuck_after.
 	AgentStuck = "agent.stuck"
 
-	// The subject of the events below is a watchdog. WatchdogTriaged is a triage agent's decision to act. WatchdogActed
-	// is an action with its result.
+	// The subject of the events below is a watchdog.
 	WatchdogTriaged      = "watchdog.triaged"
 	WatchdogActed        = "watchdog.acted"
 	WatchdogDegraded     = "watchdog.degraded" // the thresholds decide in place of the triage agent
@@ -153,7 +150,7 @@ const (
 
 // Query selects events. The zero value selects the newest ones, up to DefaultLimit.
 type Query struct {
-	Types   []string // events of any of these types; a trailing "*" matches any suffix ("agent.*")
+	Types   []string // a trailing "*" matches any suffix ("agent.*")
 	Actor   string
 	Subject string
 	Since   time.Time // events at this time or later
@@ -165,7 +162,7 @@ type Query struct {
 }
 
 const (
-	// DefaultLimit is the maximum number of events in a page if the query sets no limit.
+	// DefaultLimit is the limit of a query that sets none.
 	DefaultLimit = 200
 	// MaxLimit is the maximum value of Query.Limit.
 	MaxLimit = 10_000
@@ -173,7 +170,7 @@ const (
 	maxType = 128
 )
 
-// Check returns an error if the event's type is invalid. All other fields are escaped or shortened if necessary.
+// Check returns an error if the event's type is invalid.
 func (e *Event) Check() error {
 	if e.Type == "" {
 		return errors.New(`an event needs a type, such as "deploy.done"`)

@@ -10,14 +10,11 @@ import (
 	"gcity/internal/disk"
 )
 
-// errBusy means that another process holds the log's lock.
 var errBusy = errors.New("another process holds its lock")
 
-// fileLock is a lock (flock) that this process holds. The kernel releases it if the process dies.
 type fileLock struct{ f *os.File }
 
-// lockFile takes the lock. It returns errBusy if the lock is not free within the given time. Each call opens the file
-// again, because it might have been recreated.
+// lockFile opens the file each time, because it might have been recreated. It returns errBusy after wait.
 func lockFile(path string, wait time.Duration) (fileLock, error) {
 	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -18,7 +18,6 @@ const (
 	activeName = "events.jsonl"
 	lockName   = "events.lock"
 
-	// relists is the maximum number of times that list retries after a rotation.
 	relists = 10
 )
 
@@ -93,7 +92,7 @@ func segments(dir string) ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		if info == nil { // the file was removed after it was listed
+		if info == nil {
 			continue
 		}
 		files = append(files, file{path: filepath.Join(dir, e.Name()), first: first, suffix: suffix,
@@ -105,8 +104,7 @@ func segments(dir string) ([]file, error) {
 	return files, nil
 }
 
-// statFile describes a regular file, and returns nil if the file does not exist. It rejects any other file, because
-// opening it could block.
+// statFile returns nil if the file does not exist. It rejects all but regular files, because opening them could block.
 func statFile(path string) (fs.FileInfo, error) {
 	info, err := disk.StatFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

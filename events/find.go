@@ -13,19 +13,17 @@ import (
 )
 
 const (
-	pageBytes = 16 << 20 // maximum size of a page in bytes; the rest is left for the next page
+	pageBytes = 16 << 20 // in bytes
 
 	// oldInARow is how many consecutive old lines end a backward search. A changed clock can give individual lines a
 	// wrong time.
 	oldInARow = 4096
 
-	// number of lines between two checks of the context
 	checkEvery = 1024
 )
 
 // Find returns the events that a query selects, the newest first unless After or Forward is set. A page contains at
-// most 16 MiB, so it can have fewer events than the limit. Only an empty page means the end. If Since is set and the
-// newest event comes first, Find stops after 4,096 consecutive older events.
+// most 16 MiB, so it can have fewer events than the limit. Only an empty page means the end.
 func (r *Reader) Find(ctx context.Context, q Query) ([]Event, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
@@ -94,7 +92,7 @@ type page struct {
 	found []Event
 	bytes int
 	lines int
-	old   int // number of consecutive lines older than Since
+	old   int
 	low   uint64
 }
 
@@ -164,7 +162,6 @@ func (p *page) backward(dir string) error {
 				more, err = p.backwardIn(files[i])
 			}
 		}
-		// after errMoved, list the files again and continue at the same position
 		if !errors.Is(err, errMoved) {
 			return err
 		}

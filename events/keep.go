@@ -9,8 +9,6 @@ import (
 	"gcity/internal/disk"
 )
 
-// keep is the keeper's loop. It flushes to the disk, retries failed writes, and polls for lines from other processes
-// while followers wait.
 func (l *Log) keep() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -63,7 +61,6 @@ func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
 	return l.dirty.since, retryAt, queued
 }
 
-// retryAt returns the time of the next retry. ok is false if there is nothing to retry.
 func (l *Log) retryAt() (at time.Time, ok bool) {
 	if l.queue.len() > 0 || l.state.write != nil {
 		return l.state.retry, true
@@ -89,7 +86,7 @@ func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	return true
 }
 
-// pollOthers reads complete lines from other processes. It needs no file lock, because complete lines do not change.
+// pollOthers needs no file lock, because complete lines do not change.
 func (l *Log) pollOthers(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,8 +106,7 @@ func (l *Log) pollOthers(now time.Time) {
 	l.state.read = err
 }
 
-// sync flushes written lines to the disk. After a failure, it starts a new file, because the kernel may have dropped
-// the data.
+// sync starts a new file after a failure, because the kernel may have dropped the data.
 func (l *Log) sync(now time.Time) {
 	l.mu.Lock()
 	f, retired, dir := l.f, l.dirty.retired, l.dirty.dir
@@ -143,10 +139,9 @@ func (l *Log) sync(now time.Time) {
 	}
 }
 
-// replaceAfterSyncError starts a new file after a failed flush of f, but at most once a minute.
 func (l *Log) replaceAfterSyncError(f *os.File, last uint64, err error, now time.Time) {
 	l.state.sync, l.state.suspect = err, f
-	if f != l.f { // the file was rotated in the meantime
+	if f != l.f {
 		return
 	}
 	if now.Sub(l.state.renewed) < renewPause {

@@ -22,24 +22,23 @@ const (
 	sealTail = `"}`
 	sealSize = len(sealHead) + 8 + len(sealTail)
 
-	maxLine = 64 << 10     // maximum size in bytes, including the newline
+	maxLine = 64 << 10     // in bytes, including the newline
 	maxSeq  = 1<<53 - 1    // largest integer that all JSON parsers support
 	maxBody = maxLine - 64 // maximum size of a line without its seq and seal, in bytes
 
-	maxName    = 1 << 10  // maximum size of the encoded actor or subject, in bytes
-	maxMessage = 16 << 10 // maximum size of an encoded message, in bytes
+	maxName    = 1 << 10 // of the encoded actor or subject, in bytes
+	maxMessage = 16 << 10
 	maxHead    = 32 << 10 // size to which an oversized encoded payload is cut, in bytes
 )
 
 func checksum(b []byte) uint32 { return crc32.Update(0, crc32.MakeTable(crc32.Castagnoli), b) }
 
-// entry is an encoded event without a seq. The seq is assigned when the event is written.
 type entry struct {
 	event Event
 	body  []byte // the line from the comma after the seq up to the seal
 }
 
-// prepare encodes an event. It shortens and marks long fields. The entry's event is what readers will see.
+// prepare shortens long fields. The entry's event is what readers will see.
 func prepare(e Event, now time.Time) (entry, error) {
 	if err := e.Check(); err != nil {
 		return entry{}, err
@@ -68,7 +67,6 @@ func prepare(e Event, now time.Time) (entry, error) {
 		b = append(append(b, `,"payload":`...), p...)
 		e.Payload = p
 	}
-	// a field was changed, so decode the event to get what readers will see
 	if !whole {
 		line := seal(nil, 0, b)
 		if err := json.Unmarshal(line, &e); err != nil {
@@ -146,7 +144,6 @@ func maxClaimedSeq(line []byte, last uint64) uint64 {
 }
 
 // appendString appends s as a JSON string of at most limit bytes. It returns false if s was cut or is not valid UTF-8.
-// It escapes all control characters, so that the file is safe to print.
 func appendString(dst []byte, s string, limit int) ([]byte, bool) {
 	const hex = "0123456789abcdef"
 	whole, end := true, len(dst)+limit-len(`…"`)

@@ -42,7 +42,7 @@ type Options struct {
 
 const (
 	queueBytes = 16 << 20
-	closeWait  = time.Second // how long Close waits for the lock
+	closeWait  = time.Second
 )
 
 var (
@@ -63,7 +63,7 @@ type Log struct {
 	recent recent
 
 	mu    sync.Mutex // held during a write, but not during a flush
-	f     *os.File   // nil until the first write
+	f     *os.File
 	info  fs.FileInfo
 	tail  tail
 	queue queue
@@ -71,9 +71,9 @@ type Log struct {
 
 	reserve reserve
 	dirty   struct {
-		since   time.Time // time of the oldest line that has not been flushed; zero = none
+		since   time.Time
 		dir     bool
-		retired []*os.File // rotated files that remain to be flushed and closed
+		retired []*os.File
 	}
 	closed bool
 
@@ -94,8 +94,7 @@ type Health struct {
 	Damage  []Damage `json:"damage,omitempty"`
 }
 
-// Open opens the log in a city's .gc folder, and creates the folder if necessary. It only reads the newest line. It
-// does not take a lock, and leaves repairs to the first Append. The caller must close the log.
+// Open opens the log in a city's .gc folder, and creates the folder if necessary. The caller must close the log.
 func Open(dir string, o Options) (*Log, error) {
 	if o.SegmentSize <= 0 {
 		o.SegmentSize = 64 << 20
@@ -196,7 +195,7 @@ func (l *Log) appendNow(e entry, room Room, now time.Time) (seq uint64, err erro
 		return 0, ErrClosed
 	}
 	if l.queue.len() > 0 && !now.Before(l.state.retry) {
-		_ = l.flush(now, false) // flush stores the error; see Health
+		_ = l.flush(now, false) // flush stores the error
 	}
 	why := l.state.write
 	if l.queue.len() == 0 {
@@ -229,10 +228,9 @@ const (
 	followPause = 2 * time.Millisecond
 )
 
-// Follow yields all events after a seq, oldest first, until ctx ends: first those in the log, then new ones. A slow
-// reader falls behind but misses no events, because Follow reads what it missed from the log. A read error, or
+// Follow yields all events after a seq, oldest first, until ctx ends. A slow reader misses no events. A read error, or
 // ErrClosed, is yielded once and ends Follow. Payloads are shared and must not be modified. For a seq higher than the
-// newest, Follow waits until the log reaches that seq; callers can check with Last.
+// newest, Follow waits until the log reaches that seq.
 func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		buf := make([]Event, 0, followPage)
@@ -265,8 +263,8 @@ func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] 
 	}
 }
 
-// await waits until there may be an event after a seq. It returns false if Follow must end. It returns at most once per
-// followPause, because waking many followers is slow.
+// await returns at most once per followPause, because waking many followers is slow. It returns false if Follow must
+// end.
 func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	select {
 	case <-l.Changed(after):
@@ -288,8 +286,7 @@ func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	return l.recent.newest() > after || !l.recent.over()
 }
 
-// catchUp yields events that are no longer in the cache, at least up to the seq floor. It returns its position, and
-// whether Follow continues.
+// catchUp yields events that are no longer in the cache, at least up to the seq floor.
 func (l *Log) catchUp(ctx context.Context, after, floor uint64,
 	yield func(Event, error) bool) (uint64, bool) {
 	c := &cursor{dir: l.dir, damage: &l.files.damage, after: after}
@@ -300,7 +297,7 @@ func (l *Log) catchUp(ctx context.Context, after, floor uint64,
 			yield(Event{}, err)
 			return c.after, false
 		}
-		if !ok { // the events up to the seq floor were lost or removed
+		if !ok {
 			return max(c.after, floor), true
 		}
 		if !yield(e, nil) {
@@ -321,14 +318,14 @@ func (l *Log) Health() Health {
 }
 
 type health struct {
-	write  error // error from the last write; nil = it succeeded
-	sync   error // error from the last failed flush; nil after a successful flush
+	write  error
+	sync   error
 	rotate error
 	read   error
 
 	suspect *os.File
-	renewed time.Time // when a file was last replaced after a failed flush
-	retry   time.Time // the next write is not attempted before this time
+	renewed time.Time
+	retry   time.Time
 	backoff time.Duration
 	rotated time.Time
 }

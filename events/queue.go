@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// queue contains the events to write, in order. When it is full, it drops and counts the oldest events.
 type queue struct {
 	notes   []entry // events about the log itself; they are written before entries
 	entries []entry
 	bytes   int
 
 	dropped  uint64
-	from, to time.Time // times of the first and the last dropped event
+	from, to time.Time
 }
 
 func (q *queue) len() int { return len(q.entries) }
@@ -24,7 +23,7 @@ func (q *queue) add(entries []entry) {
 	}
 }
 
-// clear removes all queued events. It does not count them as dropped, because their callers get an error.
+// clear does not count the events as dropped, because their callers get an error.
 func (q *queue) clear() { q.entries, q.bytes = nil, 0 }
 
 func (q *queue) trim(limit int) {

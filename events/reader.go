@@ -25,11 +25,10 @@ func OpenReader(dir string) (*Reader, error) {
 	return &Reader{dir: dir}, nil
 }
 
-// pollEvery is how often Follow checks for new lines.
 const pollEvery = 100 * time.Millisecond
 
-// Follow yields all events after a seq, oldest first, until ctx ends: first those in the log, then new ones. A read
-// error is yielded once and ends Follow. Unlike Log.Follow, it always polls.
+// Follow yields all events after a seq, oldest first, until ctx ends. A read error is yielded once and ends Follow.
+// Unlike Log.Follow, it always polls.
 func (r *Reader) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		c := &cursor{dir: r.dir, damage: &r.damage, after: after}

@@ -27,7 +27,6 @@ type item struct {
 	size  int
 }
 
-// publish adds events and wakes all followers. It ignores events that are already in the cache.
 func (r *recent) publish(items []item) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,7 +54,6 @@ func (r *recent) trim() {
 	r.items = slices.Delete(r.items, 0, drop)
 }
 
-// skip marks all events up to a seq as not cached. Followers then read them from the files.
 func (r *recent) skip(last uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,8 +90,6 @@ func (r *recent) waited() bool {
 	return r.wake != nil
 }
 
-// changed returns a channel that is closed when there is an event after a seq. The second result is true if no other
-// follower waits.
 func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,7 +104,6 @@ func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	return r.wake, first
 }
 
-// since fills buf with events after a seq. The last result is false if the cache does not reach back to that seq.
 func (r *recent) since(after uint64, buf []Event) (found []Event, floor uint64, reaches bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -26,12 +26,11 @@ const (
 	UseReserve
 )
 
-// reserve is the preallocated space after the end of the active file.
 type reserve struct {
 	f     *os.File
 	end   int64
-	err   error     // why the reserve could not be allocated; nil = no error
-	retry time.Time // when the next attempt is due
+	err   error
+	retry time.Time
 }
 
 // refill extends the reserve if little is left. The caller must hold the lock.
@@ -56,7 +55,7 @@ func (l *Log) refill(now time.Time) {
 
 func (l *Log) release() {
 	if info, err := l.f.Stat(); err == nil && info.Size() == l.tail.end {
-		// the file's size does not change; a failed call only wastes some disk space
+		// the file's size does not change
 		_ = l.f.Truncate(l.tail.end)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-const window = 4 * maxLine // number of bytes to read at a time
+const window = 4 * maxLine
 
 // Damage is a part of a file without valid events.
 type Damage struct {
@@ -22,7 +22,7 @@ func (d Damage) String() string {
 	return fmt.Sprintf("%s, bytes %d to %d: %s", d.File, d.From, d.To, d.Why)
 }
 
-// damageCounter counts damaged lines. It counts each line only once, even if the line is read several times.
+// damageCounter counts each damaged line once, even if it is read several times.
 type damageCounter struct {
 	mu    sync.Mutex
 	seen  map[damageKey]struct{}
@@ -30,7 +30,6 @@ type damageCounter struct {
 	last  []Damage
 }
 
-// damageKey identifies a damaged line, even after the file was renamed.
 type damageKey struct {
 	from, to int64
 	sum      uint32
@@ -44,7 +43,6 @@ const (
 func (t *damageCounter) add(d Damage, line []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	// only the beginning of a very long line is available
 	k := damageKey{d.From, d.To, checksum(line[:min(len(line), maxLine)])}
 	if _, known := t.seen[k]; known {
 		return
@@ -85,13 +83,12 @@ func why(line []byte) string {
 // scanner reads complete lines forward. It reads a line without a newline again, because a writer may replace it.
 type scanner struct {
 	r   io.ReaderAt
-	off int64  // offset of the next line
-	buf []byte // bytes already read, starting at off
-	all []byte // the buffer that contains buf
+	off int64
+	buf []byte
+	all []byte
 }
 
-// next returns the next line, without its newline, and the line's offset. After the last complete line, it returns
-// io.EOF. The line is valid until the next call. If a line is much too long, next returns only its beginning.
+// next returns io.EOF after the last complete line. The line is valid until the next call.
 func (s *scanner) next() (line []byte, off int64, err error) {
 	i := bytes.IndexByte(s.buf, '\n')
 	if i < 0 {
@@ -128,7 +125,7 @@ func (s *scanner) fill() error {
 	}
 }
 
-// skip skips a line that is longer than the window. If the line has no newline yet, the position does not change.
+// skip does not change the position if the line has no newline yet.
 func (s *scanner) skip() (line []byte, off int64, err error) {
 	line, s.buf = s.buf, nil
 	block := make([]byte, window)
@@ -166,7 +163,6 @@ func lastBreak(r io.ReaderAt, end int64) (int64, error) {
 // The visitor returns false to stop.
 type visitor func(line []byte, off, to int64) (more bool)
 
-// backward visits the complete lines before an offset, from last to first.
 func backward(r io.ReaderAt, end int64, visit visitor) error {
 	end, err := lastBreak(r, end)
 	if err != nil {
@@ -184,7 +180,7 @@ func backward(r io.ReaderAt, end int64, visit visitor) error {
 			cut := bytes.IndexByte(b, '\n') + 1
 			b, start = b[cut:], start+int64(cut)
 		}
-		if start == end { // a single line fills the whole block, so it is too long
+		if start == end {
 			if start, err = lastBreak(r, end-1); err != nil {
 				return err
 			}
@@ -215,14 +211,13 @@ func visitBackward(b []byte, off int64, visit visitor) bool {
 	return true
 }
 
-// locate returns the offset of the first event after a seq, or of an earlier event. It uses binary search, because seqs
-// only increase.
+// locate returns the offset of the first event after a seq, or of an earlier event.
 func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	lo, hi := int64(0), size
 	for hi-lo > window {
 		mid := lo + (hi-lo)/2
 		s := &scanner{r: r, off: mid}
-		if _, _, err := s.next(); err != nil && !errors.Is(err, io.EOF) { // skip the rest of a line
+		if _, _, err := s.next(); err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}
 		seq, end, err := s.intact(hi)
@@ -238,8 +233,7 @@ func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	return lo, nil
 }
 
-// intact skips damaged lines. It returns the sequence number of the next valid line, or 0 if no such line starts before
-// the limit.
+// intact skips damaged lines. It returns 0 if no valid line starts before the limit.
 func (s *scanner) intact(limit int64) (seq uint64, end int64, err error) {
 	for s.off < limit {
 		line, _, err := s.next()

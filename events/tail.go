@@ -12,7 +12,6 @@ type tail struct {
 	end    int64  // offset up to which complete lines have been read
 }
 
-// read reads the complete lines from t.end on. If see is not nil, read calls it for each line.
 func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int64)) error {
 	s := &scanner{r: r, off: t.end}
 	for {
@@ -67,7 +66,7 @@ func endOf(files []file) (tail, error) {
 		}); err != nil {
 			return t, err
 		}
-		t.end = 0 // the next file is read from its start
+		t.end = 0
 	}
 	return t, nil
 }

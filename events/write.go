@@ -15,8 +15,7 @@ import (
 const (
 	firstBackoff = 10 * time.Millisecond
 	maxBackoff   = time.Second
-	// delay before the next attempt to start a new file
-	renewPause = time.Minute
+	renewPause   = time.Minute
 
 	// decodeAtMost is how many bytes from other processes are cached in decoded form.
 	decodeAtMost = 1 << 20
@@ -215,13 +214,12 @@ func (l *Log) full(n int64, now time.Time) bool {
 		now.Sub(l.state.renewed) >= renewPause
 }
 
-// rotate makes the active file a segment and starts a new one. If that fails, the log continues in the old file.
 func (l *Log) rotate(now time.Time) error {
 	first, err := firstSeq(l.f)
 	if err != nil {
 		return err
 	}
-	if first == 0 { // the file contains only damaged lines
+	if first == 0 {
 		first = l.tail.last + 1
 	}
 	name := segmentName(first, 0)
@@ -247,7 +245,7 @@ func (l *Log) rotate(now time.Time) error {
 	return l.openActiveFile(now)
 }
 
-// put writes entries in one call. After a partial write, it keeps the complete lines.
+// put keeps the complete lines of a partial write.
 func (l *Log) put(out []entry, now time.Time) error {
 	if len(out) == 0 {
 		return nil
@@ -275,7 +273,7 @@ func (l *Log) put(out []entry, now time.Time) error {
 	l.tail.end = at - int64(n-whole)
 	if n > whole {
 		err = errors.Join(err, l.f.Truncate(l.tail.end))
-		l.reserve.end, l.reserve.retry = 0, time.Time{} // the truncation has freed the reserve
+		l.reserve.end, l.reserve.retry = 0, time.Time{}
 	}
 	if done > 0 {
 		l.tail.last = items[done-1].event.Seq

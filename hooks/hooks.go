@@ -81,12 +81,12 @@ func Kinds() []string {
 
 // Report is the result of an installation.
 type Report struct {
-	Written  []string // files that were created or changed
-	Problems []string // files that could not be changed, and why
+	Written  []string
+	Problems []string
 }
 
 // Install installs the hook files of the given kinds in a folder. It never writes outside the folder. It reports
-// failures as problems, because agents also work without hooks.
+// failures as problems.
 func Install(dir string, names []string) Report {
 	var r Report
 	root, err := os.OpenRoot(dir)
@@ -197,7 +197,7 @@ func replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 		err = root.Rename(temp, name)
 	}
 	if err != nil {
-		_ = root.Remove(temp) // the error returned below matters more
+		_ = root.Remove(temp)
 	}
 	return err
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// member is a member of a JSON object. A list of members preserves their order.
+// []member keeps the order of an object's keys, unlike a map.
 type member struct {
 	key   string
 	value json.RawMessage
@@ -56,7 +56,6 @@ func written(members []member) json.RawMessage {
 	return b.Bytes()
 }
 
-// raw encodes a value without escaping <, > and &.
 func raw(v any) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -74,8 +73,7 @@ func find(members []member, key string) *member {
 	return nil
 }
 
-// merged returns a file's content with the hooks of a kind added, or nil if it contains them. Invalid JSON is not
-// changed.
+// merged returns nil if the file contains the hooks.
 func (k *kind) merged(old []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(old)) == 0 {
 		old = []byte("{}")

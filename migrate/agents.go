@@ -14,12 +14,11 @@ import (
 	"gcity/internal/toml"
 )
 
-// agent is an agent of the original city. It comes from a folder in agents, or from an older [[agent]] table.
 type agent struct {
 	name  string // name in the converted city
 	was   string // name in the original city
 	pack  *pack
-	dir   string // the first folder to search for the agent's relative paths
+	dir   string
 	place string
 	keys  map[string]value
 	table bool // declared by an [[agent]] table
@@ -122,7 +121,6 @@ func (c *conversion) applyShared() error {
 			c.defaults(p, s)
 		}
 	}
-	// the city's commands apply to every agent that has no commands of its own
 	for _, s := range c.files {
 		for _, p := range c.order {
 			c.defaults(p, s)
@@ -158,7 +156,6 @@ func (c *conversion) globals(p *pack, s *source) {
 	}
 }
 
-// manifests returns the pack.toml and, for the city's own pack, the city's files.
 func (c *conversion) manifests(p *pack) []*source {
 	var out []*source
 	if p.manifest != nil {
@@ -217,8 +214,7 @@ func (c *conversion) dropFallbacks() {
 	}
 }
 
-// renameConflicting gives agents with the same name different names. Gas City distinguishes them by the names of their
-// imports.
+// renameConflicting renames agents with the same name, which Gas City distinguishes by import.
 func (c *conversion) renameConflicting() error {
 	groups := [][]*pack{append([]*pack{c.root}, c.directFirst(c.root.imports)...)}
 	for _, r := range c.rigs {
@@ -230,7 +226,7 @@ func (c *conversion) renameConflicting() error {
 			for _, a := range p.agents {
 				first := taken[a.name]
 				if p == c.root && a.keys["dir"].text() != "" {
-					continue // the agent belongs to a rig
+					continue
 				}
 				if first != nil && first != a {
 					name := p.binding + "." + a.was
@@ -249,7 +245,6 @@ func (c *conversion) renameConflicting() error {
 	return nil
 }
 
-// directFirst returns the same packs as flat, but with the directly imported packs first.
 func (c *conversion) directFirst(imports []imported) []*pack {
 	var out []*pack
 	for _, i := range imports {
@@ -282,7 +277,7 @@ func (c *conversion) lookupIn(rigName, name string) *agent {
 	return c.lookup(c.root, name)
 }
 
-// lookup returns the agent that a pack calls NAME or BINDING.NAME. It returns nil for an unknown name.
+// lookup returns the agent that a pack calls NAME or BINDING.NAME.
 func (c *conversion) lookup(p *pack, name string) *agent {
 	binding, bare, qualified := strings.Cut(name, ".")
 	if qualified {
@@ -319,8 +314,7 @@ func (c *conversion) lookup(p *pack, name string) *agent {
 	return nil
 }
 
-// renamed converts an agent's name, [RIG/][BINDING.]NAME, to its name in the converted city. It returns false for an
-// unknown name.
+// renamed converts an agent's name, [RIG/][BINDING.]NAME, to its name in the converted city.
 func (c *conversion) renamed(p *pack, name string) (string, bool) {
 	prefix, bare := "", name
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
@@ -335,7 +329,7 @@ func (c *conversion) renamed(p *pack, name string) (string, bool) {
 		return name, false
 	case c.isRig(prefix):
 		return prefix + "/" + a.name, true
-	default: // the name has no prefix, or the prefix is a pack
+	default:
 		return a.name, true
 	}
 }
@@ -344,8 +338,7 @@ func (c *conversion) isRig(name string) bool {
 	return slices.ContainsFunc(c.rigs, func(r *rig) bool { return r.name == name })
 }
 
-// patchAgents applies the patches in a file to agents. It skips the city's patches for a single rig, because
-// cityPatches converts them.
+// patchAgents skips the city's patches for a single rig, because cityPatches converts them.
 func (c *conversion) patchAgents(p *pack, s *source) error {
 	patches := s.root.Get("patches")
 	for _, key := range []string{"agent", "agents"} {

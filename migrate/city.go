@@ -121,7 +121,6 @@ func (c *conversion) topologyNames(imports []imported, scope string) []string {
 	return out
 }
 
-// slingTarget converts the name of a rig's default target. It returns "" if the agent does not exist.
 func (c cityWriter) slingTarget(r *rig, name string) string {
 	if !strings.Contains(name, "/") {
 		if a := c.lookupIn(r.name, name); a != nil {
@@ -136,7 +135,6 @@ func (c cityWriter) slingTarget(r *rig, name string) string {
 	return target
 }
 
-// cityName returns a valid name for the converted city, preferably the registered one.
 func (c *conversion) cityName() string {
 	var names []string
 	if c.site != nil {
@@ -329,7 +327,6 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 	}
 }
 
-// siteOf returns a rig's keys in the site file, which is specific to a machine.
 func (c cityWriter) siteOf(name string) []*toml.Node {
 	if c.site == nil {
 		return nil
@@ -346,7 +343,6 @@ func (c cityWriter) siteOf(name string) []*toml.Node {
 	return nil
 }
 
-// rigPath returns a rig's folder. The conversion does not move the folder.
 func (c cityWriter) rigPath(r *rig) string {
 	path := r.node.TextOf("path")
 	for _, n := range c.siteOf(r.name) {
@@ -455,7 +451,6 @@ func (c cityWriter) unknownTables() {
 	}
 }
 
-// packTable adds notes about keys in [pack] and folders of a pack that have no equivalent.
 func (c cityWriter) packTable(p *pack, s *source) {
 	n := s.root.Get("pack")
 	if n == nil {

@@ -11,10 +11,9 @@ import (
 	"gcity/internal/toml"
 )
 
-// unlimited replaces a missing limit: the imported pool has at most this size.
+// unlimited is the maximum size of imported pools without a limit.
 const unlimited = 5
 
-// copied lists the agent keys that have the same meaning in both formats.
 var copied = []string{"description", "suspended", "args", "prompt_mode", "prompt_flag", "nudge",
 	"ready_delay_ms", "ready_prompt_prefix", "process_names", "emits_permission_warning",
 	"hooks_installed", "default_sling_formula"}
@@ -100,7 +99,6 @@ func (e emitter) keys(a *agent, out *emitted) {
 	e.fragments(a, out)
 }
 
-// instead contains advice for keys that have no equivalent in gcity.
 var instead = map[string]string{
 	"option_defaults":  "; put the program's own options in args",
 	"max_session_age":  "; the closest key is idle_timeout",
@@ -169,7 +167,6 @@ func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, list)
 }
 
-// find converts a path to a path in the converted city. It returns false if the path does not exist.
 func (e emitter) find(a *agent, v value) (string, bool) {
 	written := v.text()
 	if strings.HasPrefix(written, "//") || strings.Contains(written, "{{") {
@@ -309,7 +306,6 @@ func (e emitter) size(a *agent, out *emitted) {
 	}
 }
 
-// get returns a member of the value, or nil if the value is missing.
 func (v value) get(key string) *toml.Node {
 	if v.Node == nil {
 		return nil
@@ -317,7 +313,7 @@ func (v value) get(key string) *toml.Node {
 	return v.Get(key)
 }
 
-// bound returns a bound of a pool's size. In the older format, the bounds are in the agent's pool table.
+// bound also reads the older format, which has the bounds in the agent's pool table.
 func (e emitter) bound(a *agent, key, older string) (int, value) {
 	v := a.keys[key]
 	if pool := a.keys["pool"]; v.Node == nil && pool.get(older) != nil {
@@ -334,7 +330,6 @@ func (e emitter) bound(a *agent, key, older string) (int, value) {
 	return n, v
 }
 
-// limit returns the city's limit for sessions; 0 = no limit.
 func (e emitter) limit() int {
 	for _, s := range e.files {
 		if n := s.root.Get("workspace").Get("max_active_sessions"); n != nil {
@@ -346,7 +341,6 @@ func (e emitter) limit() int {
 	return 0
 }
 
-// overlay converts an agent's overlays: first the pack's, then the agent's own.
 func (e emitter) overlay(a *agent, out *emitted) {
 	var layers []string
 	provider := e.providerOf(a)
@@ -390,14 +384,12 @@ func (e emitter) overlay(a *agent, out *emitted) {
 	out.main.text("overlay_dir", rel)
 }
 
-// table reports whether an agent comes from an [[agent]] table, and neither the city nor the agent's pack has an
-// overlay.
 func (e emitter) table(a *agent) bool {
 	return a.table && !exists(filepath.Join(e.dir, "overlay")) &&
 		!exists(filepath.Join(a.pack.dir, "overlay"))
 }
 
-// original converts a path in the converted city to the original path. It is the inverse of moved.
+// original is the inverse of moved.
 func (e emitter) original(path string) string {
 	if rest, ok := strings.CutPrefix(path, "//"); ok {
 		for _, p := range slices.Backward(e.order) {

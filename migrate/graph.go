@@ -12,16 +12,15 @@ import (
 	"gcity/internal/toml"
 )
 
-// pack is the city's own pack or an imported pack in the original city.
 type pack struct {
 	dir      string // absolute
 	name     string
-	manifest *source // the pack's pack.toml; nil = the file does not exist
+	manifest *source // nil = the file does not exist
 	imports  []imported
 	agents   []*agent
-	inCity   bool   // imported by the city itself, not only by a rig
-	rel      string // folder in the converted city
-	binding  string // name of the pack's first import
+	inCity   bool // imported by the city itself, not only by a rig
+	rel      string
+	binding  string
 }
 
 type imported struct {
@@ -88,7 +87,7 @@ func (c *conversion) inCity(path string) string {
 	return filepath.Join(c.dir, path)
 }
 
-// pack returns the pack in a folder. It reads each pack only once, and reports import cycles.
+// pack reads each pack only once, and reports import cycles.
 func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	if i := slices.Index(way, dir); i >= 0 {
 		names := make([]string, 0, len(way)-i+1)
@@ -131,7 +130,7 @@ func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	return p, c.readAgents(p)
 }
 
-// importsOf reads the packs in the imports of a file. Paths are relative to base.
+// importsOf reads the imports of a file. Paths are relative to base.
 func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []string) ([]imported,
 	error) {
 	var out []imported
@@ -160,15 +159,13 @@ func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []st
 	return out, nil
 }
 
-// place is the position at which a file refers to a pack.
 type place struct {
 	src  *source
 	node *toml.Node
 	base string
 }
 
-// find reads the pack that an import refers to. If the pack exists only in a repository, find adds a note and returns
-// nil.
+// find adds a note and returns nil if the pack exists only in a repository.
 func (c *conversion) find(at place, binding, from string, way []string) (*pack, error) {
 	dir := from
 	switch {
@@ -202,7 +199,6 @@ func remote(from string) bool {
 		strings.HasPrefix(from, "github.com/")
 }
 
-// cached returns Gas City's copy of a pack in the city, or "".
 func cached(city, binding string) string {
 	for _, folder := range []string{".gc/cache/packs", ".gc/packs", ".gc/cache/imports"} {
 		dir := filepath.Join(city, folder, binding)
@@ -213,7 +209,6 @@ func cached(city, binding string) string {
 	return ""
 }
 
-// included reads the packs in a list of includes, which is the older form of imports.
 func (c *conversion) included(list value, base string, way []string) ([]imported, error) {
 	var out []imported
 	for _, from := range list.texts() {
@@ -297,7 +292,6 @@ func (c *conversion) readRigs() error {
 	return c.readDefaults()
 }
 
-// readDefaults reads the packs for new rigs, which are also converted.
 func (c *conversion) readDefaults() error {
 	for _, s := range append(slices.Clone(c.files), c.root.manifest) {
 		if s == nil {

@@ -42,7 +42,7 @@ func (n Note) String() string { return n.Place + ": " + n.Text }
 // ErrNotPackModel means that a city need not be converted.
 var ErrNotPackModel = errors.New("not in the pack format")
 
-// FolderError means that a folder cannot be read or written. The conversion has had no effect yet.
+// FolderError means that a folder cannot be read or written.
 type FolderError struct{ error }
 
 func (e FolderError) Unwrap() error { return e.error }
@@ -103,16 +103,16 @@ type conversion struct {
 	dir, out string
 	stage    string // temporary folder that is renamed to out
 
-	root  *pack            // the city's own pack
+	root  *pack
 	files []*source        // city.toml and the files that it includes, in order
 	site  *source          // .gc/site.toml; nil = the file does not exist
 	packs map[string]*pack // by folder
-	order []*pack          // packs in the order in which they were found, without root
+	order []*pack
 	rigs  []*rig
 
-	sessions     bool // the city has named sessions
+	sessions     bool
 	overlays     []layerCopy
-	formulaPacks []*pack                    // packs that are needed only for their formulas
+	formulaPacks []*pack
 	schema       map[string]map[string]bool // keys that gcity supports, by table
 	report       *Report
 }
@@ -130,7 +130,7 @@ type source struct {
 	starts     []int
 }
 
-// open reads a TOML file. A missing file returns nil without an error.
+// open returns nil without an error if the file does not exist.
 func (c *conversion) open(path string) (*source, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -155,7 +155,6 @@ func (c *conversion) open(path string) (*source, error) {
 	return s, nil
 }
 
-// displayPath returns a path for messages, relative to the city if possible.
 func (c *conversion) displayPath(path string) string {
 	if rel, err := filepath.Rel(c.dir, path); err == nil && within(c.dir, path) {
 		return rel
@@ -181,7 +180,6 @@ type value struct {
 
 func (v value) place() string { return v.src.at(v.At) }
 
-// text returns a string value, or "" for other types.
 func (v value) text() string {
 	if v.Node == nil || v.Shape != toml.ShapeString {
 		return ""

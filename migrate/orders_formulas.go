@@ -13,7 +13,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// automationFiles returns a pack's order files, by name.
 func automationFiles(p *pack) map[string]string {
 	out := map[string]string{}
 	for _, folder := range []string{"formulas/orders", "formulas/automations", "orders"} {
@@ -91,7 +90,6 @@ func (c *conversion) orders(p *pack) error {
 	return nil
 }
 
-// reason returns an error's message without the file's name and positions.
 func reason(err error) string {
 	if all, ok := err.(toml.Problems); ok && len(all) > 0 {
 		return strings.TrimPrefix(all[0].Key+": "+all[0].Message, ": ")
@@ -99,7 +97,6 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// automation converts an order file to an automation file. It returns "" if that is impossible.
 func (c *conversion) automation(p *pack, name string, s *source) string {
 	n := s.root.Get("order")
 	if n == nil {
@@ -184,7 +181,7 @@ func (c *conversion) formulas(p *pack) error {
 	return nil
 }
 
-// formula converts a formula file. It returns "" if the formula has no equivalent.
+// formula returns "" if the formula has no equivalent.
 func (c *conversion) formula(p *pack, name, path string) (string, error) {
 	s, err := c.open(path)
 	if err != nil {
@@ -283,8 +280,7 @@ func writeNode(b *strings.Builder, header string, n *toml.Node, keys ...string) 
 	}
 }
 
-// formulaNamed returns the file of the formula with this name, or nil. It searches the pack, then its imports, then all
-// packs.
+// formulaNamed searches the pack, then its imports, then all packs.
 func (c *conversion) formulaNamed(p *pack, name string) *source {
 	for _, q := range append(append([]*pack{p}, c.flat(p.imports)...), append(c.order, c.root)...) {
 		if path, ok := formulaFiles(q)[name]; ok {

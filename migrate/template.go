@@ -13,7 +13,6 @@ var field = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{-?\s*\.([A-Za-z]+)\s*-?\}\}`)
 })
 
-// inShell maps template fields to the environment variables with the same value.
 var inShell = map[string]string{
 	"Rig": "$GC_RIG", "RigName": "$GC_RIG", "RigRoot": "$GC_RIG_PATH", "Agent": "$GC_AGENT",
 	"AgentName": "$GC_AGENT", "AgentBase": "${GC_AGENT##*/}", "Name": "${GC_AGENT##*/}",
@@ -21,7 +20,7 @@ var inShell = map[string]string{
 	"CityName": "$GC_CITY_NAME", "WorkDir": "$GC_DIR", "Session": "$GC_SESSION_NAME",
 }
 
-// template converts the fields in a template. It returns "" if a field has no replacement.
+// template returns "" if a field has no replacement.
 func (e emitter) template(v value, a *agent, text string) string {
 	text = field().ReplaceAllStringFunc(text, func(m string) string {
 		switch name := field().FindStringSubmatch(m)[1]; name {

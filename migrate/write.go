@@ -19,16 +19,12 @@ const (
 	maxBytes = 1 << 30
 )
 
-// rigSuffix is appended to the name of a pack's second topology, for rigs.
 const rigSuffix = "-rigs"
 
-// formulasSuffix is appended to the name of a topology that contains only the formulas of a pack.
 const formulasSuffix = "-formulas"
 
-// layerCopy is an overlay layer to copy. It overwrites existing files in the target folder.
 type layerCopy struct{ from, to string }
 
-// write writes the converted city to a temporary folder next to out. After a check, it renames the folder to out.
 func (c *conversion) write() (err error) {
 	parent := filepath.Dir(c.out)
 	if err := os.MkdirAll(parent, 0o755); err != nil {
@@ -268,8 +264,6 @@ func (c *conversion) prompts(p *pack) error {
 	return nil
 }
 
-// shared copies a pack's fragments to the two folders from which gcity reads them. These are a folder next to the
-// topology, and the city's folder for all agents.
 func (c *conversion) shared(p *pack) error {
 	folders := []string{"template-fragments", filepath.Join("prompts", "shared")}
 	for _, folder := range folders {
@@ -314,7 +308,7 @@ func fragmentFiles(dir string) []string {
 	return out
 }
 
-// fragment writes a fragment. If keep is true, it does not replace an existing file.
+// fragment replaces an existing file unless keep is true.
 func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 	path := filepath.Join(c.stage, rel)
 	if was, err := os.ReadFile(path); err == nil && (keep || bytes.Equal(was, data)) {
@@ -327,7 +321,6 @@ func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 	return writeFile(path, string(data))
 }
 
-// topologies writes the topology for a pack. If twoLevels is true, it also writes a second topology for rigs.
 func (c *conversion) topologies(p *pack) error {
 	two := c.twoLevels(p)
 	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {
@@ -368,8 +361,6 @@ func (c *conversion) topologies(p *pack) error {
 	return writeFile(filepath.Join(c.stage, e.rel, config.TopologyFile), text)
 }
 
-// twoLevels reports whether a pack needs separate topologies for the city and for rigs, because only some of its agents
-// are limited to one of them.
 func (c *conversion) twoLevels(p *pack) bool {
 	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {
 		return slices.Contains(c.flat(r.imports), p)

@@ -21,7 +21,7 @@ const MaxSize = 256 << 10
 // Prefs are a user's preferences. They are immutable.
 type Prefs struct {
 	Theme         string   // Auto, or the name of one of Themes; "" = not set
-	Columns       []string // columns of the agent list, from left to right; nil = the default
+	Columns       []string // from left to right; nil = the default
 	ReducedMotion bool
 	MouseOff      bool  // leave the mouse to the terminal
 	ASCII         *bool // nil = according to the locale
@@ -29,8 +29,8 @@ type Prefs struct {
 	Confirm       string
 	OnHangup      string
 	Detach        detach.Key
-	Keys          []Binding // key bindings in the order of the file
-	TrustFolders  []string  // cities in or below these folders are trusted
+	Keys          []Binding
+	TrustFolders  []string // cities in or below these folders are trusted
 
 	Themes   []themes.Theme // the built-in themes and the user's own, by name
 	Problems []string       // invalid settings, with positions and advice
@@ -63,14 +63,13 @@ func Columns() []string {
 		"restarts", "mail", "provider", "pid"}
 }
 
-// Files are the locations of preferences. The zero value has no locations.
+// Files are the locations of preferences.
 type Files struct {
-	Config string // the file; it might be missing
-	Themes string // the folder with the user's themes; it might be missing
+	Config string // may not exist
+	Themes string // may not exist
 }
 
-// Find returns the locations below $XDG_CONFIG_HOME or ~/.config. Without a home folder, it returns the zero value. It
-// ignores relative paths, as XDG requires.
+// Find returns the locations below $XDG_CONFIG_HOME or ~/.config. Without a home folder, it returns the zero value.
 func Find(getenv func(string) string) Files {
 	base := getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(base) {

@@ -72,7 +72,6 @@ func oneOf(t toml.Table, key, fallback string, known []string) string {
 	return fallback
 }
 
-// columns returns the valid columns, each once. They always include the agent's name.
 func columns(t toml.Table) []string {
 	var out []string
 	known := Columns()
@@ -108,7 +107,7 @@ func ascii(t toml.Table) *bool {
 	return &on
 }
 
-// bindings returns the keys for actions. An action's ID may be one quoted TOML key, or a dotted key.
+// bindings accepts an action's ID as one quoted TOML key or as a dotted key.
 func bindings(t toml.Table, above string) []Binding {
 	var out []Binding
 	for _, name := range t.Keys() {
@@ -121,7 +120,7 @@ func bindings(t toml.Table, above string) []Binding {
 		case "a list":
 			b.Keys = t.Texts(name)
 			if len(b.Keys) == 0 && !t.Empty(name) {
-				continue // the list has items that are not strings, which were already reported
+				continue // the items are not strings, which was already reported
 			}
 		case "a string", "a whole number": // the key 5 needs no quotes
 			if text, _ := t.Scalar(name); text != "" {

@@ -21,7 +21,6 @@ import (
 	"text/template/parse"
 )
 
-// Limits for a template and its result.
 const (
 	MaxSource = 512 << 10 // maximum size of a file in bytes
 	MaxText   = 1 << 20   // maximum size of the rendered text in bytes
@@ -49,15 +48,15 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Message)
 }
 
-// Template is a parsed template, with all fragments that it may use.
+// Template is a parsed template.
 type Template struct {
 	set    *template.Template
 	main   string
 	append []string
 	hash   string
-	from   map[string]File    // the file that defines each fragment
-	calls  map[string][]named // each fragment's references to other fragments, in order
-	fields map[string][]Field // each fragment's references to values
+	from   map[string]File
+	calls  map[string][]named // each fragment's references to other fragments
+	fields map[string][]Field
 }
 
 type named struct {
@@ -353,7 +352,7 @@ func (t *Template) renderError(name string, err error) *Error {
 	if !ok {
 		return e
 	}
-	for _, f := range t.from { // the error contains the file's name
+	for _, f := range t.from {
 		rest, found := strings.CutPrefix(strings.TrimPrefix(exec.Error(), "template: "), f.Name+":")
 		if !found {
 			continue

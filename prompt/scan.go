@@ -5,8 +5,7 @@ import (
 	"text/template/parse"
 )
 
-// scan collects the fragments and values that a definition uses. It inserts nodes that count steps, because parts may
-// be repeated.
+// scan collects the fragments and values that a definition uses. It inserts nodes that count steps.
 type scan struct {
 	t      *Template
 	name   string

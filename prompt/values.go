@@ -61,7 +61,6 @@ const (
 	maxFmt   = 4 << 10 // maximum length of a format in bytes
 )
 
-// budget is what remains of a rendering's limits. It is not safe for concurrent use.
 type budget struct {
 	ctx          context.Context
 	steps, bytes int
@@ -179,7 +178,6 @@ func printed(format string, args []any) int {
 	return len(format) + strings.Count(format, "%")*(4*longest+1000)
 }
 
-// limitedText collects the rendered text, up to MaxText bytes.
 type limitedText struct{ strings.Builder }
 
 func (p *limitedText) Write(data []byte) (int, error) {

@@ -8,8 +8,7 @@ import (
 	"gcity/city"
 )
 
-// Allow returns an error if a city with this number of agents would exceed its tenant's max_agents. The controller
-// calls it before an edited configuration takes effect.
+// Allow returns an error if a city with this number of agents would exceed its tenant's max_agents.
 func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
 	t, others := s.tenantCities(path)
 	if t.MaxAgents == 0 {
@@ -43,8 +42,7 @@ func (s *Supervisor) TenantOf(path string) string {
 	return ""
 }
 
-// tenantCities returns a city's tenant, or the zero value, and the tenant's other cities by folder. A city that is not
-// running has a nil Control.
+// tenantCities returns a nil Control for a city that is not running.
 func (s *Supervisor) tenantCities(path string) (t Tenant, others map[string]city.Control) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

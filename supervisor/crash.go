@@ -11,11 +11,10 @@ import (
 	"gcity/internal/recovery"
 )
 
-// unlogged is a panic that has not been logged yet. A panic that a city returns as an error has a different type,
-// because the city has logged it.
+// unlogged is a panic that has not been logged yet.
 type unlogged struct{ *recovery.Panic }
 
-// guarded calls a city's code. It returns a panic as an error of type unlogged.
+// guarded returns a panic as an error of type unlogged.
 func guarded(f func() error) (err error) {
 	fault := recovery.Catch(func() { err = f() })
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
@@ -24,7 +23,6 @@ func guarded(f func() error) (err error) {
 	return err
 }
 
-// runRecovering runs the worker. A panic in the worker's own code does not affect other cities.
 func (w *worker) runRecovering() {
 	defer close(w.done)
 	defer w.s.removeWorker(w)
@@ -57,7 +55,7 @@ func (w *worker) setRefused(err error, until time.Time) {
 			text, "again", until)
 	}
 	busy := w.s.o.Busy(err)
-	if busy { // another controller owns the city's sessions
+	if busy {
 		w.set(func() { w.lives = 0 })
 	}
 	w.setState(city.CityRefused, text, until)
@@ -86,7 +84,6 @@ func (w *worker) setCrashed(err error, until time.Time) {
 	}
 }
 
-// why returns the first line of an error. It adds that the agents keep running, unless the line mentions agents.
 func why(err error) string {
 	line := firstLine(err.Error())
 	if !strings.Contains(line, "agents") {
@@ -95,7 +92,7 @@ func why(err error) string {
 	return line
 }
 
-// record writes the crash to the city's own log. It gives up if the log does not respond.
+// record gives up if the log does not respond.
 func (w *worker) record(err error, n int, until time.Time) {
 	if w.s.o.Record == nil {
 		return

@@ -16,7 +16,7 @@ import (
 
 const (
 	nameTimeout = 2 * time.Second
-	// watchInterval is how often the supervisor polls the snapshots of its cities, which do not report changes.
+	// watchInterval is how often the supervisor polls its cities, which do not report changes.
 	watchInterval = time.Second
 	// settleLimit is how long Register waits for a city to run or fail.
 	settleLimit = 20 * time.Second
@@ -41,7 +41,7 @@ func (s *Supervisor) Problems() []string {
 		})
 }
 
-// SetLimitsProblem records why the tenants' limits have no effect. An empty problem means that they are in effect.
+// SetLimitsProblem records why the tenants' limits have no effect.
 func (s *Supervisor) SetLimitsProblem(problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +160,7 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	return s.settled(ctx, e)
 }
 
-// nameTaken checks the names that Add cannot check: those of cities without a name in the registry.
+// nameTaken checks the cities without a name in the registry, which Add cannot check.
 func (s *Supervisor) nameTaken(e Entry) error {
 	all, err := Read(s.o.Home)
 	if err != nil {
@@ -254,7 +254,7 @@ func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 		case <-changed:
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				// the time limit has passed; the state says what the city is waiting for
+				// the time limit has passed
 				return all[i], nil
 			}
 			return all[i], ctx.Err()

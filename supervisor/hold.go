@@ -15,7 +15,7 @@ import (
 // Running is the record by which other processes find a running supervisor.
 type Running struct {
 	PID int `json:"pid"`
-	// start time of the process, as in proc.Stat; its pid may be reused
+	// start time of the process, as in proc.Stat
 	Start   uint64    `json:"start"`
 	Home    string    `json:"home"`
 	Socket  string    `json:"socket"`
@@ -34,7 +34,7 @@ func (e *RunningError) Error() string {
 		e.Home)
 }
 
-// HomeLock is the exclusive right to run the cities of a home. It has two locks: for the home and for the socket.
+// HomeLock is the exclusive right to run the cities of a home.
 type HomeLock struct {
 	home  Home
 	locks []*disk.Lock
@@ -88,8 +88,7 @@ func Acquire(h Home, version string) (*HomeLock, error) {
 	return hold, nil
 }
 
-// tryLock takes a lock, and retries for a short time. A child of a killed process holds a copy of the lock until its
-// exec.
+// tryLock retries, because a child of a killed process holds a copy of the lock until its exec.
 func tryLock(path string) (*disk.Lock, error) {
 	for end := time.Now().Add(lockRetryLimit); ; time.Sleep(5 * time.Millisecond) {
 		lock, err := disk.TryLock(path)
@@ -101,8 +100,7 @@ func tryLock(path string) (*disk.Lock, error) {
 
 const lockRetryLimit = time.Second
 
-// socketRecord returns the path of a copy of the record, which is in the socket folder. Supervisors with a different
-// home, but the same socket folder, read this copy.
+// socketRecord is for supervisors with a different home but the same socket folder.
 func (h Home) socketRecord() string { return filepath.Join(h.Run, "supervisor.json") }
 
 func (h Home) holder(lock string) Running {
@@ -149,7 +147,7 @@ func readRecord(path string) (Running, error) {
 	return r, nil
 }
 
-// Release removes the records and then releases the locks. A record always names a process that holds the locks.
+// Release removes the records and then releases the locks.
 func (h *HomeLock) Release() {
 	_ = os.Remove(h.home.record()) // without the lock, the record is ignored
 	_ = os.Remove(h.home.socketRecord())

@@ -10,8 +10,6 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Time limits for counting and stopping sessions from an earlier run of a city that cannot be opened. No controller
-// watches these sessions.
 const (
 	countLimit = 10 * time.Second
 	endLimit   = 90 * time.Second
@@ -36,7 +34,7 @@ func (w *worker) countLeftovers() {
 	}
 }
 
-// endUnopened ends the worker of a city that is not open. It also stops sessions from an earlier run.
+// endUnopened also stops sessions from an earlier run.
 func (w *worker) endUnopened(err error, broken bool) {
 	if w.isLeaving() {
 		w.discardOpening()

@@ -5,7 +5,6 @@ import (
 	"time"
 )
 
-// loop makes all decisions until the supervisor stops. It waits only for its inputs.
 func (s *Supervisor) loop(ctx context.Context, pulse <-chan time.Time) {
 	defer close(s.readsOver)
 	patrol := time.NewTicker(s.patrol())
@@ -55,8 +54,6 @@ func (s *Supervisor) count() int {
 	return len(s.workers)
 }
 
-// idlePulses is the number of consecutive pulses without cities after which a supervisor exits. A command that starts a
-// supervisor registers a city well before that.
 const idlePulses = 30
 
 func (s *Supervisor) wait(pulse <-chan time.Time) {

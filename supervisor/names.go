@@ -8,10 +8,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// takenError means that another city uses a name. A city's name is its address, so two workers never have the same
-// name.
 type takenError struct {
-	name, path string // name and path of the other city
+	name, path string
 	next       string // the other city's next name; "" = that city is stopping
 }
 
@@ -24,8 +22,7 @@ func (e *takenError) Error() string {
 		"next start", e.name, e.path, e.next)
 }
 
-// takeName gives a city its next name, or returns an error if another city uses it. A city that is in use keeps its
-// name. The caller must hold mu.
+// takeName gives a city its next name, or returns an error if another city uses it. The caller must hold mu.
 func (w *worker) takeName() error {
 	taken := map[string]bool{}
 	var by, idle *worker
@@ -84,8 +81,7 @@ func (w *worker) rename(name string) {
 	}
 }
 
-// byName returns the worker with this name, or nil. A running city takes precedence over a waiting one. The caller must
-// hold mu.
+// byName prefers a running city to a waiting one. The caller must hold mu.
 func (s *Supervisor) byName(name string) (found *worker) {
 	for _, w := range s.workers {
 		if w.name == name && (found == nil || w.running != nil) {
@@ -116,7 +112,7 @@ func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	s.mu.Unlock()
 	see := func(path string) func() string { return func() string { return s.o.Name(path) } }
 	for _, path := range unknown { // start all calls first, so that they run concurrently
-		_ = s.names.Start(path, see(path)) // if this fails, the call to Do below fails too
+		_ = s.names.Start(path, see(path))
 	}
 	for _, path := range unknown {
 		names[path], _ = s.names.Do(s.lifetime(), path, began, nameTimeout, see(path))

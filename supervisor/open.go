@@ -37,7 +37,6 @@ func (w *worker) open() (City, error) {
 	}
 }
 
-// startOpening records that the city is being opened. From now on, the city's name is fixed.
 func (w *worker) startOpening() (e Entry) {
 	w.set(func() {
 		w.opens = true
@@ -72,7 +71,6 @@ func (w *worker) tryOpen(to chan<- opened, e Entry) {
 	to <- o
 }
 
-// discardOpening closes a city that is no longer wanted. It waits at most closeLimit for its opening.
 func (w *worker) discardOpening() {
 	if w.opening == nil {
 		return

@@ -9,13 +9,13 @@ import (
 	"gcity/internal/disk"
 )
 
-// Home contains the folders of a supervisor. They belong to one user.
+// Home contains the folders of a supervisor.
 type Home struct {
 	Dir string // $GC_HOME or ~/.gc: registry, settings and log
 	Run string // $XDG_RUNTIME_DIR/gc, or the same as Dir: lock and socket
 }
 
-// FindHome returns the home that an environment selects. It does not access the disk.
+// FindHome returns the home that an environment selects.
 func FindHome(getenv func(string) string) (Home, error) {
 	dir := getenv("GC_HOME")
 	switch {
@@ -72,8 +72,7 @@ func makePrivate(dir string) error {
 	return nil
 }
 
-// ListTimes contains the times at which the registry and the recently opened cities were last changed, in nanoseconds.
-// A time is 0 if the file does not exist.
+// ListTimes contains modification times in nanoseconds; 0 = the file does not exist.
 type ListTimes struct{ registry, recent int64 }
 
 // ListTimes returns when the lists of cities were last changed.
@@ -95,7 +94,7 @@ func (h Home) Registry() string { return filepath.Join(h.Dir, registryName) }
 // Settings returns the path of the supervisor's configuration.
 func (h Home) Settings() string { return filepath.Join(h.Dir, settingsName) }
 
-// Token returns the default path of the file with the API token. The settings can name a different file.
+// Token returns the default path of the file with the API token.
 func (h Home) Token() string { return filepath.Join(h.Dir, "api.token") }
 
 // Log returns the path of the supervisor's log.

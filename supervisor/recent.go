@@ -16,11 +16,9 @@ import (
 	"gcity/internal/disk"
 )
 
-// maxRecent is the number of recently opened cities that are remembered.
 const maxRecent = 20
 
-// recentCity is the stored form of a recently opened city. Each city has its own file, so that processes can write at
-// the same time.
+// recentCity is stored in one file per city, so that processes can write at the same time.
 type recentCity struct {
 	Path   string    `json:"path"`
 	Name   string    `json:"name"`
@@ -34,7 +32,7 @@ func (h Home) recentFile(path string) string {
 	return filepath.Join(h.recentFolder(), hex.EncodeToString(sum[:12])+".json")
 }
 
-// Remember records that a city was opened. If there are too many records, it removes the oldest.
+// Remember records that a city was opened.
 func Remember(h Home, e Entry, now time.Time) error {
 	data, err := json.Marshal(recentCity{e.Path, e.Name, now.UTC()})
 	if err == nil {
@@ -63,7 +61,7 @@ func Remember(h Home, e Entry, now time.Time) error {
 
 // Forget removes a city from the recently opened cities.
 func Forget(h Home, path string) {
-	_ = os.Remove(h.recentFile(path)) // ignore the error: at worst, the city is still listed
+	_ = os.Remove(h.recentFile(path)) // at worst, the city is still listed
 }
 
 // Recent returns the recently opened cities, sorted by path. It skips records that are invalid.
@@ -80,7 +78,6 @@ func Recent(h Home) ([]Entry, error) {
 	return out, nil
 }
 
-// readRecent returns the newest records first. If the folder does not exist, there are no records.
 func readRecent(h Home) (all []recentCity, err error) {
 	files, err := os.ReadDir(h.recentFolder())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

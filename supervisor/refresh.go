@@ -12,7 +12,7 @@ import (
 const (
 	// after this time without changes, a file is probably complete
 	quietPeriod = 200 * time.Millisecond
-	maxRereads  = 10              // maximum number of rereads of a file that keeps changing
+	maxRereads  = 10
 	readLimit   = 5 * time.Second // if a read takes longer, the file system counts as hung
 )
 
@@ -23,10 +23,10 @@ type readResult struct {
 	// configured names of the cities that have no name in the registry
 	names  map[string]string
 	regErr error
-	fault  error // a panic during the read; the other fields are then invalid
+	fault  error
 }
 
-// readFiles reads the registry, the settings, and missing names from configurations. It might never return.
+// readFiles might never return.
 func (s *Supervisor) readFiles() (saw readResult) {
 	saw.settings, saw.setErr = ReadSettings(s.o.Home)
 	saw.entries, saw.regErr = Read(s.o.Home)
@@ -38,18 +38,16 @@ func (s *Supervisor) readFiles() (saw readResult) {
 type refresher struct {
 	s    *Supervisor
 	seen chan readResult // receives the result of the read in progress; nil = no read
-	// the read in progress has exceeded its time limit, so its result will be out of date
-	late bool
-	more bool // the files might have changed since the read began
-	// fires when the read is late, or must be confirmed
+	// the read in progress has exceeded its time limit
+	late  bool
+	more  bool // the files might have changed since the read began
 	timer *time.Timer
 
-	// number of consecutive reads that were not applied
 	doubts int
-	last   []Entry // the latest entries that were read but not applied
+	last   []Entry
 
-	waiting []chan<- struct{} // callers that are waiting for the next read
-	// callers that are waiting for the read in progress, or for its confirmation
+	waiting []chan<- struct{}
+	// callers that are waiting for the read in progress
 	served []chan<- struct{}
 }
 
@@ -70,8 +68,6 @@ func (e *refresher) poke() {
 	}
 }
 
-// request registers a channel that is closed when the next read has finished. If the read in progress is late, the
-// channel is closed immediately.
 func (e *refresher) request(done chan<- struct{}) {
 	if e.late {
 		close(done)
@@ -113,7 +109,7 @@ func (e *refresher) timerExpired() {
 	e.notifyCallers()
 }
 
-// finishRead handles the result of a read. It returns false if the result is late, or if a second read must confirm it.
+// finishRead returns false if the result is late, or if a second read must confirm it.
 func (e *refresher) finishRead(saw readResult) bool {
 	e.timer.Stop()
 	late := e.late

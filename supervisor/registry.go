@@ -151,7 +151,7 @@ func NameConflict(all []Entry, e Entry) error {
 	return nil
 }
 
-// gone reports whether a folder is known not to exist. It returns false if the file system does not respond.
+// gone returns false if the file system does not respond.
 func gone(path string) bool {
 	is, ok := deadline.New[bool](1).Do(context.Background(), path, time.Now(), time.Second,
 		func() bool {
@@ -173,10 +173,8 @@ func Remove(ctx context.Context, h Home, path string) (was bool, err error) {
 	return was, err
 }
 
-// editTimeout is how long an edit waits for another process to finish editing.
 const editTimeout = 10 * time.Second
 
-// edit changes the registry under its lock. It keeps the text between entries.
 func edit(ctx context.Context, h Home, change func(data []byte, all []Entry) ([]byte,
 	error)) error {
 	if err := h.Make(); err != nil {
@@ -291,11 +289,10 @@ func removeEntry(data []byte, all []Entry, path string) []byte {
 	return marshalRegistry(rest)
 }
 
-// cutLines removes a city's entry from the registry's text. It keeps comments directly above the next header, because
-// they belong to the next entry.
+// cutLines keeps comments directly above the next header, because they belong to the next entry.
 func cutLines(text, path string) (string, bool) {
 	lines := strings.SplitAfter(text, "\n")
-	var from []int // line number of each entry's header
+	var from []int
 	root := toml.Read("", []byte(text), maxRegistry).Root()
 	at := -1
 	for i, t := range root.Tables("cities") {

@@ -22,7 +22,6 @@ func (s *Supervisor) wouldStopCities(all []Entry) bool {
 	return false
 }
 
-// emptyProblem returns the error for a registry that has suddenly become empty. An editor may write in two steps.
 func (s *Supervisor) emptyProblem() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

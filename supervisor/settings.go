@@ -34,7 +34,7 @@ type Settings struct {
 type Tenant struct {
 	Name      string
 	Cities    []string
-	Token     string // the token, if the settings contain it; "" = it is in TokenFile
+	Token     string // "" = it is in TokenFile
 	TokenFile string // absolute path
 	Socket    string // absolute path
 	// maximum number of agents in all of the tenant's cities; 0 = no limit

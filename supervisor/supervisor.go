@@ -54,8 +54,7 @@ type Options struct {
 	Agents func(path string) (int, error)
 	// CountLeftovers counts the running sessions of a city without a controller. It might never return.
 	CountLeftovers func(ctx context.Context, path string) (int, error)
-	// StopLeftovers stops the sessions of a city without a controller and returns their number. Busy recognizes the
-	// error for another controller's sessions.
+	// StopLeftovers stops the sessions of a city without a controller and returns their number.
 	StopLeftovers func(ctx context.Context, path string) (int, error)
 	// Record writes an event to the log of a city that has no controller.
 	Record func(path string, e events.Event) error
@@ -65,7 +64,7 @@ type Options struct {
 	// Busy reports whether an error from Open means that another controller is running the city.
 	Busy func(error) bool
 
-	// receives a value when the registry or the settings might have changed; nil = they are only read periodically
+	// receives a value when the registry or the settings might have changed
 	Changes <-chan struct{}
 	// called after each change to the settings; must not block; can be nil
 	Apply        func(Settings)
@@ -84,29 +83,29 @@ type Options struct {
 type Supervisor struct {
 	o       Options
 	began   time.Time
-	slots   chan struct{} // semaphore for opening cities
+	slots   chan struct{}
 	reloads chan struct{}
-	// requests to read the files; each channel is closed after the read
+	// each channel is closed after the read
 	readRequests chan chan<- struct{}
-	readsOver    chan struct{}           // closed when no more reads will happen
-	read         func() readResult       // reads the registry and the settings; might never return
-	names        *deadline.Calls[string] // calls that read a city's name from its configuration
-	folders      *deadline.Calls[folder] // calls that examine a folder to register
-	counts       *deadline.Calls[count]  // calls that count the agents in a configuration
-	leftovers    *deadline.Calls[int]    // calls that count the sessions from an earlier run
+	readsOver    chan struct{}
+	read         func() readResult // might never return
+	names        *deadline.Calls[string]
+	folders      *deadline.Calls[folder]
+	counts       *deadline.Calls[count]
+	leftovers    *deadline.Calls[int]
 
 	mu      sync.Mutex
 	workers map[string]*worker // by path
-	// cities that were unregistered during the current read, by path; the read must not restart them
+	// cities unregistered during the current read, by path
 	dropped  map[string]bool
 	settings Settings
-	problem  string // problem with the registry or the settings; "" = no problem
+	problem  string // with the registry or the settings
 	listener city.Listener
-	limits   string // why the tenants' limits have no effect; "" = they are in effect
-	applied  bool   // Options.Apply has been called
+	limits   string // why the tenants' limits have no effect
+	applied  bool
 	ending   ending
-	changed  chan struct{}   // closed and replaced at every change
-	life     context.Context // context for everything that Run starts
+	changed  chan struct{} // closed and replaced at every change
+	life     context.Context
 	wg       sync.WaitGroup
 }
 

@@ -11,7 +11,6 @@ import (
 	"gcity/restart"
 )
 
-// retryDelays determines when to retry a city that has crashed or cannot be opened.
 var retryDelays = restart.Policy{Backoff: 10 * time.Second, MaxBackoff: 300 * time.Second}
 
 const (
@@ -32,10 +31,10 @@ type worker struct {
 	path string
 	gone chan struct{} // closed to stop the worker
 	left chan struct{} // closed before gone, if the agents must keep running
-	done chan struct{} // closed when the worker has stopped
+	done chan struct{}
 	wake chan struct{} // receives a value to request an immediate retry
 
-	// result of opening the city; only the worker's goroutine uses it
+	// only the worker's goroutine uses it
 	opening chan opened
 	edits   chan struct{}
 	watched bool
@@ -47,13 +46,13 @@ type worker struct {
 	since   time.Time
 	until   time.Time
 	crashes int
-	lives   int  // number of sessions from an earlier run, if the city could not be opened
-	ended   int  // number of sessions from an earlier run that were stopped at the end
-	running City // nil = the city is not running
+	lives   int // number of sessions from an earlier run
+	ended   int // number of sessions from an earlier run that were stopped at the end
+	running City
 	opens   bool // the city is being opened under its current name
 	how     ending
 	again   *Entry // set if the city was registered again before it stopped
-	err     error  // error from stopping the city
+	err     error
 }
 
 type opened struct {
@@ -67,8 +66,6 @@ func newWorker(s *Supervisor, e Entry) *worker {
 		wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
 }
 
-// run runs the city until the worker is stopped. It then stops the agents, even of a city that is not open, unless they
-// must keep running.
 func (w *worker) run() {
 	for tries, broken := 0, false; ; {
 		var until time.Time
@@ -149,8 +146,7 @@ func (w *worker) runCity(c City) error {
 	return <-ended
 }
 
-// pause waits until the given time, a retry request or a configuration change, whichever comes first. It returns false
-// if the city must not run anymore.
+// pause returns false if the city must not run anymore.
 func (w *worker) pause(until time.Time) bool {
 	ctx, cancel := context.WithCancel(w.s.lifetime())
 	defer cancel()
@@ -209,7 +205,6 @@ func (w *worker) startWatching() bool {
 	return true
 }
 
-// begin records that the city is being opened. The last error stays visible.
 func (w *worker) begin() (err error) {
 	w.set(func() {
 		if !w.dismissed() && !w.opens {
@@ -231,7 +226,7 @@ func (w *worker) setState(state city.Condition, why string, until time.Time) {
 	})
 }
 
-// changeState changes the state. Only a running or stopping city has a control. The caller must hold mu.
+// changeState changes the state. The caller must hold mu.
 func (w *worker) changeState(state city.Condition) {
 	if state != city.CityRunning && state != city.CityStopping {
 		w.running = nil
@@ -310,7 +305,7 @@ func (w *worker) finish(how ending) {
 	w.dismiss()
 }
 
-// dismiss stops the worker, and its agents unless the supervisor leaves them running. The caller must hold mu.
+// dismiss stops the worker. The caller must hold mu.
 func (w *worker) dismiss() {
 	if !w.dismissed() {
 		if w.how == leaving {

@@ -37,7 +37,7 @@ func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 		case w == nil:
 			s.addWorker(e)
 		case w.dismissed():
-			w.restartAfterStop(e) // the city starts again after it has stopped
+			w.restartAfterStop(e)
 		default:
 			w.rename(e.Name)
 		}
@@ -60,7 +60,6 @@ func (s *Supervisor) addWorker(e Entry) *worker {
 	return w
 }
 
-// removeWorker removes a worker at the end of its goroutine. A city that was registered again gets a new worker.
 func (s *Supervisor) removeWorker(w *worker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,11 +15,10 @@ import (
 	"gcity/internal/shell"
 )
 
-// Timeouts for git.
 const (
 	fetchLimit = 5 * time.Minute
 	callLimit  = time.Minute
-	lockLimit  = 10 * time.Second // how long to wait for another fetch in the same city
+	lockLimit  = 10 * time.Second
 )
 
 // Result is the result of a fetch.
@@ -59,7 +58,7 @@ func fetch(ctx context.Context, city string, w Remote, update bool, environ []st
 		return Result{}, err
 	}
 	defer unlock()
-	// remove folders left by a fetch that was killed; the pattern is always valid
+	// remove folders left by a fetch that was killed
 	left, _ := filepath.Glob(filepath.Join(root, ".new-*"))
 	for _, dir := range left {
 		if err := disk.RemoveAll(dir); err != nil {

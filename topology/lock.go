@@ -36,7 +36,7 @@ type Remote struct {
 	Path   string // the topology's folder in the repository; "" means its root
 }
 
-// Names of the files that declare a topology. The folder of every topology contains one of them.
+// Names of the files that declare a topology.
 const (
 	File     = "topology.toml"
 	PackFile = "pack.toml"
@@ -131,7 +131,6 @@ func (l Lock) write(city string) error {
 	return nil
 }
 
-// quote returns s as a TOML string. s has no control characters.
 func quote(s string) string { return strconv.Quote(s) }
 
 func isCommit(s string) bool {
@@ -150,7 +149,7 @@ func head(folder string) string {
 }
 
 // Fetched returns the folder of a topology's copy. It returns an error with the command to run if the copy is missing
-// or out of date. It does not run any programs.
+// or out of date.
 func Fetched(city string, w Remote) (string, error) {
 	lock, err := ReadLock(city)
 	if err != nil {
@@ -193,7 +192,7 @@ type State struct {
 	Stale  string // why the copy cannot be used; "" = it can be used
 }
 
-// States returns the states of topologies. It does not run any programs.
+// States returns the states of topologies.
 func States(city string, wants []Remote) ([]State, error) {
 	lock, err := ReadLock(city)
 	if err != nil {

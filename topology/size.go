@@ -10,22 +10,20 @@ import (
 	"time"
 )
 
-// Limits on the size of a repository. They are generous, because a topology consists of text.
+// Limits on the size of a repository.
 const (
 	maxSize      = 256 << 20 // bytes in the repository and the checked-out files
 	maxFiles     = 50_000
-	sizeInterval = 200 * time.Millisecond // interval of the size checks while git fetches
+	sizeInterval = 200 * time.Millisecond
 )
 
-// bounds limits how much data git may write to a folder.
 type bounds struct {
 	size     int64
 	files    int
 	interval time.Duration
 }
 
-// watch calls a function with a context that is canceled when the folder exceeds the bounds. An error about the bounds
-// replaces the function's error.
+// watch calls a function with a context that is canceled when the folder exceeds the bounds.
 func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup

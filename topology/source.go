@@ -15,8 +15,7 @@ import (
 // will run.
 var transports = []string{"https", "ssh", "git+ssh", "ssh+git", "file"}
 
-// allowed is the value of GIT_ALLOW_PROTOCOL. It contains git's names for the transports. git also applies the list to
-// redirects and rewritten URLs.
+// allowed is the value of GIT_ALLOW_PROTOCOL, which git also applies to redirects and rewritten URLs.
 const allowed = "https:ssh:file"
 
 // tokens lists the prefixes of access tokens that code hosts accept instead of a user name.
@@ -48,7 +47,7 @@ func RejectReason(source string) string {
 }
 
 // hasPassword reports whether a URL has a password, or a token as its user or in its query. The parameter rest is the
-// part of the URL after "//". An invalid password with a slash counts too.
+// part of the URL after "//".
 func hasPassword(rest string) bool {
 	path, query, _ := strings.Cut(rest, "?")
 	if redact.Text(query) != query {

@@ -14,7 +14,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Command returns the help command, which lists the guides or shows one guide or the help of one command.
+// Command returns the help command.
 func Command(e *env.Env) *cobra.Command {
 	return env.TextOnly(e, &cobra.Command{
 		Use: "help [TOPIC | COMMAND…]", Short: "Show a guide, or help for a command",

@@ -9,7 +9,7 @@ import (
 
 // Topic is a page of the documentation.
 type Topic struct {
-	Name  string // the page's name, which is also the argument of `gcity help`
+	Name  string // the argument of `gcity help`
 	Group string
 }
 

@@ -17,10 +17,10 @@ type block struct {
 	level int
 	text  string
 	lines []string
-	rows  [][]string // rows of a table; row 0 is the header
+	rows  [][]string // row 0 is the header
 }
 
-// parse parses a page. It supports only the parts of Markdown that occur in docs.
+// parse supports only the parts of Markdown that occur in docs.
 func parse(text string) []block {
 	p := &parser{lines: strings.Split(text, "\n")}
 	for p.at < len(p.lines) {

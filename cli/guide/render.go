@@ -11,7 +11,7 @@ type Style struct {
 	Title func(string) string
 	Code  func(string) string
 	Block func(string) string
-	Width int // maximum width of text in columns
+	Width int // in columns
 }
 
 func link() *regexp.Regexp { return regexp.MustCompile(`\[([^\]]*)\]\(([^)]*)\)`) }

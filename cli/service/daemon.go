@@ -19,7 +19,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// WarnNoService warns that the service cannot be used, and that a background process is started instead.
+// WarnNoService warns that gcity starts a background process instead of the service.
 func WarnNoService(e *env.Env, u *UnitFile, why error) {
 	e.Warn(fmt.Sprintf("cannot use %s: %v; gcity starts a background process instead, which is "+
 		"not started again after a reboot", u.Name(), why))
@@ -46,8 +46,7 @@ func StartCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return err
 }
 
-// Start starts the unit. If the unit's process is still exiting, Start first waits for the exit, because systemd would
-// ignore the request.
+// Start starts the unit. It first waits for a process that is exiting, because systemd would ignore the request.
 func (u *UnitFile) Start(ctx context.Context, isHeld func() (bool, error)) error {
 	active, _, err := u.State(ctx)
 	if errors.Is(err, ErrUnreachable) {
@@ -94,7 +93,7 @@ type unitState struct {
 	File    string `json:"file"`
 	System  bool   `json:"system"`
 	Enabled bool   `json:"enabled"`
-	State   string `json:"state,omitempty"` // state in systemd's terms; "" if unknown
+	State   string `json:"state,omitempty"` // in systemd's terms; "" if unknown
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -156,7 +155,7 @@ func printStatus(e *env.Env, out daemonState, dir string) {
 	}
 }
 
-// DaemonLogs prints the newest lines of the controller's log, and the command that shows a service's journal.
+// DaemonLogs prints the newest lines of the controller's log.
 func DaemonLogs(e *env.Env, lines int) error {
 	dir, err := e.CityDir()
 	if err != nil {

@@ -44,7 +44,6 @@ func CompleteService(e *env.Env, s *unit, f ServiceFlags) error {
 	return nil
 }
 
-// longName returns a unit name that is unique to the folder of the city or supervisor.
 func (s *unit) longName() string {
 	sum := sha256.Sum256([]byte(s.at))
 	return s.Name + "-" + hex.EncodeToString(sum[:4])

@@ -30,17 +30,16 @@ type ServiceFlags struct {
 
 // ServiceKind describes what a group of commands installs: the city or the supervisor.
 type ServiceKind struct {
-	Group string // the command group, for example "daemon"
+	Group string // for example "daemon"
 	What  string // the name in messages, for example "this city"
 	Found func(ctx context.Context) (*unit, error)
-	// known returns the kind, "city" or "supervisor", and the folder; it works with an invalid configuration
-	known func() (kind, at string, err error)
-	// isRunning reports whether the city or supervisor is running, as a service or otherwise
+	// known returns the kind, "city" or "supervisor", and its folder
+	known      func() (kind, at string, err error)
 	isRunning  func(at string) (bool, error)
-	pid        func(at string) int // returns the process ID, or 0 if it is unknown
+	pid        func(at string) int // 0 if unknown
 	StopAdvice func(ctx context.Context, at string) (how, keeps string)
-	stop       string // the command that stops the city or supervisor
-	adopt      string // for messages: the commands that take over or stop the agents
+	stop       string
+	adopt      string // the commands that take over or stop the agents
 	folder     string // the owner of this folder is the default user of a system unit
 	flags      func(*cobra.Command) *cobra.Command
 }
@@ -51,7 +50,7 @@ type installed struct {
 	Written bool     `json:"written"`
 	Enabled bool     `json:"enabled"`
 	Started bool     `json:"started"`
-	Next    []string `json:"next,omitempty"` // what the user must do next
+	Next    []string `json:"next,omitempty"`
 	did     []string
 }
 
@@ -144,8 +143,7 @@ func CityService(e *env.Env) ServiceKind {
 	}
 }
 
-// howToStop returns the command that stops a controller, and its effect. It prefers a command that keeps the agents
-// running.
+// howToStop prefers a command that keeps the agents running.
 func howToStop(s *city.Snapshot) (how, keeps string) {
 	if s.Mode == "headless" || s.Mode == "console" {
 		return fmt.Sprintf("kill -USR1 %d", s.PID), "stops it and leaves its agents to the " +
@@ -154,8 +152,6 @@ func howToStop(s *city.Snapshot) (how, keeps string) {
 	return "gcity stop", "stops it and its agents"
 }
 
-// supervisorStop is how long all cities of a supervisor may take to stop. It does not depend on the number of cities,
-// which changes later.
 const supervisorStop = 15 * time.Minute
 
 // SupervisorService describes the supervisor of this user's cities as a service.

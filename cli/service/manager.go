@@ -28,7 +28,7 @@ type Manager struct {
 
 const systemUnits = "/etc/systemd/system"
 
-// ManagerOf returns the system's systemd instance if the parameter system is true, and otherwise the user's.
+// ManagerOf returns the system's instance of systemd, or the user's.
 func ManagerOf(e *env.Env, system bool) (*Manager, error) {
 	m := &Manager{System: system, Folder: systemUnits, Environ: os.Environ()}
 	if system {
@@ -66,7 +66,7 @@ func (m *Manager) Line(args ...string) string {
 	return "systemctl --user " + strings.Join(args, " ")
 }
 
-// ErrUnreachable means that this process cannot reach systemd, for example in a container, after su, or in cron.
+// ErrUnreachable means that this process cannot reach systemd, for example in a container.
 var ErrUnreachable = errors.New("systemd cannot be reached from here")
 
 // noBus matches systemctl's output if systemd is not running. call sets the locale, so the output is English.
@@ -160,7 +160,7 @@ func (u *UnitFile) Links() []string {
 	return found
 }
 
-// State returns the unit's state and process ID from systemd. If they are unknown, it returns an error.
+// State returns the unit's state and process ID from systemd.
 func (u *UnitFile) State(ctx context.Context) (active string, pid string, err error) {
 	out, err := u.Manager.Ask(ctx, "show", "--property=ActiveState", "--property=MainPID", u.Name())
 	if err != nil {
@@ -177,7 +177,7 @@ func (u *UnitFile) State(ctx context.Context) (active string, pid string, err er
 	return active, pid, nil
 }
 
-// Units returns the units that run a city or a supervisor, both user units and system units.
+// Units returns the units that run a city or a supervisor.
 func Units(e *env.Env, kind, at string) []*UnitFile {
 	var out []*UnitFile
 	for _, system := range []bool{false, true} {

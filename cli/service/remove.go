@@ -19,7 +19,7 @@ import (
 const stopTimeout = time.Hour
 
 type removed struct {
-	Unit    string   `json:"unit,omitempty"` // "" if the unit did not exist
+	Unit    string   `json:"unit,omitempty"`
 	File    string   `json:"file,omitempty"`
 	Stopped bool     `json:"stopped"`
 	Agents  string   `json:"agents,omitempty"` // "kept" or "ended"
@@ -84,7 +84,7 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 	return nil
 }
 
-// end returns what happened to the agents: "kept", "ended", or "" if there was no process.
+// end returns "kept", "ended", or "" if there was no process.
 func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile,
 	f ServiceFlags) (agents string, err error) {
 	active, pid, err := u.State(ctx)

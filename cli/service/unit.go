@@ -15,15 +15,15 @@ import (
 
 type unit struct {
 	kind   string // "city" or "supervisor"
-	group  string // the command group that installs the unit: "daemon" or "supervisor"
-	Name   string // the unit's name without "gcity-"
-	at     string // the folder that identifies the unit
+	group  string // "daemon" or "supervisor"
+	Name   string
+	at     string
 	about  string
 	args   []string
-	limit  time.Duration // how long the service may take to stop
-	log    string        // the log file for launchd
-	System bool          // a system unit rather than a user unit
-	User   string        // the user of a system unit
+	limit  time.Duration
+	log    string
+	System bool
+	User   string
 	Exe    string
 	env    []string // variables as "K=V"
 }
@@ -37,7 +37,6 @@ func markOf(kind, at string) string {
 
 func (s *unit) command() []string { return append([]string{s.Exe}, s.args...) }
 
-// serviceSlack is added to the service's stop timeout for running scripts, running requests and slow machines.
 const serviceSlack = 30 * time.Second
 
 // UnitText returns the systemd unit.
@@ -140,7 +139,6 @@ func (s *unit) writeEnv(line func(format string, args ...any)) error {
 	return nil
 }
 
-// maxTasks limits the number of processes and threads of all agents of a service.
 const maxTasks = 32768
 
 func (s *unit) asRoot() bool {
@@ -213,8 +211,7 @@ func unitSafe(name string) string {
 var serviceVariables = []string{"LANG", "LANGUAGE", "TZ", "GC_HOME", "XDG_CONFIG_HOME",
 	"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "TMUX_TMPDIR"}
 
-// serviceEnviron returns the variables for a service. It ignores home if own is true, because the service then runs as
-// the current user.
+// serviceEnviron ignores home if own is true, because the service then runs as the current user.
 func serviceEnviron(environ []string, own bool, home string) []string {
 	var out []string
 	for _, kv := range environ {

@@ -11,7 +11,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Automation returns an automation of the city in dir as defined in its file, without any runs.
+// Automation describes an automation of the city in dir, without its runs.
 func Automation(dir string, d automation.Definition) city.Automation {
 	v := city.Automation{
 		Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: within(dir, d.Source),
@@ -27,7 +27,7 @@ func Automation(dir string, d automation.Definition) city.Automation {
 	return v
 }
 
-// Broken returns an automation with an invalid file. Its reason lists the problems with their positions.
+// Broken describes an automation with an invalid file.
 func Broken(dir string, b automation.Broken) city.Automation {
 	return city.Automation{
 		Name: b.Scoped(), Rig: b.Rig, Source: within(dir, b.Source), Layer: b.Layer.Title,

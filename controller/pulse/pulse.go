@@ -57,7 +57,7 @@ func (p *Pulse) Watch() (leave func()) {
 	p.watchers.Add(1)
 	select {
 	case p.pings <- make(Ping):
-	default: // the channel is full, so the loop has pings to answer and will run soon
+	default: // the loop has pings to answer, so it will run soon
 	}
 	return func() { p.watchers.Add(-1) }
 }
@@ -71,7 +71,7 @@ func (p *Pulse) Answer(ping Ping) {
 	close(ping)
 }
 
-// Input returns the input for the machine: SnapshotsWatched if a client is watching, otherwise nil.
+// Input returns SnapshotsWatched if a client is watching, otherwise nil.
 func (p *Pulse) Input() effect.Input {
 	if !p.Watched() {
 		return nil
@@ -79,8 +79,7 @@ func (p *Pulse) Input() effect.Input {
 	return effect.SnapshotsWatched{}
 }
 
-// Due returns the time by which the next iteration must run: one interval from now, or the requested wake time if that
-// is earlier.
+// Due returns the time by which the next iteration must run.
 func Due(now time.Time, every time.Duration, wake time.Time) time.Time {
 	due := now.Add(every)
 	switch {

@@ -14,8 +14,7 @@ import (
 // City is the view of the city that a rollout uses.
 type City interface {
 	Running() bool // the city is not being stopped
-	// Member returns the member with the given name. It returns false if the pool no longer needs that member. The
-	// state of such a member is "" if it is not running.
+	// Member returns the member with the given name. It returns false if the pool no longer needs that member.
 	Member(name string) (Member, bool)
 	// Restart restarts or starts a member. It returns the reason why that is impossible, or "".
 	Restart(now time.Time, name string) (why string)
@@ -41,7 +40,7 @@ type Failure struct {
 }
 
 // settleTime is how long a member that is not Proven must run before its restart counts as done. Most programs that
-// cannot work exit within this time, and a member that works delays the restart of its pool only briefly.
+// cannot work exit within this time.
 const settleTime = 2 * time.Second
 
 // Rollouts is the state of all pool restarts in progress.
@@ -52,24 +51,22 @@ type Rollouts struct {
 }
 
 type rollout struct {
-	pool    string
-	id      uint64        // ID of the command that requested it
-	left    []string      // members that must still be restarted
-	skipped []string      // members that are not restarted, because the pool no longer wants them
-	pending []replacement // members that are being restarted
-	// sessions of the members that have been restarted, by the member's name
+	pool     string
+	id       uint64
+	left     []string
+	skipped  []string
+	pending  []replacement
 	replaced map[string]string
 	done     int
 	all      int
-	rolling  bool   // one member after the other
-	culprit  string // the member that has failed; "" = none
+	rolling  bool
+	culprit  string
 }
 
 type replacement struct {
-	agent string
-	life  string // ID of the session that the restart replaces
-	newer string // ID of the session that replaces it; "" = none has run yet
-	// time at which the newer session has been running for long enough
+	agent   string
+	life    string // ID of the replaced session
+	newer   string // ID of the new session; "" = none has run yet
 	settles time.Time
 }
 
@@ -86,7 +83,7 @@ func (rs *Rollouts) Progress(pool string) string {
 	return ""
 }
 
-// Suffix returns the progress of a pool's restart, to be appended to the reason for the pool's size.
+// Suffix returns Progress in a form that can follow another reason.
 func (rs *Rollouts) Suffix(pool string) string {
 	if far := rs.Progress(pool); far != "" {
 		return city.ReasonGap + far
@@ -96,9 +93,9 @@ func (rs *Rollouts) Suffix(pool string) string {
 
 // Request is a request to restart a pool.
 type Request struct {
-	ID      uint64 // ID of the command
+	ID      uint64
 	Pool    string
-	Members []string // members to restart
+	Members []string
 	Skipped []string // running members that the pool no longer wants
 	Rolling bool     // one member after the other
 }
@@ -141,8 +138,7 @@ func (rs *Rollouts) next(now time.Time, r *rollout) (why string) {
 	return ""
 }
 
-// Advance continues the restarts in progress. In a rolling restart, each member restarts when the restart of the
-// previous one is done.
+// Advance continues the restarts in progress.
 func (rs *Rollouts) Advance(now time.Time) {
 	for _, r := range slices.Clone(rs.all) {
 		failed := rs.finishPending(now, r)
@@ -155,7 +151,6 @@ func (rs *Rollouts) Advance(now time.Time) {
 	}
 }
 
-// finishPending removes the members that have been restarted or have failed. It returns the first failure, or "".
 func (rs *Rollouts) finishPending(now time.Time, r *rollout) (failed string) {
 	kept := r.pending[:0]
 	for _, rep := range r.pending {
@@ -215,8 +210,7 @@ func (rs *Rollouts) Next(now, t time.Time) time.Time {
 	return t
 }
 
-// Failed ends the restart of a pool if the restart has caused the failure of the member: if it began the session that
-// has ended, and the member has not been restarted yet or the exit is early.
+// Failed ends the restart of a pool if that restart caused the failure of the member.
 func (rs *Rollouts) Failed(name string, f Failure) {
 	for _, r := range slices.Clone(rs.all) {
 		if rs.caused(r, name, f) {
@@ -232,7 +226,7 @@ func (rs *Rollouts) caused(r *rollout, name string, f Failure) bool {
 		return true
 	}
 	if m, _ := rs.city.Member(name); m.Due {
-		return false // the session that the restart replaces has ended
+		return false
 	}
 	before := len(r.pending)
 	r.pending = slices.DeleteFunc(r.pending, func(rep replacement) bool {

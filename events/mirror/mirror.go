@@ -31,12 +31,9 @@ import (
 const (
 	// CallLimit is the timeout for one call to the script.
 	CallLimit = 30 * time.Second
-	// MaxBehind is the maximum number of events that wait for the script. If more wait, the script misses the oldest
-	// ones.
-	MaxBehind = 10_000
-	// failing is the number of consecutive failures after which a Failing event is written.
-	failing = 3
-	// The wait before a retry starts at minWait and doubles up to maxWait.
+	// MaxBehind is the maximum number of events that wait for the script.
+	MaxBehind        = 10_000
+	failing          = 3
 	minWait, maxWait = time.Second, time.Minute
 	// finishLimit is how long Run may continue after its context has ended.
 	finishLimit = 5 * time.Second
@@ -63,8 +60,7 @@ type Options struct {
 	State  string   // the city's .gc folder; the position is saved there
 	Log    Log
 	Logger *slog.Logger
-	// Environ is the environment of this process; nil = os.Environ(). shell.ScriptEnv selects the variables for the
-	// script.
+	// Environ is the environment of this process; nil = os.Environ().
 	Environ []string
 	// Last is the shutdown deadline of the whole program, or nil. Run reports unsent events with Last.GiveUp.
 	Last *shutdown.Deadline
@@ -100,8 +96,8 @@ func Load(dir string) (Place, error) {
 	return p, nil
 }
 
-// Newest calls the script's operation latest-seq, which returns the highest seq that it has received. If the script
-// does not support the operation, the error is errors.ErrUnsupported.
+// Newest returns the highest seq that the script has received. If the script cannot say, the error is
+// errors.ErrUnsupported.
 func Newest(ctx context.Context, o Options) (uint64, error) {
 	out, err := o.call(ctx, nil, "latest-seq")
 	if err != nil {
@@ -143,8 +139,8 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 	return got.Stdout, nil
 }
 
-// Run sends events to the script until ctx ends. It retries failed calls. After ctx has ended, it sends the remaining
-// events within a time limit.
+// Run sends events to the script until ctx ends. After ctx has ended, it sends the remaining events within a time
+// limit.
 func Run(ctx context.Context, o Options) {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -177,7 +173,7 @@ func Run(ctx context.Context, o Options) {
 
 type mirror struct {
 	o     Options
-	calls context.Context // context for calls to the script; ends finishLimit after Run's context
+	calls context.Context // ends finishLimit after Run's context
 	at    Place
 	// seq of the last event to send before Run ends; 0 = not known yet
 	until uint64
@@ -231,8 +227,7 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	return accepted
 }
 
-// send sends one event, with retries, and reports whether the script has accepted it. It gives up if ctx ends, the city
-// stops, or too many events wait. It waits for a call in progress, because the script's position is unknown until then.
+// send waits for a call in progress, because the script's position is unknown until then.
 func (m *mirror) send(ctx context.Context, e events.Event) bool {
 	text, err := json.Marshal(e)
 	if err != nil { // cannot fail, because the event was decoded from JSON

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Timeout limits every wait. It is long enough for a busy machine.
+// Timeout limits every wait.
 const Timeout = 2 * time.Minute
 
 // maxPause is the longest pause between two polls. Shorter pauses would be expensive if each poll starts a process.

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Exhausted reports whether an error means that the machine or this process has run out of disk space, open files,
-// memory or processes.
+// Exhausted reports whether err means that the system lacks disk space, open files, memory or processes.
 func Exhausted(err error) bool {
 	return slices.ContainsFunc([]unix.Errno{unix.ENOSPC, unix.EDQUOT, unix.EMFILE, unix.ENFILE,
 		unix.ENOMEM, unix.EAGAIN}, func(no unix.Errno) bool { return errors.Is(err, no) })

@@ -54,7 +54,6 @@ func SharesPIDs(pid int) bool {
 	return err == nil && its == own
 }
 
-// execPatience is how long Environ waits for an exec.
 const execPatience = time.Second
 
 // Environ returns the environment from a process's last exec, as "K=V" entries with a final NUL. It returns nil if it
@@ -73,8 +72,7 @@ func Environ(pid int) []byte {
 	}
 }
 
-// readEnviron reads the environment of a process. It uses one system call, because an exec between two would look like
-// the end of the file.
+// readEnviron uses one system call, because an exec between two would look like the end of the file.
 func readEnviron(pid int) ([]byte, error) {
 	const most = 8 << 20 // more than the kernel allows
 	for size := 16 << 10; ; size *= 8 {
@@ -131,8 +129,7 @@ func Args(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
-// HoldsFile reports whether a process has the file with this device and inode open, and can write to it or holds a
-// flock on it. A process that only reads the file does not count.
+// HoldsFile reports whether a process has the file with this device and inode open for writing, or holds a flock on it.
 func HoldsFile(pid int, dev, ino uint64) bool {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
 	d, err := os.Open(dir)
@@ -154,8 +151,6 @@ func HoldsFile(pid int, dev, ino uint64) bool {
 	return false
 }
 
-// writesOrLocks reports whether a file descriptor of a process can write or holds a flock. If the kernel does not say
-// so, it returns whether the descriptor is open.
 func writesOrLocks(pid int, fd string) bool {
 	data, err := slurp("/proc/" + strconv.Itoa(pid) + "/fdinfo/" + fd)
 	if err != nil {
@@ -169,8 +164,7 @@ func writesOrLocks(pid int, fd string) bool {
 		strings.Contains(string(data), "FLOCK")
 }
 
-// Signal opens a pidfd for a process and then calls check. It sends sig only if check returns true. It reports whether
-// it has sent the signal.
+// Signal opens a pidfd, and sends sig if check then returns true. It reports whether it has sent the signal.
 func Signal(pid int, sig syscall.Signal, check func(pid int) bool) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // AtPrompt reports whether a process is an interactive shell at its prompt. Such a shell ignores SIGINT and exits on
-// SIGHUP. The result is false if the process cannot be read.
+// SIGHUP.
 func AtPrompt(pid int) bool {
 	st, err := ReadStat(pid)
 	if err != nil || st.Session != pid || st.Foreground != pid || st.Group != pid ||

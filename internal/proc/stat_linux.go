@@ -14,11 +14,11 @@ type Stat struct {
 	PPID  int
 	// process group, session, and the terminal's foreground group; 0 = none
 	Group, Session, Foreground int
-	// in clock ticks since boot; together with the boot ID, it distinguishes processes with the same pid
+	// in clock ticks since boot
 	Start uint64
 	// CPU time, including exited children
 	CPU time.Duration
-	RSS int64 // in bytes; the kernel's count is approximate
+	RSS int64 // in bytes
 
 	// address range of the environment; 0 during an exec, and for processes of other users
 	EnvStart, EnvEnd uint64
@@ -60,7 +60,7 @@ func ReadStat(pid int) (Stat, error) {
 	return s, nil
 }
 
-// parseStat parses /proc/<pid>/stat. It does not allocate, because it runs for every process on the machine.
+// parseStat does not allocate, because it runs for every process on the machine.
 func parseStat(data []byte) (s Stat, ok bool) {
 	// The command name may contain parentheses.
 	end := bytes.LastIndexByte(data, ')')
@@ -72,7 +72,7 @@ func parseStat(data []byte) (s Stat, ok bool) {
 	for i := 0; i <= fieldEnvEnd; i++ {
 		var field []byte
 		field, data, _ = bytes.Cut(data, []byte{' '})
-		n, ok := number(field) // 0 if it is not a number
+		n, ok := number(field)
 		switch {
 		case i == fieldPPID:
 			s.PPID = int(n)

@@ -67,8 +67,7 @@ func since(firstPID int) ([]int, error) {
 	return pids, nil
 }
 
-// newestPID reads the newest pid from /proc/loadavg. ok is false if a container has mounted an outdated file over
-// /proc/loadavg.
+// newestPID fails if a container has mounted an outdated file over /proc/loadavg.
 func newestPID() (pid int, ok bool) {
 	fd, err := unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Descendants returns the running processes below root, parents before children, without zombies. It can miss processes
-// that start during the call.
+// Descendants returns the running processes below root, parents before children. It can miss processes that start
+// during the call.
 func Descendants(root int) []int {
 	var found []int
 	queue := []int{root}
@@ -31,7 +31,7 @@ func Descendants(root int) []int {
 	return found
 }
 
-// childrenOf returns the children of a process. ok is false if the kernel does not list them.
+// childrenOf returns false if the kernel does not list children.
 func childrenOf(pid int) (children []int, ok bool) {
 	task := "/proc/" + strconv.Itoa(pid) + "/task"
 	d, err := os.Open(task)
@@ -60,7 +60,7 @@ func childrenOf(pid int) (children []int, ok bool) {
 	return children, true
 }
 
-// slurp reads a file with a third of the system calls of os.ReadFile. These calls delay each restart of an agent.
+// slurp reads a file with a third of the system calls of os.ReadFile.
 func slurp(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -157,7 +157,7 @@ func waitFirst(pids []int, d time.Duration) {
 		return
 	}
 	defer unix.Close(fd)
-	// EINTR only shortens the wait; the caller checks again
+	// EINTR only shortens the wait
 	_, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, timespec(d), nil)
 }
 

@@ -12,20 +12,20 @@ import (
 
 // Tree contains the resource usage of the processes below a root.
 type Tree struct {
-	CPU   time.Duration // see Stat; includes zombies that have not been reaped yet
+	CPU   time.Duration // includes zombies that have not been reaped yet
 	RSS   int64
 	Procs int
 }
 
 // Root is a process for which Trees measures the descendants.
 type Root struct {
-	Start uint64 // start time of the process; see Stat
+	Start uint64
 	// The process stays alive during the whole call, so Trees need not read its stat.
 	Alive bool
 }
 
 // Trees measures the processes below each root in one pass. The keys of both maps are the pids of the roots. The result
-// has no tree for a root that has exited. The pass can miss processes that start or exit meanwhile.
+// has no tree for a root that has exited.
 func Trees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
 	d, err := os.Open("/proc")
 	if err != nil {
@@ -61,7 +61,7 @@ func Trees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
 }
 
 type processTable struct {
-	dir   int // descriptor of /proc
+	dir   int
 	procs []process
 	at    map[int]int
 	buf   [2 << 10]byte
@@ -71,13 +71,12 @@ type process struct {
 	Stat
 	pid   int
 	root  bool
-	known bool // owner is valid
-	owner int  // index in procs of the nearest root above the process; -1 = no root
+	known bool
+	owner int // index in procs of the nearest root above the process; -1 = no root
 }
 
 const noRoot = -1
 
-// readProcesses reads the state of every process, except of roots that are known to be alive.
 func readProcesses(
 	ctx context.Context, d *os.File, roots map[int]Root,
 ) (*processTable, error) {
@@ -137,8 +136,7 @@ func (w *processTable) owner(i int) int {
 	return p.owner
 }
 
-// parent returns the index of a process's parent, or noRoot. If the parent has exited, a new process may have its pid,
-// but such a process starts later than the child.
+// parent checks the start time, because a new process may have the pid of an exited parent.
 func (w *processTable) parent(i int) int {
 	p := &w.procs[i]
 	for again := range 2 {

@@ -9,8 +9,7 @@ import (
 // Watched is a process to wait for without blocking a thread. It need not be a child process.
 type Watched struct{ f *os.File }
 
-// Watch opens a pidfd for the process with this pid and start time. It fails if the process has exited, or if the
-// system does not support pidfds.
+// Watch opens a pidfd for the process with this pid and start time. It fails if the process has exited.
 func Watch(pid int, start uint64) (*Watched, error) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {
@@ -38,8 +37,8 @@ func (w *Watched) Wait() error {
 // Close stops watching the process and makes Wait return.
 func (w *Watched) Close() error { return w.f.Close() }
 
-// Marked returns a function that accepts two kinds of processes: those with entry ("K=V") in their environment, and
-// those that hold the file at path: see HoldsFile.
+// Marked returns a function that accepts processes that have entry ("K=V") in their environment or hold the file at
+// path.
 func Marked(entry, path string) func(pid int) bool {
 	dev, ino, err := Inode(path)
 	locked := err == nil

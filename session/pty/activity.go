@@ -11,10 +11,9 @@ import (
 )
 
 // activityRecord is a session's activity record, mapped into memory. Reading memory is about ten times cheaper than a
-// system call. The zero value has no mapping.
+// system call.
 type activityRecord struct{ page []byte }
 
-// errNoActivity means that a file contains no activity record.
 var errNoActivity = errors.New("the file contains no activity record")
 
 func mapActivity(path string) (activityRecord, error) {
@@ -45,8 +44,6 @@ func mapActivity(path string) (activityRecord, error) {
 	return activityRecord{page}, err
 }
 
-// read returns the content of the record, or false without a mapping. An older holder writes a shorter record; the
-// missing fields are zero.
 func (r activityRecord) read() (a wire.Activity, ok bool) {
 	var buf [wire.ActivitySize]byte
 	if copyMapped(buf[:], r.page) != nil {

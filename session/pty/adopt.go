@@ -71,7 +71,6 @@ func (p *Provider) scan(ctx context.Context) error {
 	return nil
 }
 
-// errNoRecord means that a session's folder has no record yet, because a start is in progress.
 var errNoRecord = errors.New("a session is about to start")
 
 func (p *Provider) adopt(ctx context.Context, name string) error {
@@ -93,7 +92,7 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 			return nil
 		}
 		return errNoRecord
-	case err != nil: // the record is unreadable, so leave the session alone
+	case err != nil:
 		p.log.Error("cannot read a session's record", "session", name, "err", err)
 		return nil
 	case rec.City != p.files.city || p.files.movedAway(rec):
@@ -156,8 +155,7 @@ func hello(ctx context.Context, conn *net.UnixConn, readOnly bool) (s wire.State
 	return s, json.Unmarshal(m.Data, &s)
 }
 
-// recall reads the drain marks of an older holder, which does not publish them. Later marks by other processes stay
-// unseen.
+// recall reads the drain marks of an older holder, which does not publish them.
 func (p *Provider) recall(ctx context.Context, e *entry) {
 	e.mu.Lock()
 	silent, life := e.marks != nil && e.exit == nil, e.record.ID

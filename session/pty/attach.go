@@ -85,7 +85,6 @@ func (t *terminal) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// maxInput is the maximum number of input bytes in one message.
 const maxInput = 16 << 10
 
 func (t *terminal) Write(b []byte) (int, error) {
@@ -110,8 +109,7 @@ func (t *terminal) Resize(cols, rows int) error {
 
 func (t *terminal) Close() error { return t.conn.Close() }
 
-// Watch implements session.Watcher. A frame without data reports a new size. The sequence ends when the session or ctx
-// ends, or after an error.
+// Watch implements session.Watcher.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
 		conn, err := p.dialSession(ctx, "watch", name)

@@ -91,8 +91,7 @@ func (p *Provider) Interrupt(ctx context.Context, name string) error {
 	return p.do(ctx, "interrupt", name, wire.Request{Op: wire.OpInterrupt, Wait: inputTimeout})
 }
 
-// Send implements session.Provider. It types the text byte for byte, then a carriage return. Line breaks stay line
-// feeds: a program that reads lines gets several lines, and a program with bracketed paste gets one paste.
+// Send implements session.Provider. It types the text byte for byte, then a carriage return.
 //
 // Send returns ErrRejected if the text contains control characters (use SendKeys), if a line is longer than 4,095 bytes
 // and the program reads whole lines, or if the terminal's input buffer is full.
@@ -113,8 +112,7 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 		Wait: patience(ctx)})
 }
 
-// patience returns how long the holder may wait for the terminal. It leaves the holder some time to respond before the
-// caller's deadline.
+// patience leaves the holder some time to respond before the caller's deadline.
 func patience(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -179,7 +177,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		}
 	}
 	if current {
-		p.files.removeFolder(name) // the holder died and left its folder behind
+		p.files.removeFolder(name)
 		e.mu.Lock()
 		e.known = false
 		e.mu.Unlock()

@@ -25,11 +25,11 @@ type entry struct {
 	// decoded from record once, because every List needs it
 	fingerprint   session.Fingerprint
 	pid           int
-	exit          *session.Exit // valid if known is true; nil while the session is alive
+	exit          *session.Exit // nil while the session is alive
 	acked         bool
 	activity      activityRecord
 	responseCheck responseCheck
-	// drain marks, for a holder of an older version that does not publish them; nil = the holder publishes them
+	// drain marks of an older holder; nil = the holder publishes them
 	marks map[string]string
 }
 
@@ -44,7 +44,7 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// lock takes the lock of a session name, and creates the name's entry if necessary. The caller must call release.
+// lock takes the lock of a session name. The caller must call release.
 func (p *Provider) lock(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		e := p.reg.Entry(name)
@@ -61,13 +61,13 @@ func (p *Provider) lock(ctx context.Context, name string) (e *entry, release fun
 
 type link struct {
 	conn    *net.UnixConn
-	holder  int  // PID of the holder
+	holder  int
 	child   bool // the holder is a child of this process, which must therefore reap it
 	replies chan wire.Message
 
 	sameBuild bool // the holder is the program that this gcity embeds
 
-	gone chan struct{} // closed when the connection ends
+	gone chan struct{}
 }
 
 func (l *link) over() bool {
@@ -108,7 +108,7 @@ func (e *entry) set(s wire.State) {
 	e.pid, e.exit, e.acked = s.PID, (*session.Exit)(s.Exit), s.Acked
 }
 
-// setRecord stores a record, and treats an undecodable fingerprint as unknown. The caller must hold e.mu.
+// setRecord treats an undecodable fingerprint as unknown. The caller must hold e.mu.
 func (e *entry) setRecord(rec wire.Record) {
 	e.known, e.record, e.fingerprint = true, rec, session.Fingerprint{}
 	if json.Unmarshal(rec.Fingerprint, &e.fingerprint) != nil {
@@ -168,7 +168,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	st.TypedAt = p.clock.Time(a.Typed)
 }
 
-// lastActivity reads the activity record, and returns false for another session's record. The caller must hold e.mu.
+// lastActivity returns false for another session's record. The caller must hold e.mu.
 func (e *entry) lastActivity() (a wire.Activity, ok bool) {
 	a, ok = e.activity.read()
 	return a, ok && a.Life == wire.LifeHash(e.record.ID)

@@ -8,10 +8,9 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// failure is an error with a message for users. errors.Is matches its kind.
 type failure struct {
 	text string
-	kind error // the error of package session that errors.Is matches
+	kind error
 }
 
 func (f *failure) Error() string { return f.text }

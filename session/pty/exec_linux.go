@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startDir is a holder's working folder until it enters its session's folder.
 const startDir = "/"
 
 type launcher struct {
@@ -56,8 +55,7 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 	return to, nil
 }
 
-// inGroup starts a holder in the configured control group. If that fails, it uses this process's control group, because
-// an agent without limits is better than none.
+// inGroup falls back to this process's control group, because an agent without limits is better than none.
 func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embedded bool,
 	err error) {
 	dir := ""
@@ -84,7 +82,7 @@ func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embe
 	return l.program.execute(args, attr)
 }
 
-// dial connects to a holder's socket. It supports a dir that is too long for a socket address.
+// dial supports a dir that is too long for a socket address.
 func dial(dir, socket string) (*net.UnixConn, error) {
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -60,7 +60,6 @@ func (f *folders) exitRecord(rec wire.Record) *session.Exit {
 	return &x
 }
 
-// saveExit saves an exit on behalf of a holder that has ended without saving it.
 func (f *folders) saveExit(rec wire.Record, x *session.Exit) {
 	if f.observe || f.exitRecord(rec) != nil {
 		return
@@ -160,7 +159,7 @@ func (f *folders) stopped(rec wire.Record) bool {
 		(st.State == 'T' || st.State == 't')
 }
 
-// signalHolder sends a signal to a session's holder. It does nothing if the PID now belongs to another process.
+// signalHolder does nothing if the PID now belongs to another process.
 func (f *folders) signalHolder(rec wire.Record, sig syscall.Signal) {
 	proc.Signal(rec.Holder, sig, func(pid int) bool {
 		return rec.Boot == f.boot && proc.Lives(pid, rec.HolderStart)
@@ -235,7 +234,6 @@ func (f *folders) awaitSocket(ctx context.Context, dir string) {
 
 func cwdOf(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/cwd" }
 
-// isIn reports whether a holder's working folder is the folder of this session, even if the city was moved.
 func (f *folders) isIn(pid int, name string) bool {
 	return same(cwdOf(pid), f.at+"/"+name)
 }

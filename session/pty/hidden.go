@@ -11,8 +11,7 @@ import (
 	"gcity/session"
 )
 
-// hidden returns running sessions without a folder. It searches all processes, which is slow, so it does this only if
-// no session has a folder.
+// hidden searches all processes only if no session has a folder, because the search is slow.
 func (p *Provider) hidden(entries []*entry) (found []session.Status) {
 	if !p.files.observe || len(entries) > 0 {
 		return nil

@@ -12,8 +12,7 @@ import (
 	"gcity/session/registry"
 )
 
-// List implements session.Provider. It sends no requests to holders, because they report exits themselves and
-// publish their activity in shared memory.
+// List implements session.Provider.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed
@@ -36,19 +35,17 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 
 type responseCheck struct {
 	since     time.Time // when the holder stopped responding; zero while it responds
-	failures  int       // number of consecutive failed checks
+	failures  int
 	checkedAt time.Time
 }
 
 const (
-	// a holder counts as silent after this many consecutive failed checks
 	silentFailures = 2
 	silentEvery    = 5 * time.Second // minimum interval between checks of the same holder
 	// silentBatch is the maximum number of holders that one List checks, because a check takes three system calls.
 	silentBatch = 64
 )
 
-// silentSince returns when the holder stopped responding. It returns the zero time if too few checks have failed.
 func (s *responseCheck) silentSince() time.Time {
 	if s.failures < silentFailures {
 		return time.Time{}
@@ -58,8 +55,7 @@ func (s *responseCheck) silentSince() time.Time {
 
 func (s *responseCheck) reset() { s.since, s.failures = time.Time{}, 0 }
 
-// checkHolders checks which holders are silent: stopped, or not connected. It sends no requests, which would wake every
-// holder.
+// checkHolders sends no requests, which would wake every holder.
 func (p *Provider) checkHolders(entries []*entry) {
 	first, now, budget := int(p.nextCheck.Load()), time.Now(), silentBatch
 	for i := range entries {
@@ -127,7 +123,7 @@ func (p *Provider) retryConnect(e *entry) {
 	})
 }
 
-// Usage implements session.Meter. It scans /proc once. It does not count the holders.
+// Usage implements session.Meter. It does not count the holders.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed

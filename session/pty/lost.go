@@ -78,7 +78,6 @@ func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	}
 }
 
-// unreachable treats a session with a live but silent holder as alive. List keeps trying to connect.
 func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.log.Error("a session's holder is alive but does not respond", "session", rec.Name, "pid",
 		rec.Holder)

@@ -9,7 +9,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// OtherPrograms counts the holders below a folder that run neither the file exe nor the content image, by program path.
+// OtherPrograms counts the holders below dir, by program path. It omits those that run exe or image.
 func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 	pids, err := proc.All()
 	if err != nil {
@@ -38,9 +38,9 @@ func programFile(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 
 type fileID struct{ dev, ino uint64 }
 
-// programImages finds the processes that run a program with a given content. It reads each file only once.
+// programImages reads each program file only once.
 type programImages struct {
-	want []byte // the wanted content; nil matches no process
+	want []byte // nil matches no process
 	seen map[fileID]bool
 }
 

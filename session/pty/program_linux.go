@@ -17,22 +17,19 @@ import (
 	"gcity/internal/proc"
 )
 
-// program is the executable for holders: the embedded program in a memory file, or else in a file. Without it, gcity
-// itself runs as the holder.
 type program struct {
-	image  []byte // content of the embedded program; nil = none
+	image  []byte
 	dir    string
 	binary string
 	log    *slog.Logger
 
 	mu sync.Mutex
-	// sources that have not failed, best first; nil before the first use
+	// sources that have not failed, best first
 	ways []func() (path string, err error)
-	path string // path of the first source; "" if it is not determined yet
-	mem  int    // file descriptor of the memory file; 0 = none
+	path string
+	mem  int // file descriptor of the memory file; 0 = none
 }
 
-// execute starts a process from the best source that works. If all fail, the error is the one from gcity itself.
 func (p *program) execute(
 	args []string, attr *syscall.ProcAttr,
 ) (pid int, embedded bool, err error) {
@@ -73,7 +70,7 @@ func (p *program) source() (path string, last bool) {
 	return p.path, false
 }
 
-// giveUp removes a source that cannot be executed. It does nothing if another start has removed the source.
+// giveUp does nothing if another start has removed the source.
 func (p *program) giveUp(path string, cause error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,7 +121,7 @@ func writeAll(fd int, data []byte) error {
 	return nil
 }
 
-// inFile returns a file with the embedded program. It reuses an existing file only if the content is the same.
+// inFile reuses an existing file only if the content is the same.
 func (p *program) inFile() (string, error) {
 	sum := sha256.Sum256(p.image)
 	path := p.dir + "/gcity-hold-" + hex.EncodeToString(sum[:6])

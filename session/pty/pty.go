@@ -74,14 +74,14 @@ type Provider struct {
 	silentEvery   time.Duration
 
 	reg    *registry.Registry[entry]
-	spawns chan struct{} // limits how many holders start at the same time
+	spawns chan struct{}
 	ctx    context.Context
 	close  context.CancelFunc
 
 	mu      sync.Mutex
 	scanned time.Time // modification time of files.at at the last scan
 
-	nextCheck atomic.Int64 // index of the entry at which checkHolders continues
+	nextCheck atomic.Int64
 }
 
 var (
@@ -98,7 +98,6 @@ var (
 	_ session.Local        = (*Provider)(nil)
 )
 
-// adoptTimeout limits how long New looks for existing sessions.
 const adoptTimeout = 10 * time.Second
 
 // New returns a provider that has adopted all of the city's sessions that are alive or have an unacknowledged exit.

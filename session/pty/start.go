@@ -25,12 +25,12 @@ var (
 
 const (
 	startTimeout = 30 * time.Second
-	reapWait     = 5 * time.Second // how long to wait for a disconnected holder to exit
+	reapWait     = 5 * time.Second
 
-	takeBackTimeout = 5 * time.Second // how long undoing an abandoned start may take
+	takeBackTimeout = 5 * time.Second
 )
 
-// Start implements session.Provider. It uses the name's idle holder if there is one.
+// Start implements session.Provider.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -98,8 +98,6 @@ func (e *entry) isNew() bool {
 	return !e.known
 }
 
-// startHolder starts a session in the name's idle holder or a new holder. If another process holds the session's lock,
-// it calls freeLock and tries again.
 func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 	for attempt := 0; ; attempt++ {
 		l := e.reusable()
@@ -196,7 +194,7 @@ func (l *link) ask(req *wire.Request) error {
 
 type life struct {
 	wire.Spec
-	ready bool // the agent is ready immediately
+	ready bool
 }
 
 func wireSpec(s *session.Spec) (*life, error) {
@@ -217,8 +215,6 @@ func wireSpec(s *session.Spec) (*life, error) {
 	}, !session.NeedsSettling(s)}, nil
 }
 
-// abandonStart handles a start that the caller no longer waits for. It waits a little longer for the response, and
-// stops a session that was started after all.
 func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	gaveUp := fmt.Errorf("cannot start %q: the start was abandoned: %w", e.name, cause)
 	ctx, cancel := context.WithTimeout(context.Background(), takeBackTimeout)
@@ -257,7 +253,6 @@ func (p *Provider) replied(e *entry, l *link, m wire.Message) {
 	l.replies <- wire.Message{Kind: m.Kind, Data: slices.Clone(m.Data)}
 }
 
-// exited handles the end of a session, even before the response to the start request.
 func (p *Provider) exited(e *entry, l *link, data []byte) {
 	var x session.Exit
 	if err := json.Unmarshal(data, &x); err != nil {

@@ -14,13 +14,12 @@ import (
 const (
 	stopTimeout = time.Minute // maximum time for a stop in addition to its grace period
 
-	// responseLimit is how long, after the grace period, a holder may take to end the process tree. Then the holder is
-	// killed.
+	// responseLimit is how long, after the grace period, a holder may take to end the process tree.
 	responseLimit = 5 * time.Second
 
 	// how often a start or stop checks whether the holder was suspended by SIGSTOP
 	resumeEvery = time.Second
-	killTimeout = 10 * time.Second // how long to wait for the kernel to end a killed holder
+	killTimeout = 10 * time.Second
 )
 
 // Stop implements session.Provider. The holder completes the stop even if the caller stops waiting. If the holder does

@@ -1,18 +1,18 @@
 package holder
 
-// draft counts the characters on the input line that viewers have typed and neither submitted nor deleted. The count
-// may be wrong until the next Enter. draft stores no text.
+// draft counts the characters that viewers have typed and neither submitted nor deleted. The count may be wrong until
+// the next Enter.
 type draft struct {
 	n      int
 	before int // the value of n before an Escape byte that might begin a sequence
 
 	state  keyState
 	num    int
-	params [2]int // first parameters of a sequence
+	params [2]int
 	at     int
 	odd    bool // the sequence contains characters other than digits and separators
-	paste  bool // within a bracketed paste
-	skip   int  // remaining bytes of a mouse report in the old format
+	paste  bool
+	skip   int // remaining bytes of a mouse report in the old format
 }
 
 type keyState uint8

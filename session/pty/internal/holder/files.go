@@ -16,8 +16,7 @@ import (
 // lockWait is how long to wait for the lock while the previous holder is exiting.
 const lockWait = 500 * time.Millisecond
 
-// settle prepares the session's folder. If the folder is deleted, settle can be called again. Only the main goroutine
-// may call it.
+// settle prepares the session's folder. Only the main goroutine may call it.
 func (h *holder) settle() error {
 	// do not create the parents: they must not appear at the old path after a move
 	for _, dir := range []string{filepath.Dir(h.dir), h.dir} {
@@ -108,7 +107,7 @@ func (h *holder) writeJSON(name string, v wire.Encoder) error {
 	return nil
 }
 
-// replace replaces a file's content atomically. It does not sync the file, which need not survive a reboot.
+// replace does not sync the file, which need not survive a reboot.
 func replace(name string, data []byte) error {
 	tmp := wire.NewFile(name)
 	_ = remove(tmp) // a holder that was killed during a write leaves this file
@@ -126,7 +125,7 @@ func replace(name string, data []byte) error {
 	return err
 }
 
-// remove removes a file if it exists. Unlike os.Remove, it makes only one system call.
+// remove makes only one system call, unlike os.Remove.
 func remove(file string) error {
 	err := repeat(func() error { return unix.Unlink(file) })
 	if err != nil && err != unix.ENOENT {
@@ -161,8 +160,8 @@ func (h *holder) leave() {
 	close(h.done)
 }
 
-// removeFiles removes the session's files and its folder. It does nothing if the folder was replaced, because the new
-// folder belongs to another holder. The caller must hold h.mu.
+// removeFiles does nothing if the folder was replaced, because the new folder belongs to another holder. The caller
+// must hold h.mu.
 func (h *holder) removeFiles() {
 	if !proc.SameFile(h.lock.fd, wire.LockFile) {
 		return

@@ -1,11 +1,11 @@
 package holder
 
-// history contains the newest output of a session, and facts that depend on all of its output. holder.mu protects it.
+// history contains the newest output of a session. holder.mu protects it.
 type history struct {
 	out           ring
 	modes         modes
 	restartPoints restartPoints
-	cleared       uint64 // position at which the output was last cleared
+	cleared       uint64
 }
 
 func (k *history) add(text []byte) {
@@ -38,7 +38,7 @@ func (k *history) tail(bytes int) (from uint64, ok bool) {
 // restartPoints are positions outside escape sequences, at least restartPointEvery bytes apart.
 type restartPoints struct {
 	at [16]uint64
-	n  int // number of positions added so far
+	n  int
 }
 
 const restartPointEvery = 4 << 10

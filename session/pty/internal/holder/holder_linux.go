@@ -51,7 +51,7 @@ type holder struct {
 	cond     *sync.Cond
 	ln       *os.File
 	lock     lockFile
-	current  *life // current or last session; nil before the first start
+	current  *life // nil before the first start
 	previous *life // the session before the current one; its output can still be captured
 	// open connections; the value is false for a read-only connection
 	held    map[*conn]bool
@@ -70,8 +70,7 @@ func Main(args []string) int {
 		return 2
 	}
 	signals := make(chan os.Signal, 16)
-	// This call must come first: another process may send SIGHUP, which must not kill the holder. It also restores the
-	// default action in the agent.
+	// This call must come first: another process may send SIGHUP, which must not kill the holder.
 	signal.Notify(signals, unix.SIGHUP)
 	first, err := inherited()
 	if err != nil {
@@ -88,7 +87,7 @@ func Main(args []string) int {
 	return h.run(first, signals)
 }
 
-// nameProcess sets the name that ps shows. The default would be the number of the memory file's descriptor.
+// nameProcess sets the name that ps shows.
 func nameProcess(name string) {
 	b := append([]byte(name), 0)
 	// if this fails, only the name in ps and top is wrong
@@ -143,8 +142,7 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 	}
 }
 
-// firstStart performs the first request. It takes half as long as a later start, because there are no other goroutines
-// yet.
+// firstStart takes half as long as a later start, because there are no other goroutines yet.
 func (h *holder) firstStart(first *conn) bool {
 	first.SetReadDeadline(time.Now().Add(firstStartTimeout))
 	req, err := first.request()
@@ -172,7 +170,6 @@ func (h *holder) firstStart(first *conn) bool {
 	return true
 }
 
-// firstStartTimeout is how long to wait for the first request.
 const firstStartTimeout = 10 * time.Second
 
 func (h *holder) handleSignal(s os.Signal) {
@@ -208,7 +205,7 @@ func (h *holder) onMain(f func() error) error {
 	}
 }
 
-// logError writes an error to the log, which all holders share. It is for errors that no client receives.
+// logError is for errors that no client receives.
 func (h *holder) logError(what string, err error) {
 	fmt.Fprintf(os.Stderr, "%s holder %d of %s: %s: %v\n", time.Now().Format(time.RFC3339), h.pid,
 		h.dir, what, err)

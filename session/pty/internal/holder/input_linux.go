@@ -26,13 +26,11 @@ func reject(format string, args ...any) error {
 	return &wire.Failure{Cause: wire.Rejected, Message: fmt.Sprintf(format, args...)}
 }
 
-// sendLine types text and submits it. It types the text byte for byte, and line breaks stay line feeds. With bracketed
-// paste, they are part of the paste. Otherwise, a program that reads lines gets several lines. sendLine rejects control
-// characters, because the terminal would interpret them.
+// sendLine types text byte for byte and submits it. It rejects control characters, because the terminal would interpret
+// them.
 //
-// If quiet > 0, sendLine also rejects the text while a viewer's draft is on the line, or if a viewer has typed within
-// that duration. It checks this while it holds the typing token, so that no key can arrive between the check and the
-// text.
+// If quiet > 0, it also rejects the text while a viewer's draft is on the line, or if a viewer has typed within that
+// duration.
 func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.Duration) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'

@@ -29,10 +29,10 @@ type life struct {
 	history
 	draft      draft // changes require both the typing token and mu
 	size       wire.Screen
-	resizes    int // number of size changes
+	resizes    int
 	meta       map[string]string
 	attached   int
-	viewers    int // number of viewers, including those that only watch
+	viewers    int // including those that only watch
 	frozen     bool
 	reaped     bool // the agent's process has been reaped, so its PID can belong to another process
 	asked      bool
@@ -40,7 +40,7 @@ type life struct {
 	stopping   *stopping
 	stopSignal unix.Signal
 	exit       *wire.Exit
-	saved      bool // saveExit has written the exit
+	saved      bool
 	acked      bool
 	output     int64 // CLOCK_MONOTONIC in nanoseconds, like the next two fields
 	input      int64
@@ -52,7 +52,7 @@ type activityWrites struct {
 	last       time.Time
 	timer      *time.Timer
 	waiting    bool
-	complained bool // a failed write has been logged
+	complained bool
 }
 
 // begin starts a session. Only the main goroutine may call it.
@@ -103,7 +103,6 @@ func resourceError(err error) error {
 	return &wire.Failure{Cause: wire.Exhausted, Message: err.Error()}
 }
 
-// restore makes the previous session's records current again after a failed start.
 func (h *holder) restore(old *life, record wire.Location, cause error) error {
 	if old == nil {
 		return cause
@@ -147,8 +146,7 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 	return l
 }
 
-// launch starts the agent, without a shell if possible. If that fails, it uses a shell, which can also run a script
-// without an interpreter line.
+// launch falls back to a shell, which can also run a script without an interpreter line.
 func (l *life) launch(s *wire.Spec) error {
 	if s.Path != "" {
 		if err := l.spawn(s, s.Path, s.Args); err == nil || isFull(err) {
@@ -158,8 +156,7 @@ func (l *life) launch(s *wire.Spec) error {
 	return startFailure(s, l.spawn(s, "/bin/sh", []string{"sh", "-c", s.Command}))
 }
 
-// spawn starts a program in a new terminal or with new pipes. Each attempt needs a new terminal, because a failed
-// process led a session in the previous one.
+// spawn opens a new terminal each time, because a failed process led a session in the previous one.
 func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	open := l.openTerminal
 	if l.plain {
@@ -274,8 +271,6 @@ func (h *holder) reap() {
 	}
 }
 
-// finish kills the agent's remaining processes, saves its last output and reports its exit. If childless is set, there
-// is nothing to kill.
 func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless bool) {
 	for !childless && !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
 		h.logError("cannot kill all of the agent's remaining processes",

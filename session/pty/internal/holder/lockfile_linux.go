@@ -15,12 +15,12 @@ import (
 // goroutine replaces it, with holder.mu held. All methods require holder.mu.
 type lockFile struct {
 	fd      int
-	current wire.Location // the current record
-	damaged bool          // the file contained an invalid location
+	current wire.Location
+	damaged bool
 }
 
-// openLockFile returns a locked file with the location of the last record in it, and makes the file private. It rejects
-// a file of another user, and one with several hard links, because a write would change another file.
+// openLockFile rejects a file of another user, and one with several hard links, because a write would change another
+// file.
 func openLockFile(fd int) (f lockFile, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -69,7 +69,6 @@ func (f *lockFile) write(data []byte, at int64) error {
 	return nil
 }
 
-// writeRecord replaces the current record atomically.
 func (f *lockFile) writeRecord(r wire.Record) error {
 	data := r.AppendJSON(nil)
 	next := f.current.Next(len(data))
@@ -95,7 +94,6 @@ func (f *lockFile) clear() error {
 	return f.setCurrent(wire.Location{})
 }
 
-// setCurrent makes another record the current one.
 func (f *lockFile) setCurrent(l wire.Location) error {
 	b := l.Encode()
 	err := f.write(b[:], wire.LocationAt)

@@ -5,8 +5,7 @@ import (
 	"strconv"
 )
 
-// modes tracks the terminal modes that a program's output sets. They determine how input must be encoded. Output can be
-// split anywhere.
+// modes tracks the terminal modes that a program's output sets. Output can be split anywhere.
 type modes struct {
 	on     uint32 // bit i is set if privateModes[i] differs from a new terminal
 	keypad bool   // the keypad is in application mode (ESC =)

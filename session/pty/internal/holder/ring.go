@@ -1,7 +1,6 @@
 package holder
 
-// ring keeps the newest bytes written to it. A position counts all bytes since the start of the session. It is not safe
-// for concurrent use.
+// ring keeps the newest bytes written to it. A position counts all bytes since the start of the session.
 type ring struct {
 	buf   []byte // the length is 0 or a power of two
 	start uint64 // position of the oldest byte
@@ -68,8 +67,7 @@ func (r *ring) clear() {
 	r.buf = nil
 }
 
-// safeStart returns the first position that is not inside an escape sequence. After dropped output, it searches the
-// next 8 KiB for a line feed or an ESC.
+// safeStart returns the first position that is not inside an escape sequence.
 func (r *ring) safeStart(dropped bool) uint64 {
 	if !dropped {
 		return r.start

@@ -51,12 +51,11 @@ func (h *holder) hasController() bool {
 	return false
 }
 
-// leaveIfIdle makes the holder exit if it is no longer needed. Its session must have ended, and no connection must be
-// able to start another session. The controller must have recorded the exit, or be able to read all details of the exit
-// from the session's record.
+// leaveIfIdle makes the holder exit if its session has ended and no connection can start another one. The caller must
+// hold h.mu.
 //
-// Until the controller has recorded the exit, a connection that only reads also keeps the holder alive. Its client
-// might have stopped the session and may be about to record the exit. The caller must hold h.mu.
+// Until the controller has recorded the exit, a connection that only reads also keeps the holder alive, because its
+// client might be about to record the exit.
 func (h *holder) leaveIfIdle() {
 	l := h.current
 	if l == nil || l.exit == nil {
@@ -180,7 +179,6 @@ func (h *holder) handleStart(c *conn, req *wire.Request) error {
 	return c.fail(err)
 }
 
-// handleAck drops an exit that the controller has recorded. After a requested stop, the holder exits too.
 func (h *holder) handleAck(c *conn, id string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 
 // The holder does not use package net, which would add 40 kB to every holder.
 
-// conn is a connection. Each write is one complete message. Writes are safe for concurrent use.
+// conn is a connection. Writes are safe for concurrent use.
 type conn struct {
 	*os.File
 	r *wire.Reader
@@ -23,7 +23,6 @@ type conn struct {
 	gone bool       // the peer has disconnected; protected by holder.mu
 }
 
-// newConn returns a connection that owns fd.
 func newConn(fd int) (*conn, error) {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		unix.Close(fd)
@@ -57,11 +56,9 @@ func inherited() (*conn, error) {
 	return newConn(fd)
 }
 
-// backlog is the requested length of the queue of pending connections.
 const backlog = 4096
 
-// listen creates a socket that only this user can connect to. The mode before bind becomes the file's mode, so others
-// can never connect.
+// listen sets the mode before bind, which applies it to the file, so that others can never connect.
 func listen(name string) (*os.File, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -116,8 +113,6 @@ func acceptFrom(ln *os.File) (fd int, err error) {
 	return fd, errors.Join(readErr, err)
 }
 
-// sameUser returns an error unless the peer runs as this user or root. It is a second check: the permissions of the
-// socket's folder already keep other users out.
 func sameUser(fd int) error {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
@@ -138,7 +133,6 @@ func (c *conn) closeWrite() error {
 	return errors.Join(ctlErr, err)
 }
 
-// abandoned reports whether the peer has closed the connection or exited. It reads nothing.
 func (c *conn) abandoned() bool {
 	raw, err := c.SyscallConn()
 	if err != nil {

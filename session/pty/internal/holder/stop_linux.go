@@ -10,10 +10,8 @@ import (
 )
 
 const (
-	// killAfter is the time between SIGTERM and SIGKILL.
 	killAfter = 500 * time.Millisecond
-	// resumeAfter is how long a stop waits before it resumes stopped processes. Most trees end earlier, and the search
-	// reads a dozen files in /proc.
+	// resumeAfter is how long a stop waits before it resumes stopped processes.
 	resumeAfter = 200 * time.Millisecond
 	promptPoll  = 200 * time.Millisecond
 	// terminateGrace is the agent's grace period if the holder itself receives SIGTERM.
@@ -106,8 +104,7 @@ func (h *holder) ask(l *life) bool {
 	return h.waitStop(l)
 }
 
-// endShell ends an interactive shell at its prompt, where it ignores SIGINT. It reports whether the agent is such a
-// shell.
+// endShell ends an interactive shell at its prompt, where it ignores SIGINT.
 func (h *holder) endShell(l *life) bool {
 	if !proc.AtPrompt(l.pid) {
 		return false
@@ -116,8 +113,6 @@ func (h *holder) endShell(l *life) bool {
 	return true
 }
 
-// waitPrompt sends SIGHUP when the agent is a shell at its prompt, and reports whether the session has ended. It gives
-// up when the stop's deadline passes or changes.
 func (h *holder) waitPrompt(l *life) bool {
 	if !proc.Shell(l.pid) {
 		return false
@@ -136,7 +131,7 @@ func (h *holder) waitPrompt(l *life) bool {
 	return false
 }
 
-// signalGroup sends a signal to the agent's process group. It does nothing after the agent's process has been reaped.
+// signalGroup does nothing after the agent's process has been reaped.
 func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -12,15 +12,14 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// terminal is an agent's terminal, or a pair of pipes in its place.
 type terminal struct {
 	cols  int // size while there are no viewers
 	rows  int
 	plain bool // pipes instead of a terminal
 	// for the agent's output and, with a terminal, its input; non-blocking
 	master     *os.File
-	stdin      *os.File // for writing the agent's input if it has pipes; non-blocking
-	childFiles []int    // file descriptors to close once the agent has started
+	stdin      *os.File // the agent's input; non-blocking
+	childFiles []int
 
 	// slave keeps the output open while the agent reopens its terminal. With pipes, it is -1.
 	slave int
@@ -39,8 +38,7 @@ func newTerminal(cols, rows int) terminal {
 	return t
 }
 
-// openTerminal opens a terminal for the agent. It leaves the agent's side blocking, because programs expect that of
-// their standard input.
+// openTerminal leaves the agent's side blocking, because programs expect that of their standard input.
 func (t *terminal) openTerminal() error {
 	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK,
 		0)
@@ -76,8 +74,7 @@ func (t *terminal) openSlave(master int) error {
 	return nil
 }
 
-// openPeer opens the agent's side of a terminal. It does not use the terminal's path, so that it works in any mount
-// namespace.
+// openPeer does not use the terminal's path, so that it works in any mount namespace.
 func openPeer(master int) (int, error) {
 	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
 	fd, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCGPTPEER, flags)
@@ -137,8 +134,7 @@ func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// writeLine writes a line to the pipe, and first ends a line that was only partly accepted. The caller must hold the
-// typing token.
+// writeLine first ends a line that was only partly accepted. The caller must hold the typing token.
 func (t *terminal) writeLine(ctx context.Context, text string) error {
 	if t.torn {
 		if _, err := t.put(ctx, []byte{'\n'}); err != nil {

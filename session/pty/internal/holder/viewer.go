@@ -12,8 +12,8 @@ type viewer struct {
 	c       *conn
 	l       *life
 	types   bool
-	pos     uint64 // position of the next byte to send
-	resizes int    // value of life.resizes when the size was last sent
+	pos     uint64
+	resizes int // value of life.resizes when the size was last sent
 	cleared uint64
 }
 
@@ -44,7 +44,6 @@ func (h *holder) view(c *conn, req *wire.Request) {
 	_ = c.closeWrite() // fails if the viewer has disconnected
 }
 
-// endView restores the terminal's own size if no other viewer can type.
 func (h *holder) endView(v *viewer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -60,7 +59,7 @@ func (h *holder) endView(v *viewer) {
 	h.writeActivity(l)
 }
 
-// resize sets the size of the terminal, and the kernel then signals the program. The caller must hold h.mu.
+// resize sets the size of the terminal. The caller must hold h.mu.
 func (h *holder) resize(l *life, cols, rows int) {
 	if cols < 1 || rows < 1 || cols > 1<<15 || rows > 1<<15 || l.exit != nil {
 		return
@@ -169,8 +168,6 @@ func (h *holder) replayTo(v *viewer) error {
 	return v.c.send(wire.Live, nil)
 }
 
-// typed forwards a viewer's input to the terminal. If the terminal does not accept it within writeTimeout, the caller
-// disconnects the viewer.
 func (h *holder) typed(l *life, data []byte) error {
 	h.mu.Lock()
 	l.typed = h.clock.Mono(time.Now())

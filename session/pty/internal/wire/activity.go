@@ -52,11 +52,10 @@ func (d Drain) Mark(key string) string {
 	return ""
 }
 
-// Activity is a small record of fixed size. The holder rewrites it in place, and a controller reads it without a
-// request. Times are CLOCK_MONOTONIC nanoseconds; 0 means never.
+// Activity is a record that the holder rewrites in place. Times are CLOCK_MONOTONIC nanoseconds; 0 means never.
 type Activity struct {
 	Alive, Ready, Frozen bool
-	// a viewer's draft is on the input line; always false in a record from an older holder
+	// a viewer's draft is on the input line
 	Draft bool
 
 	PID      int32
@@ -68,7 +67,7 @@ type Activity struct {
 	Bytes    uint64
 	Life     uint64 // hash of the session's ID
 
-	Marked bool // the field Drain is valid; always false in a record from an older holder
+	Marked bool // the field Drain is valid
 	Drain  Drain
 }
 

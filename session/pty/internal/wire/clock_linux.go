@@ -13,8 +13,7 @@ type Clock struct {
 	mono int64
 }
 
-// NewClock reads both clocks. The Clock does not read them again. If this thread is interrupted between the two clocks,
-// NewClock reads them again, at most three times.
+// NewClock reads both clocks.
 func NewClock() (c Clock) {
 	const exact = 20 * time.Microsecond
 	least := time.Hour

@@ -40,8 +40,7 @@ type Request struct {
 	// how long to wait for the terminal to accept the input
 	Wait time.Duration `json:"wait,omitempty"`
 	Text string        `json:"text,omitempty"`
-	// if > 0, OpSend fails with Busy while a draft is on the line, or after typing within this duration; older holders
-	// ignore it
+	// if > 0, OpSend fails with Busy while a draft is on the line, or after typing within this duration
 	Quiet time.Duration `json:"quiet,omitempty"`
 	Keys  []string      `json:"keys,omitempty"`
 	Key   string        `json:"key,omitempty"`
@@ -50,7 +49,7 @@ type Request struct {
 	Cols  int           `json:"cols,omitempty"`
 	Rows  int           `json:"rows,omitempty"`
 
-	// how many bytes at the end of the output are enough; 0 for all; older holders send everything
+	// how many bytes at the end of the output are enough; 0 for all
 	Tail int `json:"tail,omitempty"`
 }
 

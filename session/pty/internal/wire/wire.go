@@ -66,7 +66,7 @@ func WriteJSON(w io.Writer, kind Kind, v any) error {
 	return Write(w, kind, data)
 }
 
-// Reader reads messages. It reuses one buffer for small ones.
+// Reader reads messages.
 type Reader struct {
 	r   io.Reader
 	buf [512]byte
