@@ -77,13 +77,12 @@ func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 
 func (c *Controller) publishEnd() { c.publish(c.snap.Load(), time.Now()) }
 
-// deliverTime is how long a command waits for room in the loop's inbox.
 const deliverTime = 10 * time.Second
 
 var errBusy = fmt.Errorf("the controller did not accept the command within %s; `gcity status` "+
 	"shows how late its loop is", deliverTime)
 
-// deliver sends a command to the loop, even if ctx has ended. A client may close its connection while this process is
+// deliver sends a command even if ctx has ended, because its client may have disconnected while this process was
 // suspended.
 func (c *Controller) deliver(ctx context.Context, cmd effect.Command) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), deliverTime, errBusy)
@@ -91,8 +90,7 @@ func (c *Controller) deliver(ctx context.Context, cmd effect.Command) error {
 	return c.send(ctx, cmd)
 }
 
-// Do implements city.Control. If ctx ends first, the command still takes effect, except for a run that has not
-// started yet.
+// Do implements city.Control. If ctx ends, the command still takes effect, except a run that has not started.
 func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
 	peer := city.PeerOf(ctx)
 	cmd, err := city.Signed(cmd, peer)

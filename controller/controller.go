@@ -43,9 +43,9 @@ import (
 // Options configures the controller of a city.
 type Options struct {
 	Dir string // the city's folder, absolute, symlinks resolved
-	// a path that leads to the folder even after the folder has been moved (see Hold.StablePath); "" = Dir
+	// see Hold.StablePath; "" = Dir
 	At       string
-	Mode     string // shown as Snapshot.Mode; only Supervised changes the controller's behavior
+	Mode     string // shown as Snapshot.Mode; see Supervised
 	Version  string
 	Provider session.Provider
 	Log      *events.Log
@@ -53,23 +53,21 @@ type Options struct {
 	Host     agent.Host
 
 	Files  []string // additional configuration files; see config.Source
-	Strict bool     // see config.Source
+	Strict bool
 
 	// Stores opens a rig's store, or the city's store if rig is "". It may be called several times and from any
 	// goroutine. If Stores is nil, the city has no work and no automations.
 	Stores func(rig string) (beads.Store, error)
 
-	// BackUp makes the backups that are due. It is called every ten minutes, outside the loop. If BackUp is nil,
-	// there are no backups.
+	// BackUp makes the backups that are due. It is called every ten minutes, outside the loop. It may be nil.
 	BackUp func(ctx context.Context) error
 
-	// OnFoldersChanged is called with the new list when the automation and formula folders of the configuration change.
-	// The loop calls it, so it must not block. It may be nil.
+	// OnFoldersChanged is called with the configuration's automation and formula folders when they change. It must not
+	// block. It may be nil.
 	OnFoldersChanged func(dirs []string)
 
-	// OnConfigRead is called with each revision of the configuration that was read, or with "" for an unreadable one. c
-	// is nil if the configuration is invalid. OnConfigRead is called outside the loop, one call at a time. It may be
-	// nil.
+	// OnConfigRead is called after each read of the configuration. revision is "" if the read failed, and c is nil if
+	// the configuration is invalid. Calls come from outside the loop, one at a time. It may be nil.
 	OnConfigRead func(revision string, c *config.City)
 
 	// CheckTrust returns an error if the programs of a configuration and of its automations are not allowed to run.
@@ -77,8 +75,8 @@ type Options struct {
 	// be nil.
 	CheckTrust func(*config.City) error
 
-	// SetListener is called with the wanted TCP listener whenever it changes. The loop calls it, so it must not block.
-	// ListenerStates delivers the state of the listener. If SetListener is nil, the state is unknown.
+	// SetListener is called with the configured TCP listener whenever it changes. It must not block. ListenerStates
+	// delivers the listener's state. If SetListener is nil, the state is unknown.
 	SetListener func(config.API)
 	// Allow returns an error if a configuration with this many agents must not be applied. It is called outside the
 	// loop, after edits. It may be nil.
@@ -88,8 +86,8 @@ type Options struct {
 	// OpenFiles is this process's limit on open files; 0 = unknown. The controller warns if the limit is too low.
 	OpenFiles uint64
 
-	// Faults delivers panics from other parts of the city. Each panic ends the controller, as a panic in the
-	// controller itself does. The channel has capacity one, and senders must not block. It may be nil.
+	// Faults delivers panics from other parts of the city, which end the controller. The channel has capacity one, and
+	// senders must not block. It may be nil.
 	Faults chan error
 
 	// signals that automation folders may have changed; nil = only patrols check the folders
@@ -126,12 +124,11 @@ type Controller struct {
 	replies   sync.Map // command ID → chan effect.Reply
 	lastID    atomic.Uint64
 	done      chan struct{} // closed when Run has returned
-	gaveUp    chan struct{} // closed by GiveUp, which ends the wait for agents that do not stop
-	firstList chan struct{} // closed once the sessions have been listed, or listing them has failed
+	gaveUp    chan struct{} // closed by GiveUp
+	firstList chan struct{} // see FirstList
 	once      sync.Once
 
-	snap atomic.Pointer[city.Snapshot]
-	// configuration in force; immutable
+	snap    atomic.Pointer[city.Snapshot]
 	inForce atomic.Pointer[effect.Configuration]
 	pulse   *pulse.Pulse
 	limit   atomic.Int64 // see StopLimit
@@ -142,7 +139,7 @@ type Controller struct {
 
 	metrics *metrics
 	runner  *perform.Runner
-	faults  chan error // has capacity one, because only the first panic matters
+	faults  chan error
 	*catalogue.Catalogue
 	*catalogue.Rigs
 }
@@ -242,7 +239,7 @@ func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 	if text := FewFiles(c.o.OpenFiles, len(wants)); text != "" {
 		warnings = append(warnings, text)
 	}
-	own, _ := color.Parse(cfg.Console.Colour) // already validated; "" = the default
+	own, _ := color.Parse(cfg.Console.Colour) // already validated
 	host, port := cfg.Dolt.Server()
 	automations := cfg.AutomationOptions()
 	automations.Local = time.Local
@@ -279,11 +276,11 @@ func tiersOf(cfg *config.City) []config.Watchdog {
 // a *recovery.Panic, and the agents keep running.
 func (c *Controller) Run(ctx context.Context) error { return c.run(ctx, false) }
 
-// RunOnce brings the city to its configured state once, and returns with the agents running. It ignores agents' exits
-// in the meantime. It returns early if ctx ends.
+// RunOnce brings the city to its configured state and returns with the agents running. It ignores exits of agents. It
+// returns early if ctx ends.
 func (c *Controller) RunOnce(ctx context.Context) error { return c.run(ctx, true) }
 
-// SetMode changes Snapshot.Mode, for example to headless when the console has closed.
+// SetMode changes Snapshot.Mode.
 func (c *Controller) SetMode(mode string) {
 	_ = c.send(context.Background(), effect.ModeChanged{Mode: mode})
 }

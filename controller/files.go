@@ -10,13 +10,11 @@ const (
 	filesBase     = 64 // logs, sockets, stores, watches, requests
 	filesPerAgent = 4  // the connection to the holder, the holder's process, a viewer, and a spare
 
-	// With fewer files than this, and one for each agent, the controller cannot accept requests or start agents. At
-	// rest it has 17 files open; a start, a request and a store each open more.
+	// Without this many files, plus one for each agent, the controller cannot accept requests or start agents.
 	filesMinimum = 40
-	// the usual limit, which is the smallest that gcity recommends
-	filesUsual = 1024
+	filesUsual   = 1024
 
-	builtIn = "pty" // provider; the controller has a file open for each of its sessions
+	builtIn = "pty" // each session of this provider uses a file
 )
 
 // FilesNeeded returns the number of open files that a controller with this many agents needs.
@@ -33,7 +31,7 @@ func FewFiles(limit uint64, agents int) string {
 		AgentsNeed(agents), need, MoreFiles(agents))
 }
 
-// AgentsNeed returns the beginning of a sentence: "1 agent needs" or "3 agents need".
+// AgentsNeed returns "1 agent needs", "3 agents need", and so on.
 func AgentsNeed(agents int) string {
 	if agents == 1 {
 		return "1 agent needs"
@@ -41,8 +39,8 @@ func AgentsNeed(agents int) string {
 	return fmt.Sprintf("%d agents need", agents)
 }
 
-// TooFewFiles returns an error if the controller cannot work with its limit on open files. It counts only agents that
-// run from the start: a pool counts with its minimum. A limit of 0 means that it is unknown.
+// TooFewFiles returns an error if the controller cannot work with its limit on open files. It counts a pool with its
+// minimum. A limit of 0 means that it is unknown.
 func TooFewFiles(limit uint64, wants []agent.Want, pools []agent.Pool) error {
 	least := map[string]int{}
 	for i := range pools {

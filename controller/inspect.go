@@ -25,15 +25,15 @@ import (
 type Subject struct {
 	City    string
 	Agent   string          // qualified name
-	Want    *agent.Want     // the agent's declaration; nil = not declared
-	Session *session.Status // the agent's current session; nil = none
+	Want    *agent.Want     // nil = not declared
+	Session *session.Status // nil = none
 	Past    []events.Event  // events selected by city.CrashQuery
 	Limits  session.Limits  // limits of the provider in Want
 }
 
 const pastLimit = 5 * time.Second
 
-// Inspect implements city.Control. It uses the configuration in force.
+// Inspect implements city.Control.
 func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection, error) {
 	a, err := c.agent(name)
 	if err != nil {
@@ -112,8 +112,7 @@ func (s *Subject) Inspect(now time.Time) *city.Inspection {
 	return out
 }
 
-// stillKept returns the path of a crash file from an event's payload. It returns "" unless the path is local and the
-// file exists. Clients can write any payload into events.
+// stillKept returns file if it exists and is local, and "" otherwise. Clients can write any path into events.
 func stillKept(dir, file string) string {
 	if file == "" || !filepath.IsLocal(file) {
 		return ""
@@ -236,8 +235,7 @@ func wanted(w *agent.Want, field string) string {
 	return ""
 }
 
-// initialEnviron returns the initial environment of a session's process, or nil if it is unknown. A process with a
-// different session ID has reused the PID.
+// initialEnviron returns nil if another process has reused the PID.
 func initialEnviron(st *session.Status) []string {
 	if st.PID <= 0 {
 		return nil

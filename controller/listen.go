@@ -17,7 +17,6 @@ func (c *Controller) listenerOf(cfg *config.City) config.API {
 	return cfg.API
 }
 
-// ignores returns a warning if [api] is ignored, and "" otherwise. It logs each new warning.
 func (c *Controller) ignores(cfg *config.City) string {
 	text := ""
 	if cfg.API.Port != 0 && c.o.Mode == Supervised {
@@ -30,10 +29,8 @@ func (c *Controller) ignores(cfg *config.City) string {
 	return text
 }
 
-// slowStop is the duration after which the log reports what a stopping city is waiting for.
 const slowStop = time.Second
 
-// logSlowStop logs what a stopping city is waiting for. It logs each item once.
 func (c *Controller) logSlowStop(now time.Time) {
 	s := c.snap.Load()
 	if s.Ending == nil || now.Sub(s.Ending.Since) < slowStop {

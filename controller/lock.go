@@ -14,8 +14,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// Hold is the ownership of a city: the locks on its folder and on .gc/controller.lock. The folder stays open, so a Hold
-// remains usable after the folder has been moved.
+// Hold is the ownership of a city: locks on its folder and on .gc/controller.lock. It stays usable after the folder has
+// moved.
 type Hold struct {
 	dir    string
 	folder *disk.Held
@@ -27,8 +27,7 @@ type Hold struct {
 // only in this process.
 func (h *Hold) StablePath() string { return h.folder.StablePath() }
 
-// CheckPath returns a *disk.MovedError if the city's folder or its runtime folder is no longer at its path. It is safe
-// for concurrent use.
+// CheckPath returns a *disk.MovedError if the city's folder or its runtime folder is no longer at its path.
 func (h *Hold) CheckPath() error {
 	if err := h.folder.CheckPath(); err != nil {
 		return err
@@ -45,7 +44,7 @@ func (h *Hold) CheckPath() error {
 // RunningError means that another controller owns the city.
 type RunningError struct {
 	Path string // the city's folder
-	PID  int    // PID of that controller; 0 = unknown
+	PID  int    // 0 = unknown
 }
 
 func (e *RunningError) Error() string {
@@ -60,8 +59,7 @@ func (e *RunningError) Error() string {
 const lockLinger = 3 * time.Second
 
 // Acquire locks the city in dir, and creates .gc (0700) if necessary. It returns a *RunningError if another process
-// holds the lock. The pid file is only a hint. If the process in it is dead, Acquire waits up to a few seconds for the
-// lock.
+// holds the lock. If that process appears to be dead, Acquire waits a few seconds for the lock.
 func Acquire(dir string) (*Hold, error) { return acquire(dir, lockLinger) }
 
 func acquire(dir string, patience time.Duration) (*Hold, error) {
@@ -80,7 +78,6 @@ func acquire(dir string, patience time.Duration) (*Hold, error) {
 	return h, nil
 }
 
-// await takes a lock. While the lock's owner is dead, or the pid file is missing, await retries for at most patience.
 func (h *Hold) await(patience time.Duration, take func() error) error {
 	for began := time.Now(); ; {
 		err := take()
@@ -117,8 +114,7 @@ func (h *Hold) take(patience time.Duration) error {
 	return nil
 }
 
-// blank creates or empties the pid file if the process ID cannot be written. Other processes need only the file's
-// existence. blank reports whether the file exists.
+// blank leaves an empty pid file, because other processes need only its existence. It reports whether the file exists.
 func (h *Hold) blank() bool {
 	f, err := disk.OpenFile(h.pid, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err == nil {
@@ -128,9 +124,8 @@ func (h *Hold) blank() bool {
 	return err == nil
 }
 
-// Check returns an error if this controller no longer owns the city. A *disk.MovedError reports that a folder was
-// moved. A removed runtime folder is created and locked again. A *RunningError reports that another controller has
-// locked it first.
+// Check returns an error if this controller no longer owns the city: a *disk.MovedError if a folder was moved, or a
+// *RunningError if another controller has locked it. Check creates and locks a removed runtime folder again.
 func (h *Hold) Check() error {
 	if err := h.CheckPath(); err != nil {
 		return err
@@ -139,14 +134,14 @@ func (h *Hold) Check() error {
 	if old.AtPath() {
 		return nil
 	}
-	if err := h.take(0); err != nil { // do not wait until another owner releases the lock
+	if err := h.take(0); err != nil {
 		return err
 	}
 	return old.Release()
 }
 
-// Release unlocks the city. It first removes the pid file, so that the file never names a process without the lock.
-// It does not touch the files of another controller that has taken over.
+// Release removes the pid file and then unlocks the city. It does not touch the files of a controller that has taken
+// over.
 func (h *Hold) Release() error {
 	lock := h.lock.Load()
 	if !lock.AtPath() {
@@ -155,7 +150,6 @@ func (h *Hold) Release() error {
 	return errors.Join(disk.Remove(h.pid), lock.Release(), h.folder.Close())
 }
 
-// runs reports whether a process exists and is not a zombie.
 func runs(pid int) bool {
 	st, err := proc.ReadStat(pid)
 	return err == nil && st.State != 'Z' && st.State != 'X'

@@ -17,34 +17,30 @@ import (
 )
 
 const (
-	// stalled is the delay after which a late iteration of the loop counts as a stall.
 	stalled = 5 * time.Second
-	// batch is the maximum number of inputs that one iteration of the loop handles.
-	batch = 256
+	batch   = 256
 	// The minimum time between two snapshots is drawCost for each agent beyond the first freeAgents.
 	freeAgents = 50
 	drawCost   = 50 * time.Microsecond
 )
 
-// loop is the state of a controller while it runs, apart from the state of its machine.
 type loop struct {
-	c       *Controller
-	oneShot bool
-	patrol  *time.Ticker
-	pulse   *time.Ticker
-	wake    *time.Timer
-	limit   *time.Timer // expires when the controller gives up stopping the city
-	exits   <-chan session.Exit
-	// signals that the sessions should be listed
+	c                 *Controller
+	oneShot           bool
+	patrol            *time.Ticker
+	pulse             *time.Ticker
+	wake              *time.Timer
+	limit             *time.Timer // expires when the controller gives up stopping the city
+	exits             <-chan session.Exit
 	changes           <-chan struct{}
 	health            string
 	now               time.Time
 	next              time.Time // time by which the next iteration runs
-	due               time.Time // time of a delayed snapshot; zero = none is delayed
-	awaitingFirstList bool      // the sessions have not been listed yet
+	due               time.Time // time of a delayed snapshot; zero = none
+	awaitingFirstList bool
 
-	stopBy         time.Time       // time at which the timer in limit expires
-	effects        []effect.Effect // effects of the current iteration; the slice is reused
+	stopBy         time.Time       // when limit expires
+	effects        []effect.Effect // reused by each iteration
 	patrolInterval time.Duration
 	pulseInterval  time.Duration
 }
@@ -212,8 +208,7 @@ func (l *loop) waiting() effect.Input {
 	}
 }
 
-// publish publishes a snapshot if something has changed. In a large city it delays snapshots if changes follow one
-// another quickly. A later iteration then publishes the last change (see arm).
+// In a large city, publish may leave a change to a later iteration (see arm).
 func (l *loop) publish(now time.Time, atOnce bool) {
 	c := l.c
 	l.due = time.Time{}
@@ -257,7 +252,7 @@ func (l *loop) arm() {
 }
 
 // StopLimit returns the maximum duration of a shutdown with the configuration in force. After that, Run no longer
-// waits. StopLimit is safe for concurrent use.
+// waits.
 func (c *Controller) StopLimit() time.Duration { return time.Duration(c.limit.Load()) }
 
 func (l *loop) over() bool {
@@ -287,8 +282,7 @@ func (l *loop) result(ctx context.Context) error {
 	return nil
 }
 
-// perform writes events in order, and then starts the other effects. The replies may be sent only after the events were
-// written (L9).
+// perform writes events before it starts other effects and before replies may be sent (L9).
 func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []effect.Reply) {
 	var records []events.Event
 	for _, f := range effects {
@@ -330,7 +324,6 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []
 	return replies
 }
 
-// journal copies important events to the controller's log, where operators can see them.
 func (c *Controller) journal(e events.Event) {
 	switch e.Type {
 	case events.AutomationFailed:

@@ -9,7 +9,7 @@ import (
 	"gcity/events"
 )
 
-// metrics contains a controller's counters and timings. No decision depends on them.
+// No decision depends on metrics.
 type metrics struct {
 	mu  sync.Mutex
 	now city.Metrics

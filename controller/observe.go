@@ -18,7 +18,7 @@ import (
 	"gcity/session"
 )
 
-// Past is the input to Observe: the state that the previous controller saved, and facts about the city.
+// Past is the state from which Observe starts.
 type Past struct {
 	machine.InitialState
 	// Execute executes effects that read automations or run their checks. It returns nil for any other effect.
@@ -60,8 +60,8 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	return s, nil
 }
 
-// Forecast returns the state of a city after a controller with this configuration has made its decisions. The function
-// execute returns the simulated result of an effect, or nil. Forecast executes nothing.
+// Forecast returns the state of a city after a controller has applied this configuration. execute returns the simulated
+// result of an effect, or nil.
 func Forecast(now time.Time, conf *effect.Configuration, past effect.Histories,
 	execute func(effect.Effect) effect.Input) *city.Snapshot {
 	m := machine.New(machine.InitialState{Histories: past})
@@ -80,8 +80,7 @@ func settle(m *machine.Machine, now time.Time, execute func(effect.Effect) effec
 
 const checksAtOnce = 8
 
-// executed returns the results of effects in order. Checks run concurrently, because each can take as long as its
-// timeout.
+// executed runs checks concurrently, because each can take as long as its timeout.
 func executed(all []effect.Effect, one func(effect.Effect) effect.Input) []effect.Input {
 	inputs := make([]effect.Input, len(all))
 	var checks errgroup.Group
@@ -96,12 +95,12 @@ func executed(all []effect.Effect, one func(effect.Effect) effect.Input) []effec
 			return nil
 		})
 	}
-	_ = checks.Wait() // cannot fail, because a check's error is part of its result
+	_ = checks.Wait() // a check's error is part of its result
 	return slices.DeleteFunc(inputs, func(in effect.Input) bool { return in == nil })
 }
 
-// NewRunner returns a runner that executes effects for a city that has no controller. The function snapshot returns the
-// state of the city. The caller must call Cancel.
+// NewRunner returns a runner that executes effects for a city that has no controller. snapshot returns the state of the
+// city. The caller must call Cancel.
 func NewRunner(o Options, c *config.City, snapshot func() *city.Snapshot) *perform.Runner {
 	return perform.New(perform.World{Dir: o.Dir, Provider: o.Provider, Host: o.Host,
 		Stores: o.Stores, Logger: slog.New(slog.DiscardHandler),

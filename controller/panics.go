@@ -12,7 +12,6 @@ import (
 	"gcity/internal/screen"
 )
 
-// recordPanic records a panic in one of the city's goroutines. It is safe for concurrent use.
 func (c *Controller) recordPanic(err error) {
 	select {
 	case c.faults <- err:
@@ -20,14 +19,12 @@ func (c *Controller) recordPanic(err error) {
 	}
 }
 
-// runCatchingPanics runs the loop. If the loop panics, the second result is the panic.
 func (l *loop) runCatchingPanics(run func() error) (err, fault error) {
 	fault = recovery.Catch(func() { err = run() })
 	return err, fault
 }
 
-// crash ends the controller after a panic. Its memory is unreliable, so it saves no state and leaves the agents
-// running.
+// crash saves no state and leaves the agents running, because the controller's memory is unreliable.
 func (c *Controller) crash(fault error) error {
 	var stack []byte
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {

@@ -34,7 +34,7 @@ func (c *Controller) restoreHistories(first *effect.Configuration, past *machine
 	past.Histories = all.For(first.OnDisk)
 }
 
-// saveHistories saves the crash histories for the next controller. It must be called when no effect is in flight.
+// saveHistories must be called when no effect is in flight.
 func (c *Controller) saveHistories() {
 	content, due, err := c.m.LastMemory()
 	if !due {

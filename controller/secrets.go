@@ -8,7 +8,6 @@ import (
 	"gcity/internal/redact"
 )
 
-// withoutSecrets replaces secrets in a controller event. A reason may contain a command line.
 func withoutSecrets(e events.Event) events.Event {
 	e.Message = redact.Text(e.Message)
 	if text := string(e.Payload); redact.Text(text) == text {

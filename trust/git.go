@@ -32,7 +32,6 @@ func Heads(dir string, programs []Program) map[string]Head {
 	return out
 }
 
-// gitDirOf returns DIR/.git, or the folder that a file DIR/.git points to.
 func gitDirOf(dir string) (string, bool) {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Stat(path)
@@ -52,8 +51,7 @@ func gitDirOf(dir string) (string, bool) {
 	return to, true
 }
 
-// interrupted returns the names of files that exist during a merge, a rebase or a similar command. The checkout can
-// then contain files from commits outside HEAD.
+// interrupted returns files that exist while the checkout can contain files from outside HEAD.
 func interrupted() []string {
 	return []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"}
 }
@@ -74,7 +72,6 @@ func headOf(gitDir string) Head {
 }
 
 // Git replaces the index shortly before it moves HEAD. A checkout is settled when its index is at least settleTime old.
-// settledHeads waits at most settleLimit for this.
 const (
 	settleTime  = time.Second
 	settleLimit = 3 * time.Second
@@ -96,7 +93,6 @@ func settledHeads(dir string, programs []Program) map[string]Head {
 	}
 }
 
-// commitOf returns the commit that is checked out, or "" before the first commit.
 func commitOf(gitDir string) string {
 	head := firstLine(filepath.Join(gitDir, "HEAD"))
 	ref, symbolic := strings.CutPrefix(head, "ref: ")
@@ -177,7 +173,6 @@ func originIn(config string) string {
 	return ""
 }
 
-// maxText is the maximum size, in bytes, of a file that is read from a repository.
 const maxText = 16 << 20
 
 func text(path string) string {

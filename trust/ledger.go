@@ -17,9 +17,9 @@ import (
 	"gcity/internal/ownership"
 )
 
-// Ledger stores which cities a user trusts. Its settings can make a city trusted without a record.
+// Ledger stores which cities a user trusts.
 type Ledger struct {
-	dir     string          // folder of the records; "" = the environment does not specify one
+	dir     string          // folder of the records; "" = unknown
 	all     bool            // GCITY_TRUST is "all"
 	folders func() []string // returns the folders in which every city is trusted; may be nil
 }
@@ -27,8 +27,8 @@ type Ledger struct {
 // Everything is the value of GCITY_TRUST that makes every city trusted.
 const Everything = "all"
 
-// Open returns the ledger below $XDG_STATE_HOME or ~/.local/state. The function folders returns the folders in which
-// the user trusts every city.
+// Open returns the ledger below $XDG_STATE_HOME or ~/.local/state. folders returns the folders in which the user trusts
+// every city.
 func Open(getenv func(string) string, folders func() []string) *Ledger {
 	l := &Ledger{all: getenv("GCITY_TRUST") == Everything, folders: folders}
 	base := getenv("XDG_STATE_HOME")
@@ -90,8 +90,7 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	return nil
 }
 
-// judgeNow judges programs from files in the checkouts. A pull writes files before it moves HEAD, so a new program
-// counts as a local edit only after git has finished.
+// A pull writes files before it moves HEAD, so judgeNow judges new programs only after git has finished.
 func judgeNow(dir string, rec *Record, programs []Program) (Record, *Refusal) {
 	isNew := func(p Program) bool { return !slices.Contains(rec.Programs, p.Sum()) }
 	if !slices.ContainsFunc(programs, isNew) {
@@ -100,8 +99,8 @@ func judgeNow(dir string, rec *Record, programs []Program) (Record, *Refusal) {
 	return Judge(dir, rec, programs, settledHeads(dir, programs))
 }
 
-// Extend records all programs of a started city as seen, with the current commits. The caller must pass every program
-// of the city, because a later pull of an omitted program would look like a local edit.
+// Extend records all programs of a trusted city and the current commits. The caller must pass every program, because a
+// later pull of an omitted one would look like a local edit.
 func (l *Ledger) Extend(dir string, programs []Program) error {
 	rec, err := l.Load(dir)
 	if rec == nil || err != nil {

@@ -15,8 +15,7 @@ const (
 	maxScript = 4 << 20 // bytes
 )
 
-// WithScripts returns the program with its scripts and their hashes. Its scripts are files in one of the folders,
-// because a city cannot change other files.
+// WithScripts returns the program with its scripts in these folders and their hashes.
 func (p Program) WithScripts(folders ...string) Program {
 	p.Files, p.Sums = slices.Clone(p.Files), slices.Clone(p.Sums)
 	for _, s := range scripts(p.Line, folders) {

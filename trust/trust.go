@@ -47,7 +47,7 @@ type Record struct {
 	Programs []string `json:"programs"`
 	// the commit of each git checkout that declares programs, by the checkout's folder
 	Heads map[string]string `json:"heads"`
-	At    time.Time         `json:"at"` // time of the decision
+	At    time.Time         `json:"at"`
 }
 
 // NewRecord returns the record for a user who trusts these programs.
@@ -77,7 +77,7 @@ func (r Record) equal(other Record) bool {
 // Head is the state of a git checkout.
 type Head struct {
 	Commit string // "" = no commit yet
-	// Busy is set if the checkout can contain files from outside HEAD: while git changes it, and during a merge.
+	// Busy is set if the checkout can contain files from outside HEAD, for example during a merge.
 	Busy bool
 	// Since reports whether every commit after the given one was made by `git commit` in this checkout.
 	Since func(commit string) bool
@@ -101,8 +101,8 @@ func (r *Refusal) Error() string {
 // Command returns the command with which the user can trust the programs.
 func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
 
-// Judge decides whether a city's programs are allowed to run. The parameter rec is the city's record, or nil. Judge
-// also returns the record to store.
+// Judge decides whether a city's programs are allowed to run, and returns the record to store. rec is the city's
+// record, or nil.
 func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (renewed Record,
 	refused *Refusal) {
 	if rec == nil {
@@ -175,8 +175,7 @@ func (g Grant) Err() error {
 	return g.refused()
 }
 
-// Check returns the grant for a city. The function programs returns the city's programs. It is called at most once, and
-// only if necessary.
+// Check returns the grant for a city. programs returns the city's programs. It is called at most once.
 func (l *Ledger) Check(dir string, programs func() ([]Program, error)) Grant {
 	return Grant{sync.OnceValue(func() error { return l.check(dir, programs) })}
 }

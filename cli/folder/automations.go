@@ -12,8 +12,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// ScanFor finds a configuration's automations, and problems with their folders. It writes a built-in formula to disk
-// only if an automation needs it.
+// ScanFor returns a configuration's automations and the problems with their folders. It may write built-in formulas to
+// disk.
 func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.Catalog, []string) {
 	var troubles []string
 	o := c.AutomationOptions()
@@ -57,8 +57,7 @@ func AutomationProblems(c *config.City, now time.Time) []string {
 	return troubles
 }
 
-// LayersOf returns the folders that contain a city's formulas and automations. The first contains the built-in ones,
-// which LayersOf writes to disk.
+// LayersOf returns the folders of a city's formulas and automations. It writes the built-in ones to the first folder.
 func LayersOf(c *config.City) ([]formula.Layer, error) {
 	if err := disk.MakePrivate(StateDir(c.Path)); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ type ConfigCache struct {
 
 type cachedRig struct {
 	Name   string `json:"name"`
-	Path   string `json:"path"` // relative to the city's folder if it is inside that folder
+	Path   string `json:"path"` // relative to the city's folder if inside it
 	Prefix string `json:"prefix"`
 }
 
@@ -61,8 +61,7 @@ func cacheOf(c *config.City) ConfigCache {
 // ConfigCachePath returns the path of the file in which a city's ConfigCache is saved.
 func ConfigCachePath(dir string) string { return filepath.Join(StateDir(dir), "known.json") }
 
-// SaveConfigCache saves a configuration's ConfigCache in the city's folder. It does not write a file that is already
-// up to date.
+// SaveConfigCache saves a configuration's ConfigCache in the city's folder.
 func SaveConfigCache(at string, c *config.City) error {
 	data, err := json.Marshal(cacheOf(c))
 	if err != nil {
@@ -116,7 +115,7 @@ func (k *ConfigCache) Snapshot(dir string) *city.Snapshot {
 	return s
 }
 
-// MailResolver is the city.Control that finds mail recipients without a controller or a valid configuration.
+// MailResolver is a city.Control that finds mail recipients in the snapshot As.
 type MailResolver struct {
 	city.Control
 	As *city.Snapshot
@@ -129,7 +128,7 @@ func (l MailResolver) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return city.GetBead(ctx, l.Control, id)
 }
 
-// NeedsFile adds to a configuration error why the command needs the configuration, and what the user can do.
+// NeedsFile appends why to a configuration error. Other errors are returned unchanged.
 func NeedsFile(err error, why string) error {
 	if _, invalid := errors.AsType[*config.Error](err); !invalid {
 		return err

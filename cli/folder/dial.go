@@ -34,10 +34,10 @@ type UnresponsiveError struct{ error }
 
 func (m *UnresponsiveError) Unwrap() error { return m.error }
 
-// HangsAfter is the age of the loop's last pass at which the loop counts as hung, except during a shutdown.
+// HangsAfter is how old a loop's last iteration is when the loop counts as hung.
 const HangsAfter = 10 * time.Second
 
-// Pause waits for d, or until ctx is done. It reports whether ctx is still active.
+// Pause waits for d and returns true, or returns false if ctx ends first.
 func Pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -27,7 +27,7 @@ func NewestSeq(ctx context.Context, dir string) uint64 {
 	return last[len(last)-1].Seq
 }
 
-// LastOutput returns the last lines that an exited agent printed, which are in its crash files.
+// LastOutput returns the last lines that an exited agent printed.
 func LastOutput(dir, name string, lines int) (string, error) {
 	return perform.LastOutput(dir, name, lines)
 }
@@ -56,16 +56,14 @@ func FollowEvents(ctx context.Context, dir string, after uint64) iter.Seq2[event
 	}
 }
 
-// appendLimit limits how long an append waits for the log's lock when no controller is running.
 const appendLimit = 5 * time.Second
 
-// AppendEvent appends an event to the log without a controller. If it returns nil, the log contains the event.
+// AppendEvent appends an event to the log without a controller.
 func AppendEvent(dir string, e events.Event) (uint64, error) {
 	return AppendEventIn(dir, e, events.UseReserve)
 }
 
-// AppendEventIn is like AppendEvent, but the caller says whether the event may use the space that is reserved for a
-// full disk.
+// AppendEventIn is like AppendEvent. room says whether the event may use the space reserved for a full disk.
 func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error) {
 	if err := e.Check(); err != nil {
 		return 0, &city.Error{Code: city.Invalid, Message: err.Error()}
@@ -88,7 +86,6 @@ func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error)
 	return seq, errors.Join(err, closeLog(), broken.first())
 }
 
-// errTestProvider is the error from the log provider "fail".
 var errTestProvider = errors.New(`[events] provider is "fail", which is only for ` +
 	"drills: nothing is written")
 
@@ -111,7 +108,7 @@ func OpenLog(dir string, c *config.City, broken func(error)) (log *events.Log,
 	return log, func() error { return errors.Join(log.Close(), after()) }, nil
 }
 
-// LogProblem describes damaged lines in the newest part of the log. It returns "" if all lines there are intact.
+// LogProblem describes damaged lines in the newest part of the log, or returns "".
 func LogProblem(ctx context.Context, dir string) (string, error) {
 	r, err := events.OpenReader(StateDir(dir))
 	if errors.Is(err, os.ErrNotExist) {
@@ -134,7 +131,7 @@ func LogProblem(ctx context.Context, dir string) (string, error) {
 	return fmt.Sprintf("%d damaged lines: %s", n, strings.Join(where, " | ")), nil
 }
 
-// ClearLogPlace moves aside a folder that occupies the event log's path. It does not touch a symbolic link.
+// ClearLogPlace renames a folder that occupies the event log's path.
 func ClearLogPlace(at string, logger *slog.Logger) {
 	path := filepath.Join(StateDir(at), "events.jsonl")
 	info, err := disk.Lstat(path)

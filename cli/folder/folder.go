@@ -23,7 +23,7 @@ func IgnoreNotExist(err error) error {
 	return err
 }
 
-// HideFromGit makes git ignore the runtime files, because the city might be in a repository.
+// HideFromGit makes git ignore everything in dir.
 func HideFromGit(dir string) error {
 	err := WriteNew(filepath.Join(dir, ".gitignore"), "*\n")
 	if errors.Is(err, fs.ErrExist) {
@@ -32,8 +32,7 @@ func HideFromGit(dir string) error {
 	return err
 }
 
-// LinkBinary creates .gc/bin/gc, a link to this program. It removes everything else from that folder, which comes first
-// on every agent's PATH.
+// LinkBinary links .gc/bin/gc to this program, and removes everything else from that folder.
 func LinkBinary(dir string) error {
 	exe, err := os.Executable()
 	if err != nil {

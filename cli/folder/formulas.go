@@ -12,7 +12,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// FindFormula reads the named formula. The caller passes all formulas that apply in the rig.
+// FindFormula reads the named formula. all must contain the formulas that apply in the rig.
 func FindFormula(c *config.City, name, rig string, all []formula.Source) (*formula.Formula, error) {
 	f, err := formula.Find(name, all)
 	if err == nil || slices.ContainsFunc(all,
@@ -41,8 +41,7 @@ func FindFormula(c *config.City, name, rig string, all []formula.Source) (*formu
 			strings.Join(has, ", rig "), has[0])
 }
 
-// FormulaProblems returns a line for each default_sling_formula that is missing or invalid. These are not configuration
-// errors, because formulas can change later.
+// FormulaProblems returns a line for each default_sling_formula that is missing or invalid.
 func FormulaProblems(ctx context.Context, c *config.City) []string {
 	troubles, ok := deadline.New[[]string](1).Do(ctx, "formulas", time.Now(), ReadTimeout,
 		func() []string { return formulaProblems(c) })
@@ -56,7 +55,7 @@ func FormulaProblems(ctx context.Context, c *config.City) []string {
 func formulaProblems(c *config.City) []string {
 	type trouble struct {
 		text string
-		of   []string // names of the agents and pools that use the formula
+		of   []string
 	}
 	var all []trouble
 	found, failed := map[string][]formula.Source{}, map[string]error{}
@@ -95,8 +94,7 @@ func formulaProblems(c *config.City) []string {
 	return out
 }
 
-// formulasFor returns the formulas that apply in a rig or, if rig is "", in the city. A built-in formula is not on
-// disk before its first use.
+// formulasFor adds built-in formulas, which are not on disk before their first use.
 func formulasFor(c *config.City, rig string) ([]formula.Source, error) {
 	layers := slices.DeleteFunc(c.Layers(),
 		func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig })

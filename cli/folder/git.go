@@ -19,7 +19,7 @@ const gitLimit = 5 * time.Second
 func Exposed(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
-	const notIgnored = 1 // git's exit code; 128 means that the folder is not in a repository
+	const notIgnored = 1 // git's exit code
 	c := exec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false", "-c",
 		"core.hooksPath=/dev/null", "-C", dir, "check-ignore", "--quiet", "--",
 		filepath.Join(WorkFolder, "beads.db"))

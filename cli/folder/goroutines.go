@@ -35,7 +35,7 @@ type TaskGroup struct {
 	OnFault Faults
 }
 
-// Go calls f in one of the group's goroutines.
+// Go calls f in a new goroutine.
 func (h *TaskGroup) Go(f func() error) {
 	h.Group.Go(func() (err error) {
 		if fault := recovery.Catch(func() { err = f() }); fault != nil {

@@ -23,8 +23,7 @@ func HoldCity(dir string) (release func(), err error) {
 	return func() { _ = hold.Release() }, nil // the exit of this process releases the lock
 }
 
-// RemoveSocket removes the socket of a controller that was killed. The caller must hold the city's lock, so that no
-// process is listening on the socket.
+// RemoveSocket removes the socket of a controller that was killed. The caller must hold the city's lock.
 func RemoveSocket(dir string) error {
 	at := disk.FindSocket(SocketPath(dir))
 	if info, err := os.Lstat(at); err == nil && info.Mode().Type() == fs.ModeSocket {
@@ -78,7 +77,6 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 
 // PIDText returns the process ID in the city's PID file, or "" if it is unknown.
 func PIDText(dir string) string {
-	// without the file, the process ID is unknown
 	data, _ := disk.ReadFile(filepath.Join(StateDir(dir), "daemon.pid"))
 	return strings.TrimSpace(string(data))
 }

@@ -19,8 +19,7 @@ func FileLogger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(
 // QuietLogger returns a logger that discards everything.
 func QuietLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// stateLog is .gc/controller.log, to which every controller of the city writes. Write opens the file by its path, so it
-// checks the file first.
+// stateLog writes to .gc/controller.log. It opens the file by its path, so it checks the file first.
 type stateLog struct {
 	at string
 	to *lumberjack.Logger

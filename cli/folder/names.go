@@ -26,9 +26,7 @@ func DefaultCityName(base string) string {
 	if name = strings.TrimLeft(name, "-._"); name == "" {
 		return "city"
 	}
-	return name[:min(len(name), longestName)] // at this point each letter is one byte
+	return name[:min(len(name), longestName)]
 }
 
-// longestName is the maximum length of the name that DefaultCityName returns. The user can choose a better one with
-// --name.
 const longestName = 64

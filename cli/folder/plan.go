@@ -30,8 +30,7 @@ func Plan(c *config.City, dir string) []agent.Want {
 	return agent.Plan(c, ThisHost(dir))
 }
 
-// PlanOf returns the agents that should run. If running is not nil, it uses the environment of that snapshot's
-// controller.
+// PlanOf is like Plan, but uses the environment of running's controller, unless running is nil.
 func PlanOf(c *config.City, dir string, running *city.Snapshot) []agent.Want {
 	return agent.Plan(c, hostOf(dir, running))
 }

@@ -35,7 +35,7 @@ func hostOf(dir string, running *city.Snapshot) agent.Host {
 
 const (
 	findTime       = time.Second
-	maxHungFolders = 32 // maximum number of folders that hang at the same time
+	maxHungFolders = 32
 )
 
 // Finder returns a function that searches for programs like a shell does, but skips folders that do not respond in

@@ -13,8 +13,6 @@ import (
 	"gcity/internal/disk"
 )
 
-// savedSource lists the files that a controller reads besides city.toml, for other processes. It remains if the
-// controller is killed.
 type savedSource struct {
 	Files  []string `json:"files"`
 	Strict bool     `json:"strict,omitempty"`
@@ -22,8 +20,7 @@ type savedSource struct {
 
 func savedSourcePath(dir string) string { return filepath.Join(StateDir(dir), "config-files.json") }
 
-// SaveSource saves the names of the configuration files that a controller reads, and whether it reads them in strict
-// mode.
+// SaveSource saves which configuration files a controller reads, and whether in strict mode.
 func SaveSource(at string, s config.Source) error {
 	if len(s.Files) == 0 && !s.Strict {
 		if err := disk.Remove(savedSourcePath(at)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -40,7 +37,7 @@ func SaveSource(at string, s config.Source) error {
 
 // RemoveSource removes the file that SaveSource wrote.
 func RemoveSource(at string) {
-	// if this fails, the next controller replaces or removes the file anyway
+	// the next controller replaces or removes the file anyway
 	_ = disk.Remove(savedSourcePath(at))
 }
 
@@ -76,8 +73,7 @@ func FindCity(start string) (string, error) { return config.Find(start) }
 // LoadCity reads a configuration as a controller with this process's environment would.
 func LoadCity(dir string) (*config.City, error) { return SourceOf(dir).Load() }
 
-// LoadCityOf reads a configuration as the running controller with the snapshot s would read it. If s is nil, it uses
-// this process's environment.
+// LoadCityOf is like LoadCity, but takes the controller's environment from s, unless s is nil.
 func LoadCityOf(dir string, s *city.Snapshot) (*config.City, error) {
 	return SourceAs(dir, s).Load()
 }
@@ -87,7 +83,7 @@ func ParseConfig(dir string, data []byte, s *city.Snapshot) (*config.City, error
 	return SourceAs(dir, s).Parse(data)
 }
 
-// SourceAs is like SourceOf, but takes the controller's environment from its snapshot, unless the snapshot is nil.
+// SourceAs is like SourceOf, but takes the controller's environment from s, unless s is nil.
 func SourceAs(dir string, s *city.Snapshot) config.Source {
 	out := SourceOf(dir)
 	if s != nil {
@@ -110,13 +106,13 @@ func AddRig(dir string, r NewRig) (*config.City, error) {
 	return edit.AddRig(SourceOf(dir), r)
 }
 
-// RemoveRig removes a rig from a city's configuration file and returns the new configuration. If the parameter agents
-// is true, it also removes the rig's agents.
+// RemoveRig removes a rig from a city's configuration file and returns the new configuration. If agents is true, it
+// also removes the rig's agents.
 func RemoveRig(dir, name string, agents bool) (*config.City, error) {
 	return edit.RemoveRig(SourceOf(dir), name, agents)
 }
 
-// AsEdit gives an invalid edit a different exit code than an invalid file, because the file on disk is still valid.
+// AsEdit converts an error of an edit to a city.Error. It returns other errors unchanged.
 func AsEdit(err error) error {
 	_, unfit := errors.AsType[*edit.InvalidRig](err)
 	switch {

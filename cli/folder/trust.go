@@ -36,8 +36,7 @@ func ProgramsOf(c *config.City) []trust.Program {
 	return all
 }
 
-// CityPrograms is like ProgramsOf, but also reports whether the list is complete. An unreadable automation might name
-// further programs.
+// CityPrograms is like ProgramsOf. complete is false if some automations cannot be read.
 func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
 	all = c.Programs()
 	found, troubles := ScanFor(&automation.Scanner{}, c, time.Now())
@@ -84,7 +83,7 @@ func shownIn(dir, path string) string {
 	return path
 }
 
-// Trusted returns the grant for a city. c may be nil. Trusted reads no files until the grant is used.
+// Trusted returns the grant for a city. c may be nil. The files are read when the grant is first used.
 func Trusted(dir string, c *config.City) trust.Grant {
 	dir = canonicalDir(dir)
 	return Ledger().Check(dir, func() ([]trust.Program, error) {
@@ -101,7 +100,6 @@ func Trusted(dir string, c *config.City) trust.Grant {
 	})
 }
 
-// knownPrograms returns the programs that store the city's work. An invalid configuration does not hide them.
 func knownPrograms(dir string) []trust.Program {
 	k := LoadConfigCache(dir)
 	if k == nil {

@@ -56,8 +56,6 @@ func (f *beadFilter) flags(c *cobra.Command) {
 	c.Flags().VarP(env.Number(&f.limit, 0), "limit", "n", "list at most this many beads; 0 = all")
 }
 
-// query returns the query that the flags select. It excludes messages and run records unless the flags select a type or
-// a label.
 func (f *beadFilter) query() (beads.Query, error) {
 	q := beads.Query{Labels: f.labels, Type: f.kind, Assignee: f.assignee, Parent: f.parent,
 		Limit: f.limit}
@@ -121,7 +119,7 @@ belong to the molecule's owner, so they are listed only with --assignee OWNER or
 			q.NotType = city.NotWork()
 		}
 		most := q.MaxResults()
-		q.Limit = -1 // the most urgent bead might be old, so read all
+		q.Limit = -1 // the most urgent bead might be old
 		urgent := func(d *depot.Store, all []beads.Bead) ([]beads.Bead, int, error) {
 			all, err := withSteps(ctx, d, q, all)
 			slices.SortStableFunc(all, beads.ByUrgency)
@@ -139,8 +137,7 @@ belong to the molecule's owner, so they are listed only with --assignee OWNER or
 	return c
 }
 
-// withSteps removes the steps of assigned molecules from ready work. If the query selects an assignee, it adds that
-// assignee's steps.
+// withSteps replaces the steps of assigned molecules with those of the query's assignee.
 func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	ready []beads.Bead) ([]beads.Bead, error) {
 	if q.Parent != "" {
@@ -159,8 +156,6 @@ func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	return ready, err
 }
 
-// printBeads prints the beads that match a query. The function pick selects and sorts them; nil keeps all of them in
-// the original order.
 func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 	pick func(*depot.Store, []beads.Bead) ([]beads.Bead, int, error)) error {
 	all, err := d.List(ctx, q)

@@ -14,10 +14,8 @@ import (
 	"gcity/cli/exit"
 )
 
-// claimRetries is how often claiming a bead is tried while other processes keep changing the bead.
 const claimRetries = 20
 
-// claimBead claims a bead. Of several concurrent commands, only one succeeds.
 func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
 	var err error
 	for range claimRetries {

@@ -30,7 +30,7 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("cannot read the description: %w", err)
 		}
-		defer f.Close() // the file was only read, so nothing is lost if Close fails
+		defer f.Close()
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, beads.MaxText+1))
@@ -157,7 +157,6 @@ func (g *guard) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 	return g.Store.Restore(ctx, all)
 }
 
-// closeSteps closes the open steps of a bead, innermost first.
 func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p beads.Patch) error {
 	_, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {

@@ -77,7 +77,6 @@ func beadCreate(e *env.Env) *cobra.Command {
 	return c
 }
 
-// changed prints a change to a bead, and then reports it as an event. It does not wait for the city to react.
 func changed(ctx context.Context, e *env.Env, d *depot.Store, kind string, b beads.Bead) error {
 	if e.JSON {
 		if err := e.WriteJSON(b); err != nil {
@@ -354,7 +353,7 @@ automations create, are removed only after their steps are closed too.`,
 
 type exporting struct {
 	io.Writer
-	progress *env.Progress // nil if the progress is not shown
+	progress *env.Progress // nil if not shown
 	beads    int
 }
 
@@ -387,7 +386,6 @@ func openInput(e *env.Env, name string) (io.Reader, func(), error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read the import: %w", err)
 	}
-	// the file was only read, so nothing is lost if Close fails
 	return f, func() { _ = f.Close() }, nil
 }
 
@@ -399,7 +397,7 @@ func imported(d *depot.Store, got beads.Imported, depth int) events.Event {
 		Depth int `json:"depth,omitempty"`
 	}{d.Rig, got.Restored, depth})
 	if err != nil {
-		payload = nil // cannot happen: the payload contains only numbers and a name
+		payload = nil // cannot happen
 	}
 	return events.Event{Type: events.BeadImported, Message: importText(got), Payload: payload}
 }

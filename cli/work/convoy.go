@@ -96,7 +96,6 @@ func convoy(ctx context.Context, e *env.Env, d *depot.Store, id string) (beads.B
 	return b, at, closeOther, err
 }
 
-// joinable returns an error if a bead cannot be added to a convoy. It is called before any bead is changed.
 func joinable(ctx context.Context, e *env.Env, d *depot.Store, convoy string, ids []string) error {
 	for _, id := range ids {
 		b, err := d.Get(ctx, id)

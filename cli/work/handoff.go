@@ -97,7 +97,6 @@ func mayHandOff(ctx context.Context, l *env.Link, agent, message string, auto bo
 	return err
 }
 
-// heartbeat is the content of .gc/heartbeats/<agent>.json, from which a watchdog sees that the agent is working.
 type heartbeat struct {
 	Agent     string    `json:"agent"`
 	Timestamp time.Time `json:"timestamp"`

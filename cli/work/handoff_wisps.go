@@ -47,7 +47,6 @@ func squash(ctx context.Context, l *env.Link, me string, over []city.Wisp, words
 	return said, failed
 }
 
-// leftFor returns the unread messages from an agent to itself, newest first.
 func leftFor(ctx context.Context, e *env.Env, me string) ([]mail.Message, error) {
 	l, err := e.Open(ctx)
 	if err != nil {

@@ -70,7 +70,7 @@ type foundWork struct {
 	Agent string       `json:"agent"`
 	Text  string       `json:"text,omitempty"`
 	Items []beads.Bead `json:"items"`
-	gates city.Gates   // the open gates that the items might be waiting for
+	gates city.Gates
 }
 
 func (w *foundWork) none() bool { return w.Text == "" && len(w.Items) == 0 }
@@ -107,13 +107,11 @@ func workOf(ctx context.Context, e *env.Env, args []string) (*foundWork, error) 
 	return out, out.find(ctx, l, w)
 }
 
-// explainer is a city that can say where the values in its configuration come from.
 type explainer interface {
 	Explain(ctx context.Context, name string) (string, error)
 }
 
-// workInForce gets an agent's work from the controller, because the file is invalid or lacks the agent. Without a
-// controller, it returns the error instead.
+// workInForce gets an agent's work from the controller, because the file is invalid or lacks the agent.
 func workInForce(ctx context.Context, e *env.Env, dir, name string, instead error) (*foundWork,
 	error) {
 	near, closeNear, err := e.Dial(dir)
@@ -147,7 +145,7 @@ func queryOf(c *config.City, w *agent.Want) string {
 	return ""
 }
 
-// runQuery runs a work_query. A command that fails without any output, as grep does, has found no work.
+// runQuery treats a command that fails without output, as grep does, as no work.
 func runQuery(ctx context.Context, dir string, w *agent.Want, line string) (string, error) {
 	if err := folder.Trusted(dir, nil).Err(); err != nil {
 		return "", err
@@ -178,8 +176,6 @@ func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) 
 	return err
 }
 
-// workFor returns the agent's work in progress, else its ready work, else unassigned work of its pool. Steps of its own
-// work come last.
 func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, error) {
 	mine := beads.Query{Assignee: w.Name, NotType: city.NotWork(), Limit: -1}
 	begun, ready, pool := mine, mine, mine

@@ -256,7 +256,7 @@ func receipts(e *env.Env, all []city.Receipt) error {
 	return nil
 }
 
-// mailOf returns the mailbox for a command: the argument, GC_AGENT, or "" for the mailbox that all people share.
+// mailOf returns the mailbox for a command; "" is the one that all people share.
 func mailOf(e *env.Env, args []string) string {
 	if len(args) > 0 {
 		return args[0]

@@ -20,7 +20,7 @@ import (
 const primeLimit = 20 * time.Second
 
 type primeShape struct {
-	Agent  string `json:"agent,omitempty"` // "" if the prompt is not for an agent
+	Agent  string `json:"agent,omitempty"` // "" if not for an agent
 	File   string `json:"file,omitempty"`
 	Prompt string `json:"prompt"`
 

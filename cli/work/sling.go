@@ -20,10 +20,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// slingLimit is the timeout for sling, which might open stores and run a sling_query.
 const slingLimit = 2 * time.Minute
 
-// slingNeedsConfig says why sling needs a valid configuration.
 const slingNeedsConfig = "the configuration contains the rules for assigning work: fix the file, " +
 	"or assign the work with `gcity bead update ID --assignee NAME`"
 

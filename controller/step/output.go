@@ -47,10 +47,9 @@ func (o *Output) TakeFrom(id uint64, from string) {
 // Taken records that the command has been handled.
 func (o *Output) Taken() { o.peers.now = "" }
 
-// peers contains the addresses of commands over TCP, so that events can name their origin.
 type peers struct {
 	now     string            // address of the current command
-	waiting map[uint64]string // addresses by ID of the commands that have no reply yet
+	waiting map[uint64]string // command ID → address, until the reply
 }
 
 func (p *peers) stamp(f effect.Effect) effect.Effect {
@@ -107,7 +106,7 @@ func NotInEffect(what, verb string, err error) string {
 // Do adds an effect.
 func (o *Output) Do(f effect.Effect) { o.Effects = append(o.Effects, o.peers.stamp(f)) }
 
-// Note sets a fact that snapshots show, and records whether the fact has changed.
+// Note sets a fact that snapshots show. It sets Changed if the fact has changed.
 func (o *Output) Note(fact *string, value string) {
 	if *fact != value {
 		*fact = value

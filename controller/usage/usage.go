@@ -9,7 +9,7 @@ import (
 	"gcity/session"
 )
 
-// shownRSS is the step in bytes to which displayed memory is rounded.
+// shownRSS is the step, in bytes, in which displayed memory changes.
 const shownRSS = 100_000
 
 // Sample is the latest measurement of a session. The displayed CPU usage is for the time since the previous sample.
@@ -17,15 +17,15 @@ type Sample struct {
 	id     string
 	at     time.Time
 	cpu    time.Duration
-	shown  *city.Usage // displayed figures; immutable; nil = unknown
-	output uint64      // number of bytes that the session has printed so far
+	shown  *city.Usage // immutable; nil = unknown
+	output uint64      // bytes printed so far
 }
 
 // Take replaces the sample of a live session.
 func (s *Sample) Take(life *session.Status, u session.Usage, at time.Time) {
 	used, passed := u.CPU-s.cpu, at.Sub(s.at)
 	if s.id != life.ID {
-		// the session is new, so measure its rate over at least one second
+		// measure the rate of a new session over at least one second
 		used, passed = u.CPU, max(at.Sub(life.Started), time.Second)
 		s.shown = nil
 	}

@@ -11,17 +11,16 @@ import (
 )
 
 type options struct {
-	gcity     string // absolute path of the program under test
+	gcity     string
 	seed      uint64
 	duration  time.Duration
-	rounds    int // maximum number of faults; 0 = no limit
+	rounds    int // 0 = no limit
 	agents    int
 	only      string
 	out       io.Writer
 	interrupt <-chan os.Signal
 }
 
-// state is the state of a campaign. Only the writers use other goroutines.
 type state struct {
 	options
 	*target
@@ -31,7 +30,6 @@ type state struct {
 	breaches []string
 }
 
-// settleLimit is how long a city may take after a fault until all agents run again.
 const settleLimit = 60 * time.Second
 
 // mostBreaches ends a campaign, because later breaches are often consequences of earlier ones.
@@ -101,7 +99,6 @@ func (c *state) choose() []fault {
 	return all
 }
 
-// finish stops the city and checks the guarantees of a stopped city.
 func (c *state) finish() {
 	if out, err := c.target.command("stop"); err != nil {
 		c.breach("gcity stop: %v: %s", err, out)

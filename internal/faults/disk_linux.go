@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// ownMounts is the environment variable that marks a process in its own mount namespace.
 const ownMounts = "GCITY_FAULTS_MOUNTS"
 
 const diskSize = "size=64m"

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// fault is a kind of disturbance. inject returns when the disturbance has ended, and its error means that a guarantee
-// was broken.
+// fault is a kind of disturbance. An error from inject means that a guarantee was broken.
 type fault struct {
 	name   string
 	inject func(*state) error
@@ -75,7 +74,6 @@ func (c *state) killHolders() error {
 	return nil
 }
 
-// freezeHolder stops a holder with SIGSTOP and restarts its agent. The restart must still succeed.
 func (c *state) freezeHolder() error {
 	name := c.target.name(c.rnd.IntN(c.target.agents))
 	for _, pid := range c.target.holders() {
@@ -105,7 +103,6 @@ func (c *state) killAgents() error {
 	return nil
 }
 
-// save writes city.toml as an editor does: to a new file that it then renames.
 func (c *state) save(text string) error {
 	tmp := c.target.file() + ".new"
 	if err := os.WriteFile(tmp, []byte(text), 0o600); err != nil {
@@ -124,7 +121,6 @@ func (c *state) editAgents() error {
 	return c.save(c.target.config())
 }
 
-// editBroken writes an invalid city.toml, which the running city must ignore.
 func (c *state) editBroken() error {
 	good := c.target.config()
 	bad := []string{"", "[[agents]]\nname = 7\n", good[:len(good)/2] + "\x00",

@@ -26,8 +26,7 @@ func (c *state) settled(after string) {
 	c.breach("%s: %s after %s", after, wrong, settleLimit)
 }
 
-// difference describes how the processes differ from the configuration, or returns "". It restarts a controller that
-// has exited.
+// difference describes how the processes differ from the configuration. It restarts a controller that has exited.
 func (c *state) difference() string {
 	select {
 	case <-c.target.done:
@@ -61,8 +60,7 @@ func (c *state) difference() string {
 	return ""
 }
 
-// single checks that no agent has processes from two sessions (L11). Only several consecutive lists are proof, because
-// a replaced session can still have old processes.
+// single checks that no agent has processes from two sessions (L11). A replaced session may briefly have old processes.
 func (c *state) single(after string) {
 	pairs := c.pairs()
 	for range 3 {
@@ -148,8 +146,8 @@ func list(all []record) (text string) {
 	return text
 }
 
-// check returns the broken guarantees. seq has no gaps and no duplicates (L9). Each session has one start and one end,
-// and each run has one automation.fired event and one end (L4).
+// check returns the broken guarantees: no gap or duplicate in seq (L9), and one start and one end for each session and
+// run (L4).
 func (l *eventLog) check() (breaches []string) {
 	starts, ends := map[string][]record{}, map[string][]record{}
 	fired, over := map[string][]record{}, map[string][]record{}

@@ -21,11 +21,11 @@ type target struct {
 	env    []string
 	agents int
 	extra  int      // number of agents that edits have added
-	spoken []string // the text that each agent prints; edits change it
+	spoken []string // the text that each agent prints
 	ctl    *exec.Cmd
 	done   chan struct{} // closed when ctl has exited
 
-	mounted bool // the city has its own file system; see mountSmall
+	mounted bool
 }
 
 const commandLimit = 60 * time.Second
@@ -81,7 +81,7 @@ func (t *target) config() string {
 
 func (t *target) name(i int) string { return fmt.Sprintf("agent-%d", i) }
 
-// line returns the command of agent i. Each command is hard to stop for a different reason.
+// line returns the command of agent i. Each is hard to stop for a different reason.
 func (t *target) line(i int) string {
 	said := "said=" + t.spoken[i] + "; "
 	switch i % 4 {

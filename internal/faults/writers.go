@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// writers write events and beads during a campaign. They record each one for which the command exited with code 0.
+// writers write events and beads during a campaign, and record those that were acknowledged.
 type writers struct {
 	over chan struct{}
 	wg   sync.WaitGroup
 
 	mu         sync.Mutex
-	events     []string // subjects of the recorded events
-	beads      []string // titles of the recorded beads
+	events     []string
+	beads      []string
 	unexpected []string // commands with an exit code that means neither success nor failure
 }
 
@@ -73,7 +73,7 @@ func (w *writers) counts() (events, beads int) {
 	return len(w.events), len(w.beads)
 }
 
-// check describes each recorded event or bead that does not exist exactly once. The writers must have stopped.
+// check must be called after the writers have stopped.
 func (w *writers) check(t *target, log *eventLog) (breaches []string) {
 	breaches = w.unexpected
 	emitted := map[string]int{}

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Text formats a duration and omits trailing units that are zero: "5m", "1h30m", "12s". Configuration files accept the
-// result.
+// Text formats a duration and omits trailing units that are zero: "5m", "1h30m", "12s".
 func Text(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

@@ -61,7 +61,6 @@ func (k Kind) list() string {
 	}
 }
 
-// create returns advice on how to create an object of this kind, or "" if no advice is needed.
 func (k Kind) create() string {
 	switch first, _, _ := strings.Cut(string(k), ","); Kind(first) {
 	case Agent:
@@ -107,7 +106,7 @@ func NotFound(k Kind, name string, names []string) *Missing {
 	return m
 }
 
-// NoSuch returns the error for a name that does not exist, for callers without a list of names.
+// NoSuch is like NotFound for callers without a list of names.
 func NoSuch(k Kind, name string) *Missing {
 	return &Missing{Kind: k, Name: name, next: "run `" + k.list() + "` to see all"}
 }

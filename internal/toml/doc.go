@@ -191,7 +191,6 @@ func (d *Doc) place(at int) Place {
 	}
 }
 
-// visible escapes the characters that a terminal would interpret or hide.
 func visible(s string) string {
 	if utf8.ValidString(s) &&
 		!strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {

@@ -9,7 +9,7 @@ import (
 	burnt "github.com/BurntSushi/toml"
 )
 
-// Parse parses a TOML file and returns its tree and its faults. If there are faults, the tree is incomplete or nil.
+// Parse returns the tree of a TOML file and its faults. If there are faults, the tree is incomplete or nil.
 func Parse(data []byte) (*Node, []*Fault) {
 	if f := excess(data); f != nil {
 		return nil, []*Fault{f}
@@ -32,8 +32,7 @@ func Parse(data []byte) (*Node, []*Fault) {
 	return root, nil
 }
 
-// plainSyntax replaces a message of the strict decoder. These messages are hard to understand, and quote the file,
-// which can contain secrets.
+// plainSyntax replaces messages of the strict decoder, because they quote the file, which can contain secrets.
 func plainSyntax(msg string) string {
 	const quotes = "; text must be in quotes"
 	lower := strings.ToLower(msg)
@@ -62,7 +61,7 @@ func plainSyntax(msg string) string {
 
 const maxFaults = 50
 
-// duplicates returns a fault for each key that is defined twice. The strict decoder reports only the first duplicate.
+// duplicates finds all duplicate keys; the strict decoder reports only the first.
 func duplicates(t *Node, path string, data []byte) []*Fault {
 	if t == nil {
 		return nil
@@ -116,8 +115,7 @@ func LineStarts(data []byte) []int {
 	return out
 }
 
-// excess returns a fault if the file has too many levels or keys. It must run before the parsers, because they are
-// recursive and build a tree.
+// excess must run before the parsers, which are recursive and build a tree.
 func excess(data []byte) *Fault {
 	depth, dots, keys := 0, 0, 0
 	for i := 0; i < len(data); i++ {
@@ -166,8 +164,7 @@ func LineEnd(data []byte) int {
 	return len(data)
 }
 
-// skipString returns the length of the string at the start of data. It ends an unterminated string at the end of its
-// line.
+// skipString returns the length of the string at the start of data.
 func skipString(data []byte, quote byte) int {
 	long := []byte{quote, quote, quote}
 	multi := bytes.HasPrefix(data, long)

@@ -6,7 +6,7 @@ type keyPlace struct{ key, value int }
 
 type places map[string]keyPlace
 
-// sep separates the parts of a path. Files with a NUL byte are rejected, so keys cannot contain it.
+// sep separates the parts of a path. Keys cannot contain it.
 const sep = "\x00"
 
 func below(path, part string) string {

@@ -96,8 +96,7 @@ const (
 	maxDepth = 32
 )
 
-// readTree parses a file and returns its tree. It checks only the syntax; duplicates and the strict decoder check
-// everything else.
+// readTree checks only the syntax.
 func readTree(data []byte) (*Node, *Fault) {
 	b := &builder{data: data, root: &Node{Shape: ShapeTable}}
 	b.table = b.root
@@ -125,7 +124,7 @@ type builder struct {
 	p     unstable.Parser
 	data  []byte
 	root  *Node
-	table *Node // the table to which the next keys belong
+	table *Node
 }
 
 func (b *builder) expression(e *unstable.Node) *Fault {

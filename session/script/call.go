@@ -26,13 +26,11 @@ const (
 	pipeWait = 2 * time.Second
 	// startPipeWait replaces pipeWait after a start, because the new session can keep the output open.
 	startPipeWait = 200 * time.Millisecond
-	// maxOutput is how many bytes of a script's output are kept. The oldest are dropped.
-	maxOutput = 64 << 10
-	// unknownOp is a script's exit code for an unsupported operation
-	unknownOp = 2
+	maxOutput     = 64 << 10
+	unknownOp     = 2
 )
 
-// call executes the script for one operation. For an operation that the script does not support, known is false.
+// call executes the script. known is false if the script does not support the operation.
 func (p *Provider) call(ctx context.Context, op, name string, args []string,
 	stdin []byte) (out []byte, known bool, err error) {
 	return p.carryOut(ctx, request{op: op, name: name, args: args, stdin: stdin})
@@ -42,7 +40,7 @@ type request struct {
 	op, name string
 	args     []string
 	stdin    []byte
-	env      string // additional environment entry for the script; "" for none
+	env      string // additional entry; "" = none
 }
 
 func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known bool, err error) {
@@ -101,7 +99,6 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	return stdout.buf.Bytes(), true, nil
 }
 
-// action is one of the script's operations. Error messages contain the verb.
 type action struct{ verb, op string }
 
 func (p *Provider) do(ctx context.Context, a action, name string, args []string,
@@ -182,8 +179,6 @@ func scriptEnv(environ []string, city, state string) []string {
 		"GC_EXEC_STATE_DIR="+state)
 }
 
-// startRequest is the JSON that a script reads to start a session. gcity itself performs pre_start, setup, readiness
-// and the first nudge.
 type startRequest struct {
 	WorkDir string            `json:"work_dir"`
 	Command string            `json:"command"`

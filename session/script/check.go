@@ -12,7 +12,7 @@ import (
 	"gcity/session"
 )
 
-// Check implements session.Checker. It verifies that the script exists, is executable, and lists its sessions in time.
+// Check implements session.Checker.
 func (p *Provider) Check(ctx context.Context) error {
 	if err := executable(p.o.Script); err != nil {
 		return err

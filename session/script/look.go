@@ -14,16 +14,12 @@ import (
 const (
 	// awaitProcess is how long to wait for the process of a new session to appear on this machine.
 	awaitProcess = 500 * time.Millisecond
-	// sweepLimit is how long to wait for a session's killed processes to exit.
-	sweepLimit = 5 * time.Second
-	// asksAtOnce is the maximum number of concurrent script calls about individual sessions.
-	asksAtOnce = 8
-	// asksLimit is the time limit for all script calls about individual sessions during one List.
-	asksLimit = opLimit
+	sweepLimit   = 5 * time.Second
+	asksAtOnce   = 8
+	asksLimit    = opLimit
 )
 
-// List implements session.Provider. It calls the script once for all sessions, and again for each one that is draining
-// or has an idle timeout. A session keeps its last known state if its call takes too long.
+// List implements session.Provider. A session keeps its last known state if the script takes too long.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	names := p.sorted()
@@ -50,8 +46,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// lookAll updates the state of sessions. The map ids contains their IDs by name. The parameter running contains the
-// names of the sessions that the script listed.
+// lookAll updates sessions. ids contains their IDs by name, and running the names that the script listed.
 func (p *Provider) lookAll(ctx context.Context, ids map[string]string, running []string) {
 	ctx, cancel := context.WithTimeout(ctx, asksLimit)
 	defer cancel()
@@ -201,8 +196,7 @@ func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64)
 	}
 }
 
-// find returns the oldest of the session's processes that is not a child of another one. It returns 0 if none is
-// visible on this machine.
+// find returns the oldest of the session's processes that is not a child of another one, or 0.
 func find(id string) (pid int, start uint64) {
 	mark := sessionMark + id
 	pids, err := proc.All()

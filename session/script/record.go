@@ -20,7 +20,7 @@ const version = 1
 
 type record struct {
 	Version int       `json:"version"`
-	Name    string    `json:"name"` // "" without a session
+	Name    string    `json:"name"` // "" = no session
 	Agent   string    `json:"agent"`
 	City    string    `json:"city"`
 	ID      string    `json:"id"`
@@ -30,9 +30,8 @@ type record struct {
 	Rows    int       `json:"rows"`
 	Idle    bool      `json:"idle,omitempty"` // the session has an idle timeout
 	// processes of the session have been seen on this machine
-	Local bool `json:"local,omitempty"`
-	Asked bool `json:"asked,omitempty"` // a stop has been requested
-	// the start is not complete; if the controller dies, the next controller undoes the start
+	Local       bool                `json:"local,omitempty"`
+	Asked       bool                `json:"asked,omitempty"` // a stop has been requested
 	Starting    bool                `json:"starting,omitempty"`
 	Marks       map[string]string   `json:"marks,omitempty"`
 	Fingerprint session.Fingerprint `json:"fingerprint"`
@@ -86,8 +85,7 @@ func (p *Provider) remove(name string) error {
 	return nil
 }
 
-// readRecords returns the session records in a folder. It fails if it cannot read one of them, because gcity could
-// otherwise start that session again.
+// readRecords fails if it cannot read a record, because gcity could otherwise start that session again.
 func readRecords(dir string) ([]record, error) {
 	files, err := disk.ReadDir(dir)
 	if err != nil {
@@ -116,8 +114,7 @@ func readRecords(dir string) ([]record, error) {
 	return all, nil
 }
 
-// SetMeta implements session.Marker. It writes the mark to the record for gcity, and passes it to the script for other
-// programs.
+// SetMeta implements session.Marker.
 func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 	e, release, err := p.lock(ctx, name)
 	if err != nil {

@@ -34,7 +34,7 @@ type Options struct {
 	Script string // absolute path of the program
 	// folder of the records, created if necessary; each script of a city needs its own
 	Dir string
-	// the controller's environment; shell.ScriptEnv selects the script's variables
+	// the controller's environment
 	Environ []string
 
 	Observe bool         // read-only: the provider does not change anything
@@ -49,8 +49,8 @@ type Provider struct {
 
 	mu       sync.Mutex
 	sessions map[string]*entry
-	lacks    map[string]bool      // operations that the script does not support
-	stops    map[string]*stopping // stops in progress, by session
+	lacks    map[string]bool // operations that the script does not support
+	stops    map[string]*stopping
 }
 
 type entry struct {
@@ -60,7 +60,7 @@ type entry struct {
 	// cancels the operation that holds the lock; nil if a stop must wait instead
 	interrupt context.CancelCauseFunc
 
-	pid      int    // the agent's PID; 0 if the agent is on another machine or was not found
+	pid      int    // the agent's PID; 0 = unknown
 	start    uint64 // start time of that process
 	activity time.Time
 	attached int
@@ -82,7 +82,7 @@ var (
 	_ session.Patient      = (*Provider)(nil)
 )
 
-// New returns a provider that has read the stored records. It does not execute the script.
+// New returns a provider with the stored sessions. It does not execute the script.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -130,7 +130,6 @@ const patience = 3*opLimit + 2*sweepLimit
 // Patience implements session.Patient.
 func (*Provider) Patience(string) time.Duration { return patience }
 
-// lock waits for a session's lock. It creates the session's entry if necessary.
 func (p *Provider) lock(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		p.mu.Lock()
@@ -255,8 +254,7 @@ func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *
 	return p.end(ctx, old)
 }
 
-// undoStart ends a session after a failed start, and restores the previous record. If undoStart fails, the session
-// stays listed, and the next List or Stop tries again.
+// undoStart ends a session after a failed start. If it fails, the next List or Stop tries again.
 func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *record) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, opLimit)
 	defer cancel()
@@ -292,7 +290,7 @@ func (p *Provider) Interrupt(ctx context.Context, name string) error {
 	return p.do(ctx, action{"interrupt", "interrupt"}, name, nil, nil)
 }
 
-// Send implements session.Provider. The script reads the text from standard input, types it and submits it.
+// Send implements session.Provider.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
@@ -324,7 +322,7 @@ func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.do(ctx, action{"clear", "clear-scrollback"}, name, nil, nil)
 }
 
-// Output implements session.Provider. The visible screen has as many lines as the session was started with.
+// Output implements session.Provider.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	p.mu.Lock()
 	e := p.sessions[name]
@@ -387,7 +385,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	return all, nil
 }
 
-// sorted returns the names of all sessions in order. The caller must hold p.mu.
+// sorted returns the names of all sessions. The caller must hold p.mu.
 func (p *Provider) sorted() []string {
 	names := make([]string, 0, len(p.sessions))
 	for name, e := range p.sessions {

@@ -10,10 +10,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// askEvery is how often a stop asks the script about a session on another machine.
 const askEvery = 500 * time.Millisecond
 
-// errEnding is the cancellation cause of operations on a session that is being stopped.
 var errEnding = errors.New("the session is being stopped")
 
 // stopping is a stop in progress. Other stops of the session can only shorten its grace period.
@@ -27,8 +25,7 @@ type stopping struct {
 	late bool // the stop failed because its first caller's deadline passed
 }
 
-// Stop implements session.Provider. The script stops the session. Then Stop kills the processes that are left on this
-// machine.
+// Stop implements session.Provider. It kills local processes that the script did not stop.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
 	for {
 		s, isNew := p.join(name, max(grace, 0))
@@ -52,8 +49,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	}
 }
 
-// join returns the stop in progress, or a new one, which the caller must perform if isNew is true. It cancels other
-// operations on the session.
+// join returns the stop in progress, or a new one that the caller must perform.
 func (p *Provider) join(name string, grace time.Duration) (s *stopping, isNew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,8 +139,6 @@ func (p *Provider) unask(e *entry) {
 	}
 }
 
-// ask interrupts the session, and waits until the session or its grace period ends. The grace period starts after the
-// interrupt.
 func (p *Provider) ask(ctx context.Context, rec *record, s *stopping, grace time.Duration) {
 	var asking recovery.Group
 	defer asking.Wait()
@@ -204,7 +198,6 @@ func (p *Provider) awaitEnd(ctx context.Context, rec *record) {
 	}
 }
 
-// end stops a session and kills its remaining processes, including those of an incomplete start.
 func (p *Provider) end(ctx context.Context, rec *record) error {
 	if rec.Starting {
 		if err := sweep(startMark + rec.ID); err != nil {

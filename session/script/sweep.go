@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// sessionMark is the beginning of the environment entry that identifies a session's processes.
+	// sessionMark begins the environment entry of a session's processes.
 	sessionMark = "GC_SESSION_ID="
-	// startMark is the beginning of the environment entry that identifies a starting script and its child processes.
+	// startMark begins the environment entry of a starting script and its children.
 	startMark = "GC_EXEC_START="
 )
 
@@ -28,8 +28,7 @@ func sweep(mark string) error {
 	return nil
 }
 
-// checkRecord reports whether a session is alive. listed says whether the script lists the session. A local session
-// without processes is not alive.
+// checkRecord reports whether a session is alive. listed says whether the script lists it.
 func (p *Provider) checkRecord(e *entry, rec *record, listed bool) bool {
 	if listed {
 		return p.processes(e, rec)
@@ -46,8 +45,7 @@ func (p *Provider) checkRecord(e *entry, rec *record, listed bool) bool {
 	return pid > 0 && proc.Lives(pid, start)
 }
 
-// abortStart ends a session after an unfinished start. If the script cannot stop the session, it remains alive.
-// The caller must hold the lock.
+// abortStart ends a session after an unfinished start. The caller must hold the lock.
 func (p *Provider) abortStart(ctx context.Context, e *entry, rec *record) {
 	if p.o.Observe {
 		return // another controller may be starting the session

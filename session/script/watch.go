@@ -74,7 +74,7 @@ func (p *Provider) over(ctx context.Context, e *entry, rec *record) bool {
 	return err == nil && !runs
 }
 
-// Attach implements session.Attacher. It runs the script on a new terminal. The script resizes the session.
+// Attach implements session.Attacher. It runs the script on a new terminal.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	e, err := p.living("attach to", name)

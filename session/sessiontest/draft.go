@@ -8,8 +8,6 @@ import (
 	"gcity/session"
 )
 
-// drafting returns a function that types as a viewer of the session "a". If Harness.Draft is nil, it uses
-// session.Attacher.
 func drafting(t *testing.T, h Harness, p session.Provider) func(keys string, draft bool) {
 	if h.Draft != nil {
 		return func(keys string, draft bool) { h.Draft(t, p, "a", keys, draft) }

@@ -80,8 +80,8 @@ func Census(t testing.TB, city string) map[string][]int {
 type Kills struct {
 	// Open opens a provider for a city, and registers a cleanup that stops the city's sessions.
 	Open    func(t *testing.T, city string) session.Provider
-	N       int           // number of kills
-	Seed    uint64        // seed of the random times; 0 for a new seed, which is logged
+	N       int
+	Seed    uint64        // seed of the random times; 0 = a new seed
 	Longest time.Duration // maximum lifetime of a controller
 }
 
@@ -152,7 +152,7 @@ func killOnce(t *testing.T, random *rand.Rand, city string, longest time.Duratio
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if random.IntN(2) == 0 { // kill an agent that the controller must then restart
+	if random.IntN(2) == 0 { // the controller must restart this agent
 		for name, pid := range first {
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil ||
 				!proc.WaitPid(pid, eventually.Timeout) {

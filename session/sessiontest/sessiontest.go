@@ -32,7 +32,7 @@ type Harness struct {
 	// ASCII says why the agent does not echo non-ASCII text unchanged; "" means that it does.
 	ASCII string
 
-	// Parallel means that the cases can run at the same time, because they share nothing.
+	// Parallel means that the cases can run at the same time.
 	Parallel bool
 
 	// Remote means that sessions run on another machine, so their statuses have no PID.

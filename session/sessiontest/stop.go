@@ -8,8 +8,7 @@ import (
 	"gcity/session"
 )
 
-// StopSignals tests which signal Stop sends, for providers that can read the mode of the agent's terminal. If a session
-// ignores the signal, the test times out.
+// StopSignals tests which signal Stop sends, for providers that can read the mode of the agent's terminal.
 func StopSignals(t *testing.T, h Harness) {
 	for _, c := range []struct {
 		name, command, signal string

@@ -27,11 +27,9 @@ const (
 	dialDeadline = 10 * time.Second
 	// escapeTimeout limits the wait for the rest of an escape sequence.
 	escapeTimeout = 50 * time.Millisecond
-	// maxTypedAhead is the maximum amount of input that is kept for an agent that does not read it. Further input is
-	// dropped.
-	maxTypedAhead = 1 << 20
-	ctrlC         = 0x03
-	// minRowsForStatus is the minimum height of a terminal that shows the detach key in its last row.
+	// maxTypedAhead is the maximum unread input, in bytes. Further input is dropped.
+	maxTypedAhead    = 1 << 20
+	ctrlC            = 0x03
 	minRowsForStatus = 12
 )
 
@@ -42,7 +40,6 @@ type Terminal struct {
 	Detach  detach.Key // key that leaves an agent
 }
 
-// attachment is a connection to an agent's terminal.
 type attachment struct {
 	in, out *os.File
 	agent   string
@@ -54,12 +51,12 @@ type attachment struct {
 	typed       chan []byte // the user's input; closed when the terminal is closed
 	cols        int
 	rows        int
-	ended       bool              // the session or the connection ended
-	status      *statusrow.Writer // shows the detach key in the last row; nil in a small terminal
+	ended       bool
+	status      *statusrow.Writer // nil in a small terminal
 }
 
-// AttachTo connects the terminal to an agent until the user detaches, the session ends or ctx ends. It returns a
-// message for the status line, and whether the session ended. It always restores the terminal's modes.
+// AttachTo connects the terminal to an agent until the user detaches, the session ends or ctx ends. message is for the
+// status line. The terminal's modes are always restored.
 func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (message string,
 	ended bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -139,8 +136,6 @@ type attachResult struct {
 	err  error
 }
 
-// dial requests the agent's terminal and stores it in v.term. If the user cancels, it returns a message for the status
-// line.
 func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
 	// the deadline covers only the request; see city.Control
 	ctx, cancel := context.WithTimeout(ctx, dialDeadline)
@@ -245,13 +240,12 @@ func (v *attachment) resize() {
 	if err == nil && (cols != v.cols || rows != v.rows) {
 		v.cols, v.rows = cols, rows
 		if v.status != nil {
-			_ = v.status.Resize(cols, rows) // if the terminal is gone, copying the output fails too
+			_ = v.status.Resize(cols, rows)
 		}
 		_ = v.term.Resize(cols, v.agentRows())
 	}
 }
 
-// read sends input to v.typed. When the terminal is closed, it closes the channel.
 func (v *attachment) read(ctx context.Context, keys io.Reader) {
 	buf := make([]byte, 4096)
 	for {
@@ -271,7 +265,7 @@ func (v *attachment) read(ctx context.Context, keys io.Reader) {
 	}
 }
 
-// write sends input to the agent. An agent that does not read blocks only this goroutine.
+// write blocks while the agent does not read.
 func (v *attachment) write(ctx context.Context) {
 	for {
 		select {
@@ -285,7 +279,6 @@ func (v *attachment) write(ctx context.Context) {
 	}
 }
 
-// inputQueue is input that the agent has not read yet.
 type inputQueue struct {
 	mu   sync.Mutex
 	buf  []byte
@@ -326,9 +319,7 @@ func reversed(text string) string { return "\x1b[7m" + text + "\x1b[m" }
 const saveModes = "\x1b[?12s\x1b[?1007s"
 
 // resetModes undoes the changes that a program may have made to the terminal, and then leaves the alternate screen. It
-// ends an open string, VT52 mode, an encoding other than UTF-8, and an open link. It restores the modes that saveModes
-// saved. It resets the Kitty keyboard on both screens, because each screen has its own stack. It also resets keys,
-// mouse, paste, margins, character sets, origin, wrap, cursor and colors.
+// resets the Kitty keyboard on both screens, because each screen has its own stack.
 const resetModes = "\x1b\\" + "\x1b<" + "\x1b%G" + "\x1b]8;;\x1b\\" + "\x1b[?12r\x1b[?1007r" +
 	"\x1b[?1049h" +
 	"\x1b[<9u" + "\x1b[>4;0m" +

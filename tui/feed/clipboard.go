@@ -16,8 +16,6 @@ func ClipboardSequence(text string, tmux bool) string {
 	return s
 }
 
-// clipboardDeadline is the time limit for a clipboard program. Programs that serve the clipboard keep running in the
-// background.
 const clipboardDeadline = 3 * time.Second
 
 func clipboardProgram(getenv func(string) string) []string {

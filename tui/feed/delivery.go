@@ -17,8 +17,7 @@ type Delivery struct {
 	Processed atomic.Bool
 }
 
-// Sender sends news to one program and records the deliveries. A program that quits might not have read the newest
-// deliveries.
+// Sender sends news to one program and records the deliveries.
 type Sender struct {
 	runner *Runner
 	recent []*Delivery
@@ -36,8 +35,7 @@ func (p *Sender) Missed() []*Delivery {
 	return slices.DeleteFunc(p.recent, func(d *Delivery) bool { return d.Processed.Load() })
 }
 
-// Deliveries contains a program's senders, one per room. The model's goroutine owns it until the program ends. After
-// that, the goroutine that calls Finish owns it.
+// Deliveries contains a program's senders, one per room. The model's goroutine owns it until the program ends.
 type Deliveries struct {
 	Ctx     context.Context
 	Gap     time.Duration
@@ -52,7 +50,7 @@ type runningSender struct {
 	done   chan struct{}
 }
 
-// Start starts sending a room's news, and stops the previous room's sender. It does not wait.
+// Start starts sending a room's news, and stops the previous room's sender.
 func (p *Deliveries) Start(r *Runner) {
 	if p.stop != nil {
 		p.stop()
@@ -72,7 +70,7 @@ func (p *Deliveries) Start(r *Runner) {
 	})
 }
 
-// Finish waits for all senders after the program has ended. It stores the news that the program has not processed.
+// Finish waits for all senders after the program has ended, and stores the unprocessed news.
 func (p *Deliveries) Finish() {
 	if p.stop != nil {
 		p.stop()

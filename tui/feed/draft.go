@@ -15,9 +15,8 @@ import (
 	"time"
 )
 
-// ConfigFile gives access to the city's configuration for editing. Users edit copies, so that a half-written file is
-// never applied. The file name "" stands for city.toml. Check, Plan and Replace are called from one goroutine at a
-// time. Only these methods may read files.
+// ConfigFile gives access to the city's configuration for editing. The file name "" stands for city.toml. Check, Plan
+// and Replace are called from one goroutine at a time. Only these methods may read files.
 type ConfigFile interface {
 	// Path returns the absolute path of a file.
 	Path(file string) string
@@ -37,8 +36,7 @@ type ConfigFile interface {
 // Plan lists the changes that a configuration would cause if it were applied now.
 type Plan struct {
 	Changes []Change // one per agent, including unchanged agents, in any order
-	// further information, for example what is uncertain
-	Notes []string
+	Notes   []string
 }
 
 // Change is the planned effect on one agent.
@@ -47,7 +45,7 @@ type Change struct {
 	Pool  string // its pool; "" = none
 	// "stop", "fail", "drain", "restart", "start", "wait" or "none"; other values are shown unchanged
 	Kind string
-	Why  string // reason shown to the user; for a restart, the fields that differ
+	Why  string // reason shown to the user
 }
 
 // FileLine is a position in the configuration.
@@ -58,10 +56,10 @@ type FileLine struct {
 
 // Draft is a configuration that is being edited.
 type Draft struct {
-	File     string // configuration file; "" = city.toml
+	File     string // "" = city.toml
 	Path     string // path of the copy
-	original []byte // content of the file when it was copied
-	Line     int    // line for the editor; 0 = the beginning
+	original []byte
+	Line     int // line for the editor; 0 = the beginning
 }
 
 func (r *Runner) Discard(d DiscardDraft) {
@@ -74,8 +72,7 @@ func (r *Runner) Discard(d DiscardDraft) {
 
 const planDeadline = 15 * time.Second
 
-// EditDraft runs the editor on the edit's draft, or on a new draft if the edit does not contain one. It returns the
-// draft.
+// EditDraft runs the editor on the edit's draft, or on a new draft if it has none. It returns the draft.
 func (r *Runner) EditDraft(ctx context.Context, o Terminal, e Edit) (d *Draft, err error) {
 	if d = e.Draft; d == nil {
 		if d, err = NewDraft(r.Config, e.At); err != nil {
@@ -115,11 +112,9 @@ func CheckDraft(ctx context.Context, config ConfigFile, d *Draft, editorErr erro
 	return e
 }
 
-// draftAge is the age at which an abandoned draft is removed.
 const draftAge = 7 * 24 * time.Hour
 
-// SweepDrafts removes abandoned drafts of a city's configuration. It touches only regular files with the name of a
-// draft.
+// SweepDrafts removes abandoned drafts of a city's configuration.
 func SweepDrafts(dir string) {
 	dir = filepath.Join(dir, ".gc")
 	entries, _ := disk.ReadDir(dir) // continue with the readable entries

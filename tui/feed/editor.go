@@ -14,11 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// foreground is a program that temporarily uses the terminal.
 type foreground struct {
 	Cmd         *exec.Cmd
 	kind        string // "editor", "pager"
-	commandLine string // its command as configured by the user
+	commandLine string
 	variable    string // environment variable that sets the command; "" = none
 }
 

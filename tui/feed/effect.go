@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Effect is something that the model requests. The types below are the only effects; the runner carries them out.
+// Effect is a request of the model that the runner carries out.
 type Effect interface{ effect() }
 
 type (
@@ -31,8 +31,7 @@ type (
 	}
 	// Wake makes the room handle a message after the delay.
 	Wake struct{ After time.Duration }
-	// Watch makes the pane show an agent's session, a run's output, or nothing. A different session ID means a
-	// different terminal, even for the same agent.
+	// Watch makes the pane show an agent's session, a run's output, or nothing.
 	Watch struct {
 		Agent, Session string
 		Run            string // ID of the run's record

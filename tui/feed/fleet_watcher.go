@@ -16,17 +16,15 @@ import (
 const (
 	// FleetRefreshGap is the minimum time between two snapshots of a hidden city, and between two updates of the list.
 	FleetRefreshGap = time.Second
-	// FleetPollInterval is how often a city is polled. Only a poll shows whether an idle city still responds.
+	// FleetPollInterval is how often a city is polled.
 	FleetPollInterval = 5 * time.Second
 	// FleetPollTimeout is the time limit for a poll.
 	FleetPollTimeout = 2 * time.Second
-	// SilenceGrace is how long requests to a city can fail before the list calls the city unresponsive. It is longer
-	// than the list needs to learn that the city's controller has exited or has been replaced.
+	// SilenceGrace is how long requests to a city can fail before the list calls the city unresponsive.
 	SilenceGrace = 3 * time.Second
 )
 
-// FleetWatcher maintains the list of cities. Each city has its own goroutines, so a city that hangs does not delay
-// other cities.
+// FleetWatcher maintains the list of cities. A city that hangs does not delay the others.
 type FleetWatcher struct {
 	r      *Runner
 	cities Cities
@@ -37,12 +35,12 @@ type FleetWatcher struct {
 	problem      string
 	Responded    bool // the directory has responded at least once
 	listed       bool // the directory has returned a list at least once
-	unmaintained bool // currently no process maintains the list
+	unmaintained bool
 	Mailbox      *Mailbox
 	Published    *fleet.List
 	wake         chan struct{}
 	hurry        chan struct{} // ends the delay before the next update of the list
-	refreshed    time.Time     // time of the latest Refresh
+	refreshed    time.Time
 }
 
 // CityWatch is what the watcher knows about one city.
@@ -57,7 +55,6 @@ type CityWatch struct {
 	controller   controllerID
 }
 
-// controllerID distinguishes a controller from its successor. It is empty for a city that a supervisor runs.
 type controllerID struct {
 	pid     int
 	started int64 // in nanoseconds; two values of [time.Time] for the same time can differ
@@ -73,7 +70,6 @@ func controllerOf(in *city.Info, before controllerID) controllerID {
 	return controllerID{in.PID, in.Since.UnixNano()}
 }
 
-// forget removes what the previous controller of the city has reported.
 func (b *CityWatch) forget() {
 	b.summary = fleet.Summary{Name: b.summary.Name, Color: b.summary.Color}
 	b.responded, b.unresponsive, b.lastResponse = false, "", time.Time{}
@@ -84,7 +80,7 @@ func NewFleetWatcher(r *Runner) *FleetWatcher {
 		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
 }
 
-// Refresh makes the directory read the list immediately. It does not wait.
+// Refresh makes the directory read the list immediately.
 func (l *FleetWatcher) Refresh() {
 	if d, ok := l.cities.Directory.(city.Refresher); ok {
 		d.Refresh()
@@ -111,7 +107,7 @@ func (l *FleetWatcher) SetMailbox(to *Mailbox) {
 // Run reads the directory until ctx ends.
 func (l *FleetWatcher) Run(ctx context.Context) {
 	l.r.Spawn("fleet", l.publish)
-	logged := "" // the most recently logged reason, so that a repeated reason is logged only once
+	logged := ""
 	for tries := 0; ; tries++ {
 		var cause error
 		for infos, err := range l.cities.Directory.Watch(ctx) {
@@ -240,7 +236,7 @@ func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 	}
 }
 
-// poll polls a city to check that it still responds, and to learn the time of its last patrol.
+// poll checks that a city still responds and still patrols.
 func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 	c := l.ownCity(b)
 	for {
@@ -270,7 +266,7 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 	}
 }
 
-// Take records a snapshot. Only the response to a poll has a current time of the last patrol.
+// Take records a snapshot. Only a polled snapshot has the current time of the last patrol.
 func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot, polled bool) {
 	now := l.r.Now()
 	fresh := fleet.Summarize(s, now)
@@ -298,8 +294,6 @@ func (l *FleetWatcher) setUnresponsive(ctx context.Context, b *CityWatch, why st
 	})
 }
 
-// publish sends the list at most once a second, but more often after Refresh and until every running city has
-// responded.
 func (l *FleetWatcher) publish(ctx context.Context) {
 	for {
 		select {
@@ -320,8 +314,7 @@ func (l *FleetWatcher) publish(ctx context.Context) {
 	}
 }
 
-// PublishChanges sends the list if it has changed. It reports whether the next change is urgent, because a running city
-// has not responded yet or Refresh was called.
+// PublishChanges sends the list if it has changed. It reports whether the next change is urgent.
 func (l *FleetWatcher) PublishChanges() (early bool) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()

@@ -24,8 +24,8 @@ type News struct {
 	Preferences  *Preferences
 	Inspected    []Inspected
 	HistoryPages []LoadedHistory
-	Edited       *Edited     // the result of an edit; nil = nothing new
-	Fleet        *fleet.List // the cities; nil = nothing new
+	Edited       *Edited     // nil = nothing new
+	Fleet        *fleet.List // nil = nothing new
 	OpenedCity   *OpenedCity
 	Woken        bool // the delay of a Wake has passed
 }
@@ -37,8 +37,7 @@ func (n *News) Empty() bool {
 		!n.Woken
 }
 
-// MaxPending is the number of events that are kept while the model does not read. Older events are dropped, because the
-// panel would not keep them.
+// MaxPending is the number of events that are kept while the model does not read. Older ones are dropped.
 const MaxPending = panel.MaxEvents
 
 // Mailbox stores the latest news until the pump takes it. Adding news never blocks.
@@ -148,8 +147,8 @@ func (b *Mailbox) DropOutdated(newer *city.Snapshot) {
 	}
 }
 
-// Behind reports whether the mailbox has missed too many events. seq is the sequence number of the city's newest event.
-// If the mailbox is behind, the backlog is loaded again, so Behind drops the pending events.
+// Behind reports whether the mailbox has missed too many events, and then drops the pending ones. seq is the sequence
+// number of the city's newest event.
 func (b *Mailbox) Behind(seq uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

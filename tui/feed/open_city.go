@@ -14,8 +14,7 @@ type Cities struct {
 	OwnPath   string
 }
 
-// city returns a city in the list. If this program runs the city, it is accessed directly, because the supervisor
-// cannot run it too.
+// city accesses this program's own city directly, because the supervisor cannot run it too.
 func (d *Cities) city(name, path string) (city.Control, error) {
 	if d.Own != nil && path == d.OwnPath {
 		return d.Own, nil
@@ -33,7 +32,6 @@ type OpenedCity struct {
 	Problem      string         // why the switch is not possible; "" = it is possible
 }
 
-// snapshotWait is how long a switch waits for the city's snapshot.
 const snapshotWait = 300 * time.Millisecond
 
 // NoResponseYet is the reason why a new room shows no data yet.
@@ -58,8 +56,8 @@ func (r *Runner) ReadCity(ctx context.Context, newScreen terminal.ScreenMaker,
 	r.spawnIn(ctx, "pulse", func(ctx context.Context) { r.pollSnapshots(ctx, pollInterval) })
 }
 
-// OpenCity opens another city in the background and puts the OpenedCity into the mailbox of the current room. If the
-// city has no room yet, known is nil. The file savedFile contains the room's stored state; "" = none.
+// OpenCity opens another city in the background and puts the OpenedCity into the mailbox of the current room. known is
+// nil if the city has no room yet. savedFile contains the room's stored state; "" = none.
 func (r *Runner) OpenCity(e SwitchCity, known city.Control, savedFile string) {
 	a := &OpenedCity{SwitchCity: e}
 	dir := r.Root().Cities.Directory

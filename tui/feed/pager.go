@@ -14,9 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ShowInPager runs the pager in the foreground of the terminal until the pager or ctx ends. The pager has its own
-// process group, so that ctrl+c does not stop the city. No shell could continue a stopped pager, so ShowInPager does.
-// It always restores the terminal's modes.
+// ShowInPager runs the pager in the foreground of the terminal until the pager or ctx ends. It always restores the
+// terminal's modes.
 func ShowInPager(ctx context.Context, o Terminal, text string) (err error) {
 	p, err := pager(ctx, o.Environ)
 	if err != nil {
@@ -65,8 +64,8 @@ func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 	return err
 }
 
-// keepRunning continues a process group each time its leader stops. It returns after the leader has exited, but does
-// not reap it.
+// keepRunning continues a process group each time its leader stops, because no shell would. It does not reap the
+// leader.
 func keepRunning(leader int) {
 	for {
 		var info unix.Siginfo

@@ -13,7 +13,6 @@ import (
 	"gcity/events"
 )
 
-// listDeadline is the time limit for reading the list of cities before a switch to a city.
 const listDeadline = 5 * time.Second
 
 // pinned is a city that is tied to its folder. Its methods fail if the city's name refers to a different city.
@@ -24,10 +23,9 @@ type pinned struct {
 
 	mu      sync.Mutex
 	current city.Control
-	lost    bool // current has failed: a different process might run the city now
+	lost    bool
 }
 
-// pin returns the city with the given name, provided that it is in the given folder.
 func (r *Runner) pin(ctx context.Context, d city.Directory, name, path string) (city.Control,
 	error) {
 	p := &pinned{r: r, dir: d, name: name, path: path}
@@ -37,8 +35,7 @@ func (r *Runner) pin(ctx context.Context, d city.Directory, name, path string) (
 	return p, nil
 }
 
-// reconnect gets the city from the list again. This is necessary when a different process runs the city, for example a
-// headless controller instead of the supervisor.
+// reconnect gets the city from the list again, because a different process might run it now.
 func (p *pinned) reconnect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, listDeadline)
 	defer cancel()
@@ -59,7 +56,6 @@ func (p *pinned) reconnect(ctx context.Context) error {
 	return nil
 }
 
-// found returns the city's control. If the current one has failed, it first gets the city from the list again.
 func (p *pinned) found(ctx context.Context) city.Control {
 	p.mu.Lock()
 	lost := p.lost

@@ -10,7 +10,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// changeOrder orders changes by severity: agents that stop come first.
 var changeOrder = [...]string{"stop", "fail", "drain", "restart", "start", "wait", "none"}
 
 func unchanged(c *Change) bool { return c.Kind == "none" }
@@ -39,13 +38,11 @@ func sortedChanges(p *Plan) []Change {
 	return all
 }
 
-// planRow is a change to one agent, or the same change to several members of a pool.
 type planRow struct {
 	Change
 	members int // 0 = a single agent
 }
 
-// planRows groups members of a pool that have the same change for the same reason.
 func planRows(p *Plan) []planRow {
 	const several = 3
 	all := sortedChanges(p)

@@ -6,7 +6,7 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Preferences are the user's preferences. They can change while the room is open. The zero value sets no preferences.
+// Preferences are the user's preferences. The zero value sets none.
 type Preferences struct {
 	// name of a theme in Themes, or AutoTheme; "" = not set
 	Theme         string
@@ -23,7 +23,7 @@ type Preferences struct {
 	Problems      []string         // errors in the file, with positions
 }
 
-// HangupText returns text that says what happens to a city when the terminal of the program that runs it is closed.
+// HangupText says what happens to the city when the control room's terminal is closed.
 func (p *Preferences) HangupText() string {
 	switch p.OnHangup {
 	case "stop":

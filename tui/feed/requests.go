@@ -100,7 +100,7 @@ func (r *Runner) Inspect(q Inspect) {
 	})
 }
 
-// Save writes text to a new file and puts the result into the mailbox. Existing files are never overwritten.
+// Save writes text to a new file and puts the result into the mailbox.
 func (r *Runner) Save(s Save) {
 	r.Spawn("save", func(context.Context) {
 		res := Result{ID: s.ID, Title: "saving", Total: 1}

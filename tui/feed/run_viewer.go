@@ -6,7 +6,6 @@ import (
 	"gcity/tui/terminal"
 )
 
-// viewRun shows the output of a run until ctx ends. It reopens a broken stream while the run is in progress.
 func (v *Viewer) viewRun(ctx context.Context, t Watch) {
 	n := terminal.News{Run: t.Run}
 	for tries := 0; ; tries++ {
@@ -26,7 +25,7 @@ func (v *Viewer) viewRun(ctx context.Context, t Watch) {
 	}
 }
 
-// readRun reads a run's output once. It never changes lines that it has put into the mailbox.
+// readRun never changes lines that it has put into the mailbox.
 func (v *Viewer) readRun(ctx context.Context, n *terminal.News, tries *int) error {
 	var text terminal.RunOutput
 	for piece, err := range v.city.RunOutput(ctx, n.Run) {

@@ -15,10 +15,9 @@ import (
 	"gcity/city"
 )
 
-// commandDeadline is the time limit for one command. Stopping an agent, including its grace period, takes less.
+// commandDeadline must exceed the time to stop an agent, including its grace period.
 const commandDeadline = 60 * time.Second
 
-// maxConcurrent is the maximum number of commands that one action sends at the same time.
 const maxConcurrent = 8
 
 // Runner owns all goroutines of the control room except Bubble Tea's.
@@ -37,10 +36,10 @@ type Runner struct {
 	Cities     Cities      // set in the root runner
 	Missed     []*Delivery // deliveries that the room has not processed yet
 
-	hungUp       atomic.Bool // the terminal was closed
+	hungUp       atomic.Bool
 	TerminalLent atomic.Bool // another program uses the terminal, or is about to use it
 	terminated   atomic.Bool
-	interrupted  atomic.Bool // SIGINT was received for this process
+	interrupted  atomic.Bool
 
 	mu    sync.Mutex
 	panic error

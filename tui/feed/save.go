@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// writeNew creates a file that only its owner can read, because output can contain secrets. It returns the absolute
-// path of the file.
+// writeNew creates a file that only its owner can read, because output can contain secrets.
 func writeNew(path, text string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		home, err := os.UserHomeDir()

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 )
 
-// SavedRoom is the stored state of a room. Missing fields have their defaults, and unknown fields are ignored.
+// SavedRoom is the stored state of a room.
 type SavedRoom struct {
 	Version int    `json:"version"`
 	Focus   string `json:"focus,omitempty"`
@@ -23,7 +23,7 @@ type SavedRoom struct {
 	Mouse   string            `json:"mouse,omitempty"`   // "on" or "off"; "" = per preferences
 	Filters map[string]string `json:"filters,omitempty"` // by panel name
 	Orders  map[string]string `json:"orders,omitempty"`  // by panel name
-	// keys of the rows under the cursors, by panel name; the first row is omitted
+	// keys of the rows under the cursors, by panel name
 	Rows    map[string]string `json:"rows,omitempty"`
 	History []string          `json:"history,omitempty"` // lines of the palette, oldest first
 	// messages that were sent to agents, oldest first
@@ -51,12 +51,10 @@ type SavedUserState struct {
 	Mouse string `json:"mouse,omitempty"`
 }
 
-// userStateFile returns the file for the SavedUserState. Names of the cities' files end with a hash, so they never
-// collide with it.
+// The names of cities' files end with a hash, so they never collide with the userStateFile.
 func userStateFile(path string) string { return filepath.Join(filepath.Dir(path), "room.json") }
 
-// ReadSavedRoom reads the city's file and the user's file. If the city's file was ignored, the error says why. A
-// damaged user's file counts as missing.
+// ReadSavedRoom reads the city's file and the user's file. If the city's file was ignored, the error says why.
 func ReadSavedRoom(path string) (SavedRoom, error) {
 	m, err := readRoomFile(path)
 	var user SavedUserState
@@ -92,7 +90,7 @@ func readRoomFile(path string) (SavedRoom, error) {
 	return m, nil
 }
 
-// SaveRoom stores the state of the room. A failure is only logged, because the state is not essential.
+// SaveRoom stores the state of the room. A failure is only logged.
 func (r *Runner) SaveRoom(path string, e SaveRoom) {
 	if path == "" {
 		return

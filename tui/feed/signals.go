@@ -62,7 +62,7 @@ func (r *Runner) HandleSignals(ctx context.Context, interrupts <-chan os.Signal)
 			r.Fail()
 		case <-interrupts:
 			if r.TerminalLent.Load() {
-				// ctrl+c was pressed while another program was about to use the terminal, so it is not meant for gcity
+				// ctrl+c was meant for the program that is about to use the terminal
 				continue
 			}
 			r.Log.Info("interrupted")

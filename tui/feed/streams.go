@@ -10,10 +10,8 @@ import (
 	"gcity/city"
 )
 
-// backlog is the number of earlier events that are loaded when a room starts.
 const backlog = 500
 
-// waitToRetry waits before a broken stream is reopened. It returns false if ctx ends.
 func waitToRetry(ctx context.Context, tries int) bool {
 	return pause(ctx, min(200*time.Millisecond<<min(tries, 5), 5*time.Second))
 }
@@ -23,7 +21,7 @@ func waitForCity(ctx context.Context, tries int) bool { return waitToRetry(ctx, 
 
 // StreamSnapshots puts the city's snapshots into the mailbox until ctx ends.
 func (r *Runner) StreamSnapshots(ctx context.Context) {
-	logged := "" // the most recently logged reason, so that a repeated reason is logged only once
+	logged := ""
 	for tries := 0; ; tries++ {
 		var cause error
 		for s, err := range r.City.Snapshots(ctx) {
@@ -142,8 +140,8 @@ func (r *Runner) pollSnapshots(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// Pump sends the contents of the mailbox and, once a second, the time. Between two sends, it waits for at least the
-// given gap. After the program has ended, send() must not block.
+// Pump sends the contents of the mailbox and, once a second, the time. Between two sends, it waits at least gap. send
+// must not block after the program has ended.
 func (r *Runner) Pump(ctx context.Context, gap time.Duration, send func(at time.Time, n News)) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()

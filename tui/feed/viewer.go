@@ -16,8 +16,7 @@ const (
 	// SettleDelay is how long the pane waits before it opens a stream. Without it, the pane would open a stream for
 	// every row that the cursor passes.
 	SettleDelay = 80 * time.Millisecond
-	// maxWrite is the maximum number of bytes that are interpreted at a time. It is small so that readers of the
-	// screen do not wait long.
+	// maxWrite is small, in bytes, so that readers of the screen do not wait long.
 	maxWrite = 8 << 10
 )
 
@@ -38,7 +37,7 @@ func NewViewer(c city.Control, b *Mailbox, newScreen func(cols, rows,
 	return &Viewer{city: c, mailbox: b, newScreen: newScreen, wake: make(chan struct{}, 1)}
 }
 
-// Show sets the session or the run to watch. The output of an ended session stays visible.
+// Show sets the session or the run to watch.
 func (v *Viewer) Show(t Watch) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -85,7 +84,7 @@ func (v *Viewer) Run(ctx context.Context) {
 	}
 }
 
-// waitUntilSettled waits for SettleDelay. It reports whether the target has changed.
+// waitUntilSettled reports whether the target has changed within SettleDelay.
 func (v *Viewer) waitUntilSettled(ctx context.Context) bool {
 	t := time.NewTimer(SettleDelay)
 	defer t.Stop()
@@ -99,7 +98,6 @@ func (v *Viewer) waitUntilSettled(ctx context.Context) bool {
 	}
 }
 
-// view shows one session until ctx ends. It reopens a broken stream while the agent is running.
 func (v *Viewer) view(ctx context.Context, t Watch) {
 	p := terminal.News{Agent: t.Agent, Session: t.Session, HistoryLimit: terminal.Scrollback}
 	if t.AllOutput {
@@ -130,8 +128,7 @@ func (v *Viewer) view(ctx context.Context, t Watch) {
 	}
 }
 
-// readLateOutput reads the last output of an ended session. It retries, because the controller stores that output only
-// after it has reported the end.
+// readLateOutput retries, because the controller stores the output only after it has reported the end.
 func (v *Viewer) readLateOutput(ctx context.Context, p *terminal.News) {
 	const tries = 5
 	for n := range tries {

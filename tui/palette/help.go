@@ -8,13 +8,13 @@ import (
 	"gcity/tui/dialog"
 )
 
-// Sections returns the sections of the help in their order. The actions of the focused panel come before them.
+// Sections returns the sections of the help in their order.
 func Sections() []string {
 	return []string{SectionMove, SectionLook, "Agent", "Pool", "Automation", "Rig", "Work and mail",
 		"Watchdog", "City", SectionScreen}
 }
 
-// SectionMove, SectionLook and SectionScreen are the sections about the view, not about agents or other objects.
+// SectionMove, SectionLook and SectionScreen are the sections about the view.
 const SectionMove, SectionLook, SectionScreen = "Move", "Look", "Screen"
 
 // SectionOf returns the section to which an action belongs, by the action's ID.
@@ -43,7 +43,7 @@ func SectionOf(id string) string {
 	return SectionScreen
 }
 
-// Help arranges the help entries. Entries with a rank come first. The others follow by section.
+// Help groups help entries by section. Entries with a rank come first, under title.
 func Help[T any](title string, all []dialog.Item[T],
 	rankOf func(id string) (rank int, ok bool)) []dialog.Item[T] {
 	parts := map[string][]dialog.Item[T]{}

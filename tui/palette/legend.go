@@ -7,8 +7,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Legend returns the help rows that explain the symbols and the preferences. The parameter file is the preferences
-// file; "" = the default file.
+// Legend returns the help rows that explain the symbols and the preferences. file is the preferences file; "" = the
+// default file.
 func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 	file string) []dialog.Item[T] {
 	g := &look.Glyphs

@@ -71,7 +71,7 @@ func chosenFirst(all []Word, chosen string) []Word {
 	return all
 }
 
-// Members returns palette rows for members of a pool. Selecting a row runs the task run(r).
+// Members returns palette rows for members of a pool. Selecting the row of r runs run(r).
 func Members[T any](look *widget.Styles, rows []*panel.AgentRow,
 	run func(r *panel.AgentRow) T) []dialog.Item[T] {
 	name := 0
@@ -92,7 +92,7 @@ func Members[T any](look *widget.Styles, rows []*panel.AgentRow,
 	return items
 }
 
-// Unknown returns the message for a name that does not exist. It suggests a similar name if there is one.
+// Unknown returns the message for a name that does not exist, with a suggestion.
 func Unknown(what, name string, known []Word) string {
 	names := make([]string, len(known))
 	for i := range known {

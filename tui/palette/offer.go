@@ -11,7 +11,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// maxLines is the maximum number of rows that name agents or other objects.
 const maxLines = 200
 
 // Commands returns the verbs as rows that the user can complete.
@@ -29,7 +28,7 @@ func (t *Table[H, E]) Commands() []Item[H, E] {
 	return items
 }
 
-// Offer returns the rows for typed text. The second result reports whether no other row can match the text.
+// Offer returns the rows for typed text. only reports that no other row can match the text.
 func (t *Table[H, E]) Offer(h H, text string) (found []Item[H, E], only bool) {
 	l, ok := t.Parse(h, text)
 	if ok && l.Verb.Text > 0 && len(l.Args) >= l.Verb.Text-1 {
@@ -81,7 +80,6 @@ func starts(word, name string) bool {
 	return false
 }
 
-// memberWord returns the only word that ends with the given number, or "" if there is not exactly one.
 func memberWord(words []Word, number string) string {
 	if _, err := strconv.ParseUint(number, 10, 32); err != nil {
 		return ""
@@ -109,7 +107,6 @@ func (v *Verb[H, E]) needsMore(h H, args []string) bool {
 	return len(v.Args(h, args)) > 0
 }
 
-// line returns the row for a command line. The row of an incomplete line reopens the palette.
 func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[H, E] {
 	line := strings.Join(append([]string{v.Name}, args...), " ")
 	item := Item[H, E]{Keys: t.KeysOf(v.ID), Title: widget.Plain(line), Line: line,
@@ -143,8 +140,6 @@ func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 		}}
 }
 
-// search returns the lines that contain all words, in any order. It omits lines that match only a verb, because each
-// verb has a row of its own.
 func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	if len(words) == 0 {
 		return nil
@@ -180,7 +175,6 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	return found
 }
 
-// wordMatch says how the words of a text match a verb and the name of an object.
 type wordMatch struct {
 	verb   bool // a word is the verb or the beginning of the verb
 	named  bool // a word is the full name
@@ -214,7 +208,6 @@ func matchesWords(verb string, w Word, words []string) (m wordMatch, ok bool) {
 	return m, m.named || m.part || kind && m.verb
 }
 
-// recentShown is the maximum number of earlier lines at the top of the palette.
 const recentShown = 5
 
 // Recents returns the rows of earlier lines that can still run, newest first. It reuses existing rows.
@@ -241,7 +234,7 @@ func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 	return t.line(h, l.Verb, l.Args, l.Verb.Description), true
 }
 
-// matching returns the words that match, best first, and whether they are only fuzzy matches.
+// matching returns the matching words, best first. far reports that they are fuzzy matches.
 func matching(all []Word, part string) (found []Word, far bool) {
 	var begin, within []Word
 	low := strings.ToLower(part)

@@ -19,7 +19,7 @@ type Verb[H, E any] struct {
 	Name        string
 	Usage       string
 	Description string
-	ID          string   // ID of the action with the same effect; the palette shows its keys
+	ID          string   // ID of the action with the same effect
 	Names       []string // lower-case words that mean exactly this verb
 	ReadOnly    bool
 	// number of the argument that takes the rest of the line, counted from 1; 0 = none
@@ -75,7 +75,6 @@ func (v *Verb[H, E]) acceptsNoun(h H, noun string) bool {
 	})
 }
 
-// startsWithNoun reports whether the first argument is a noun and not a name.
 func (v *Verb[H, E]) startsWithNoun(h H, args []string) bool {
 	if len(args) == 0 || v.Args == nil {
 		return false
@@ -104,7 +103,7 @@ func (v *Verb[H, E]) words(h H, before []string) []Word {
 	return all
 }
 
-// ordered returns the words of a line with the verb at the beginning: "rig suspend shop" becomes "suspend rig shop".
+// ordered moves the verb to the beginning: "rig suspend shop" becomes "suspend rig shop".
 func (t *Table[H, E]) ordered(h H, words []string) []string {
 	if len(words) < 2 {
 		return words

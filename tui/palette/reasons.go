@@ -5,8 +5,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// CannotAttach returns the reason why a user cannot attach to an agent, or "". The reason can continue a sentence that
-// begins with the agent's state.
+// CannotAttach returns the reason why a user cannot attach to an agent, or "". The reason continues a sentence about
+// the agent's state.
 func CannotAttach(r *panel.AgentRow) string {
 	if r.Running {
 		return ""

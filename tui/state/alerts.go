@@ -116,8 +116,7 @@ func suspendedCity(m *Room) panel.Alert {
 	return a
 }
 
-// rejectedConfig returns an alert if the configuration on disk is invalid. The error comes first, because a narrow
-// screen shows only the beginning of the text.
+// rejectedConfig puts the error first, because a narrow screen shows only the beginning of the text.
 func rejectedConfig(m *Room) []panel.Alert {
 	if m.Snap.Config.Rejected == "" {
 		return nil
@@ -130,8 +129,7 @@ func rejectedConfig(m *Room) []panel.Alert {
 	return []panel.Alert{a}
 }
 
-// restartHint returns a hint on how to start a city that does not respond, or "". It must fit into 80 columns together
-// with the state of the city.
+// The restartHint must fit into 80 columns together with the state of the city.
 func restartHint(m *Room) string {
 	key := m.Keys.MainKey("city.switch")
 	switch {
@@ -153,7 +151,6 @@ func restartHint(m *Room) string {
 	return hint
 }
 
-// startsHere reports whether the key for switching cities can start the city of the room.
 func startsHere(m *Room) bool {
 	_, stopped := DecideSwitch(m)
 	return stopped != nil

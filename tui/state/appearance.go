@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// TerminalDefaults are the settings that the preferences can override, and the background of the terminal.
+// TerminalDefaults are the settings that the preferences can override.
 type TerminalDefaults struct {
 	Theme         themes.Theme
 	ASCII         bool
@@ -19,7 +19,6 @@ type TerminalDefaults struct {
 	Background    background
 }
 
-// background is the terminal's background: dark, light or unknown.
 type background int
 
 const (
@@ -70,7 +69,6 @@ func ApplyTheme(m *Room) {
 	m.ForgetDrawn()
 }
 
-// themeNames returns the names of the wanted themes in order of priority; "" = none.
 func themeNames(m *Room) [4]string {
 	return [4]string{m.PreviewedTheme, m.ChosenTheme, m.Preferences.Theme, cityTheme(m)}
 }

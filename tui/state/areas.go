@@ -49,8 +49,7 @@ func Covered(m *Room) bool {
 	return m.Dialogs.Covers() || m.Typing()
 }
 
-// PaneRoom returns the columns and rows for the terminal in the pane. If the pane is hidden, it returns the size of the
-// screen.
+// PaneRoom returns the columns and rows for the terminal in the pane.
 func PaneRoom(m *Room) (w, h int) {
 	p := m.Plan()
 	for _, stack := range []struct {
@@ -77,8 +76,7 @@ func PeekRows(m *Room, h int) int {
 // DismissHint returns the hint on how to dismiss a failure in the status line.
 func DismissHint(m *Room) string { return "  " + m.Keys.KeyText("view.back") + " dismisses" }
 
-// StatusParts returns the text of the status line, split into rows, and the hint after the text. Without a text, it
-// returns no rows.
+// StatusParts returns the text of the status line, split into rows, and the hint after the text.
 func StatusParts(m *Room, w int) (parts []string, hint string) {
 	s := &m.Status
 	text := s.Text
@@ -120,8 +118,7 @@ func FootHeight(m *Room) int {
 	return rows
 }
 
-// FootParts reports whether the status line and the footer are shown. A screen for a single panel shows only one of
-// them.
+// FootParts reports whether the status line and the footer are shown.
 func FootParts(m *Room) (status, footer bool) {
 	if TierOf(m.W, m.H) != Single {
 		return true, true

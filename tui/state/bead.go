@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// ParseBead parses a bead from typed text. If the text is invalid, it returns the reason. Empty text is not an error.
+// ParseBead parses a bead from typed text. If the text is invalid, it returns the reason.
 func ParseBead(m *Room, text string) (b beads.Bead, why string) {
 	var title []string
 	for _, word := range strings.Fields(text) {
@@ -72,7 +72,7 @@ func OwnerOf(b *beads.Bead) string {
 	return ""
 }
 
-// ReadyWork returns beads in the order in which they are offered: unassigned beads first, then by urgency.
+// ReadyWork sorts a copy of beads: unassigned beads first, then by urgency.
 func ReadyWork(all []beads.Bead) []beads.Bead {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b beads.Bead) int {

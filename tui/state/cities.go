@@ -44,12 +44,12 @@ func ListCities(m *Room) {
 // CitiesList is the subject of the finder that lists the cities.
 type CitiesList struct{}
 
-// NoCities is the subject of the text that is shown because no other city is known.
+// NoCities is the subject of the text that says that no other city is known.
 type NoCities struct{}
 
 const citiesReadGap = 500 * time.Millisecond
 
-// RequestCities requests the current list of cities when the user opens it, and while it is open.
+// RequestCities requests the list of cities repeatedly while it is open.
 func RequestCities(m *Room) {
 	list := m.Dialogs.Finder()
 	switch shown := list != nil && list.About == any(CitiesList{}) ||
@@ -107,8 +107,7 @@ func IsHere(m *Room, c *fleet.City) bool {
 	return c.Info.Name == m.At && m.At != ""
 }
 
-// CanStart reports whether this room can start a city. For the city of this room it does not wait for the list of
-// cities.
+// CanStart reports whether this room can start a city.
 func CanStart(m *Room, c *fleet.City) bool {
 	return m.Fleet != nil && m.Mode != ReadOnly && !c.Unregistered && c.Info.Error == "" &&
 		(c.IsStopped() || IsHere(m, c) && Uncontrollable(m) && hasNoController(m))
@@ -125,8 +124,7 @@ const (
 	ListsCities                           // it opens the list of cities
 )
 
-// DecideSwitch returns what the key for switching cities does. If the city of this room has stopped and the key can
-// start it, DecideSwitch also returns the city's row.
+// DecideSwitch returns what the key for switching cities does. It also returns the room's city if the key can start it.
 func DecideSwitch(m *Room) (SwitchAction, *fleet.City) {
 	stopped := m.Fleet.Find(m.At)
 	if stopped != nil && !(IsHere(m, stopped) && Uncontrollable(m) && CanStart(m, stopped)) {
@@ -208,7 +206,7 @@ func AllNeeds(m *Room) []fleetNeed {
 	return all
 }
 
-// StartSwitch starts a switch. Until the switch ends, only the key that cancels it works.
+// StartSwitch starts a switch to another city.
 func StartSwitch(m *Room, t feed.SwitchCity) []feed.Effect {
 	if m.Departure.Waits() {
 		ShowFailure(m, "cannot switch city: "+DepartureText(m))

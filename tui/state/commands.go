@@ -24,8 +24,7 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 	return SendCommands(m, doing, what, commands)
 }
 
-// Release releases agents and discards the stored undo. It stores no new undo, because a second press must not drain an
-// agent again.
+// Release releases agents. It cannot be undone, because a second press must not drain an agent again.
 func Release(m *Room, rows []*panel.AgentRow) []feed.Effect {
 	return CommandRows(m, "releasing", rows, func(name string) city.Command {
 		if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
@@ -75,9 +74,9 @@ func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.E
 	return []feed.Effect{feed.SendCommands{ID: id, Title: title, Commands: commands}}
 }
 
-// Firing describes an automation that was fired from this control room. It is reset when the run has ended.
+// Firing describes an automation that was fired from this control room.
 type Firing struct {
-	ID     int // ID of the action
+	ID     int
 	Name   string
 	Before string // ID of its latest run before it was fired
 }
@@ -103,7 +102,7 @@ func ReportFiredRun(m *Room) {
 	}
 }
 
-// Scaling is a pool size that the user has requested. It replaces the size in snapshots that do not reflect it yet.
+// Scaling is a pool size that the user has requested.
 type Scaling struct {
 	Pool string
 	Size int

@@ -28,7 +28,7 @@ func Copies(m *Room) []panel.Copied {
 	return known
 }
 
-// clean removes escape sequences and control characters from text, because users might paste it into a terminal (L12).
+// clean removes escape sequences and control characters, because users might paste text into a terminal (L12).
 func clean(text string) string {
 	return strings.TrimRight(strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || widget.Printable(r) {

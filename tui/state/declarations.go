@@ -16,7 +16,6 @@ type Declaration struct {
 	What string
 }
 
-// errorPosition returns a pattern that matches the position of an error at the beginning of a line.
 var errorPosition = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(\S.*?:\d+:\d+): `)
 })
@@ -33,7 +32,6 @@ func ConfigError(m *Room) (feed.FileLine, bool) {
 	return PlaceOf(m, at[1])
 }
 
-// editSubject returns the agent or pool that an edit is about, or "", and where it is declared and patched.
 func editSubject(m *Room) (name, source string, patched []string) {
 	if r := Selected(m); r != nil {
 		name = r.Name

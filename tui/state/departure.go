@@ -18,7 +18,7 @@ type Departure struct {
 	// agents with a drain command that has not failed
 	Draining  []string
 	responded bool // the results of the drain commands are known
-	// the user stays; the drains are canceled when the results of the drain commands are known
+	// cancel the drains when their results are known
 	canceled bool
 	Sessions map[string]string // session IDs of the awaited agents, by name
 	Total    int
@@ -68,8 +68,7 @@ func LeaveWhenDone(m *Room) {
 	}
 }
 
-// CancelDeparture stops waiting to leave, and cancels the drains that this room started. It first waits for the results
-// of the drain commands.
+// CancelDeparture stops waiting to leave, and cancels the drains that this room started.
 func CancelDeparture(m *Room) []feed.Effect {
 	d := &m.Departure
 	if len(d.Draining) > 0 && !d.responded {

@@ -25,7 +25,6 @@ type (
 	Unsent   = dialog.Unsent
 )
 
-// dialogs is the stack of dialogs over the panels.
 type dialogs struct{ dialog.Stack[Task] }
 
 // Choice returns the open question, or nil.
@@ -130,7 +129,7 @@ func (m *Room) Canvas() dialog.Canvas {
 	return dialog.Canvas{W: m.W, H: m.H, Styles: &m.Look, Keys: m.Keys, Stale: m.staleWarning}
 }
 
-// staleWarning returns a warning that the city does not respond, or "". A dialog might cover the header's warning.
+// staleWarning repeats the header's warning, because a dialog might cover it.
 func (m *Room) staleWarning(w int) string {
 	text := ""
 	switch {

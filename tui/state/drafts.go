@@ -65,7 +65,7 @@ func setSent(m *Room, texts []string) {
 
 // SendingMail is mail that is being sent, together with its draft.
 type SendingMail struct {
-	ID    int // ID of the awaited action
+	ID    int
 	Draft DraftTo
 }
 
@@ -88,7 +88,7 @@ func KeepUndelivered(m *Room, r *feed.Result) {
 	}
 }
 
-// KeepDraft stores a draft. It drops the oldest drafts if there are more than maxDrafts.
+// KeepDraft stores a draft.
 func KeepDraft(m *Room, d DraftTo) {
 	m.Drafts = append(m.Drafts, d)
 	m.Drafts = m.Drafts[max(0, len(m.Drafts)-maxDrafts):]

@@ -2,8 +2,6 @@ package state
 
 import "fmt"
 
-// firstHint returns the lines of the hint for a first visit. The parameter detach is the key that detaches from an
-// agent.
 func firstHint(keyOf func(id string) string, detach string, hosts bool) []string {
 	quit := "quits; everything keeps running"
 	if hosts {

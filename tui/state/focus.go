@@ -25,7 +25,7 @@ func Step(m *Room, n int) {
 	}
 }
 
-// SelectBestMatch moves the cursor to the row with the best matching name. A filter also finds words in other columns.
+// SelectBestMatch moves the cursor to the row with the best matching name.
 func SelectBestMatch(m *Room, filter string) {
 	words, p := strings.Fields(strings.ToLower(filter)), m.Focused()
 	if len(words) == 0 || m.Focus == panel.IDPeek || m.Focus == panel.IDEvents {
@@ -69,8 +69,7 @@ func MoveToEnd(m *Room) {
 	Step(m, widget.Unlimited)
 }
 
-// FocusOn moves the focus to a panel and ends the zoom of the previous panel. It removes a filter that was set from
-// another panel.
+// FocusOn moves the focus to a panel and ends the zoom of the previous panel.
 func FocusOn(m *Room, p panel.ID) {
 	if m.Led != "" && p != m.Led && p != panel.IDPeek {
 		*m.PanelOf(m.Led).Query(), m.Led = widget.Filter{}, ""
@@ -109,7 +108,7 @@ func loadOlder(m *Room) {
 	m.Todo = append(m.Todo, feed.LoadHistory{ID: t.Asked, Before: t.Rows[0].Event.Seq})
 }
 
-// AddOlderEvents handles the result of loading older events. If a filter hides all of them, it loads the next page.
+// AddOlderEvents handles the result of loading older events.
 func AddOlderEvents(m *Room, d feed.LoadedHistory) {
 	t := m.Events
 	if d.ID != t.Asked {

@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Tier is a size class of screens. It determines how much content is visible.
+// Tier is a size class of screens.
 type Tier int
 
 const (
@@ -45,13 +45,13 @@ type Place struct {
 	Shared bool // the panel shares its place with Events and other panels
 }
 
-// Plan is the layout. The body has up to two stacks side by side, and optionally panels above and below them.
+// Plan is the layout: up to two stacks side by side, and optionally panels above and below them.
 type Plan struct {
 	Tier        Tier
 	Problems    int     // rows below the header
 	Above       []Place // across the whole width, above the stacks
 	Left, Right []Place
-	LeftWidth   int // width of the left stack; without a right stack, the width of the screen
+	LeftWidth   int // width of the left stack
 	topRows     int
 	Across      []Place
 	Closing     bool // draw a rule below the body
@@ -81,8 +81,7 @@ func (m *Room) Plan() Plan {
 	return p
 }
 
-// paneMinWidth is the smallest screen width at which the details are next to the pane. The pane also needs detailRows
-// rows.
+// The details are next to the pane if the screen has paneMinWidth columns and the pane detailRows rows.
 const paneMinWidth, detailRows = 120, 7
 
 func (m *Room) planTabbed(p *Plan, body int) {
@@ -118,8 +117,8 @@ func (m *Room) planTabbed(p *Plan, body int) {
 	p.LeftWidth = m.W * 5 / 8
 }
 
-// panelBelow returns the panel below the list on a small screen. It also reports whether the pane and the details can
-// be shown side by side.
+// panelBelow returns the panel below the list on a small screen. follows means that pane and details can be side by
+// side.
 func panelBelow(m *Room) (id panel.ID, follows bool) {
 	p := m.Focused()
 	if a := p.About(); m.Focus != panel.IDPeek && a.Described && p.Key() != "" {
@@ -142,7 +141,7 @@ func (m *Room) frontList() panel.ID {
 	return m.Focus
 }
 
-// ListsWidth returns the width of the lists next to the pane. On a wide screen, 100 columns remain for a terminal.
+// ListsWidth returns the width of the lists next to the pane.
 func ListsWidth(w int) int {
 	const broad, row, terminal = 180, 146, 100
 	share := w * 45 / 100
@@ -197,13 +196,12 @@ func (m *Room) planWide(p *Plan, body int) {
 	}
 }
 
-// onRig reports whether the cursor is on a rig. A rig has no terminal.
+// onRig reports whether the cursor is on a rig, which has no terminal.
 func onRig(m *Room) bool {
 	p := m.Focused()
 	return m.Focus != panel.IDPeek && p.About().Kind == panel.KindRig && p.Key() != ""
 }
 
-// sharedPanel returns the panel that is visible in place of Events on a wide screen. It can be Events itself.
 func sharedPanel(m *Room) panel.ID {
 	for _, id := range []panel.ID{m.Focus, m.lastShared} {
 		if p := m.PanelOf(id); p.About().ID == id && p.About().InSlot && m.Present(p) {
@@ -240,7 +238,6 @@ func SharedTabs(m *Room, e *panel.Env, own widget.Tab, w int) []widget.Tab {
 	return widget.ShortTabs(all, TabsRoom(m, panel.ID(own.ID), w), m.Look.Glyphs.More)
 }
 
-// roomFor returns the height of a panel in a stack: at most its share of the rows.
 func (m *Room) roomFor(p panel.Panel, top int) int {
 	_, _, n, total := p.Cursor()
 	n = max(1, n)

@@ -102,8 +102,7 @@ func nameWithFolder(m *Room, name, folder string, w int) string {
 	return widget.Cut(name, w-widget.Width(folder), more) + folder
 }
 
-// CityName returns the name in the city's configuration. While that is unknown, it returns the name in the list of
-// cities or a generic term.
+// CityName returns the city's name, or a generic term while it is unknown.
 func CityName(m *Room) string {
 	switch {
 	case m.Snap == nil && m.FleetRoom:

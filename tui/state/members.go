@@ -42,9 +42,9 @@ func memberRank(r, selected *panel.AgentRow) int {
 // DrainTargets contains the targets of the drain verb.
 type DrainTargets struct {
 	Rows []*panel.AgentRow
-	// text with the names of the pools: "pool worker"; "" = the targets are agents
+	// names of the pools: "pool worker"; "" = the targets are agents
 	Pools string
-	Of    []*panel.PoolRow // these pools; nil = the targets are agents
+	Of    []*panel.PoolRow // nil = the targets are agents
 }
 
 // DrainTargetsAt returns the targets of the drain verb. In Pools these are members of pools.
@@ -136,8 +136,7 @@ func SurplusReason(m *Room, r *panel.AgentRow) string {
 		r.Shown, widget.Plain(r.Pool), m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
 }
 
-// SurplusTarget returns the only agent that the drain verb acts on, if it is a surplus member of a pool and therefore
-// draining already. Otherwise it returns nil.
+// SurplusTarget returns the target of the drain verb if it is a single surplus member that is already draining, or nil.
 func SurplusTarget(m *Room) *panel.AgentRow {
 	rows := Targets(m)
 	if DrainsPools(m) || len(rows) != 1 || !rows[0].Surplus() || NeedWritable(m) != "" {

@@ -22,8 +22,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// IdleAfter is how long the lists keep their order after a key or the end of a dialog, so that rows do not move while
-// the user is working.
+// IdleAfter is how long rows keep their places after a key or the end of a dialog.
 const IdleAfter = 3 * time.Second
 
 // ConfigEdit is the state of editing the configuration.
@@ -34,7 +33,7 @@ type ConfigEdit struct {
 	Checked  *feed.Edited // result of the check, until the user has been asked; nil = none
 }
 
-// Appearance determines what the room looks like: the user's preferences, the theme and the terminal's background.
+// Appearance determines what the room looks like.
 type Appearance struct {
 	Terminal          TerminalDefaults
 	Preferences       feed.Preferences
@@ -46,20 +45,18 @@ type Appearance struct {
 	Unbound           []string // problems of the user's key bindings
 }
 
-// savedState is the state that is stored between visits.
 type savedState struct {
 	restored      feed.SavedRoom // the state that the previous visit stored
-	Saved         []byte         // the most recently stored state
+	Saved         []byte
 	SavedAt       time.Time
 	ShowHint      bool
-	HintDismissed bool // the hint was dismissed, either now or during an earlier visit
+	HintDismissed bool // the hint was dismissed, now or in an earlier visit
 }
 
-// knownCity is the last known state of the city.
 type knownCity struct {
 	Snap        *city.Snapshot
 	waves       city.Waves
-	Wave        city.Wave // computed from snap
+	Wave        city.Wave
 	Unreachable string    // why the city does not respond; "" = it responds
 	SilentSince time.Time // when it stopped responding
 }
@@ -72,7 +69,7 @@ type ScreenState struct {
 	PreviousFocus panel.ID // the focus to go back to
 	FilterSource  panel.ID // the panel from which a filtered list was opened; "" = none
 	Led           panel.ID // the filtered list opened from FilterSource; "" = none
-	lastShared    panel.ID // the panel in a shared place that had the focus most recently
+	lastShared    panel.ID
 	Zoomed        bool
 	Hidden        bool
 	Below         bool // the pane is below the lists, on wide screens
@@ -80,35 +77,32 @@ type ScreenState struct {
 	LogsFromList  bool // the logs were opened from a list
 
 	OnlyAttention bool
-	FilledAt      int64     // the Unix time when the lists were last filled
-	firstFrame    time.Time // time of the first frame in the current second
+	FilledAt      int64 // the Unix time when the lists were last filled
+	firstFrame    time.Time
 }
 
-// paneState is the pane and its content.
 type paneState struct {
 	Peek      terminal.Pane
 	Watched   feed.Watch // the target of the viewer goroutine
 	LastVisit Visit
-	paneAgent string    // the agent that the pane shows, or ""
-	paneRow   panel.Ref // the row that the pane is about
+	paneAgent string
+	paneRow   panel.Ref
 	Pane      widget.Cache
 }
 
-// outgoing contains the mail and the messages that the user has written.
 type outgoing struct {
 	Drafts      []DraftTo // unsent messages, oldest first
 	SendingMail []SendingMail
-	Sent        []string       // messages that were sent to agents, oldest first
-	Following   []followedText // sent messages that are being followed, oldest first
-	followed    int            // ID of the sending action that the status line shows
+	Sent        []string // messages that were sent to agents, oldest first
+	Following   []followedText
+	followed    int // ID of the sending action that the status line shows
 	// when text was last typed although sending was not possible; zero = never
 	RejectedTextAt time.Time
 }
 
-// actionLog is the record of actions.
 type actionLog struct {
-	Scaled     Scaling // the size that was requested most recently
-	Fired      Firing  // the automation that was fired most recently
+	Scaled     Scaling
+	Fired      Firing
 	Status     Status
 	Undo       Undo
 	UndoKey    UndoKey
@@ -116,11 +110,10 @@ type actionLog struct {
 	Messages   []details.Message // oldest first
 	History    []string          // lines of the palette, oldest first
 	CopiedLast panel.Copied
-	Actions    int // the number of actions started
-	Requests   int // the number of requests to the city
+	Actions    int
+	Requests   int
 }
 
-// inputState is the recent input from the keyboard and the mouse.
 type inputState struct {
 	NamedAgents []string // agents that the current palette line names
 	LastKey     time.Time
@@ -133,7 +126,7 @@ type inputState struct {
 	StrayKeyAt time.Time
 }
 
-// Room is the entire state of the control room. Messages change it. Drawing changes only cached lines and list offsets.
+// Room is the entire state of the control room. Drawing changes only cached lines and list offsets.
 type Room struct {
 	Mode          Mode
 	Look          widget.Styles
@@ -194,12 +187,11 @@ const (
 	ConfirmNever                 // ask only if the user must type something or see a plan
 )
 
-// otherCities is what a room knows about the other cities.
 type otherCities struct {
 	Directory bool        // a list of cities exists
 	Registrar bool        // cities can be registered and unregistered
 	Fleet     *fleet.List // nil = not received yet
-	FleetRoom bool        // the room shows all cities and belongs to none
+	FleetRoom bool        // the room shows all cities
 	All       bool        // the program was started for all cities
 	At        string      // the city's name in the list; "" = the city is not listed
 	OpenedAs  string      // the name under which the city was opened from the list; "" = none
@@ -220,7 +212,7 @@ type otherCities struct {
 	ArrivedAt  time.Time
 	// when the open list of cities was last requested; zero = the list is not open
 	citiesReadAt time.Time
-	// when the list of cities, or the text in its place, was opened
+	// when the list of cities was opened
 	CitiesOpenedAt time.Time
 
 	Cities     widget.Table[fleet.City, *fleet.City]
@@ -235,12 +227,12 @@ type otherCities struct {
 type CitySwitch struct {
 	ID     int // ID of its status line; 0 = no switch in progress
 	Name   string
-	Starts bool   // it starts the city first
+	Starts bool
 	Before Status // the status line before the switch
 	Keys   []tea.KeyPressMsg
 }
 
-// Press is the latest click. It is recorded to detect double clicks.
+// Press is the latest click, for detecting double clicks.
 type Press struct {
 	At           time.Time
 	X, Y         int

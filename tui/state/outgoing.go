@@ -13,14 +13,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// followedText is a message that this room has sent to one agent. The room reports what happens to it.
 type followedText struct {
 	feed.SentText
-	action    int       // ID of the action that sent it
+	action    int
 	life      time.Time // start time of the controller that queued it
-	seen      bool      // it was in a snapshot
-	missing   bool      // newer snapshots no longer contain it
-	unsending bool      // this user is withdrawing it
+	seen      bool
+	missing   bool
+	unsending bool
 }
 
 // maxFollowed is the maximum total size of the followed messages, in bytes.
@@ -92,7 +91,7 @@ func updateFollowed(m *Room) {
 	m.Following = slices.DeleteFunc(m.Following, func(l followedText) bool { return l.missing })
 }
 
-// update applies a snapshot to the message. It reports whether the message's state has changed.
+// update applies a snapshot. It reports whether the message's state has changed.
 func (l *followedText) update(s *city.Snapshot) bool {
 	a, ok := s.Agent(l.Agent)
 	if ok = ok && s.Started.Equal(l.life); ok { // IDs from a different controller are unrelated

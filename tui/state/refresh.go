@@ -34,8 +34,7 @@ func (m *Room) Refill() { m.fill(func(panel.Panel) func(string) bool { return ni
 // ApplyNewData applies the filters to new data. Rows that the user is working with stay until the cursor leaves them.
 func (m *Room) ApplyNewData() { m.fill(m.keptRows) }
 
-// keptRows returns a function that reports whether a row stays although it no longer matches the filter. The row under
-// the cursor stays. While the user is working in the lists, all rows stay.
+// keptRows returns a function that reports whether a row stays although it no longer matches the filter.
 func (m *Room) keptRows(p panel.Panel) func(id string) bool {
 	here, chosen := !p.About().Subset || m.Focused() == p, p.Key()
 	return func(id string) bool { return here && (id == chosen || m.userIsActive()) }
@@ -49,7 +48,6 @@ func (m *Room) fill(holding func(panel.Panel) func(id string) bool) {
 	}
 }
 
-// agentOfRow returns the agent that the pane shows while a list has the focus, or "".
 func agentOfRow(m *Room) string {
 	p := m.Focused()
 	onlySelected := m.Focus == panel.IDEvents && m.Events.Only
@@ -67,8 +65,6 @@ func agentOfRow(m *Room) string {
 	return m.Agents.SelectedKey
 }
 
-// memberToShow returns the member that the pane shows for the pool under the cursor, or "". It prefers the member that
-// is already shown.
 func memberToShow(m *Room) string {
 	p := m.Pools.Current()
 	if p == nil {
@@ -106,8 +102,8 @@ func (m *Room) SetTime(now time.Time) {
 	}
 }
 
-// FrameTime returns the time for the ages and countdowns of a frame: the time of the first frame in the current second.
-// The panels cache their lines for one second, and any other time would contradict the cached lines.
+// FrameTime returns the time to show in a frame: that of the first frame in the current second, because panels cache
+// their lines for one second.
 func (m *Room) FrameTime() time.Time {
 	if m.Now.Unix() != m.firstFrame.Unix() {
 		m.firstFrame = m.Now
@@ -115,14 +111,12 @@ func (m *Room) FrameTime() time.Time {
 	return m.firstFrame
 }
 
-// userIsActive reports whether rows must not move: the user has just pressed a key, or a dialog covers the rows, so
-// that the user would not see them move.
+// userIsActive reports whether rows must not move, because the user has just acted or a dialog covers them.
 func (m *Room) userIsActive() bool {
 	return m.Dialogs.Covers() || m.Now.Sub(m.LastKey) < IdleAfter
 }
 
-// UserActed records that the user is working in the lists, so that rows stop moving. Rows that have just moved are
-// moved back.
+// UserActed stops rows from moving while the user works in the lists. Rows that have just moved are moved back.
 func (m *Room) UserActed() {
 	m.LastKey = m.Now
 	moved := false
@@ -134,8 +128,7 @@ func (m *Room) UserActed() {
 	}
 }
 
-// OrderIsCurrent reports whether the lists need no sorting. While the user is working in them, it returns true, because
-// rows must not move.
+// OrderIsCurrent reports whether the lists need no sorting. It returns true while rows must not move.
 func (m *Room) OrderIsCurrent() bool {
 	if m.userIsActive() {
 		return true
@@ -148,7 +141,7 @@ func (m *Room) OrderIsCurrent() bool {
 	return true
 }
 
-// Resort sorts the lists now, because the user asked for it.
+// Resort sorts all lists now.
 func (m *Room) Resort() {
 	for _, p := range m.Panels {
 		p.Sort(m.Now)

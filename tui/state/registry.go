@@ -12,7 +12,7 @@ type Action = keymap.Action[*Room, feed.Effect]
 type Registry = keymap.Registry[*Room, feed.Effect]
 
 const (
-	ReleaseID = "agent.release" // releases agents; also undoes the latest verb
+	ReleaseID = "agent.release" // releases agents, or undoes the latest verb
 	DrainID   = "agent.drain"   // in Pools it drains all members of the pool
 )
 

@@ -38,7 +38,7 @@ func DeliverLists(m *Room, f feed.FoundBeads) {
 	}
 }
 
-// MarkListsOutdated makes the panels request their beads again. After a change by the user, they do so immediately.
+// MarkListsOutdated makes the panels request their beads again, immediately if byUser is set.
 func MarkListsOutdated(m *Room, byUser bool) {
 	for _, p := range m.Panels {
 		if k, ok := p.(panel.BeadPanel); ok {

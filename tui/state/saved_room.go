@@ -41,8 +41,7 @@ func SavedRoomOf(m *Room) feed.SavedRoom {
 	return out
 }
 
-// rowsUnderCursors returns the keys of the rows under the cursors, by panel name. It omits first rows, so that the next
-// visit starts on the worst problem.
+// rowsUnderCursors omits first rows, so that the next visit starts on the worst problem.
 func rowsUnderCursors(m *Room) map[string]string {
 	rows := map[string]string{}
 	for _, p := range m.Panels {
@@ -54,7 +53,6 @@ func rowsUnderCursors(m *Room) map[string]string {
 	return rows
 }
 
-// recallRows moves the cursors to the stored rows once, after the first snapshot has filled the lists.
 func recallRows(m *Room) {
 	rows := m.restored.Rows
 	m.restored.Rows = nil

@@ -37,7 +37,7 @@ func Selected(m *Room) *panel.AgentRow {
 	return m.Agents.Find(m.Agents.SelectedKey)
 }
 
-// Targets returns the agents that a verb acts on. They come from the palette line, the row, the marks or the selection.
+// Targets returns the agents that a verb acts on.
 func Targets(m *Room) []*panel.AgentRow {
 	if len(m.NamedAgents) > 0 {
 		rows := make([]*panel.AgentRow, len(m.NamedAgents))
@@ -69,8 +69,7 @@ func Automation(m *Room) *panel.AutomationRow {
 	return m.Automations.Current()
 }
 
-// AutomationTargets returns the automations that a verb acts on: the marked ones or, if none is marked, the one under
-// the cursor.
+// AutomationTargets returns the automations that a verb acts on: the marked ones, or else the one under the cursor.
 func AutomationTargets(m *Room) []*panel.AutomationRow {
 	if Automation(m) == nil {
 		return nil
@@ -113,8 +112,7 @@ func SelectAgent(m *Room, name string) {
 	UpdatePane(m)
 }
 
-// selectionMoved updates Events if it shows only the selected agent's events. It must be called after the selection in
-// Agents has moved.
+// selectionMoved must be called after the selection in Agents has moved.
 func selectionMoved(m *Room) {
 	if m.Events.Only {
 		RefilterEvents(m)
@@ -185,8 +183,7 @@ func NeedWritable(m *Room) string {
 // Filter returns the filter of the focused panel. If the pane has the focus, it returns the filter of Agents.
 func Filter(m *Room) *widget.Filter { return m.Focused().Query() }
 
-// AcknowledgeableWatchdog returns the watchdog under the cursor if it is calling for attention and can be acknowledged,
-// or nil.
+// AcknowledgeableWatchdog returns the watchdog under the cursor if it can be acknowledged, or nil.
 func AcknowledgeableWatchdog(m *Room) *panel.WatchdogRow {
 	if r := m.Watchdogs.Current(); ActsOn(m, panel.KindWatchdog) && m.Mode != ReadOnly &&
 		r != nil &&

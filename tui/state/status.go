@@ -14,7 +14,7 @@ type Status struct {
 	ID      int // ID of the awaited action
 	Text    string
 	Token   themes.Token
-	Failed  bool // the status reports a failure and stays until the user dismisses it
+	Failed  bool // stays until the user dismisses it
 	Pending bool
 	Note    bool // a note about a key that does nothing; the next action clears it
 	Since   time.Time
@@ -46,7 +46,7 @@ func Show(m *Room, text string, failed bool) {
 	}
 }
 
-// ShowNote shows why a key does nothing. The note disappears when the focus moves or after some time.
+// ShowNote shows why a key does nothing.
 func ShowNote(m *Room, text string) {
 	Show(m, text, false)
 	focus := m.Focus
@@ -56,7 +56,7 @@ func ShowNote(m *Room, text string) {
 	}
 }
 
-// NoteDuration is how long a note is shown. It disappears earlier if another key runs an action.
+// NoteDuration is how long a note is shown.
 const NoteDuration = 10 * time.Second
 
 // BeginAction shows that an action is in progress. It returns the ID of the action.

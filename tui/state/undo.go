@@ -17,7 +17,7 @@ const UndoDuration = 30 * time.Second
 
 // Undo describes how to undo the latest action that can be undone. The zero value undoes nothing.
 type Undo struct {
-	ID       int    // ID of the action
+	ID       int
 	What     string // "suspending worker-2"
 	Commands []city.Command
 	Restore  func(m *Room) // undoes changes that exist only in this room
@@ -38,7 +38,6 @@ type undoMemo struct {
 	why      string
 }
 
-// reversal returns the commands that undo the given commands, or nil if one of them cannot be undone.
 func reversal(m *Room, commands []city.Command) []city.Command {
 	back := make([]city.Command, len(commands))
 	for i, c := range commands {
@@ -49,8 +48,8 @@ func reversal(m *Room, commands []city.Command) []city.Command {
 	return back
 }
 
-// Reverse returns the command that would undo c, or nil if c cannot be undone. An undo asks no question, so it stops no
-// agents: a resumed agent is not suspended again, and a canceled drain is not restarted.
+// Reverse returns the command that would undo c, or nil if c cannot be undone. An undo never stops agents, because it
+// asks no question.
 func Reverse(m *Room, c city.Command) city.Command {
 	switch c := c.(type) {
 	case city.Suspend:
@@ -74,8 +73,6 @@ func Reverse(m *Room, c city.Command) city.Command {
 	return nil
 }
 
-// offerUndo stores the undo of an action in place of the previous one. If the action cannot be undone, nothing is
-// stored: undo never skips the latest verb.
 func offerUndo(m *Room, what string, commands []city.Command) {
 	drained := m.Undo.drainedBefore(commands)
 	back := reversal(m, commands)
@@ -94,8 +91,7 @@ func offerUndo(m *Room, what string, commands []city.Command) {
 	}
 }
 
-// refuseUndo ends the undo of earlier actions, because the latest action, such as "restarting builder", cannot be
-// undone.
+// refuseUndo ends the undo of earlier actions, because the latest one cannot be undone.
 func refuseUndo(m *Room, what string) {
 	m.Undo = Undo{What: what, refusal: widget.Plain(what) + " has no undo",
 		drained: m.Undo.drainedBefore(nil)}
@@ -172,7 +168,7 @@ func NeedUndo(m *Room) string {
 	return cmp.Or(m.Undo.refusal, "the latest action cannot be undone") + HowToCancelDrain(m)
 }
 
-// RunUndo undoes the latest verb. An undo cannot be undone, so a second press does not repeat the verb.
+// RunUndo undoes the latest verb. An undo cannot be undone.
 func RunUndo(m *Room) []feed.Effect {
 	u := m.Undo
 	m.Undo = Undo{}
@@ -190,8 +186,7 @@ func RunUndo(m *Room) []feed.Effect {
 	return todo
 }
 
-// Undoable reports whether the key of the release verb would undo the latest verb. Acknowledging a watchdog and
-// releasing agents can have priority.
+// Undoable reports whether the release key would undo the latest verb.
 func Undoable(m *Room) bool {
 	acknowledges := len(m.NamedAgents) == 0 && AcknowledgeableWatchdog(m) != nil
 	if !CanUndo(m) || acknowledges {
@@ -219,8 +214,7 @@ func UndoText(m *Room) string {
 	return strings.TrimSpace("undo " + what)
 }
 
-// UndoLine returns the palette line that undoes the latest verb, or "". It returns "" if the release key undoes the
-// verb.
+// UndoLine returns the palette line that undoes the latest verb, or "" if the release key does.
 func UndoLine(m *Room) string {
 	k := m.Keys.MainKey("view.palette")
 	if k == "" || !CanUndo(m) || Undoable(m) {
@@ -232,8 +226,7 @@ func UndoLine(m *Room) string {
 	return k + "undo"
 }
 
-// UndoHint returns text for the status line that says how long the latest verb can still be undone, or "". It returns
-// "" if the status line shows another action.
+// UndoHint returns text for the status line that says how long the latest verb can still be undone, or "".
 func UndoHint(m *Room) string {
 	if m.Status.ID == 0 || m.Undo.ID != m.Status.ID {
 		return ""

@@ -9,8 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// UndoOver returns the reason why the latest verb can no longer be undone, or "". It returns the reason only for a
-// limited time.
+// UndoOver returns the reason why the latest verb can no longer be undone, or "".
 func UndoOver(m *Room) string {
 	possible, over := m.Undo.Possible(m)
 	switch {
@@ -22,8 +21,6 @@ func UndoOver(m *Room) string {
 	return over
 }
 
-// drainedBefore returns the agents that this room drained before the latest action. It omits the targets of the latest
-// commands.
 func (u *Undo) drainedBefore(latest []city.Command) []string {
 	names := slices.Clone(u.drained)
 	for _, c := range u.Commands {
@@ -58,7 +55,6 @@ func HowToCancelDrain(m *Room) string {
 	return "; " + key + " on the row of a draining agent cancels its drain"
 }
 
-// end returns the time at which the offer to undo the latest verb ends.
 func (u *Undo) end(m *Room) time.Time {
 	possible, _ := u.Possible(m)
 	var latest time.Time
@@ -77,8 +73,6 @@ func (u *Undo) end(m *Room) time.Time {
 	return latest
 }
 
-// drainDeadline returns the deadline of the drain that an undo command would cancel, or zero. Until a snapshot shows
-// the drain, the deadline is an estimate.
 func (u *Undo) drainDeadline(m *Room, back city.Command) time.Time {
 	c, ok := back.(city.Undrain)
 	if !ok {
@@ -121,8 +115,6 @@ func noteDrained(m *Room) {
 	}
 }
 
-// whyOver returns the reason why an undo command would have no effect, or "". It ignores snapshots that might be older
-// than the action.
 func (u *Undo) whyOver(m *Room, back city.Command) string {
 	if m.Snap == nil {
 		return ""
@@ -148,7 +140,6 @@ func (u *Undo) whyOver(m *Room, back city.Command) string {
 	return ""
 }
 
-// whyNoScale returns the reason why undo must not scale a pool back, or "".
 func whyNoScale(m *Room, c city.Scale) string {
 	p := m.Pools.Find(c.Pool)
 	if p == nil {
@@ -168,8 +159,7 @@ func passed(m *Room, deadline time.Time) bool {
 	return !deadline.IsZero() && !m.Now.Before(deadline)
 }
 
-// undoTarget reports whether the target of an undo command exists, and whether the command would change it. It also
-// returns the reason to give if the command would change nothing.
+// undoTarget reports whether the target of an undo command exists and would change. without says why it would not.
 func undoTarget(n *city.Snapshot, back city.Command) (exists, changes bool, without string) {
 	name := widget.Plain(back.Target())
 	switch c := back.(type) {
@@ -193,7 +183,7 @@ func undoTarget(n *city.Snapshot, back city.Command) (exists, changes bool, with
 	return true, true, ""
 }
 
-// isSuspended reports whether an agent or a pool exists, and whether it is suspended. The name "" means the city.
+// isSuspended treats the name "" as the city.
 func isSuspended(n *city.Snapshot, name string) (exists, off bool) {
 	if name == "" {
 		return true, n.Suspended

@@ -8,8 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// undoKeyPause is how long the key that undoes or releases does nothing after its effect has changed by itself. The
-// user might have read the previous effect.
+// undoKeyPause is how long the key that undoes or releases does nothing after its effect has changed by itself.
 const undoKeyPause = 1500 * time.Millisecond
 
 // UndoKey is the effect of the key that undoes or releases.
@@ -18,8 +17,8 @@ type UndoKey struct {
 	Changed time.Time // when the effect changed without a key of the user; zero = not lately
 }
 
-// WatchUndoKey records the current effect of the key that undoes or releases. If byUser is true, a key of the user
-// might have changed it.
+// WatchUndoKey records the current effect of the key that undoes or releases. byUser says whether the user might have
+// changed it.
 func WatchUndoKey(m *Room, byUser bool) {
 	effect := undoKeyEffect(m)
 	if k := &m.UndoKey; effect != k.Effect {
@@ -45,8 +44,8 @@ func undoKeyEffect(m *Room) string {
 	return "releases " + TargetNames(m, Releasable(m))
 }
 
-// HoldsUndoKey reports whether the key that undoes or releases does nothing, because its effect has just changed by
-// itself. It then shows the new effect. The next press has this effect.
+// HoldsUndoKey reports whether the key that undoes or releases does nothing, because its effect has just changed. It
+// then shows the new effect.
 func HoldsUndoKey(m *Room) bool {
 	k := &m.UndoKey
 	if k.Changed.IsZero() || m.Now.Sub(k.Changed) >= undoKeyPause || len(m.NamedAgents) > 0 {
@@ -60,8 +59,6 @@ func HoldsUndoKey(m *Room) bool {
 // UndoExpired reports whether the time limit of the latest undo is over.
 func UndoExpired(m *Room) bool { return m.Undo.ID != 0 && !m.Now.Before(m.Undo.Until) }
 
-// expiredText returns text that says that the time limit of an undo is over. If the change is still in effect, the text
-// names the key that reverts it.
 func expiredText(m *Room, u *Undo) string {
 	text := "the undo of " + widget.Plain(u.What) + " has expired"
 	if len(u.Commands) == 0 || m.Snap == nil {
