@@ -40,7 +40,7 @@ type Options struct {
 	WriteTimeout time.Duration
 	// maximum number of streams, attached terminals and long polls together; 0 = 256
 	MaxStreams int
-	Version    string // gcity's version, reported by the API for all cities
+	Version    string // gcity's version
 	// checks requests over TCP; nil for a unix socket
 	Guard *Guard
 }
@@ -81,7 +81,7 @@ type server struct {
 	document func() []byte
 	// called when a connection that was taken over from net/http is closed
 	release func(net.Conn)
-	// valid query parameters by kind and method, see parametersOf
+	// valid query parameters, see parametersOf
 	params func() map[string][]string
 }
 
@@ -237,7 +237,6 @@ func (s *server) methods(k wire.Kind) methods {
 	return methods{post: s.do}
 }
 
-// reader returns the handler for a kind that can only be read, or nil for any other kind.
 func (s *server) reader(k wire.Kind) handler {
 	list := listHandlers{s}
 	switch k {

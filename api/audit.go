@@ -26,7 +26,7 @@ type auditLine struct {
 
 const (
 	auditInterval = time.Minute
-	maxAuditKeys  = 1024 // maximum number of addresses to remember
+	maxAuditKeys  = 1024
 )
 
 func (a *audit) note(what string, r *http.Request, status int, why string) {

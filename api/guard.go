@@ -35,7 +35,6 @@ type Guard struct {
 // requestHeader marks a request from a program. Pages from other sites cannot set it.
 const requestHeader = openapi.RequestHeader
 
-// allMethods lists all methods of the API, as in an Allow header.
 const allMethods = "GET, POST, PATCH, DELETE"
 
 // lingerTime is how long to read the body of a rejected request, so that the client gets the response.
@@ -152,8 +151,7 @@ func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 	return by, 0, ""
 }
 
-// knownHost reports whether a request names this machine or a configured host. It rejects other names even if they
-// resolve to this machine, which prevents DNS rebinding.
+// knownHost reports whether a request names this machine or a configured host. This prevents DNS rebinding.
 func (g Guard) knownHost(r *http.Request) bool {
 	host, ok := hostOf(r.Host)
 	if !ok {
@@ -184,7 +182,7 @@ func localAddr(r *http.Request) netip.Addr {
 	return netip.Addr{}
 }
 
-// hostOf returns the host without the port. Any port is valid, because users can forward ports.
+// hostOf accepts any port, because users can forward ports.
 func hostOf(hostport string) (string, bool) {
 	host := hostport
 	if strings.Contains(strings.TrimPrefix(hostport, "["), ":") {
@@ -203,7 +201,7 @@ func hostOf(hostport string) (string, bool) {
 	return host, host != "" && len(host) <= 255
 }
 
-// sameOrigin rejects requests from pages of other sites. It accepts requests that do not come from a page.
+// sameOrigin rejects requests from other sites' pages.
 func sameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":

@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// pendingCalls keeps track of calls to cities that have not returned. It limits the number of hung calls.
+// pendingCalls limits the number of hung calls to cities.
 type pendingCalls struct {
 	mu sync.Mutex
 	of map[string]map[*waiting]bool // by city name

@@ -19,7 +19,7 @@ const (
 	maxWait     = 5 * time.Minute
 )
 
-// waitContext parses ?index=N&wait=30s. The bool is true if the request contains an index.
+// waitContext parses ?index=N&wait=30s.
 func (s *server) waitContext(r *http.Request) (ctx context.Context, cancel func(), index uint64,
 	asked bool, err error) {
 	q := r.URL.Query()
@@ -153,8 +153,7 @@ func (s *server) await(ctx context.Context, index uint64) error {
 	return nil
 }
 
-// query parses a request's selection of events. The parameter "cursor" is like "after_seq", but the oldest events come
-// first.
+// query treats "cursor" like "after_seq", but the oldest events come first.
 func query(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q, err := selection(r)

@@ -46,7 +46,7 @@ const (
 )
 
 // KeepListening serves the API over TCP until ctx ends, with the newest settings from configs. It reports each change
-// of the address and each problem. It retries after failures. A changed token closes only the connections that used it.
+// of the address and each problem. It retries after failures.
 func KeepListening(ctx context.Context, configs <-chan TCP, report func(city.Listener),
 	c city.Control, o Options) {
 	k := &listenerKeeper{section: "[api]", o: o, notify: report}
@@ -166,7 +166,6 @@ func (k *listenerKeeper) begin(ctx context.Context, l net.Listener, now keys) {
 	k.serving = func() { end(); wg.Wait() }
 }
 
-// swapTokens replaces the tokens. It closes only the connections that used a revoked token.
 func (k *listenerKeeper) swapTokens(now keys) {
 	if now.same(k.keys) {
 		return

@@ -19,7 +19,7 @@ type Tenant struct {
 	Cities []string // names of the cities, which need not be registered yet
 	// token that every request from the tenant needs; "" = no access over TCP
 	Token     string
-	MaxAgents int // maximum number of agents in all of the tenant's cities together; 0 = no limit
+	MaxAgents int // in all of the tenant's cities together; 0 = no limit
 	MaxCities int // maximum number of registered cities; 0 = all cities in Cities
 }
 
@@ -27,7 +27,7 @@ type Tenant struct {
 type TenantConfig struct {
 	Name      string
 	Cities    []string
-	Token     string // the token; "" = it is in TokenFile
+	Token     string // "" = it is in TokenFile
 	TokenFile string
 	Socket    string // socket on which the tenant needs no token; "" = none
 	MaxAgents int
@@ -130,7 +130,6 @@ type tenancy struct {
 
 func (t *tenancy) has(name string) bool { return slices.Contains(t.Cities, name) }
 
-// tenanciesOf returns the state of each tenant, by name. Each tenant has its own limits on requests and streams.
 func tenanciesOf(o Options) map[string]*tenancy {
 	all := map[string]*tenancy{}
 	if o.Guard == nil {
@@ -160,7 +159,7 @@ func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) 
 	return nil
 }
 
-// checkRegistration returns the name of the city in a folder. It enforces the tenant's limits.
+// checkRegistration enforces the tenant's limits and returns the city's name.
 func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	name, path string) (string, error) {
 	t := f.tenant
@@ -213,7 +212,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	return about.Name, nil
 }
 
-// rejectFolder returns the error for a folder that a tenant cannot register. The reason goes only to the log.
+// rejectFolder returns an error without the reason, which goes only to the log.
 func (f *fleet) rejectFolder(path, is string, why error) error {
 	f.o.Log.Info("rejected a tenant's request to register a folder", "tenant", f.tenant.name,
 		"path", path, "why", why, "called", is)

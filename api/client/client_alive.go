@@ -19,8 +19,7 @@ const (
 	// pingLimit.
 	pingAfter = time.Second
 	pingLimit = 2 * time.Second
-	// A request fails after this many consecutive pings without a response. On a busy machine, a single ping can exceed
-	// its timeout.
+	// more than one, because a ping can exceed its timeout on a busy machine
 	missedPings = 2
 )
 
@@ -59,7 +58,7 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// ping reports whether the peer responds. It requests a path that does not exist, because any response will do.
+// ping requests a path that does not exist, because any response will do.
 func (c *Client) ping(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, pingLimit)
 	defer cancel()

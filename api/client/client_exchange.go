@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// exchange sends a GET request in the caller's goroutine, on an existing connection if there is one. This avoids the
-// goroutines and threads of http.Transport, which would cost more than the request. If the controller closes the
-// connection without a response, exchange retries the request once. This happens to idle connections.
+// exchange sends a GET request in the caller's goroutine, because the goroutines of http.Transport would cost more than
+// the request. If the controller has closed an idle connection, exchange retries once.
 func (c *Client) exchange(r *http.Request) (*http.Response, error) {
 	conn := c.idleConn.Take()
 	if conn == nil {
@@ -51,7 +50,7 @@ func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, err
 	}
 	if err != nil {
 		stop()
-		_ = conn.Close() // err is more useful than an error from Close
+		_ = conn.Close()
 		return nil, err
 	}
 	resp.Body = &responseBody{Reader: resp.Body, keep: func(whole bool) {
@@ -59,7 +58,7 @@ func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, err
 			c.keepIdle(conn)
 			return
 		}
-		_ = conn.Close() // an error does not matter, because the caller needs nothing more
+		_ = conn.Close()
 	}}
 	return resp, nil
 }

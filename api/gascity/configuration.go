@@ -83,8 +83,7 @@ func explainConfig(ctx context.Context, r *Request) (any, error) {
 	return a, err
 }
 
-// explain returns the effective values of the named agents and pools. It omits names that the current configuration
-// does not contain.
+// explain omits names that the current configuration does not contain.
 func explain(ctx context.Context, c city.Configured, names []string) ([]explanation, error) {
 	out := []explanation{}
 	slices.Sort(names)

@@ -38,8 +38,7 @@ func OldestFirst(v url.Values) (bool, error) {
 	}
 }
 
-// CheckQuery returns an error for an unknown query parameter. If a misspelled cursor or filter were ignored, the
-// response would look correct.
+// CheckQuery returns an error for an unknown query parameter.
 func CheckQuery(v url.Values, known []string) error {
 	for name := range v {
 		switch {
