@@ -7,11 +7,10 @@ import (
 	"gcity/internal/span"
 )
 
-// Kind implements a kind of gate: it parses the gate's keys, decides when the gate opens, and describes the gate. To
-// add a kind of gate, add an entry to Gates.
+// Kind implements a kind of gate. To add a kind, add an entry to Gates.
 type Kind struct {
 	Gate  Gate
-	needs string // the required key; "" = no key is required
+	needs string // "" = no key is required
 	keys  []key  // keys that no other kind of gate uses
 
 	parse func(*converter) // nil = no keys to read

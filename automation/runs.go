@@ -43,9 +43,9 @@ type item struct {
 	scheduleCache ScheduleCache
 	check         CheckFacts
 	recent        []time.Time
-	want          *Run   // the run that is due and waiting for a slot; nil = no run is waiting
-	run           *Run   // the run that is active or being opened; nil = no run
-	skipReported  bool   // a skip during the active run was reported
+	want          *Run // the run that is due and waiting for a slot; nil = no run is waiting
+	run           *Run // the run that is active or being opened; nil = no run
+	skipReported  bool
 	follows       string // the failed automation that caused the queued run
 	// when another run was requested while the current one was being opened; zero = never
 	again time.Time
@@ -53,12 +53,12 @@ type item struct {
 	// next attempt to open the run; zero = no attempt has failed
 	unopened     time.Time
 	openProblem  string
-	openFailures int // consecutive failed attempts to open the run
+	openFailures int
 
 	seen       uint64 // seq of the latest event that See has handled
 	pending    batch
 	skipReason string // why events were skipped since the latest run; "" = no events were skipped
-	// number of events skipped since the last Advance because of MaxDepth
+	// events skipped since the last Advance because of MaxDepth
 	skippedByDepth int
 }
 
