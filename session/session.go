@@ -227,8 +227,7 @@ type (
 		Meta(ctx context.Context, name, key string) (string, error)
 	}
 
-	// Meter measures the resource usage of all live sessions, keyed by session name. One scan of the machine's
-	// processes serves all sessions.
+	// Meter measures the resource usage of all live sessions, keyed by session name.
 	Meter interface {
 		Usage(ctx context.Context) (map[string]Usage, error)
 	}
@@ -259,13 +258,13 @@ type (
 	}
 )
 
-// CheckLimit is the timeout of a check. It is longer than that of one script call, which is 30 seconds.
+// CheckLimit is the timeout of a check.
 const CheckLimit = 35 * time.Second
 
 // ReadyMark is the metadata key that marks a session as ready.
 const ReadyMark = "GC_READY"
 
-// Metadata keys of a drain. The agent's tools can read DrainMark.
+// Metadata keys of a drain.
 const (
 	DrainMark    = "GC_DRAIN" // when the drain began, in Unix seconds
 	DrainByMark  = "GC_DRAIN_BY"
