@@ -11,7 +11,7 @@ import (
 	"gcity/tui/view"
 )
 
-// room is the Bubble Tea model. It adds the time to messages and passes effects to the runner.
+// room is the Bubble Tea model.
 type room struct {
 	m             *state.Room
 	r             *feed.Runner

@@ -22,7 +22,6 @@ func SplitByRestart(members []*panel.AgentRow) (restarted, skipped []*panel.Agen
 	return restarted, skipped
 }
 
-// maxNamed is the largest number of members that a question names.
 const maxNamed = 8
 
 // RestartText returns text that says what a restart does to the members of a pool.

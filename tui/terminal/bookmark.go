@@ -8,7 +8,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// bookmark is a place in an agent's output that the user has marked.
 type bookmark struct {
 	agent, session string
 	rule           string
@@ -20,7 +19,6 @@ type bookmark struct {
 
 const (
 	maxBookmarks = 50
-	// contextLines is the number of lines above a bookmark that identify its place.
 	contextLines = 6
 )
 

@@ -31,8 +31,7 @@ func (p *Pane) compacted(s Picture, w, h int) Picture {
 	return s
 }
 
-// removeBlankRows removes blank rows, starting at the bottom, until h rows are left. It never removes the row of the
-// cursor.
+// removeBlankRows removes blank rows, starting at the bottom, until h rows are left.
 func removeBlankRows(s Picture, h int) Picture {
 	for _, any := range []bool{false, true} {
 		excess := len(s.Lines) - h
@@ -55,7 +54,7 @@ func removeBlankRows(s Picture, h int) Picture {
 	return s
 }
 
-// emptyAreaRunes contains the characters that fill empty areas, rules and bars. Their repetitions carry no information.
+// emptyAreaRunes contains the characters that fill empty areas, rules and bars.
 const emptyAreaRunes = " ─━═╌▔▁▀▄█-_="
 
 // repeatedColumns selects up to n columns that repeat the column to their left in every line.
