@@ -18,7 +18,7 @@ type record struct {
 type fileRecord struct {
 	From   string `json:"from"` // the overlay's folder
 	Source string `json:"source"`
-	// hash of the copied file, perhaps updated by RecordCopied
+	// of the copied file
 	Hash string `json:"sha256"`
 }
 

@@ -15,7 +15,6 @@ import (
 	"gcity/events"
 )
 
-// recording is a recording of a city over a few minutes. Each entry has a time.
 type recording struct {
 	Began  time.Time               `json:"began"`
 	Ended  time.Time               `json:"ended"`
@@ -66,7 +65,6 @@ type sentCommand struct {
 	Receipt city.Receipt    `json:"receipt"`
 }
 
-// upTo returns the newest element up to the given time, or the zero value.
 func upTo[T any](all []timedEvent[T], at time.Time) (it T) {
 	for _, h := range all {
 		if h.At.After(at) {
