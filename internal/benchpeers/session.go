@@ -15,7 +15,6 @@ import (
 	"time"
 )
 
-// Time limits for individual steps.
 const (
 	startLimit   = 90 * time.Second
 	replaceLimit = 3 * time.Second
@@ -37,7 +36,7 @@ type session struct {
 	ended  chan struct{} // closed when the manager has exited
 	fifo   *os.File
 	births chan birth
-	pids   map[string]int  // pids of the running agents
+	pids   map[string]int
 	missed map[string]bool // agents that were not replaced in time
 	wg     sync.WaitGroup
 
