@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// audit logs rejected requests, and changes over TCP. It writes at most one line per minute for each address and kind
-// of request.
+// audit logs rejected requests, and changes over TCP, at most once per minute for each address and kind of request.
 type audit struct {
 	log *slog.Logger
 
@@ -21,7 +20,7 @@ type auditKey struct{ what, address string }
 
 type auditLine struct {
 	at   time.Time
-	more int // number of requests that were skipped after this line
+	more int // requests skipped since this line
 }
 
 const (

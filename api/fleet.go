@@ -15,13 +15,12 @@ import (
 )
 
 const (
-	snapshotTime = 2 * time.Second // time limit for one city
+	snapshotTime = 2 * time.Second
 	// reading the log can be slow
 	historyTime      = 10 * time.Second
 	maxSnapshotCalls = 1024
 )
 
-// fleet handles requests for the cities in a directory.
 type fleet struct {
 	*server
 	dir           visibleCities
@@ -120,7 +119,6 @@ func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	return can, false
 }
 
-// pick returns the running city with this name. "" selects the only city.
 func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	all, err := f.dir.Cities(ctx)
 	if err != nil {

@@ -19,9 +19,9 @@ const maxFleetEvents = 1000
 
 type eventsAnswer struct {
 	wire.List[city.Tagged]
-	// cursor for the next page, or for a stream of later events
+	// for the next page, or for a stream of later events
 	Cursor string `json:"cursor"`
-	// cursor for the page of older events
+	// for the page of older events
 	Before      string        `json:"before,omitempty"`
 	Unreachable []missingCity `json:"unreachable,omitempty"`
 }
@@ -214,7 +214,7 @@ func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Ta
 	}
 }
 
-// mergedEvent is an event from the stream of all cities, and the cursor after it. event is nil if a city was added.
+// mergedEvent is any city's event, and the cursor after it. event is nil if a city was added.
 type mergedEvent struct {
 	event *city.Tagged
 	at    string
@@ -273,7 +273,6 @@ func (f *fleet) copyCursors(ctx context.Context, d city.Directory,
 	}
 }
 
-// awaitAny returns when any city has an event after the cursor.
 func (f *fleet) awaitAny(ctx context.Context, dir visibleCities, from city.Cursor) error {
 	leave, err := f.acquireStream()
 	if err != nil {

@@ -29,8 +29,7 @@ type missingCity struct {
 	Error string `json:"error"`
 }
 
-// cityStates requests the snapshots of all cities concurrently. A city that does not respond gets no other request
-// until it responds.
+// cityStates requests all snapshots concurrently. A city gets no second request until it responds.
 func (f *fleet) cityStates(ctx context.Context, all []city.Info) []cityState {
 	seen := make([]cityState, len(all))
 	now := time.Now()
@@ -286,7 +285,6 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	wg.Wait()
 }
 
-// requestedStates returns the states of the selected cities. ?index=N waits for a newer state.
 func (f *fleet) requestedStates(r *http.Request) ([]cityState, error) {
 	dir := f.selectedCities(r)
 	all, err := dir.Cities(r.Context())

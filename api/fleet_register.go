@@ -48,7 +48,6 @@ func (f *fleet) registerCity(w http.ResponseWriter, r *http.Request, rt wire.Rou
 	return nil
 }
 
-// checkName returns an error if the city in a folder is known to have a different name.
 func checkName(ctx context.Context, reg city.Registrar, name, path string) error {
 	s, ok := reg.(city.Previewer)
 	if !ok {

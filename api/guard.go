@@ -26,7 +26,7 @@ type Guard struct {
 	ReadToken string
 	Fleet     bool // the guard protects the API for all cities of a machine
 
-	// tenants of a fleet, by name; a tenant's token permits /v0/tenant/NAME
+	// by name; a tenant's token permits /v0/tenant/NAME
 	Tenants map[string]Tenant
 
 	keys *atomic.Pointer[keyring] // if not nil, replaces the tokens above
@@ -100,7 +100,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	})
 }
 
-// check returns status 0 if a request is permitted. The key is nil if the request needs none.
+// check returns status 0 if a request is permitted.
 func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 	this, file, shows := "city", "[api] hosts in city.toml", "gcity status"
 	if g.Fleet {
@@ -201,7 +201,6 @@ func hostOf(hostport string) (string, bool) {
 	return host, host != "" && len(host) <= 255
 }
 
-// sameOrigin rejects requests from other sites' pages.
 func sameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
@@ -218,7 +217,7 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// keyOf returns the key for a request's token, or nil. Its running time reveals nothing about any token.
+// The running time of keyOf reveals nothing about any token.
 func keyOf(r *http.Request, keys *keyring) *key {
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {

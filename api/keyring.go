@@ -97,8 +97,7 @@ func (k *keyring) replace(before *keyring) (gone []*key) {
 	return gone
 }
 
-// findKey returns the key with this hash that applies to a path, or nil. Its running time does not depend on whether
-// the tenant exists.
+// The running time of findKey does not depend on whether the tenant exists.
 func (k *keyring) findKey(path string, given [sha256.Size]byte) *key {
 	none := &key{} // a key that no token matches
 	all, read, own := none, none, none

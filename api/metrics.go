@@ -31,7 +31,7 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 type metricsPage struct {
 	city   string
 	name   string
-	names  []string // in the order of the page
+	names  []string
 	groups map[string]*strings.Builder
 }
 

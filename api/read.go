@@ -45,7 +45,6 @@ func waitOf(r *http.Request) (time.Duration, error) {
 	return wait, nil
 }
 
-// requestedSnapshot returns the snapshot for a request. With ?index=N, it waits for a state after event N.
 func (s *server) requestedSnapshot(r *http.Request) (*city.Snapshot, error) {
 	ctx, cancel, index, asked, err := s.waitContext(r)
 	defer cancel()

@@ -88,7 +88,6 @@ const pieceSize = 32 << 10
 // lastWriteTimeout is the timeout of a stream's writes while the server is shutting down.
 const lastWriteTimeout = 500 * time.Millisecond
 
-// writeLimit is the timeout for each write to a client.
 type writeLimit struct {
 	mu      sync.Mutex
 	timeout time.Duration

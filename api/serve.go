@@ -88,11 +88,11 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	return err
 }
 
-// conns tracks a server's connections. It replaces Server.Shutdown, which would wait for connections without a request.
+// conns replaces Server.Shutdown, which would wait for connections without a request.
 type conns struct {
 	mu      sync.Mutex
 	open    map[net.Conn]*connection
-	newest  uint64        // number of the newest connection
+	newest  uint64
 	changes chan struct{} // closed and replaced on every change
 }
 

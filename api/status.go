@@ -93,7 +93,7 @@ type Status struct {
 	// CPU usage of all measured agents, in percent of one processor
 	CPU      float64         `json:"cpu"`
 	RSS      int64           `json:"rss"`  // memory of all measured agents, in bytes
-	PID      int             `json:"pid"`  // process ID of the controller; 0 = not running
+	PID      int             `json:"pid"`  // 0 = not running
 	Mode     string          `json:"mode"` // "" = not running
 	LoopAge  int64           `json:"loop_age_ms"`
 	API      string          `json:"api,omitempty"`

@@ -21,7 +21,7 @@ import (
 type stream struct {
 	w     http.ResponseWriter
 	limit writeLimit
-	ahead int // maximum number of items to read ahead
+	ahead int
 
 	gathers  bool
 	gathered []byte
@@ -214,7 +214,6 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, rt wire.Route) er
 	return nil
 }
 
-// eventStream streams the events after Last-Event-ID or the query's cursor.
 func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {

@@ -25,7 +25,7 @@ type TCP struct {
 	MakeToken bool   // create a missing TokenFile with a random token
 	ReadFile  string // file with a second token, which permits only reading; "" = none
 
-	Tenants map[string]TenantConfig // tenants of a fleet, by name
+	Tenants map[string]TenantConfig // by name
 }
 
 func (t TCP) same(u TCP) bool {
@@ -39,7 +39,7 @@ func (t TCP) secrets() bool { return t.TokenFile != "" || len(t.Tenants) > 0 }
 const (
 	// delay after a failed listen, and between reads of a token
 	tryAgain  = 2 * time.Second
-	tokenTime = time.Second // timeout for reading a file
+	tokenTime = time.Second
 
 	// more than one, so that a hung read does not block other reads
 	tokensAtOnce = 8

@@ -123,8 +123,8 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantConfig, d city.Dir
 type tenancy struct {
 	Tenant
 	name          string
-	requests      chan struct{} // has one element for each request in progress
-	streams       chan struct{} // has one element for each open stream
+	requests      chan struct{}
+	streams       chan struct{}
 	registrations chan struct{} // has at most one element, so registrations do not overlap
 }
 

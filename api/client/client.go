@@ -46,7 +46,7 @@ type Client struct {
 	below      string // "/v0", "/v0/city/NAME"
 	http       *http.Transport
 	idleConn   disk.IdleConn
-	life       context.Context // canceled by Close
+	life       context.Context
 	end        context.CancelFunc
 }
 
@@ -242,7 +242,7 @@ func (c *Client) snapshot(ctx context.Context, q url.Values) (*city.Snapshot, er
 	return snap, nil
 }
 
-// Agent returns one agent by its qualified name. This is cheaper than a snapshot, which contains every agent.
+// Agent returns one agent by its qualified name. This is cheaper than a snapshot.
 func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
 	path, err := wire.Path(wire.KindAgent, name, "")
 	if err != nil {

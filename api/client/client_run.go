@@ -57,7 +57,7 @@ func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece,
 type pieceQueue struct {
 	mu     sync.Mutex
 	pieces []city.Piece
-	size   int // bytes of text
+	size   int
 	inner  bool
 	over   bool
 	err    error // why the stream ended; nil if the run has ended
@@ -97,7 +97,6 @@ func (h *pieceQueue) wakeReader() {
 	}
 }
 
-// take waits for the next piece. ok is false after the last piece.
 func (h *pieceQueue) take(ctx context.Context) (p city.Piece, ok bool, err error) {
 	for {
 		p, ok, over, err := h.next()

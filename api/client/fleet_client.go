@@ -21,7 +21,7 @@ type Fleet struct {
 	c *Client
 
 	mu     sync.Mutex
-	cities map[string]*Client // by name
+	cities map[string]*Client
 }
 
 var (

@@ -209,7 +209,6 @@ func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) e
 	return nil
 }
 
-// closeConvoy closes a convoy but not its beads.
 func closeConvoy(ctx context.Context, r *Request) (any, error) {
 	if err := r.checkNoBody(); err != nil {
 		return nil, err

@@ -9,7 +9,6 @@ import (
 )
 
 const (
-	// how often an agent's output is checked for changes
 	outputEvery = 500 * time.Millisecond
 	outputLines = 100
 )

@@ -22,7 +22,7 @@ type Operation struct {
 	Machine      bool   // the operation is about all cities and has no path for a single one
 }
 
-// Names maps types to their names in the document, if these differ.
+// Names maps types to their names in the document, unless these are the Go names.
 type Names map[reflect.Type]string
 
 // RequestHeader is the header that a request for a change needs over TCP. Its value does not matter.
