@@ -73,9 +73,9 @@ type Definition struct {
 	Limit string
 
 	Gate         Gate
-	Interval     time.Duration  // interval of a Cooldown gate
+	Interval     time.Duration  // of a Cooldown gate
 	Schedule     Schedule       // when a Cron gate opens
-	Zone         *time.Location // time zone of Schedule
+	Zone         *time.Location // of Schedule
 	CatchUp      bool           // for a Cron gate: run once if scheduled times were missed
 	Check        string         // shell command of a Condition gate's check
 	CheckTimeout time.Duration

@@ -13,8 +13,7 @@ import (
 // Schedule is a cron line: minute, hour, day of the month, month, day of the week. If both day fields are restricted, a
 // day matches if either field does. A field that starts with "*" is not a restriction. The zero value never fires.
 //
-// gronx computes the calendar, always in UTC. This package handles clock changes. It validates the fields, because
-// gronx accepts other dialects.
+// gronx computes the calendar. This package handles clock changes, and rejects what only gronx accepts.
 type Schedule struct {
 	text  string
 	line  string // the five fields, with numbers in place of names

@@ -14,7 +14,6 @@ import (
 
 const patience = 10 * time.Second
 
-// maxReading is the maximum number of concurrent reads of layers.
 const maxReading = 256
 
 // layerCache is immutable, because a slow read may still use it.
@@ -33,7 +32,7 @@ type cachedFile struct {
 	problems toml.Problems
 }
 
-// readLayer reads a layer's folder. It may block.
+// readLayer may block.
 func readLayer(dir string, previous *layerCache, local *time.Location, now time.Time) *layerCache {
 	s := &layerCache{files: map[string]*cachedFile{}, found: map[string]*cachedFile{}}
 	entries, err := os.ReadDir(dir)

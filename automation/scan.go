@@ -73,7 +73,7 @@ type foundFile struct {
 func (f foundFile) scoped() string { return Scoped(f.name, f.layer.Rig) }
 
 // Scan reads layers, lowest first. Within the city or a rig, an automation in a higher layer replaces one with the same
-// name in a lower layer. Scan waits for the layers for at most half of o.Patience, and for their formulas for the rest.
+// name in a lower layer.
 func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog {
 	began, limit := time.Now(), cmp.Or(o.Patience, patience)
 	if o.Local == nil {

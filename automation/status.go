@@ -94,8 +94,7 @@ func (it *item) status(r *Runs) Status {
 	return s
 }
 
-// Next returns the earliest time after now at which a run becomes due, or the zero time if it is unknown. It cannot
-// anticipate the results of checks or the ends of runs.
+// Next returns the earliest time after now at which a run becomes due, or the zero time if it is unknown.
 func (r *Runs) Next(now time.Time) time.Time {
 	var first time.Time
 	for _, it := range r.order {
