@@ -59,7 +59,6 @@ func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 	return nil
 }
 
-// isWord reports whether s is valid as Drain.By.
 func isWord(s string) bool {
 	other := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' ||

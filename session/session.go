@@ -117,14 +117,14 @@ type Status struct {
 	// a viewer has typed text and neither submitted nor deleted it; false if unknown
 	Draft bool
 
-	Drain Drain // the current drain
+	Drain Drain
 
 	Provider string // provider that runs the session; "" for the one that returned this Status
 
 	Details []string // where the session runs, for display: "node n1", "image x"
 
 	Fingerprint Fingerprint // the fingerprint that was passed to Start; zero if unknown
-	Exit        *Exit       // how the session ended; nil while Alive
+	Exit        *Exit       // nil while Alive
 }
 
 // Drain is a request to an agent to finish its work. It is stored in the session's marks and ends with the session. The
@@ -221,7 +221,7 @@ type (
 	}
 
 	// Marker stores small key-value pairs with a session. They survive a restart of the controller. Setting a value to
-	// "" removes the pair. Status.Ready and Status.Drain reflect the marks.
+	// "" removes the pair.
 	Marker interface {
 		SetMeta(ctx context.Context, name, key, value string) error
 		Meta(ctx context.Context, name, key string) (string, error)
