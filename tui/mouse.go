@@ -18,7 +18,7 @@ const doubleClick = 400 * time.Millisecond
 // wheelBatch is how long wheel events are collected. Terminals can send them faster than the room can draw.
 const wheelBatch = 16 * time.Millisecond
 
-// wheel records how far the mouse wheel was turned, in notches downwards, and the position of the pointer.
+// wheel is a turn of the mouse wheel: the pointer's position, and notches downwards.
 type wheel struct{ x, y, notches int }
 
 func handlePointer(m *state.Room, msg any) (todo []feed.Effect) {

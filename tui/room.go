@@ -18,10 +18,10 @@ type room struct {
 	stateFile     string
 	switcher      *roomSwitcher // nil = there is one city
 	startDelivery func(*feed.Runner)
-	// effect after the program has quit: attach, show text, edit or quit
+	// effect after the program has quit
 	exitEffect feed.Effect
 
-	wheel      wheel // wheel events since the latest message
+	wheel      wheel
 	wheelTimer bool
 }
 

@@ -158,7 +158,7 @@ func reportRemoved(m *state.Room, all []events.Event) {
 	}
 }
 
-// failure is an error from outside the model, to be shown in the status line.
+// failure is an error from outside the model.
 type failure string
 
 func receive(m *state.Room, n feed.News) {

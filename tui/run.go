@@ -61,7 +61,7 @@ func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.E
 		err  error
 	}
 	left := make(chan outcome, 1)
-	// This goroutine writes to the terminal. It is left running if the terminal does not accept output.
+	// This goroutine is left running if the terminal does not accept output.
 	var room sync.WaitGroup
 	room.Go(func() {
 		var end outcome
@@ -94,8 +94,7 @@ func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.E
 // frozenGrace is longer than QuitGrace, after which the program is killed.
 const frozenGrace = feed.QuitGrace + 2*time.Second
 
-// runPrograms runs the Bubble Tea program until the room ends. Between two runs, an agent, pager or editor uses the
-// terminal.
+// runPrograms runs Bubble Tea programs until the room ends. In between, an agent, pager or editor uses the terminal.
 func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exit, error) {
 	defer func() {
 		if t.options.OnLeave != nil {

@@ -9,8 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// SplitByRestart splits a pool's members into those that a restart of the pool restarts, and those that it skips. The
-// controller restarts all members that the pool wants, in any state.
+// SplitByRestart splits a pool's members into those that a restart of the pool restarts, and those that it skips.
 func SplitByRestart(members []*panel.AgentRow) (restarted, skipped []*panel.AgentRow) {
 	for _, r := range members {
 		if r.Refusal.Surplus || r.State == city.Suspended {

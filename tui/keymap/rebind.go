@@ -83,8 +83,7 @@ func (r *Registry[H, E]) unknown(id string) string {
 		id)
 }
 
-// wanted returns the keys that the action can have, and the problems with the others. If keys is nil, the action keeps
-// its current keys.
+// wanted returns the keys that the action can have. A nil result keeps the current keys.
 func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 	keys = []string{}
 	for _, text := range list {

@@ -54,7 +54,6 @@ func (p *Pane) Bookmark(rule string) string {
 	return ""
 }
 
-// locateBookmarks finds the session's bookmarks on a new screen by the lines above them.
 func (p *Pane) locateBookmarks() {
 	n := &p.News
 	if n.Screen == nil {
@@ -85,7 +84,7 @@ func (p *Pane) locateBookmarks() {
 	}
 }
 
-// withBookmarks inserts a labeled rule at each bookmark. The parameter first is the number of the first line.
+// withBookmarks inserts a labeled rule at each bookmark. first is the number of the first line.
 func (p *Pane) withBookmarks(lines []string, first uint64) []PaneLine {
 	out := make([]PaneLine, 0, len(lines))
 	next := func(from, to uint64) {

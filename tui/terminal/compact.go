@@ -54,7 +54,6 @@ func removeBlankRows(s Picture, h int) Picture {
 	return s
 }
 
-// emptyAreaRunes contains the characters that fill empty areas, rules and bars.
 const emptyAreaRunes = " ─━═╌▔▁▀▄█-_="
 
 // repeatedColumns selects up to n columns that repeat the column to their left in every line.
@@ -85,7 +84,7 @@ func repeatedColumns(lines []PaneLine, widest, n int) []bool {
 	return drop
 }
 
-// removeColumns removes columns from a line. They must contain only characters of one column each.
+// removeColumns requires that the dropped columns contain only characters of one column each.
 func removeColumns(s string, drop []bool) string {
 	if ansi.StringWidth(s) == 0 {
 		return s

@@ -38,6 +38,5 @@ const (
 	DefaultCols = 120 // size until the first frame arrives
 	DefaultRows = 40
 	Scrollback  = 500
-	// LogLines is the maximum number of lines in the logs.
-	LogLines = 10000
+	LogLines    = 10000
 )

@@ -126,7 +126,6 @@ func (p *Pane) All() Picture {
 	return p.recent(widget.Unlimited, false)
 }
 
-// recent returns the last n lines, or the screen of a full-screen program.
 func (p *Pane) recent(n int, cursor bool) Picture {
 	if p.News.Screen == nil {
 		lines := make([]PaneLine, 0, len(p.News.Text))
