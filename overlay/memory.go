@@ -50,7 +50,7 @@ func saveRecord(file string, r *record) error {
 }
 
 // RecordCopied records the current content of copied files, so that Apply can still update them. Call it after changing
-// files in Report.Written. Files that were never copied remain foreign.
+// files in Report.Written.
 func RecordCopied(to, memory string, paths []string) error {
 	file := fileOf(memory, to)
 	known, err := loadRecord(file, to)

@@ -52,7 +52,7 @@ type Report struct {
 }
 
 // Apply copies the overlay in source into the existing folder target. It never writes outside target. It stores a list
-// of the copied files in a third folder, which it creates if necessary.
+// of the copied files in the folder records.
 func Apply(ctx context.Context, source, target, records string) (Report, error) {
 	tree, err := Scan(ctx, source)
 	if err != nil {

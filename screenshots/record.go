@@ -37,7 +37,7 @@ type recorder struct {
 
 	mu    sync.Mutex
 	tape  recording
-	known map[string]bool // sessions and runs that are being recorded
+	known map[string]bool
 	err   error
 }
 

@@ -30,7 +30,6 @@ type recording struct {
 	About map[string][]timedEvent[*about] `json:"about"` // inspections, by agent
 }
 
-// Results of calls to the recorded city.
 type (
 	state = city.Snapshot
 	about = city.Inspection

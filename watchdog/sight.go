@@ -8,8 +8,8 @@ type Sighting struct {
 	Stamp time.Time // zero = none was seen
 
 	age   time.Duration // the timestamp's age when it was first seen
-	at    time.Time     // when it was first seen
-	vague bool          // the actual age may be less
+	at    time.Time
+	vague bool // the actual age may be less
 }
 
 // Update records a read of the timestamp. The parameter last is the time of the previous read, or zero.
