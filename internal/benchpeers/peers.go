@@ -80,7 +80,7 @@ func gcityPeer(program string) peer {
 	}
 }
 
-// runitPeer returns the peer runit. On SIGHUP, runsvdir stops all services.
+// runsvdir stops all services on SIGHUP.
 func runitPeer() peer {
 	return peer{
 		name: "runit", program: "runsvdir",
@@ -108,7 +108,7 @@ func runitPeer() peer {
 	}
 }
 
-// tmuxPeer returns the peer tmux, which restarts an agent through a hook. Version 3.3 can detect an exit late.
+// tmuxPeer restarts agents through a hook. tmux 3.3 can detect an exit late.
 func tmuxPeer() peer {
 	client := func(s *site, args ...string) []string {
 		return append([]string{"-S", s.path("tmux")}, args...)
