@@ -87,7 +87,7 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	one.dispatch(w, r, rt, one.methods(rt.Kind))
 }
 
-// methods returns the handlers for a request, and whether only the API for all cities supports it.
+// methods also reports whether only the API for all cities supports the request.
 func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	if rt.City != "" {
 		switch rt.Kind {

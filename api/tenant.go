@@ -176,7 +176,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	if err != nil {
 		return "", err
 	}
-	// another owner has registered the folder, so the name in the folder's configuration does not matter
+	// registered by another owner, whatever name the folder's configuration has
 	for i := range known {
 		if known[i].Path == about.Path && !t.has(known[i].Name) {
 			return "", f.rejectFolder(path, known[i].Name, nil)

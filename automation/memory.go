@@ -44,8 +44,8 @@ const keepRemoved = 30 * 24 * time.Hour
 // maxAbsence is how long an automation can be missing without losing the events from that time.
 const maxAbsence = time.Hour
 
-// Note adds what Memory lacks from a run's record, for example after a crash. seq belongs to the run's latest event,
-// and retry is the number of the retry; both may be 0. Call Note with the oldest record first.
+// Note adds information from a run's record that Memory lacks, for example after a crash. seq belongs to the run's
+// latest event, and retry is the number of the retry; both may be 0. Call Note with the oldest record first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
 	// the clock might have been set back, but a higher seq still means a newer run
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {

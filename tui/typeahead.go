@@ -64,7 +64,7 @@ func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	if k.String() != "y" || at.IsZero() || m.Now.Sub(at) >= answerWindow {
 		return false
 	}
-	// the status line keeps the result of the action, or the reason why there was no question
+	// the status line keeps the result of the action
 	state.Record(m, details.Message{Text: "y did nothing: the action before it asked no question",
 		Token: themes.Dim})
 	return true

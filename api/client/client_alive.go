@@ -68,7 +68,7 @@ func (c *Client) ping(ctx context.Context) bool {
 	}
 	resp, err := c.http.RoundTrip(r)
 	if err != nil {
-		return ctx.Err() == nil // roundTrip itself notices that the request has ended
+		return ctx.Err() == nil // on other errors, the request itself fails
 	}
 	return resp.Body.Close() == nil
 }

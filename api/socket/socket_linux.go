@@ -101,7 +101,7 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 // lock.
 func (s *Socket) Renew() (renewed bool, err error) {
 	if !s.renewals.TryLock() {
-		return false, nil // a folder that hangs delays only one check
+		return false, nil // skip this check while another one hangs
 	}
 	defer s.renewals.Unlock()
 	info, err := disk.Lstat(s.Addr().String())

@@ -121,7 +121,7 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 	return lines
 }
 
-// restartsText expects the period in which crashes count towards a quarantine; 0 = unknown.
+// window is the period in which crashes count towards a quarantine; 0 = unknown.
 func restartsText(a *city.Agent, window time.Duration, dot string) string {
 	text := fmt.Sprintf("%d automatic", a.Restarts)
 	crashes := widget.Number(a.Crashes) + " crashes"

@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// compacted removes blank rows and repeated columns of a full-screen program if Fit is set, until the screen fits.
+// compacted removes blank rows and repeated columns of a full-screen program until it fits.
 func (p *Pane) compacted(s Picture, w, h int) Picture {
 	if !p.Fit {
 		return s
