@@ -67,7 +67,6 @@ func (h listHandlers) listAgents(w http.ResponseWriter, r *http.Request,
 	return nil
 }
 
-// peek adds the screens of the running agents that respond in time.
 func (h listHandlers) peek(ctx context.Context, items []wire.Agent) {
 	ctx, cancel := context.WithTimeout(ctx, peekTime)
 	defer cancel()

@@ -39,7 +39,6 @@ func cursorOf(text string, all []city.Info) (city.Cursor, error) {
 	return c, nil
 }
 
-// events returns the newest events of all cities or, with a cursor, the oldest events after the cursor.
 func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 
 const maxAncestors = 64
 
-// signed sets a command's actor according to the process that sent the request.
 func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.Command, error) {
 	p := city.PeerOf(r.Context())
 	if p == (city.Peer{}) {

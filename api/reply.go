@@ -17,7 +17,6 @@ import (
 	"gcity/internal/recovery"
 )
 
-// page sorts a list by name and returns the part that ?limit=N and ?cursor=NAME select.
 func page[T any](r *http.Request, items []T, name func(*T) string) (wire.List[T], error) {
 	return pageBy(r, items, name, strings.Compare)
 }
@@ -85,7 +84,6 @@ func (s *responder) write(w http.ResponseWriter, code int, kind string, body []b
 // pieceSize is how many bytes a client must read within the timeout of one write.
 const pieceSize = 32 << 10
 
-// lastWriteTimeout is the timeout of a stream's writes while the server is shutting down.
 const lastWriteTimeout = 500 * time.Millisecond
 
 type writeLimit struct {

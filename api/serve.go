@@ -193,7 +193,6 @@ func (c *conns) drain(atMost time.Duration) (busy int) {
 	return c.waitUntil(atMost, func() int { active, _, _ := c.count(); return active })
 }
 
-// wait does not close connections itself.
 func (c *conns) wait(atMost time.Duration) (left int) {
 	return c.waitUntil(atMost, func() int { _, all, _ := c.count(); return all })
 }

@@ -103,7 +103,7 @@ func (k *listenerKeeper) run(ctx context.Context, wants <-chan TCP) {
 type listenerKeeper struct {
 	serve   func(context.Context, net.Listener, Options) error
 	fleet   bool
-	section string // name of the configuration table, for messages
+	section string
 	o       Options
 	notify  func(city.Listener)
 	files   *deadline.Calls[secret]

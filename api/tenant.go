@@ -159,7 +159,6 @@ func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) 
 	return nil
 }
 
-// checkRegistration enforces the tenant's limits and returns the city's name.
 func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	name, path string) (string, error) {
 	t := f.tenant

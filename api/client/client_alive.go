@@ -33,7 +33,7 @@ func (c *Client) unresponsiveError(method string) error {
 		ErrUnresponsive}
 }
 
-// roundTrip sends a request. It fails with ErrUnresponsive as soon as the peer stops responding to pings.
+// roundTrip fails with ErrUnresponsive as soon as the peer stops responding to pings.
 func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	// the context outlives this function, because the body is read later
 	ctx, cancel := context.WithCancelCause(r.Context())

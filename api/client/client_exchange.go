@@ -26,7 +26,6 @@ func (c *Client) exchange(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// reused is a connection that has served an earlier request.
 type reused struct{ net.Conn }
 
 func closedByPeer(err error) bool {
@@ -34,7 +33,7 @@ func closedByPeer(err error) bool {
 		errors.Is(err, syscall.EPIPE)
 }
 
-// exchangeOn sends a request on conn and reads the response's header. Closing the response's body keeps or closes conn.
+// exchangeOn sends a request on conn. Closing the response's body keeps or closes conn.
 func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	// a deadline in the past unblocks a read or write
@@ -73,8 +72,7 @@ func (c *Client) keepIdle(conn net.Conn) {
 	}
 }
 
-// awaitResponse waits for the first byte of a response. It fails with ErrUnresponsive as soon as the peer stops
-// responding to pings.
+// awaitResponse fails with ErrUnresponsive as soon as the peer stops responding to pings.
 func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Reader) error {
 	for missed := 0; ; {
 		if err := conn.SetReadDeadline(time.Now().Add(pingAfter)); err != nil {

@@ -10,7 +10,6 @@ import (
 	"gcity/city"
 )
 
-// schema is a JSON Schema as used in OpenAPI 3.1.
 type schema map[string]any
 
 type shapes struct {

@@ -50,7 +50,6 @@ func (s *Socket) MovedPath() string {
 	return s.aside
 }
 
-// boundPath returns the path that other processes use.
 func boundPath(path string) (string, error) {
 	known := disk.Real(path)
 	bound, err := disk.SocketPath(known)
