@@ -11,7 +11,7 @@ import (
 type Kind struct {
 	Gate  Gate
 	needs string // "" = no key is required
-	keys  []key  // keys that no other kind of gate uses
+	keys  []key
 
 	parse func(*converter) // nil = no keys to read
 	// judge completes the verdict and reports whether the gate is open

@@ -7,7 +7,6 @@ import (
 	"gcity/internal/span"
 )
 
-// Limits for automatic runs.
 const (
 	// Late is the maximum delay of a scheduled run without catch_up. Older times count as missed.
 	Late = 3 * time.Hour
@@ -44,7 +43,7 @@ type Facts struct {
 
 // ScheduleCache caches the result of a search for a scheduled time.
 type ScheduleCache struct {
-	sum        string // hash of the definition
+	sum        string
 	from, next time.Time
 }
 
@@ -87,7 +86,7 @@ type Verdict struct {
 	Retry int  // number of the retry that is due; 0 = not a retry
 
 	ScheduleCache ScheduleCache
-	off           bool // disabled or suspended
+	off           bool
 }
 
 // Judge decides whether an automation is due, and why.

@@ -24,7 +24,7 @@ type formulaFile struct {
 // resolveInput must not change, because the check runs in the background.
 type resolveInput struct {
 	automations []Definition
-	written     map[string]spec // the files' contents, by scoped name
+	written     map[string]spec // by scoped name
 	layers      []formula.Layer
 	// rigs with layers that do not respond; "" = the city's layers, which all rigs use
 	unresponsive map[string]bool

@@ -54,7 +54,7 @@ type item struct {
 	openProblem  string
 	openFailures int
 
-	seen       uint64 // seq of the latest event that See has handled
+	seen       uint64
 	pending    batch
 	skipReason string // why events were skipped since the latest run; "" = no events were skipped
 	// events skipped since the last Advance because of MaxDepth
