@@ -21,7 +21,6 @@ import (
 	"gcity/internal/disk"
 )
 
-// Limits for an overlay.
 const (
 	MaxFiles = 2000     // maximum number of files, and of folders
 	MaxSize  = 32 << 20 // maximum total size of the files in bytes

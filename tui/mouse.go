@@ -191,7 +191,7 @@ func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 		cmd = r.runEffects(handle(r.m, r.r.Now(), w))
 	case tea.MouseClickMsg:
 		cmd = r.runEffects(handle(r.m, r.r.Now(), msg))
-	case tea.MouseReleaseMsg, tea.MouseMotionMsg: // ignored
+	case tea.MouseReleaseMsg, tea.MouseMotionMsg:
 	default:
 		return nil, false
 	}

@@ -129,5 +129,4 @@ func isSafe(text string) bool {
 	return true
 }
 
-// maxLine is the length in bytes above which package cli shortens a line.
 const maxLine = 4096

@@ -33,7 +33,7 @@ type session struct {
 	site   *site
 	group  *group
 	cmd    *exec.Cmd
-	ended  chan struct{} // closed when the manager has exited
+	ended  chan struct{}
 	fifo   *os.File
 	births chan birth
 	pids   map[string]int

@@ -20,7 +20,7 @@ type Pane struct {
 	Fit     bool // show as much of the terminal as possible
 
 	older      []PaneLine // output of earlier sessions of the agent, received while watching
-	olderLines uint64     // number of lines in earlier sessions
+	olderLines uint64
 	bookmarks  []bookmark
 
 	FrozenPicture *Picture // the frozen content; nil = the pane follows the output
@@ -59,7 +59,6 @@ type Picture struct {
 	cursor int        // row of the cursor; -1 = hidden
 }
 
-// rowPosition is a row within a line that can be wrapped into several rows.
 type rowPosition struct{ line, row int }
 
 // RecordOutput records the time of the latest output. It ignores the first News of a session, because it contains
