@@ -10,9 +10,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-const peekTime = 5 * time.Second // time limit for reading the output of all agents in a list
+const peekTime = 5 * time.Second
 
-// matching returns a function that compares a value with a query parameter. A missing parameter matches every value.
 func matching(r *http.Request) func(filter, value string) bool {
 	q := r.URL.Query()
 	return func(filter, value string) bool { return !q.Has(filter) || q.Get(filter) == value }
@@ -68,7 +67,6 @@ func (h listHandlers) listAgents(w http.ResponseWriter, r *http.Request,
 	return nil
 }
 
-// peek adds the screens of running agents. If an agent does not respond in time, its screen stays empty.
 func (h listHandlers) peek(ctx context.Context, items []wire.Agent) {
 	ctx, cancel := context.WithTimeout(ctx, peekTime)
 	defer cancel()

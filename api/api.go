@@ -40,7 +40,7 @@ type Options struct {
 	WriteTimeout time.Duration
 	// maximum number of streams, attached terminals and long polls together; 0 = 256
 	MaxStreams int
-	Version    string // gcity's version, reported by the API for all cities
+	Version    string
 	// checks requests over TCP; nil for a unix socket
 	Guard *Guard
 }
@@ -77,16 +77,14 @@ type server struct {
 	many     bool
 	began    time.Time
 	life     context.Context // all streams and attached terminals end with this context
-	streams  chan struct{}   // has one element for each open stream
+	streams  chan struct{}
 	document func() []byte
 	// called when a connection that was taken over from net/http is closed
 	release func(net.Conn)
-	// valid query parameters by kind and method, see parametersOf
-	params func() map[string][]string
+	params  func() map[string][]string
 }
 
-// Handler returns a handler for requests to a city. Streams end with their request; Serve also ends them when the city
-// ends.
+// Handler returns a handler for requests to a city.
 func Handler(c city.Control, o Options) http.Handler {
 	return newServer(context.Background(), c, o)
 }
@@ -237,7 +235,6 @@ func (s *server) methods(k wire.Kind) methods {
 	return methods{post: s.do}
 }
 
-// reader returns the handler for a kind that can only be read, or nil for any other kind.
 func (s *server) reader(k wire.Kind) handler {
 	list := listHandlers{s}
 	switch k {

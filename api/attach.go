@@ -64,8 +64,6 @@ func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.
 	return nil
 }
 
-// join copies data in both directions until either end closes or ctx ends. If the session ends, the client is notified.
-// If the client disconnects, the session keeps running.
 func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer,
 	term city.Terminal) {
 	wg := recovery.Group{OnPanic: h.logPanic}
@@ -80,7 +78,7 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 		case <-done:
 			return
 		}
-		if h.life.Err() != nil { // h.life has ended, so ctx is about to end too
+		if h.life.Err() != nil {
 			_ = f.End(h.errStopped())
 		}
 		_ = conn.Close()
@@ -140,7 +138,6 @@ func (h terminalHandler) enter(f *wire.Framer, term city.Terminal) {
 	}
 }
 
-// timeoutConn applies the same timeout to every write.
 type timeoutConn struct {
 	conn    net.Conn
 	timeout time.Duration

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// audit logs rejected requests, and changes over TCP. It writes at most one line per minute for each address and kind
-// of request.
+// audit logs rejected requests, and changes over TCP, at most once per minute for each address and kind of request.
 type audit struct {
 	log *slog.Logger
 
@@ -21,12 +20,12 @@ type auditKey struct{ what, address string }
 
 type auditLine struct {
 	at   time.Time
-	more int // number of requests that were skipped after this line
+	more int // requests skipped since this line
 }
 
 const (
 	auditInterval = time.Minute
-	maxAuditKeys  = 1024 // maximum number of addresses to remember
+	maxAuditKeys  = 1024
 )
 
 func (a *audit) note(what string, r *http.Request, status int, why string) {

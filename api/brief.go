@@ -7,8 +7,7 @@ import (
 	"gcity/city"
 )
 
-// Brief returns only those parts of a snapshot that `gcity status` and StatusOf use. A full snapshot is several times
-// as large.
+// Brief returns only those parts of a snapshot that `gcity status` and StatusOf use.
 func Brief(full *city.Snapshot) *city.Snapshot {
 	s := *full
 	s.Agents = make([]city.Agent, len(full.Agents))

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// duplicateKey returns the first duplicate key of an object in valid JSON, or "". Programs disagree about which value
-// counts. The outermost object ignores case, because Go matches field names without case.
+// duplicateKey returns the first duplicate key of an object in valid JSON, or "". The outermost object ignores case,
+// because Go matches field names without case.
 func duplicateKey(b []byte) string {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	type object struct {
-		keys   map[string]bool // keys of an object so far; nil = an array
+		keys   map[string]bool // nil for an array
 		isName bool
 	}
 	var open []object

@@ -15,22 +15,21 @@ import (
 )
 
 const (
-	snapshotTime = 2 * time.Second // time limit for one city in a response about all cities
-	// time limit for a city's events; reading the log can be slow
+	snapshotTime = 2 * time.Second
+	// reading the log can be slow
 	historyTime      = 10 * time.Second
 	maxSnapshotCalls = 1024
 )
 
-// fleet handles requests for the cities in a directory. It passes a request about one city to a server for that city.
 type fleet struct {
 	*server
 	dir           visibleCities
-	snapshotCalls *deadline.Calls[cityState] // pending snapshot requests by city name
-	// pending reads of logs and screens, for requests about all cities
+	snapshotCalls *deadline.Calls[cityState] // by city name
+	// pending reads of logs and screens
 	calls      *pendingCalls
 	tenancies  map[string]*tenancy
-	cityParams func() map[string][]string // valid query parameters of requests to one city
-	tenant     *tenancy                   // the tenant that sends the request; nil = no tenant
+	cityParams func() map[string][]string
+	tenant     *tenancy // nil = the request is not from a tenant
 }
 
 func newFleet(s *server, d city.Directory) *fleet {
@@ -88,8 +87,7 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	one.dispatch(w, r, rt, one.methods(rt.Kind))
 }
 
-// methods returns the handlers for a kind of request. The second result is true for requests that only the API for all
-// cities supports.
+// methods also reports whether only the API for all cities supports the request.
 func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	if rt.City != "" {
 		switch rt.Kind {
@@ -121,7 +119,6 @@ func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	return can, false
 }
 
-// pick returns the running city with this name. "" selects the only city.
 func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	all, err := f.dir.Cities(ctx)
 	if err != nil {
@@ -155,7 +152,7 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	return ctl, err
 }
 
-// isReachable reports whether a city accepts requests. A city that is stopping still accepts a request to stop sooner.
+// isReachable is true for a stopping city, because it accepts a request to stop sooner.
 func isReachable(i *city.Info) bool { return i.Running || i.Status == city.CityStopping }
 
 func notRunning(i *city.Info) error {

@@ -15,14 +15,13 @@ import (
 	"gcity/internal/recovery"
 )
 
-// maxFleetEvents is the maximum number of events on a page for all cities.
 const maxFleetEvents = 1000
 
 type eventsAnswer struct {
 	wire.List[city.Tagged]
-	// cursor for the next page, or for a stream of later events
+	// for the next page, or for a stream of later events
 	Cursor string `json:"cursor"`
-	// cursor for the previous page, with older events
+	// for the page of older events
 	Before      string        `json:"before,omitempty"`
 	Unreachable []missingCity `json:"unreachable,omitempty"`
 }
@@ -40,7 +39,6 @@ func cursorOf(text string, all []city.Info) (city.Cursor, error) {
 	return c, nil
 }
 
-// events returns the newest events of all cities or, with a cursor, the oldest events after the cursor.
 func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
@@ -131,7 +129,6 @@ func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Curs
 	return older
 }
 
-// histories requests a page of events from each city. It records the cities that do not respond in time.
 func (f *fleet) histories(ctx context.Context, seen []cityState, q events.Query,
 	from city.Cursor) [][]city.Tagged {
 	ctx, cancel := context.WithTimeout(ctx, historyTime)
@@ -195,7 +192,6 @@ func (f *fleet) history(ctx context.Context, name string, q events.Query) (p his
 	return p
 }
 
-// mergePages merges pages by time. It reports whether there are more items than the limit.
 func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Tagged, cut bool) {
 	for {
 		best := -1
@@ -217,7 +213,7 @@ func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Ta
 	}
 }
 
-// mergedEvent is an event from the stream of all cities, and the cursor after it. event is nil if a city was added.
+// mergedEvent is any city's event, and the cursor after it. event is nil if a city was added.
 type mergedEvent struct {
 	event *city.Tagged
 	at    string
@@ -259,8 +255,7 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// copyCursors yields the events of all cities after a cursor. It converts each cursor to text, because the next step
-// modifies the cursor.
+// copyCursors converts each cursor to text, because the next step modifies the cursor.
 func (f *fleet) copyCursors(ctx context.Context, d city.Directory,
 	from city.Cursor) iter.Seq2[mergedEvent,
 	error] {
@@ -277,7 +272,6 @@ func (f *fleet) copyCursors(ctx context.Context, d city.Directory,
 	}
 }
 
-// awaitAny returns when any city has an event after the cursor, or when ctx ends.
 func (f *fleet) awaitAny(ctx context.Context, dir visibleCities, from city.Cursor) error {
 	leave, err := f.acquireStream()
 	if err != nil {

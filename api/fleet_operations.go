@@ -7,8 +7,6 @@ import (
 	"gcity/city"
 )
 
-// fleetOperations returns the operations of the API for all cities. An operation on all cities has the same path as in
-// the API of a single city.
 func fleetOperations() []openapi.Operation {
 	const get, post = "GET", "POST"
 	return append(operations(),

@@ -16,7 +16,6 @@ import (
 	"gcity/internal/recovery"
 )
 
-// cityState is a city's snapshot, or the reason why it is missing.
 type cityState struct {
 	name   string
 	info   city.Info
@@ -30,8 +29,7 @@ type missingCity struct {
 	Error string `json:"error"`
 }
 
-// cityStates requests the snapshots of all cities concurrently. A city that does not respond gets no other request
-// until it responds.
+// cityStates requests all snapshots concurrently. A city gets no second request until it responds.
 func (f *fleet) cityStates(ctx context.Context, all []city.Info) []cityState {
 	seen := make([]cityState, len(all))
 	now := time.Now()
@@ -203,7 +201,7 @@ type agentsAnswer struct {
 	Unreachable []missingCity `json:"unreachable,omitempty"`
 }
 
-// placeSeparator separates an agent's name from its city's name in a cursor. It cannot be part of either name.
+// placeSeparator cannot be part of an agent's or a city's name.
 const placeSeparator = "@"
 
 func placeOf(a *CityAgent) string { return a.Name + placeSeparator + a.City }
@@ -287,7 +285,6 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	wg.Wait()
 }
 
-// requestedStates returns the states of the selected cities. The query parameter index makes it wait for a newer state.
 func (f *fleet) requestedStates(r *http.Request) ([]cityState, error) {
 	dir := f.selectedCities(r)
 	all, err := dir.Cities(r.Context())
@@ -328,7 +325,6 @@ func (f *fleet) selectedCities(r *http.Request) visibleCities {
 	return f.dir.of(func(name string) bool { return slices.Contains(names, name) })
 }
 
-// metrics writes the metrics of all cities to one page. For a city that does not respond, city_up is 0.
 func (f *fleet) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	all, err := f.dir.Cities(r.Context())
 	if err != nil {

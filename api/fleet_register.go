@@ -48,8 +48,6 @@ func (f *fleet) registerCity(w http.ResponseWriter, r *http.Request, rt wire.Rou
 	return nil
 }
 
-// checkName returns an error if the city in a folder has a different name. It returns nil if the name cannot be
-// determined in advance.
 func checkName(ctx context.Context, reg city.Registrar, name, path string) error {
 	s, ok := reg.(city.Previewer)
 	if !ok {
@@ -67,7 +65,7 @@ func otherName(path, is, asked string) error {
 		"not %s: /v0/city/%[2]s/register registers it", path, is, asked)}
 }
 
-// register registers the city in a folder. It reverts the registration if the city turns out to have a different name.
+// register reverts the registration if the city turns out to have a different name.
 func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path string) (city.Info,
 	error) {
 	before, err := f.dir.root().Cities(ctx)

@@ -26,7 +26,7 @@ type Guard struct {
 	ReadToken string
 	Fleet     bool // the guard protects the API for all cities of a machine
 
-	// tenants of a fleet, by name; a tenant's token permits /v0/tenant/NAME
+	// by name; a tenant's token permits /v0/tenant/NAME
 	Tenants map[string]Tenant
 
 	keys *atomic.Pointer[keyring] // if not nil, replaces the tokens above
@@ -35,7 +35,6 @@ type Guard struct {
 // requestHeader marks a request from a program. Pages from other sites cannot set it.
 const requestHeader = openapi.RequestHeader
 
-// allMethods lists all methods of the API, as in an Allow header.
 const allMethods = "GET, POST, PATCH, DELETE"
 
 // lingerTime is how long to read the body of a rejected request, so that the client gets the response.
@@ -101,7 +100,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	})
 }
 
-// check returns status 0 if a request is permitted. The key is nil if the request needs none.
+// check returns status 0 if a request is permitted.
 func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 	this, file, shows := "city", "[api] hosts in city.toml", "gcity status"
 	if g.Fleet {
@@ -152,8 +151,7 @@ func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 	return by, 0, ""
 }
 
-// knownHost reports whether a request names this machine or a configured host. It rejects other names even if they
-// resolve to this machine, which prevents DNS rebinding.
+// knownHost reports whether a request names this machine or a configured host. This prevents DNS rebinding.
 func (g Guard) knownHost(r *http.Request) bool {
 	host, ok := hostOf(r.Host)
 	if !ok {
@@ -184,7 +182,7 @@ func localAddr(r *http.Request) netip.Addr {
 	return netip.Addr{}
 }
 
-// hostOf returns the host without the port. Any port is valid, because users can forward ports.
+// hostOf accepts any port, because users can forward ports.
 func hostOf(hostport string) (string, bool) {
 	host := hostport
 	if strings.Contains(strings.TrimPrefix(hostport, "["), ":") {
@@ -203,7 +201,6 @@ func hostOf(hostport string) (string, bool) {
 	return host, host != "" && len(host) <= 255
 }
 
-// sameOrigin rejects requests from pages of other sites. It accepts requests that do not come from a page.
 func sameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
@@ -220,7 +217,7 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// keyOf returns the key for a request's token, or nil. Its running time reveals nothing about any token.
+// The running time of keyOf reveals nothing about any token.
 func keyOf(r *http.Request, keys *keyring) *key {
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {

@@ -9,12 +9,12 @@ import (
 )
 
 type keyring struct {
-	all     *key // key that permits everything; nil = none
-	read    *key // key that permits reading everything; nil = none
+	all     *key // permits everything; nil = none
+	read    *key // permits reading everything; nil = none
 	tenants map[string]*key
 }
 
-// key is the hash of a token, and what the token permits. The requests of a revoked key are canceled.
+// key is the hash of a token. life ends when the token is revoked.
 type key struct {
 	sum   [sha256.Size]byte
 	reads bool
@@ -40,7 +40,6 @@ func (k *key) onRevoke(cut func()) (cancel func()) {
 	}
 }
 
-// revocableBody is the body of a request. Reading it fails after the request's key has been revoked.
 type revocableBody struct {
 	io.ReadCloser
 	by *key
@@ -76,7 +75,7 @@ func (g Guard) keyring() *keyring {
 	return k
 }
 
-// replace takes over the unchanged keys of an earlier keyring, so that they stay valid. It returns the revoked keys.
+// replace keeps the unchanged keys of an earlier keyring valid, and returns the revoked keys.
 func (k *keyring) replace(before *keyring) (gone []*key) {
 	keep := func(now, was *key) *key {
 		switch {
@@ -98,8 +97,7 @@ func (k *keyring) replace(before *keyring) (gone []*key) {
 	return gone
 }
 
-// findKey returns the key with this hash that applies to a path, or nil. Its running time does not depend on whether
-// the tenant exists.
+// The running time of findKey does not depend on whether the tenant exists.
 func (k *keyring) findKey(path string, given [sha256.Size]byte) *key {
 	none := &key{} // a key that no token matches
 	all, read, own := none, none, none

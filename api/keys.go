@@ -27,8 +27,7 @@ type secret struct {
 	err   error
 }
 
-// readKeys reads the tokens, and drops a token that cannot be used. Without tenants, an unusable main token is an
-// error.
+// readKeys drops unusable tokens. Without tenants, an unusable main token is an error.
 func (k *listenerKeeper) readKeys(ctx context.Context) (now keys, err error) {
 	var problems []string
 	if now.token, err = k.readToken(ctx, k.want.TokenFile, k.want.MakeToken); err != nil {
@@ -87,7 +86,7 @@ func (k *listenerKeeper) readTenants(ctx context.Context, now *keys,
 	return problems
 }
 
-// readToken returns the token in a file, or "" if path is "". Errors never contain the token.
+// readToken reads a token from a file. Its errors never contain the token.
 func (k *listenerKeeper) readToken(ctx context.Context, path string, make bool) (string, error) {
 	if path == "" {
 		return "", nil

@@ -16,7 +16,6 @@ import (
 
 type mailHandlers struct{ *server }
 
-// mail lists unread messages. The parameter all adds messages that are read but not archived.
 func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	v := r.URL.Query()
 	all, _, err := flag(r, "all")
@@ -62,7 +61,6 @@ func sentAs(m *mail.Message) string {
 
 func newer(a, b string) int { return strings.Compare(b, a) }
 
-// message returns a message without marking it as read.
 func (h mailHandlers) message(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	snap, err := h.requestedSnapshot(r)
 	if err != nil {
@@ -81,7 +79,6 @@ type sendRequest struct {
 	To      string `json:"to"`
 	Subject string `json:"subject"`
 	Body    string `json:"body"`
-	// ID of the message to reply to
 	ReplyTo string `json:"reply_to"`
 	// accepted but ignored, because the city's store contains all messages
 	Rig string `json:"rig"`
@@ -135,7 +132,7 @@ type markRequest struct {
 	By string `json:"by"`
 }
 
-// markMail marks a message as read, or archives it. For a message to a pool, "by" names the agent that has read it.
+// For a message to a pool, "by" names the agent that has read it.
 func (h mailHandlers) markMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var in markRequest
 	if err := decode(w, r, &in); err != nil {

@@ -27,11 +27,11 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 	return nil
 }
 
-// metricsPage is a page of metrics. It groups the samples of a metric, even if they come from several cities.
+// metricsPage groups the samples of a metric, even if they come from several cities.
 type metricsPage struct {
 	city   string
 	name   string
-	names  []string // names of the metrics, in the order of the page
+	names  []string
 	groups map[string]*strings.Builder
 }
 
@@ -56,7 +56,7 @@ func (p *metricsPage) writeHeader(name, kind, help string) {
 	fmt.Fprintf(p.groups[p.name], "# HELP %s %s\n# TYPE %s %s\n", p.name, help, p.name, kind)
 }
 
-// addSample adds a sample of the current metric. labels contains alternating names and values.
+// addSample expects alternating names and values in labels.
 func (p *metricsPage) addSample(suffix string, v float64, labels ...string) {
 	b := p.groups[p.name]
 	b.WriteString(p.name + suffix + `{city="` + label(p.city) + `"`)

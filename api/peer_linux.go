@@ -13,10 +13,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// maxAncestors limits the search for a process's session.
 const maxAncestors = 64
 
-// signed sets a command's actor according to the process that sent the request.
 func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.Command, error) {
 	p := city.PeerOf(r.Context())
 	if p == (city.Peer{}) {
@@ -56,8 +54,6 @@ func (s *server) local(r *http.Request) city.Peer {
 }
 
 // actorOf returns the agent that started the process. The oldest ancestor in a session decides which agent this is.
-// Without a session, actorOf returns the name in the process's environment, or else the operator. If the process cannot
-// be read, the name is empty.
 func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	agent, own := "", ""
 	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {

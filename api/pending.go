@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// pendingCalls keeps track of calls to cities that have not returned. It limits the number of hung calls.
+// pendingCalls limits the number of hung calls to cities.
 type pendingCalls struct {
 	mu sync.Mutex
 	of map[string]map[*waiting]bool // by city name
@@ -102,7 +102,7 @@ func (a *limitedControl) Events(ctx context.Context, after uint64) iter.Seq2[eve
 	}
 }
 
-// inTime returns the result of ask. ok is false if ctx ends first. ask must not panic.
+// inTime requires that ask does not panic. ok is false if ctx ends first.
 func inTime[T any](ctx context.Context, ask func() T) (answer T, ok bool) {
 	answers := make(chan T, 1)
 	go func() { answers <- ask() }()

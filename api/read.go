@@ -19,7 +19,7 @@ const (
 	maxWait     = 5 * time.Minute
 )
 
-// waitContext parses ?index=N&wait=30s. The bool is true if the request contains an index.
+// waitContext parses ?index=N&wait=30s.
 func (s *server) waitContext(r *http.Request) (ctx context.Context, cancel func(), index uint64,
 	asked bool, err error) {
 	q := r.URL.Query()
@@ -45,7 +45,6 @@ func waitOf(r *http.Request) (time.Duration, error) {
 	return wait, nil
 }
 
-// requestedSnapshot returns the snapshot for a request. With ?index=N, it waits for a state after event N.
 func (s *server) requestedSnapshot(r *http.Request) (*city.Snapshot, error) {
 	ctx, cancel, index, asked, err := s.waitContext(r)
 	defer cancel()
@@ -153,8 +152,7 @@ func (s *server) await(ctx context.Context, index uint64) error {
 	return nil
 }
 
-// query parses a request's selection of events. The parameter "cursor" is like "after_seq", but the oldest events come
-// first.
+// query treats "cursor" like "after_seq", but the oldest events come first.
 func query(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q, err := selection(r)

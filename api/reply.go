@@ -17,7 +17,6 @@ import (
 	"gcity/internal/recovery"
 )
 
-// page sorts a list by name and returns the part that ?limit=N and ?cursor=NAME select.
 func page[T any](r *http.Request, items []T, name func(*T) string) (wire.List[T], error) {
 	return pageBy(r, items, name, strings.Compare)
 }
@@ -59,7 +58,7 @@ func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, l listing[
 
 type responder struct{ o Options }
 
-// reply sends and flushes a response, so that the response is not lost if the server ends.
+// reply flushes a response, so that it is not lost if the server ends.
 func (s *responder) reply(w http.ResponseWriter, code int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -85,10 +84,8 @@ func (s *responder) write(w http.ResponseWriter, code int, kind string, body []b
 // pieceSize is how many bytes a client must read within the timeout of one write.
 const pieceSize = 32 << 10
 
-// lastWriteTimeout is the timeout of a stream's writes while the server is shutting down.
 const lastWriteTimeout = 500 * time.Millisecond
 
-// writeLimit is the timeout for each write to a client. It is safe for concurrent use.
 type writeLimit struct {
 	mu      sync.Mutex
 	timeout time.Duration
@@ -100,8 +97,7 @@ func (l *writeLimit) start(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(l.timeout))
 }
 
-// shorten reduces the timeout when the server shuts down. It also applies to the current write, so that a slow client
-// cannot delay the shutdown.
+// shorten also reduces the timeout of the current write, so that a slow client cannot delay the shutdown.
 func (l *writeLimit) shorten(w http.ResponseWriter) {
 	l.mu.Lock()
 	l.timeout = min(l.timeout, lastWriteTimeout)
@@ -109,7 +105,6 @@ func (l *writeLimit) shorten(w http.ResponseWriter) {
 	l.start(w)
 }
 
-// writePieces writes b in pieces, each with its own timeout.
 func writePieces(w http.ResponseWriter, b []byte, limit *writeLimit) error {
 	rc := http.NewResponseController(w)
 	for piece := range slices.Chunk(b, pieceSize) {
@@ -166,7 +161,6 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return b, rc.SetReadDeadline(time.Time{})
 }
 
-// number parses a query parameter as a number up to limit. An empty parameter is 0.
 func number(r *http.Request, name string, limit uint64) (uint64, error) {
 	v := r.URL.Query().Get(name)
 	if v == "" {
@@ -191,7 +185,7 @@ func flag(r *http.Request, name string) (value, set bool, err error) {
 	return value, true, nil
 }
 
-// catchPanic calls handle and logs a panic. It then closes the connection, because the response might have started.
+// catchPanic logs a panic and closes the connection, because the response might have started.
 func (s *responder) catchPanic(handle func()) {
 	if fault := recovery.Catch(handle); fault != nil {
 		s.logPanic(fault)

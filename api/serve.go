@@ -88,11 +88,11 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	return err
 }
 
-// conns tracks a server's connections. It replaces Server.Shutdown, which would wait for connections without a request.
+// conns replaces Server.Shutdown, which would wait for connections without a request.
 type conns struct {
 	mu      sync.Mutex
 	open    map[net.Conn]*connection
-	newest  uint64        // number of the newest connection
+	newest  uint64
 	changes chan struct{} // closed and replaced on every change
 }
 
@@ -122,7 +122,6 @@ func (c *conns) counted(next http.Handler) http.Handler {
 	})
 }
 
-// trackedBody is the body of a request. Once it has been read, the request is complete.
 type trackedBody struct {
 	io.ReadCloser
 	whole func()
@@ -163,7 +162,6 @@ func (c *conns) changed(conn net.Conn, state http.ConnState) {
 }
 
 // makeRoom closes a connection if there are too many: the oldest one without a complete request, or else the new one.
-// No client can lock out others.
 func (c *conns) makeRoom(latest net.Conn) {
 	if len(c.open) < maxConns {
 		return
@@ -191,13 +189,10 @@ func (c *conns) count() (active, all int, change <-chan struct{}) {
 	return active, len(c.open), c.changes
 }
 
-// drain waits for the requests in progress, and returns the number that did not end in time.
 func (c *conns) drain(atMost time.Duration) (busy int) {
 	return c.waitUntil(atMost, func() int { active, _, _ := c.count(); return active })
 }
 
-// wait waits until all connections are closed, and returns the number still open at the time limit. It does not close
-// connections itself.
 func (c *conns) wait(atMost time.Duration) (left int) {
 	return c.waitUntil(atMost, func() int { _, all, _ := c.count(); return all })
 }

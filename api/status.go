@@ -42,7 +42,6 @@ func uptime(snap *city.Snapshot, now time.Time) int64 {
 	return int64(max(0, now.Sub(snap.Started)).Seconds())
 }
 
-// loopAge returns the milliseconds since the loop's last pass, or 0 before the first pass.
 func loopAge(snap *city.Snapshot, now time.Time) int64 {
 	if snap.Patrol.Last.IsZero() {
 		return 0
@@ -50,7 +49,7 @@ func loopAge(snap *city.Snapshot, now time.Time) int64 {
 	return snap.Patrol.Age(now).Milliseconds()
 }
 
-// degraded returns a copy of snap.Degraded that is never null in JSON.
+// degraded returns a copy that is never null in JSON.
 func degraded(snap *city.Snapshot) []string { return append([]string{}, snap.Degraded...) }
 
 func (s *server) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
@@ -94,8 +93,8 @@ type Status struct {
 	// CPU usage of all measured agents, in percent of one processor
 	CPU      float64         `json:"cpu"`
 	RSS      int64           `json:"rss"`  // memory of all measured agents, in bytes
-	PID      int             `json:"pid"`  // process ID of the controller; 0 = not running
-	Mode     string          `json:"mode"` // mode of the controller; "" = not running
+	PID      int             `json:"pid"`  // 0 = not running
+	Mode     string          `json:"mode"` // "" = not running
 	LoopAge  int64           `json:"loop_age_ms"`
 	API      string          `json:"api,omitempty"`
 	Config   city.ConfigInfo `json:"config"`

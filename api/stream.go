@@ -18,11 +18,10 @@ import (
 	"gcity/internal/recovery"
 )
 
-// stream is a response with server-sent events.
 type stream struct {
 	w     http.ResponseWriter
 	limit writeLimit
-	ahead int // maximum number of items to read ahead
+	ahead int
 
 	gathers  bool
 	gathered []byte
@@ -58,7 +57,6 @@ func (s *server) acquireStream() (leave func(), err error) {
 	}
 }
 
-// write sends text to the client, or gathers it until flush. It fails if the client reads nothing within the timeout.
 func (st *stream) write(s string) error {
 	if st.gathers {
 		st.gathered = append(st.gathered, s...)
@@ -105,7 +103,6 @@ func (s *server) errStopped() error {
 
 var errCut = errors.New("the client has disconnected or is too slow")
 
-// eventsAhead is how many events a stream reads in advance.
 const eventsAhead = 64
 
 func pump[T any](s *server, st *stream, r *http.Request,
@@ -217,8 +214,6 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, rt wire.Route) er
 	return nil
 }
 
-// eventStream streams the events after Last-Event-ID or the query's cursor. A gap event reports an invalid cursor or
-// missing events.
 func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {

@@ -25,7 +25,7 @@ type TCP struct {
 	MakeToken bool   // create a missing TokenFile with a random token
 	ReadFile  string // file with a second token, which permits only reading; "" = none
 
-	Tenants map[string]TenantConfig // tenants of a fleet, by name
+	Tenants map[string]TenantConfig // by name
 }
 
 func (t TCP) same(u TCP) bool {
@@ -39,14 +39,14 @@ func (t TCP) secrets() bool { return t.TokenFile != "" || len(t.Tenants) > 0 }
 const (
 	// delay after a failed listen, and between reads of a token
 	tryAgain  = 2 * time.Second
-	tokenTime = time.Second // timeout for reading a file
+	tokenTime = time.Second
 
 	// more than one, so that a hung read does not block other reads
 	tokensAtOnce = 8
 )
 
 // KeepListening serves the API over TCP until ctx ends, with the newest settings from configs. It reports each change
-// of the address and each problem. It retries after failures. A changed token closes only the connections that used it.
+// of the address and each problem. It retries after failures.
 func KeepListening(ctx context.Context, configs <-chan TCP, report func(city.Listener),
 	c city.Control, o Options) {
 	k := &listenerKeeper{section: "[api]", o: o, notify: report}
@@ -103,7 +103,7 @@ func (k *listenerKeeper) run(ctx context.Context, wants <-chan TCP) {
 type listenerKeeper struct {
 	serve   func(context.Context, net.Listener, Options) error
 	fleet   bool
-	section string // name of the configuration table, for messages
+	section string
 	o       Options
 	notify  func(city.Listener)
 	files   *deadline.Calls[secret]
@@ -166,7 +166,6 @@ func (k *listenerKeeper) begin(ctx context.Context, l net.Listener, now keys) {
 	k.serving = func() { end(); wg.Wait() }
 }
 
-// swapTokens replaces the tokens. It closes only the connections that used a revoked token.
 func (k *listenerKeeper) swapTokens(now keys) {
 	if now.same(k.keys) {
 		return

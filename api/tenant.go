@@ -19,7 +19,7 @@ type Tenant struct {
 	Cities []string // names of the cities, which need not be registered yet
 	// token that every request from the tenant needs; "" = no access over TCP
 	Token     string
-	MaxAgents int // maximum number of agents in all of the tenant's cities together; 0 = no limit
+	MaxAgents int // in all of the tenant's cities together; 0 = no limit
 	MaxCities int // maximum number of registered cities; 0 = all cities in Cities
 }
 
@@ -27,7 +27,7 @@ type Tenant struct {
 type TenantConfig struct {
 	Name      string
 	Cities    []string
-	Token     string // the token; "" = it is in TokenFile
+	Token     string // "" = it is in TokenFile
 	TokenFile string
 	Socket    string // socket on which the tenant needs no token; "" = none
 	MaxAgents int
@@ -123,14 +123,13 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantConfig, d city.Dir
 type tenancy struct {
 	Tenant
 	name          string
-	requests      chan struct{} // has one element for each request in progress
-	streams       chan struct{} // has one element for each open stream
+	requests      chan struct{}
+	streams       chan struct{}
 	registrations chan struct{} // has at most one element, so registrations do not overlap
 }
 
 func (t *tenancy) has(name string) bool { return slices.Contains(t.Cities, name) }
 
-// tenanciesOf returns the state of each tenant, by name. Each tenant has its own limits on requests and streams.
 func tenanciesOf(o Options) map[string]*tenancy {
 	all := map[string]*tenancy{}
 	if o.Guard == nil {
@@ -160,7 +159,6 @@ func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) 
 	return nil
 }
 
-// checkRegistration returns the name of the city in a folder. It enforces the tenant's limits.
 func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	name, path string) (string, error) {
 	t := f.tenant
@@ -177,7 +175,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	if err != nil {
 		return "", err
 	}
-	// another owner has registered the folder, so the name in the folder's configuration does not matter
+	// registered by another owner, whatever name the folder's configuration has
 	for i := range known {
 		if known[i].Path == about.Path && !t.has(known[i].Name) {
 			return "", f.rejectFolder(path, known[i].Name, nil)
@@ -213,7 +211,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	return about.Name, nil
 }
 
-// rejectFolder returns the error for a folder that a tenant cannot register. The reason goes only to the log.
+// rejectFolder returns an error without the reason, which goes only to the log.
 func (f *fleet) rejectFolder(path, is string, why error) error {
 	f.o.Log.Info("rejected a tenant's request to register a folder", "tenant", f.tenant.name,
 		"path", path, "why", why, "called", is)

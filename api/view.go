@@ -28,7 +28,6 @@ func (v visibleCities) root() city.Directory {
 	}
 }
 
-// keeper returns the status of the supervisor, or nil for a view that hides cities.
 func (v visibleCities) keeper() city.SupervisorStatus {
 	for {
 		inner, ok := v.Directory.(visibleCities)

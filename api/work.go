@@ -75,7 +75,7 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 	return q, err
 }
 
-// queriedStatus converts a status in a query. Other clients use "hooked" for work in progress.
+// queriedStatus accepts "hooked", which other clients use for work in progress.
 func queriedStatus(s string) beads.Status {
 	if s == "hooked" {
 		return beads.StatusInProgress
@@ -105,7 +105,6 @@ func (h workHandlers) bead(w http.ResponseWriter, r *http.Request, rt wire.Route
 	return nil
 }
 
-// createBead creates the bead in the request's body. The parameter or field rig selects the store.
 func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
@@ -173,7 +172,7 @@ func (h workHandlers) patchBead(w http.ResponseWriter, r *http.Request, rt wire.
 	return h.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: in.Patch, Force: force})
 }
 
-// closeBead closes a bead. With force=true, it also closes a molecule with open steps, which stay open.
+// closeBead with force=true also closes a molecule with open steps.
 func (h workHandlers) closeBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {

@@ -19,8 +19,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// FileName is the name of an automation's file. In a layer's folder, the path of the file is
-// automations/NAME/automation.toml, where NAME is the name of the automation.
+// FileName is the name of an automation's file. Its path in a layer's folder is automations/NAME/automation.toml.
 const FileName = "automation.toml"
 
 // Gate is the kind of condition that starts an automation's runs.
@@ -67,16 +66,16 @@ type Definition struct {
 
 	Formula string            // name of the formula; "" if Exec is set
 	Exec    string            // shell command; "" if Formula is set
-	Pool    string            // pool that works on the formula, as written in the file; see Target
+	Pool    string            // as written in the file; see Target
 	Vars    map[string]string // values for the formula's variables
 	Timeout time.Duration
 	// where Timeout was set: "the default", "its timeout", "max_timeout in city.toml:3:1"
 	Limit string
 
 	Gate         Gate
-	Interval     time.Duration  // interval of a Cooldown gate
+	Interval     time.Duration  // of a Cooldown gate
 	Schedule     Schedule       // when a Cron gate opens
-	Zone         *time.Location // time zone of Schedule
+	Zone         *time.Location // of Schedule
 	CatchUp      bool           // for a Cron gate: run once if scheduled times were missed
 	Check        string         // shell command of a Condition gate's check
 	CheckTimeout time.Duration
@@ -130,7 +129,7 @@ func (d Definition) When() string {
 	return strings.TrimSpace(string(d.Gate) + " " + d.gateSetting(words))
 }
 
-// TimedOut returns the error for a run that was killed at its timeout. It says where the timeout was set.
+// TimedOut returns the error for a run that was killed at its timeout.
 func (d Definition) TimedOut() string {
 	return fmt.Sprintf("the run did not finish within %s (%s)", span.Text(d.Timeout), d.Limit)
 }
@@ -140,7 +139,7 @@ func (d Definition) Dir() string { return filepath.Dir(d.Source) }
 
 // Command returns the shell command to run in the folder dir. If the command begins with the name of a script in the
 // automation's own folder, the script's path replaces the name. A name with a slash is looked up in dir, in the
-// automation's folder, and at the root of its topology. exists reports whether a file exists.
+// automation's folder, and at the root of its topology.
 func (d Definition) Command(dir string, exists func(path string) bool) string {
 	line := strings.TrimLeft(d.Exec, " \t")
 	word := line

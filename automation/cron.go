@@ -13,8 +13,7 @@ import (
 // Schedule is a cron line: minute, hour, day of the month, month, day of the week. If both day fields are restricted, a
 // day matches if either field does. A field that starts with "*" is not a restriction. The zero value never fires.
 //
-// gronx computes the calendar, always in UTC. This package handles clock changes. It validates the fields, because
-// gronx accepts other dialects.
+// gronx computes the calendar. This package handles clock changes, and rejects what only gronx accepts.
 type Schedule struct {
 	text  string
 	line  string // the five fields, with numbers in place of names
@@ -148,7 +147,7 @@ func (f field) value(text string) (int, error) {
 		text, like)
 }
 
-// next returns the first wall-clock time of the schedule after wall. Both times are represented in UTC.
+// next expects and returns wall-clock times that are represented in UTC.
 func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	if s.line == "" {
 		return time.Time{}, false
@@ -175,10 +174,9 @@ func (s Schedule) Next(t time.Time, zone *time.Location) time.Time {
 	return instant(wall, zone)
 }
 
-// nextHourly is Next for hour fields that begin with "*". Between clock changes, wall-clock time and elapsed time
-// advance together.
+// nextHourly is Next for hour fields that begin with "*".
 func (s Schedule) nextHourly(after time.Time) time.Time {
-	const most = 200 // maximum number of clock changes to search, enough for several decades
+	const most = 200 // clock changes, enough for several decades
 	wall := wallClock(after)
 	for range most {
 		next, ok := s.next(wall)

@@ -7,12 +7,11 @@ import (
 	"gcity/internal/span"
 )
 
-// Kind implements a kind of gate: it parses the gate's keys, decides when the gate opens, and describes the gate. To
-// add a kind of gate, add an entry to Gates.
+// Kind implements a kind of gate. To add a kind, add an entry to Gates.
 type Kind struct {
 	Gate  Gate
-	needs string // the required key; "" = no key is required
-	keys  []key  // keys that no other kind of gate uses
+	needs string // "" = no key is required
+	keys  []key
 
 	parse func(*converter) // nil = no keys to read
 	// judge completes the verdict and reports whether the gate is open

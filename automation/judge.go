@@ -7,13 +7,10 @@ import (
 	"gcity/internal/span"
 )
 
-// Limits for automatic runs.
 const (
-	// Late is the maximum delay of a scheduled run without catch_up. Older times count as missed. A latest run more
-	// than Late in the future is ignored, because the clock was set back.
+	// Late is the maximum delay of a scheduled run without catch_up. Older times count as missed.
 	Late = 3 * time.Hour
-	// Rate is the maximum number of runs that an event gate starts within RateWindow. Further events wait, and one run
-	// handles several of them.
+	// Rate is the maximum number of runs that an event gate starts within RateWindow. Further events wait.
 	Rate       = 10
 	RateWindow = time.Minute
 	// MaxDepth limits the length of a chain of runs in which each run causes an event that starts the next one.
@@ -41,12 +38,12 @@ type Facts struct {
 	// when the latest runs were opened, oldest first; only the last Rate entries count
 	Recent        []time.Time
 	Patrol        time.Duration // minimum interval between two checks of a condition
-	ScheduleCache ScheduleCache // cache for the next search, from the previous verdict
+	ScheduleCache ScheduleCache
 }
 
 // ScheduleCache caches the result of a search for a scheduled time.
 type ScheduleCache struct {
-	sum        string // hash of the definition
+	sum        string
 	from, next time.Time
 }
 
@@ -88,8 +85,8 @@ type Verdict struct {
 	Keep  bool // the gate opened during a run, and another run must follow
 	Retry int  // number of the retry that is due; 0 = not a retry
 
-	ScheduleCache ScheduleCache // cache for the next Facts
-	off           bool          // disabled or suspended
+	ScheduleCache ScheduleCache
+	off           bool
 }
 
 // Judge decides whether an automation is due, and why.
@@ -196,7 +193,6 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// clock formats a time in the schedule's zone. It omits the name of the machine's own zone.
 func (d Definition) clock(at time.Time) string {
 	layout := "2006-01-02 15:04"
 	if d.Zone == nil {
@@ -292,7 +288,7 @@ func (d Definition) backoff(n int) time.Duration {
 	return min(wait, max(MaxBackoff, d.RetryBackoff))
 }
 
-// words formats a duration in whole seconds. It rounds up, so that a remaining time is never shown as "0s".
+// words rounds up, so that a remaining time is never shown as "0s".
 func words(d time.Duration) string {
 	return span.Text((max(0, d) + time.Second - time.Nanosecond).Truncate(time.Second))
 }

@@ -10,8 +10,8 @@ const (
 
 type key struct {
 	name, kind string
-	def        string // default value, for the documentation
-	gate       Gate   // the gate that uses the key; "" = all gates
+	def        string // for the documentation
+	gate       Gate   // "" = all gates
 	doc        string
 }
 

@@ -14,17 +14,15 @@ import (
 
 const patience = 10 * time.Second
 
-// maxReading is the maximum number of concurrent reads of layers. If all of them are blocked, no further read starts.
 const maxReading = 256
 
-// layerCache is the content of a layer's folder when it was read. It is immutable, because a slow read may still use
-// it.
+// layerCache is immutable, because a slow read may still use it.
 type layerCache struct {
 	err      error
-	names    []string               // names of the entries, from the last successful read
-	files    map[string]*cachedFile // cached files by name, from the last successful read
+	names    []string               // from the last successful read
+	files    map[string]*cachedFile // by name, from the last successful read
 	found    map[string]*cachedFile // files that contain an automation, by name
-	warnings toml.Problems          // warnings about entries that look like automations but are not
+	warnings toml.Problems          // about entries that look like automations but are not
 }
 
 type cachedFile struct {
@@ -34,7 +32,7 @@ type cachedFile struct {
 	problems toml.Problems
 }
 
-// readLayer reads a layer's folder. It may block. It reuses files that have not changed since the previous read.
+// readLayer may block.
 func readLayer(dir string, previous *layerCache, local *time.Location, now time.Time) *layerCache {
 	s := &layerCache{files: map[string]*cachedFile{}, found: map[string]*cachedFile{}}
 	entries, err := os.ReadDir(dir)

@@ -9,7 +9,7 @@ import (
 	"gcity/events"
 )
 
-// Memory is the persistent state of an automation. It is kept longer than the records of the runs, which may be pruned.
+// Memory is the persistent state of an automation.
 type Memory struct {
 	// when the automation was first seen with this gate
 	Born time.Time `json:"born"`
@@ -39,13 +39,12 @@ type Memory struct {
 	fromRecord bool // Cursor comes from a run's record, which does not contain the event type
 }
 
-// keepRemoved is how long the state of a removed automation is kept, in case the automation comes back.
 const keepRemoved = 30 * 24 * time.Hour
 
 // maxAbsence is how long an automation can be missing without losing the events from that time.
 const maxAbsence = time.Hour
 
-// Note adds the information in a run's record that Memory lacks, for example after a crash. seq belongs to the run's
+// Note adds information from a run's record that Memory lacks, for example after a crash. seq belongs to the run's
 // latest event, and retry is the number of the retry; both may be 0. Call Note with the oldest record first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
 	// the clock might have been set back, but a higher seq still means a newer run
@@ -155,8 +154,8 @@ func (d Definition) hasSameGate(e Definition) bool {
 		(d.Gate != Cron || d.Zone.String() == e.Zone.String())
 }
 
-// begin sets the position in the log from which an automation handles events. The parameter first is true for the first
-// catalog after the start of the program.
+// begin sets the log position from which an automation handles events. first is true for the first catalog after the
+// start of the program.
 func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m := &it.memory
 	gate := string(it.d.Gate)
@@ -183,7 +182,6 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 	}
 }
 
-// leave records that an automation was removed. Its active run continues.
 func (r *Runs) leave(it *item, now time.Time) {
 	it.want, it.pending, it.follows = nil, batch{}, ""
 	it.forgetUnhandled()

@@ -31,7 +31,6 @@ func (o Override) place(key string) toml.Place {
 	return o.At
 }
 
-// overridesKey is the name of the tables with overrides in city.toml.
 const overridesKey = "automations.overrides"
 
 func (c *Catalog) assign(all map[string]foundFile, o Options) map[string][]Override {
@@ -81,8 +80,7 @@ func unknown(name, rig string, all map[string]foundFile,
 	return fmt.Sprintf("automation %q not found", Scoped(name, rig))
 }
 
-// skipped returns the scoped names of the automations to skip. A name without a rig selects all automations with
-// that name.
+// skipped returns the automations to skip. A name without a rig selects all with that name.
 func (c *Catalog) skipped(all map[string]foundFile, o Options) map[string]bool {
 	out := map[string]bool{}
 	for _, name := range o.Skip {
@@ -139,8 +137,7 @@ func (f foundFile) override(all []Override, local *time.Location) foundFile {
 	return f
 }
 
-// resolveOnFailure resolves on_failure in the same rig, or else in the city. A missing target or a cycle breaks the
-// automation. A target that cannot run causes a warning.
+// resolveOnFailure resolves on_failure in the same rig, or else in the city.
 func (c *Catalog) resolveOnFailure(all map[string]foundFile) {
 	at := map[string]int{}
 	for i, d := range c.Automations {

@@ -21,11 +21,10 @@ type formulaFile struct {
 	err     error
 }
 
-// resolveInput is the input for checking formulas and pools. It must not change, because the check runs in the
-// background.
+// resolveInput must not change, because the check runs in the background.
 type resolveInput struct {
 	automations []Definition
-	written     map[string]spec // the files' contents, by scoped name
+	written     map[string]spec // by scoped name
 	layers      []formula.Layer
 	// rigs with layers that do not respond; "" = the city's layers, which all rigs use
 	unresponsive map[string]bool
@@ -35,13 +34,13 @@ type resolveInput struct {
 }
 
 type resolution struct {
-	wrong    map[string]toml.Problems // errors in broken automations, by scoped name
+	wrong    map[string]toml.Problems // by scoped name
 	problems toml.Problems
-	used     map[string]*formulaFile // formulas that were read, by path
+	used     map[string]*formulaFile // by path
 }
 
-// resolve marks automations with invalid pools, formulas or variables as broken. It reads formulas in the background.
-// If that blocks, resolve uses the previous result.
+// resolve marks automations with invalid pools, formulas or variables as broken. If reading the formulas blocks, it
+// uses the previous result.
 func (s *Scanner) resolve(c *Catalog, o resolveInput, patience time.Duration) {
 	if s.last != nil {
 		o.before = s.last.used
@@ -59,10 +58,9 @@ func (s *Scanner) resolve(c *Catalog, o resolveInput, patience time.Duration) {
 	c.markBroken(m.wrong)
 }
 
-// formulaChecker checks formulas, and caches what it has read.
 type formulaChecker struct {
 	resolveInput
-	found map[string][]formula.Source // formulas that apply in a rig, by rig
+	found map[string][]formula.Source // by rig
 	used  map[string]*formulaFile
 }
 
@@ -193,14 +191,13 @@ func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.P
 	return problems
 }
 
-// stamp is the state of a file when it was read.
 type stamp struct {
 	info fs.FileInfo
 	sure bool // a later change to the file always changes its FileInfo
 }
 
-// stampOf returns the stamp of a file that is about to be read. If the file has just changed, sure is false, because
-// another write might leave the modification time unchanged.
+// stampOf sets sure to false if the file has just changed, because another write might leave the modification time
+// unchanged.
 func stampOf(info fs.FileInfo, now time.Time) stamp {
 	return stamp{info, now.Sub(info.ModTime()) > 2*time.Second}
 }

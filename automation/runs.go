@@ -11,11 +11,10 @@ import (
 const MaxActive = 8
 
 // Runs keeps the state of a city's automations and decides which runs start. It has no clock and no side effects. Its
-// owner reports what has happened, and performs what Advance returns. The same calls always produce the same results.
+// owner reports what has happened, and performs what Advance returns.
 //
 // A run that is due waits for a slot. Then the run is opened: the owner writes a record, calls Opened and starts the
-// run. When the run has ended, the owner calls Ended. Manual requests come first, then the runs that have waited
-// longest. Runs is not safe for concurrent use.
+// run. When the run has ended, the owner calls Ended. Runs is not safe for concurrent use.
 type Runs struct {
 	most  int
 	items map[string]*item
@@ -24,8 +23,8 @@ type Runs struct {
 
 	closed string // why no run could be opened in the latest Advance
 	loaded bool
-	began  time.Time     // when Load was first called
-	now    time.Time     // time of the latest Advance
+	began  time.Time // when Load was first called
+	now    time.Time
 	patrol time.Duration // minimum interval between two checks of a condition
 }
 
@@ -43,9 +42,9 @@ type item struct {
 	scheduleCache ScheduleCache
 	check         CheckFacts
 	recent        []time.Time
-	want          *Run   // the run that is due and waiting for a slot; nil = no run is waiting
-	run           *Run   // the run that is active or being opened; nil = no run
-	skipReported  bool   // a skip during the active run was reported
+	want          *Run // the run that is due and waiting for a slot; nil = no run is waiting
+	run           *Run // the run that is active or being opened; nil = no run
+	skipReported  bool
 	follows       string // the failed automation that caused the queued run
 	// when another run was requested while the current one was being opened; zero = never
 	again time.Time
@@ -53,12 +52,12 @@ type item struct {
 	// next attempt to open the run; zero = no attempt has failed
 	unopened     time.Time
 	openProblem  string
-	openFailures int // consecutive failed attempts to open the run
+	openFailures int
 
-	seen       uint64 // seq of the latest event that See has handled
+	seen       uint64
 	pending    batch
 	skipReason string // why events were skipped since the latest run; "" = no events were skipped
-	// number of events skipped since the last Advance because of MaxDepth
+	// events skipped since the last Advance because of MaxDepth
 	skippedByDepth int
 }
 
@@ -74,7 +73,7 @@ func (b batch) join(c batch) batch {
 
 // Run is a run of an automation, due or active.
 type Run struct {
-	Definition Definition // the definition when the run became due
+	Definition Definition // when the run became due
 	Reason     string     // one sentence, for users
 	By         string     // the user that requested the run; "" = no user
 	// the failed automation that caused this run; "" = none
@@ -110,7 +109,7 @@ type World struct {
 	Patrol time.Duration // minimum interval between two checks of a condition
 }
 
-// Actions must be performed by the caller after Advance, in this order.
+// Actions are what the caller of Advance must do, in this order.
 type Actions struct {
 	Skipped []SkippedRun
 	Check   []Definition // conditions to check; pass each result to Checked
@@ -302,8 +301,7 @@ const (
 	maxUnopened = time.Minute
 )
 
-// Opened records that a run's record was written. The run's events now count as handled, and the gate takes the run
-// into account.
+// Opened records that a run's record was written. The run's events now count as handled.
 func (r *Runs) Opened(scoped string, now time.Time) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
@@ -354,8 +352,8 @@ func (it *item) giveBack(run *Run) {
 	run.events = batch{}
 }
 
-// Checked records the result of a condition's check. The parameter check is the command that ran; err says why the exit
-// code is unknown. Checked ignores the result if the automation's check has changed.
+// Checked records the result of a condition's check. check is the command that ran; err says why the exit code is
+// unknown. Checked ignores the result if the automation's check has changed.
 func (r *Runs) Checked(scoped, check string, code int, err string) {
 	it := r.items[scoped]
 	switch {

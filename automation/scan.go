@@ -53,9 +53,8 @@ type Broken struct {
 // Scoped returns the scoped name of the broken automation.
 func (b Broken) Scoped() string { return Scoped(b.Name, b.Rig) }
 
-// Scanner finds automations in the folders of layers. It caches files, and reads layers in the background. A layer that
-// does not respond blocks one thread until it responds. A Scanner is not safe for concurrent use. The zero Scanner is
-// ready to use.
+// Scanner finds automations in the folders of layers. A layer that does not respond blocks one thread until it
+// responds. A Scanner is not safe for concurrent use. The zero Scanner is ready to use.
 type Scanner struct {
 	local     *time.Location
 	reading   *deadline.Calls[*layerCache]
@@ -74,7 +73,7 @@ type foundFile struct {
 func (f foundFile) scoped() string { return Scoped(f.name, f.layer.Rig) }
 
 // Scan reads layers, lowest first. Within the city or a rig, an automation in a higher layer replaces one with the same
-// name in a lower layer. Scan waits for the layers for at most half of o.Patience, and for their formulas for the rest.
+// name in a lower layer.
 func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog {
 	began, limit := time.Now(), cmp.Or(o.Patience, patience)
 	if o.Local == nil {
@@ -177,8 +176,7 @@ func (c *Catalog) fill(all map[string]foundFile, o Options) {
 }
 
 // Find returns the automation with this name in a rig. The name may be a scoped name. Without a rig, Find returns the
-// city's automation, or else the only automation with this name. If it finds none, the error suggests a similar name.
-// If the automation is broken, the error says why.
+// city's automation, or else the only automation with this name.
 func (c *Catalog) Find(name, rig string) (Definition, error) {
 	var named []Definition
 	var names, scoped []string

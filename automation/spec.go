@@ -16,9 +16,9 @@ const MaxSize = 64 << 10
 
 const maxRetry = 100
 
-// spec is the content of an automation's file. Overrides change the spec before it becomes a Definition.
+// Overrides change the spec before it becomes a Definition.
 type spec struct {
-	table    string                // name of the table in the file
+	table    string
 	place    map[string]toml.Place // positions by key; "" = position of the table
 	text     map[string]string
 	vars     map[string]string

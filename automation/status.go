@@ -10,7 +10,7 @@ type State string
 
 const (
 	Idle    State = "idle" // the gate is closed
-	Ready   State = "due"  // a run is due; it waits for a slot or for its record to be written
+	Ready   State = "due"  // a run waits for a slot or for its record to be written
 	Running State = "running"
 	Backoff State = "backoff" // a run failed and will be retried
 	Off     State = "off"     // the automation is disabled, or its rig or the city is suspended
@@ -94,8 +94,7 @@ func (it *item) status(r *Runs) Status {
 	return s
 }
 
-// Next returns the earliest time after now at which a run becomes due, or the zero time if it is unknown. It cannot
-// anticipate the results of checks or the ends of runs.
+// Next returns the earliest time after now at which a run becomes due, or the zero time if it is unknown.
 func (r *Runs) Next(now time.Time) time.Time {
 	var first time.Time
 	for _, it := range r.order {

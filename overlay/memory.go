@@ -18,7 +18,7 @@ type record struct {
 type fileRecord struct {
 	From   string `json:"from"` // the overlay's folder
 	Source string `json:"source"`
-	// hash of the copied file, perhaps updated by RecordCopied
+	// of the copied file
 	Hash string `json:"sha256"`
 }
 
@@ -50,7 +50,7 @@ func saveRecord(file string, r *record) error {
 }
 
 // RecordCopied records the current content of copied files, so that Apply can still update them. Call it after changing
-// files in Report.Written. Files that were never copied remain foreign.
+// files in Report.Written.
 func RecordCopied(to, memory string, paths []string) error {
 	file := fileOf(memory, to)
 	known, err := loadRecord(file, to)

@@ -21,7 +21,6 @@ import (
 	"gcity/internal/disk"
 )
 
-// Limits for an overlay.
 const (
 	MaxFiles = 2000     // maximum number of files, and of folders
 	MaxSize  = 32 << 20 // maximum total size of the files in bytes
@@ -52,7 +51,7 @@ type Report struct {
 }
 
 // Apply copies the overlay in source into the existing folder target. It never writes outside target. It stores a list
-// of the copied files in a third folder, which it creates if necessary.
+// of the copied files in the folder records.
 func Apply(ctx context.Context, source, target, records string) (Report, error) {
 	tree, err := Scan(ctx, source)
 	if err != nil {
@@ -97,7 +96,7 @@ type applier struct {
 	src, dst *os.Root
 	known    *record
 	report   Report
-	changed  bool // the record has changed and must be saved
+	changed  bool // the record must be saved
 }
 
 func (a *applier) removeTemps(files []File) {
@@ -175,7 +174,7 @@ func (a *applier) overwrite(f File, data []byte, mine fileRecord) error {
 		}
 		a.report.Written = append(a.report.Written, f.Path)
 		return nil
-	case there != nil && bytes.Equal(there, data): // the content is the same, wherever it came from
+	case there != nil && bytes.Equal(there, data):
 		return nil
 	case there == nil || mine.From != a.from || mine.Hash != sum(there):
 		a.report.Kept = append(a.report.Kept, f.Path)
@@ -215,7 +214,7 @@ func (a *applier) write(f File, data []byte, replace bool) (put bool, err error)
 		put, err = a.place(temp, f.Path)
 	}
 	if !put || !replace {
-		_ = a.dst.Remove(temp) // either the temporary file was renamed, or it is no longer needed
+		_ = a.dst.Remove(temp)
 	}
 	return put, err
 }

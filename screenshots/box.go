@@ -9,8 +9,8 @@ import (
 // lineArms contains stroke widths from the middle of the cell: up, right, down, left; 0 = no stroke.
 type lineArms [4]int
 
-// lineSigns maps line-drawing characters to their strokes. The font's characters would leave gaps between cells,
-// because the lines have extra spacing.
+// lineSigns maps line-drawing characters to their strokes, because the font's characters would leave gaps between
+// cells.
 func lineSigns() map[string]lineArms {
 	return map[string]lineArms{
 		"─": {0, 1, 0, 1}, "━": {0, 3, 0, 3}, "│": {1, 0, 1, 0}, "┃": {3, 0, 3, 0},

@@ -9,7 +9,6 @@ import (
 	"gcity/city"
 )
 
-// cityList is a directory of cities: the recorded city and some invented ones.
 type cityList struct{ tape *player }
 
 // Cities implements city.Directory.

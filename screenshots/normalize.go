@@ -10,8 +10,7 @@ type cellStyle struct{ fore, back, weight, line, reverse string }
 
 func (i cellStyle) seen() bool { return i.back != "" || i.line != "" || i.reverse != "" }
 
-// canonical removes sequences without a visible effect from a line. Programs skip blanks that are already on the
-// screen, so the result must not depend on the earlier content.
+// canonical removes escape sequences without a visible effect from a line.
 func canonical(line string) string {
 	var out strings.Builder
 	var now, set cellStyle

@@ -15,7 +15,7 @@ import (
 	"gcity/events"
 )
 
-// player plays back a recorded city. Only seek changes its time.
+// player plays back a recorded city.
 type player struct {
 	tape *recording
 
@@ -197,7 +197,7 @@ func until[T any](all []T, at time.Time, when func(T) time.Time) int {
 	return n
 }
 
-// opening joins a terminal's output since its last start into one frame. open is false if the terminal was closed.
+// opening joins a terminal's output since its last start into one frame.
 func opening(all []timedFrame) (f city.Frame, open bool) {
 	for _, s := range all {
 		switch {

@@ -22,7 +22,6 @@ import (
 // length is the duration of a recording.
 const length = 110 * time.Second
 
-// cues contains the recorded user actions.
 var cues = []struct {
 	at time.Duration
 	do city.Command
@@ -38,7 +37,7 @@ type recorder struct {
 
 	mu    sync.Mutex
 	tape  recording
-	known map[string]bool // sessions and runs that are being recorded
+	known map[string]bool
 	err   error
 }
 
@@ -125,7 +124,6 @@ func (r *recorder) note(f func(t *recording, at time.Time)) {
 	f(&r.tape, time.Now())
 }
 
-// fail stores the first error that is not caused by the end of the recording.
 func (r *recorder) fail(ctx context.Context, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,7 +13,7 @@ type shot struct {
 	name       string
 	cols, rows int
 	at         float64 // seconds since the start of the tape
-	// variant of the picture: "plain" without colors, "ascii", "fleet" with all cities, "watchdogs"
+	// "plain" without colors, "ascii", "fleet" with all cities, "watchdogs"
 	as    string
 	light bool // the terminal has a light background
 	steps []step

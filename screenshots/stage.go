@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	patience = 30 * time.Second // time limit for each wait
+	patience = 30 * time.Second
 	// a frame is complete after this time without output
 	quiet = 600 * time.Millisecond
 )
@@ -40,7 +40,7 @@ type terminalRoom struct {
 	gone   bool
 }
 
-// environ returns the environment of the control room. It depends on the machine only for PATH.
+// environ depends on the machine only for PATH.
 func environ(more ...string) []string {
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LANG=C.UTF-8", "TZ=UTC",
@@ -165,7 +165,6 @@ type step struct {
 	sees string // "" = wait for a moment without output
 }
 
-// play executes a step and advances the time by a second.
 func (s *terminalRoom) play(do step) error {
 	if _, err := io.WriteString(s.tty, do.keys); err != nil {
 		return err

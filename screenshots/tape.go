@@ -15,7 +15,6 @@ import (
 	"gcity/events"
 )
 
-// recording is a recording of a city over a few minutes. Each entry has a time.
 type recording struct {
 	Began  time.Time               `json:"began"`
 	Ended  time.Time               `json:"ended"`
@@ -31,7 +30,6 @@ type recording struct {
 	About map[string][]timedEvent[*about] `json:"about"` // inspections, by agent
 }
 
-// Results of calls to the recorded city.
 type (
 	state = city.Snapshot
 	about = city.Inspection
@@ -66,7 +64,6 @@ type sentCommand struct {
 	Receipt city.Receipt    `json:"receipt"`
 }
 
-// upTo returns the newest element up to the given time, or the zero value.
 func upTo[T any](all []timedEvent[T], at time.Time) (it T) {
 	for _, h := range all {
 		if h.At.After(at) {

@@ -25,7 +25,7 @@ const (
 	Capturing       Ability = "keep output after an exit"
 	SeeingDrafts    Ability = "detect unsubmitted input"
 	ReportingExits  Ability = "report exits immediately"
-	ExplainingExits Ability = "report how a session ended" // exit code or signal
+	ExplainingExits Ability = "report how a session ended"
 	CountingOutput  Ability = "count output"
 	// missing in providers that only simulate sessions or reject every start
 	RunningPrograms Ability = "run programs"
@@ -70,7 +70,7 @@ type MultiProvider interface {
 	CheckOf(ctx context.Context, provider string) error
 }
 
-// LimitsOf returns all abilities that a provider lacks. It uses type assertions and the provider's Limiter.
+// LimitsOf returns all abilities that a provider lacks.
 func LimitsOf(p Provider) Limits {
 	var out Limits
 	lacks := func(a Ability, has bool) {

@@ -51,9 +51,9 @@ type readyWait struct {
 	screen      string
 	seen        int // number of consecutive screens with the program's prompt
 	open        *Dialog
-	reported    *Dialog // the dialog that was last reported to the listener
-	answered    []bool  // by dialog index; each dialog is answered only once
-	answerError error   // why the dialog cannot be answered
+	reported    *Dialog
+	answered    []bool // by dialog index
+	answerError error
 }
 
 func (w *readyWait) isReady(ctx context.Context) (ready bool, err error) {

@@ -34,8 +34,7 @@ func ParseDrain(meta func(key string) string) Drain {
 // SetDrain writes the marks that represent a drain. The zero Drain removes them. SetDrain returns ErrNotFound if the
 // session is not alive.
 //
-// GC_DRAIN is written last and removed first. An interrupted call therefore never leaves a session marked as draining,
-// and an acknowledgement never applies to a later drain.
+// GC_DRAIN is written last and removed first, so an interrupted call never leaves a session marked as draining.
 func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 	type mark struct{ key, value string }
 	marks := []mark{{DrainMark, ""}, {DrainAckMark, ""}, {DrainByMark, ""}}
@@ -60,7 +59,6 @@ func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 	return nil
 }
 
-// isWord reports whether s is valid as Drain.By: short, and safe to show anywhere.
 func isWord(s string) bool {
 	other := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' ||

@@ -36,8 +36,7 @@ func (a *missingError) Unwrap() error { return a.error }
 
 func (a *missingError) Is(target error) bool { return target == ErrMissing }
 
-// ForAgent returns an error of a provider in which the agent's name replaces the quoted name of its session. Users know
-// only the agent's name.
+// ForAgent replaces the quoted name of a session in a provider's error by the agent's name.
 func ForAgent(err error, name, agent string) error {
 	if err == nil || name == "" || name == agent {
 		return err

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// Fingerprint detects changes to an agent's configuration. It hashes all configured values, and each field separately.
-// The zero value means unknown and equals every fingerprint.
+// Fingerprint detects changes to an agent's configuration. The zero value means unknown and equals every fingerprint.
 type Fingerprint struct {
 	Sum string `json:"sum,omitempty"`
 	// short hash of each field: "command", "env FOO", "pre_start", …

@@ -167,8 +167,7 @@ func (r Ready) waits(limit time.Duration) string {
 		"after %s without one", r.Prefix, span.Text(limit))
 }
 
-// shows reports whether a line of the screen begins with prefix. Providers trim lines, so trailing blanks of the prefix
-// are optional.
+// shows ignores trailing blanks of prefix, because providers trim lines.
 func shows(screen, prefix string) bool {
 	for line := range strings.Lines(screen) {
 		line = strings.TrimRight(line, "\n")
@@ -179,8 +178,7 @@ func shows(screen, prefix string) bool {
 	return false
 }
 
-// ended returns an error if the session has ended, and nil if its state is unknown. It queries only one provider,
-// because listing all sessions can be slow.
+// ended returns an error if the session has ended, and nil if its state is unknown.
 func (s *Spec) ended(ctx context.Context, p Provider) error {
 	st, err := LookAt(ctx, p, s.Name)
 	switch {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Local is a provider that can run sessions on this machine, so their commands can be checked before a start.
+// Local is a provider that can run sessions on this machine.
 type Local interface {
 	// IsLocal reports whether the named provider runs its sessions on this machine. Only a MultiProvider uses the name.
 	IsLocal(provider string) bool

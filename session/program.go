@@ -36,7 +36,6 @@ func (s *Spec) CheckPreStart() error {
 	return err
 }
 
-// commandLine is a shell line, with the names that errors use for its program and its key.
 type commandLine struct{ text, program, key string }
 
 // find returns the path of the line's first program, or "" if a shell decides which program runs.
@@ -62,8 +61,7 @@ func (s *Spec) find(l commandLine) (string, error) {
 	return found, err
 }
 
-// lookUp returns the path of the program that word names. If PATH is empty, it returns "", because shells then search
-// their own default path.
+// lookUp returns "" if PATH is empty, because shells then search their own default path.
 func (s *Spec) lookUp(word, path string, l commandLine) (string, error) {
 	if strings.ContainsRune(word, '/') {
 		return word, l.unusable(word, s.runnable(word))
@@ -146,7 +144,7 @@ func program(line string) string {
 }
 
 // hasOtherCommands reports whether a shell line might succeed although its first program is missing. Only && stops the
-// line after a failure. An operator in a comment or a substitution also counts.
+// line after a failure.
 func hasOtherCommands(line string) bool {
 	line = strings.TrimSpace(line)
 	for i, quote := 0, byte(0); i < len(line); i++ {

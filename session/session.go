@@ -117,14 +117,14 @@ type Status struct {
 	// a viewer has typed text and neither submitted nor deleted it; false if unknown
 	Draft bool
 
-	Drain Drain // the current drain
+	Drain Drain
 
 	Provider string // provider that runs the session; "" for the one that returned this Status
 
 	Details []string // where the session runs, for display: "node n1", "image x"
 
 	Fingerprint Fingerprint // the fingerprint that was passed to Start; zero if unknown
-	Exit        *Exit       // how the session ended; nil while Alive
+	Exit        *Exit       // nil while Alive
 }
 
 // Drain is a request to an agent to finish its work. It is stored in the session's marks and ends with the session. The
@@ -221,14 +221,13 @@ type (
 	}
 
 	// Marker stores small key-value pairs with a session. They survive a restart of the controller. Setting a value to
-	// "" removes the pair. Status.Ready and Status.Drain reflect the marks.
+	// "" removes the pair.
 	Marker interface {
 		SetMeta(ctx context.Context, name, key, value string) error
 		Meta(ctx context.Context, name, key string) (string, error)
 	}
 
-	// Meter measures the resource usage of all live sessions, keyed by session name. One scan of the machine's
-	// processes serves all sessions.
+	// Meter measures the resource usage of all live sessions, keyed by session name.
 	Meter interface {
 		Usage(ctx context.Context) (map[string]Usage, error)
 	}
@@ -259,13 +258,13 @@ type (
 	}
 )
 
-// CheckLimit is the timeout of a check. It is longer than that of one script call, which is 30 seconds.
+// CheckLimit is the timeout of a check.
 const CheckLimit = 35 * time.Second
 
 // ReadyMark is the metadata key that marks a session as ready.
 const ReadyMark = "GC_READY"
 
-// Metadata keys of a drain. The agent's tools can read DrainMark.
+// Metadata keys of a drain.
 const (
 	DrainMark    = "GC_DRAIN" // when the drain began, in Unix seconds
 	DrainByMark  = "GC_DRAIN_BY"

@@ -15,22 +15,21 @@ import (
 	"gcity/tui/terminal"
 )
 
-// roomSwitcher keeps one control room per visited city. Hidden rooms receive no data, but their commands still finish.
-// The model's goroutine owns all fields except those after mu.
+// roomSwitcher keeps one control room per visited city. The model's goroutine owns all fields except those after mu.
 type roomSwitcher struct {
 	options   Options
 	root      *feed.Runner
 	newScreen terminal.ScreenMaker
 	rooms     map[string]*cityRoom // by the city's folder; "" = the all-cities room
 	current   *cityRoom
-	// room of the city that Run was called for; nil = Run was called for all cities
+	// nil = Run was called for all cities
 	home    *cityRoom
 	watcher *feed.FleetWatcher // nil = no list of cities
 	visits  int
 
 	mu          sync.Mutex
 	mailbox     *feed.Mailbox
-	preferences *feed.Preferences // the changed preferences; nil = they have not changed
+	preferences *feed.Preferences // nil = they have not changed
 }
 
 type cityRoom struct {

@@ -18,7 +18,7 @@ const doubleClick = 400 * time.Millisecond
 // wheelBatch is how long wheel events are collected. Terminals can send them faster than the room can draw.
 const wheelBatch = 16 * time.Millisecond
 
-// wheel records how far the mouse wheel was turned, in notches downwards, and the position of the pointer.
+// wheel is a turn of the mouse wheel: the pointer's position, and notches downwards.
 type wheel struct{ x, y, notches int }
 
 func handlePointer(m *state.Room, msg any) (todo []feed.Effect) {
@@ -83,8 +83,7 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 	return openRow(m, a.Panel)
 }
 
-// clickOverlay handles a click on a dialog. Clicks outside of its rows have no effect, so that no question is closed by
-// accident.
+// clickOverlay ignores clicks outside of the dialog's rows, so that no question is closed by accident.
 func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 	_, lines, w, _, _ := view.OverlayContent(m)
 	left, top, h := view.OverlayPosition(m, len(lines), w)
@@ -104,8 +103,7 @@ func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 	return nil
 }
 
-// openRow does what the enter key does in a panel, except that it never attaches to an agent. A user who clicks might
-// not have a hand on the keyboard.
+// openRow never attaches to an agent, because a user who clicks might not have a hand on the keyboard.
 func openRow(m *state.Room, p panel.ID) []feed.Effect {
 	if p == panel.IDPeek {
 		return perform(m, m.Keys.ByID("view.zoom"))
@@ -131,7 +129,7 @@ func moveCursorTo(m *state.Room, a *state.Area, row int) bool {
 }
 
 func scrollWheel(m *state.Room, w wheel) {
-	// number of lines by which a notch of the wheel scrolls a text; most lists move by one row
+	// lines of text per notch
 	const lines = 3
 	switch {
 	case m.Dialogs.Choice() != nil || m.Typing():
@@ -163,8 +161,7 @@ func scrollWheel(m *state.Room, w wheel) {
 	m.Focus = focus
 }
 
-// addWheel adds an event to the current batch. It reports whether the event is the first one, for which the caller must
-// start a timer.
+// addWheel reports whether the event is the first of a batch. The caller must then start a timer.
 func (r *room) addWheel(e tea.MouseWheelMsg) bool {
 	n := 1
 	switch e.Button {
@@ -194,7 +191,7 @@ func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 		cmd = r.runEffects(handle(r.m, r.r.Now(), w))
 	case tea.MouseClickMsg:
 		cmd = r.runEffects(handle(r.m, r.r.Now(), msg))
-	case tea.MouseReleaseMsg, tea.MouseMotionMsg: // ignored
+	case tea.MouseReleaseMsg, tea.MouseMotionMsg:
 	default:
 		return nil, false
 	}

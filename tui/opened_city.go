@@ -105,7 +105,6 @@ func resetLeftRoom(m *state.Room) {
 	m.Status, m.Switch = m.Switch.Before, state.CitySwitch{}
 }
 
-// copyUserState copies the state that does not depend on the city.
 func copyUserState(m *state.Room, from *state.Room, now time.Time) {
 	m.Now, m.ArrivedAt = now, now
 	m.W, m.H, m.Mouse = from.W, from.H, cmp.Or(from.Mouse, m.Mouse)

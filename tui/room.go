@@ -11,17 +11,17 @@ import (
 	"gcity/tui/view"
 )
 
-// room is the Bubble Tea model. It adds the time to messages and passes effects to the runner.
+// room is the Bubble Tea model.
 type room struct {
 	m             *state.Room
 	r             *feed.Runner
 	stateFile     string
 	switcher      *roomSwitcher // nil = there is one city
 	startDelivery func(*feed.Runner)
-	// effect after the program has quit: attach, show text, edit or quit
+	// effect after the program has quit
 	exitEffect feed.Effect
 
-	wheel      wheel // wheel events since the latest message
+	wheel      wheel
 	wheelTimer bool
 }
 

@@ -57,7 +57,6 @@ func newModel(o Options, now time.Time) *state.Room {
 	return m
 }
 
-// isInput reports whether a message is a key or an action of the mouse.
 func isInput(msg any) bool {
 	switch msg.(type) {
 	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseClickMsg, wheel:
@@ -159,7 +158,7 @@ func reportRemoved(m *state.Room, all []events.Event) {
 	}
 }
 
-// failure is an error from outside the model, to be shown in the status line.
+// failure is an error from outside the model.
 type failure string
 
 func receive(m *state.Room, n feed.News) {
@@ -294,15 +293,14 @@ func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	return m.RunTasks(d.Key(k, func() { m.Dialogs.Close(d) }))
 }
 
-// paste passes pasted text to the top dialog. Without a dialog, it ignores the text, because a paste is not a sequence
-// of commands.
+// paste ignores text without a dialog, because a paste is not a sequence of commands.
 func paste(m *state.Room, text string) {
 	if d := m.Dialogs.Top(); d != nil {
 		d.Paste(text)
 	}
 }
 
-// receiveResult handles the result of an action. If a newer action has started, it shows only failures.
+// receiveResult shows only failures if a newer action has started.
 func receiveResult(m *state.Room, r feed.Result) {
 	if r.ID == m.Fired.ID && len(r.Failures) > 0 {
 		m.Fired = state.Firing{}

@@ -61,7 +61,7 @@ func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.E
 		err  error
 	}
 	left := make(chan outcome, 1)
-	// This goroutine writes to the terminal. It is left running if the terminal does not accept output.
+	// This goroutine is left running if the terminal does not accept output.
 	var room sync.WaitGroup
 	room.Go(func() {
 		var end outcome
@@ -91,12 +91,10 @@ func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.E
 	return r.ExitReason()
 }
 
-// frozenGrace is how long a terminal can take to accept the last output of a room. It is longer than QuitGrace, after
-// which the program is killed.
+// frozenGrace is longer than QuitGrace, after which the program is killed.
 const frozenGrace = feed.QuitGrace + 2*time.Second
 
-// runPrograms runs the Bubble Tea program until the room ends. Between two runs, an agent, pager or editor uses the
-// terminal.
+// runPrograms runs Bubble Tea programs until the room ends. In between, an agent, pager or editor uses the terminal.
 func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exit, error) {
 	defer func() {
 		if t.options.OnLeave != nil {
@@ -133,8 +131,7 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 	return r.ExitReason()
 }
 
-// runProgram runs one Bubble Tea program. Each call creates a new one, so that the terminal is fully restored in
-// between.
+// runProgram creates a new program for each call, so that the terminal is fully restored in between.
 func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effect, error) {
 	o := t.options
 	screen := &room{m: t.current.m, r: t.current.r, stateFile: t.current.stateFile, switcher: t}
@@ -207,7 +204,7 @@ func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Roo
 	}
 }
 
-// editText runs an editor. The result is checked in the background, because that can take a long time.
+// editText checks the result in the background, because that can take a long time.
 func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, what feed.Edit) {
 	defer r.RecoverPanic("editor")
 	d, err := r.EditDraft(ctx, o, what)

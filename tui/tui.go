@@ -49,8 +49,8 @@ type Options struct {
 	// another program is ignored.
 	Interrupts <-chan os.Signal
 
-	In      *os.File     // the terminal; nil = os.Stdin
-	Out     *os.File     // the terminal; nil = os.Stdout
+	In      *os.File     // nil = os.Stdin
+	Out     *os.File     // nil = os.Stdout
 	Environ []string     // nil = os.Environ()
 	Logger  *slog.Logger // must not write to the terminal; nil = no logging
 

@@ -24,7 +24,6 @@ func startsText(a *state.Action) bool {
 }
 
 // typedAfterRejection reports whether the operator is still typing text for an input line that gcity refused to open.
-// Such a key must not run an action.
 func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	if m.RejectedTextAt.IsZero() || m.Now.Sub(m.RejectedTextAt) >= keyPause {
 		m.RejectedTextAt = time.Time{}
@@ -40,8 +39,7 @@ func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	return k.Text != ""
 }
 
-// typedForEndedSession reports whether a key was meant for an agent's session that ended during the attach. Such a key
-// must not run an action.
+// typedForEndedSession reports whether a key was meant for an agent's session that ended during the attach.
 func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 	switch {
 	case !m.SessionEnded:
@@ -59,15 +57,14 @@ func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 // answerWindow is how long after an action the key "y" is treated as an attempt to confirm that action.
 const answerWindow = 2 * time.Second
 
-// answersMissingQuestion reports whether a key was meant to confirm an action that did not ask. Without this check, the
-// key would open the list of things to copy.
+// answersMissingQuestion reports whether a key was meant to confirm an action that did not ask.
 func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	at := m.UnaskedAt
 	m.UnaskedAt = time.Time{}
 	if k.String() != "y" || at.IsZero() || m.Now.Sub(at) >= answerWindow {
 		return false
 	}
-	// the status line keeps the result of the action, or the reason why there was no question
+	// the status line keeps the result of the action
 	state.Record(m, details.Message{Text: "y did nothing: the action before it asked no question",
 		Token: themes.Dim})
 	return true

@@ -3,8 +3,8 @@ package watchdog
 import "time"
 
 // Chain records whether a watchdog's actions have helped. A wake has failed if the next beat finds no new heartbeat. A
-// start or restart has failed if a beat finds the session dead or very stale. Beats during a start or a stop do not
-// count. A new heartbeat resets the count of failures. The zero value is a chain without actions.
+// start or restart has failed if a beat finds the session dead or very stale. The zero value is a chain without
+// actions.
 type Chain struct {
 	Failed int // consecutive actions that did not help
 	Wakes  int // consecutive failed wakes
@@ -16,8 +16,8 @@ type Chain struct {
 	stamp time.Time // latest heartbeat when Spared last increased
 }
 
-// Before decides, at the start of a beat, whether the latest action has helped. The parameter v is the thresholds'
-// verdict. The second result is true if the agent is healthy again after failed actions.
+// Before decides at the start of a beat whether the latest action has helped. v is the thresholds' verdict. recovered
+// is true if the agent is healthy again after failed actions.
 func (c Chain) Before(heartbeat Sighting, f Facts, v Verdict) (_ Chain, recovered bool) {
 	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh &&
 		!f.NoHeartbeat {

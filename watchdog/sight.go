@@ -2,16 +2,14 @@ package watchdog
 
 import "time"
 
-// Sighting determines the age of a timestamp from another clock. It compares the two clocks only when it first sees the
-// timestamp. From then on, the age increases with the local clock, so setting a clock has no effect. A changed
-// timestamp is not older than the previous read. A timestamp in the future has age 0. The zero value is a Sighting
-// without a timestamp.
+// Sighting determines the age of a timestamp from another clock. It compares the clocks only when it first sees the
+// timestamp. A timestamp in the future has age 0. The zero value has no timestamp.
 type Sighting struct {
-	Stamp time.Time // the timestamp; zero = none was seen
+	Stamp time.Time // zero = none was seen
 
 	age   time.Duration // the timestamp's age when it was first seen
-	at    time.Time     // when it was first seen
-	vague bool          // the actual age may be less
+	at    time.Time
+	vague bool // the actual age may be less
 }
 
 // Update records a read of the timestamp. The parameter last is the time of the previous read, or zero.

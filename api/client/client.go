@@ -35,18 +35,18 @@ const (
 	dialTimeout = 2 * time.Second
 	// timeout of a read-only request, unless the context has an earlier deadline
 	readTimeout = 30 * time.Second
-	doTimeout   = 10 * time.Minute // timeout of a command
+	doTimeout   = 10 * time.Minute
 	maxResponse = 256 << 20
 )
 
 // Client is a client for a running city, over the city's socket.
 type Client struct {
 	path       string
-	serverName string // what listens on the socket: "controller" or "supervisor"
-	below      string // the city's path on that socket: "/v0", "/v0/city/NAME"
+	serverName string // "controller" or "supervisor"
+	below      string // "/v0", "/v0/city/NAME"
 	http       *http.Transport
 	idleConn   disk.IdleConn
-	life       context.Context // canceled by Close
+	life       context.Context
 	end        context.CancelFunc
 }
 
@@ -79,14 +79,13 @@ func dialFor(serverName, path string) (*Client, error) {
 	return c, nil
 }
 
-// connect opens a connection for the HTTP transport. It never returns the connection of an earlier exchange, because
-// the transport would not retry a request on it.
+// connect never returns the connection of an earlier exchange, because the transport would not retry a request on it.
 func (c *Client) connect(ctx context.Context) (net.Conn, error) {
 	if conn := c.idleConn.Take(); conn != nil {
 		if _, used := conn.(reused); !used {
 			return conn, nil
 		}
-		_ = conn.Close() // the error does not matter, because the connection is idle
+		_ = conn.Close()
 	}
 	return c.dial(ctx)
 }
@@ -129,7 +128,7 @@ func (c *Client) target(path string) string {
 	return "http://city" + c.below + strings.TrimPrefix(path, "/v0")
 }
 
-// request sends a request. The caller must close the response. ctx also applies to reading the response.
+// request sends a request. The caller must close the response.
 func (c *Client) request(ctx context.Context, what request) (*http.Response, error) {
 	if c.life.Err() != nil {
 		return nil, &city.Error{Code: city.Unavailable,
@@ -243,7 +242,7 @@ func (c *Client) snapshot(ctx context.Context, q url.Values) (*city.Snapshot, er
 	return snap, nil
 }
 
-// Agent returns one agent by its qualified name. This is cheaper than a snapshot, which contains every agent.
+// Agent returns one agent by its qualified name. This is cheaper than a snapshot.
 func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
 	path, err := wire.Path(wire.KindAgent, name, "")
 	if err != nil {

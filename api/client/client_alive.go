@@ -19,8 +19,7 @@ const (
 	// pingLimit.
 	pingAfter = time.Second
 	pingLimit = 2 * time.Second
-	// A request fails after this many consecutive pings without a response. On a busy machine, a single ping can exceed
-	// its timeout.
+	// more than one, because a ping can exceed its timeout on a busy machine
 	missedPings = 2
 )
 
@@ -34,7 +33,7 @@ func (c *Client) unresponsiveError(method string) error {
 		ErrUnresponsive}
 }
 
-// roundTrip sends a request. It fails with ErrUnresponsive as soon as the peer stops responding to pings.
+// roundTrip fails with ErrUnresponsive as soon as the peer stops responding to pings.
 func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	// the context outlives this function, because the body is read later
 	ctx, cancel := context.WithCancelCause(r.Context())
@@ -59,7 +58,7 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// ping reports whether the peer responds. It requests a path that does not exist, because any response will do.
+// ping requests a path that does not exist, because any response will do.
 func (c *Client) ping(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, pingLimit)
 	defer cancel()
@@ -69,7 +68,7 @@ func (c *Client) ping(ctx context.Context) bool {
 	}
 	resp, err := c.http.RoundTrip(r)
 	if err != nil {
-		return ctx.Err() == nil // roundTrip itself notices that the request has ended
+		return ctx.Err() == nil // on other errors, the request itself fails
 	}
 	return resp.Body.Close() == nil
 }

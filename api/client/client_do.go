@@ -24,7 +24,7 @@ func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error)
 	}
 	method := http.MethodPost
 	var body []byte
-	switch cmd := cmd.(type) { // the commands that are sent in the request's body
+	switch cmd := cmd.(type) {
 	case city.Emit:
 		body, err = json.Marshal(cmd.Event)
 	case city.CreateBead:

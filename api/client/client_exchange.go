@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// exchange sends a GET request in the caller's goroutine, on an existing connection if there is one. This avoids the
-// goroutines and threads of http.Transport, which would cost more than the request. If the controller closes the
-// connection without a response, exchange retries the request once. This happens to idle connections.
+// exchange sends a GET request in the caller's goroutine, because the goroutines of http.Transport would cost more than
+// the request. If the controller has closed an idle connection, exchange retries once.
 func (c *Client) exchange(r *http.Request) (*http.Response, error) {
 	conn := c.idleConn.Take()
 	if conn == nil {
@@ -27,7 +26,6 @@ func (c *Client) exchange(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// reused is a connection that has served an earlier request.
 type reused struct{ net.Conn }
 
 func closedByPeer(err error) bool {
@@ -35,7 +33,7 @@ func closedByPeer(err error) bool {
 		errors.Is(err, syscall.EPIPE)
 }
 
-// exchangeOn sends a request on conn and reads the response's header. Closing the response's body keeps or closes conn.
+// exchangeOn sends a request on conn. Closing the response's body keeps or closes conn.
 func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	// a deadline in the past unblocks a read or write
@@ -51,7 +49,7 @@ func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, err
 	}
 	if err != nil {
 		stop()
-		_ = conn.Close() // err is more useful than an error from Close
+		_ = conn.Close()
 		return nil, err
 	}
 	resp.Body = &responseBody{Reader: resp.Body, keep: func(whole bool) {
@@ -59,7 +57,7 @@ func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, err
 			c.keepIdle(conn)
 			return
 		}
-		_ = conn.Close() // an error does not matter, because the caller needs nothing more
+		_ = conn.Close()
 	}}
 	return resp, nil
 }
@@ -74,8 +72,7 @@ func (c *Client) keepIdle(conn net.Conn) {
 	}
 }
 
-// awaitResponse waits for the first byte of a response. It fails with ErrUnresponsive as soon as the peer stops
-// responding to pings.
+// awaitResponse fails with ErrUnresponsive as soon as the peer stops responding to pings.
 func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Reader) error {
 	for missed := 0; ; {
 		if err := conn.SetReadDeadline(time.Now().Add(pingAfter)); err != nil {

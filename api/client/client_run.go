@@ -12,7 +12,6 @@ import (
 	"gcity/city"
 )
 
-// maxBuffered is the maximum number of buffered bytes of a run's output.
 const maxBuffered = 128 << 10
 
 // RunOutput implements city.Control. It drops pieces if the caller is too slow, so that the city does not disconnect
@@ -58,7 +57,7 @@ func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece,
 type pieceQueue struct {
 	mu     sync.Mutex
 	pieces []city.Piece
-	size   int // number of buffered bytes of text
+	size   int
 	inner  bool
 	over   bool
 	err    error // why the stream ended; nil if the run has ended
@@ -98,7 +97,6 @@ func (h *pieceQueue) wakeReader() {
 	}
 }
 
-// take waits for the next piece and removes it from the queue. ok is false after the last piece.
 func (h *pieceQueue) take(ctx context.Context) (p city.Piece, ok bool, err error) {
 	for {
 		p, ok, over, err := h.next()

@@ -78,8 +78,7 @@ func resumed[T any](ctx context.Context, c *Client, resumePath func() (string, u
 	}
 }
 
-// readStream calls each for every item of a stream, until the stream ends or each returns false. It returns errResume
-// if the connection is lost.
+// readStream returns errResume if the connection is lost.
 func readStream[T any](ctx context.Context, c *Client, path string, q url.Values,
 	each func(T) bool) error {
 	resp, err := c.request(ctx, request{method: http.MethodGet, path: path, query: q,

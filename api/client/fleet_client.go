@@ -14,7 +14,6 @@ import (
 	"gcity/internal/suggest"
 )
 
-// findTime is the timeout for finding a city by its name.
 const findTime = 5 * time.Second
 
 // Fleet is a client for all cities of a machine, over the supervisor's socket.
@@ -22,7 +21,7 @@ type Fleet struct {
 	c *Client
 
 	mu     sync.Mutex
-	cities map[string]*Client // by name
+	cities map[string]*Client
 }
 
 var (

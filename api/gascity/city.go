@@ -56,7 +56,6 @@ type rigRestart struct {
 	Failed map[string]string `json:"failed,omitempty"`
 }
 
-// restartRig restarts agents after the agents that they depend on.
 func restartRig(ctx context.Context, r *Request) (any, error) {
 	if err := r.checkNoBody(); err != nil {
 		return nil, err

@@ -46,8 +46,8 @@ func validateConfig(ctx context.Context, r *Request) (any, error) {
 }
 
 type explanations struct {
-	Revision string        `json:"revision"` // revision of the active configuration
-	Agents   []explanation `json:"agents"`   // agents and pools
+	Revision string        `json:"revision"`
+	Agents   []explanation `json:"agents"` // agents and pools
 	Rigs     []explanation `json:"rigs"`
 }
 
@@ -83,8 +83,6 @@ func explainConfig(ctx context.Context, r *Request) (any, error) {
 	return a, err
 }
 
-// explain returns the effective values of the named agents and pools. It omits names that the current configuration
-// does not contain.
 func explain(ctx context.Context, c city.Configured, names []string) ([]explanation, error) {
 	out := []explanation{}
 	slices.Sort(names)

@@ -53,7 +53,6 @@ type convoyItems struct {
 	Items []string `json:"items"`
 }
 
-// convoys lists the convoys, newest first.
 func convoys(ctx context.Context, r *Request) (any, error) {
 	q, err := r.Select()
 	if err != nil {
@@ -115,8 +114,7 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 	return CreatedBead{Receipt: made, Bead: *made.Bead}, nil
 }
 
-// storeRig returns the rig that has a convoy's store: the rig of the first item, or else the named rig. "" is the
-// city's store.
+// storeRig returns the rig that has a convoy's store; "" is the city's store.
 func (r *Request) storeRig(named string, items []beads.Bead) (string, error) {
 	rig := named
 	if len(items) > 0 {
@@ -192,7 +190,7 @@ func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]
 	return out, nil
 }
 
-// join adds items to a convoy. Closed beads come last, because a convoy without open beads closes.
+// join adds closed beads last, because a convoy without open beads closes.
 func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) error {
 	for _, closed := range []bool{false, true} {
 		for _, b := range items {
@@ -211,7 +209,6 @@ func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) e
 	return nil
 }
 
-// closeConvoy closes a convoy but not its beads.
 func closeConvoy(ctx context.Context, r *Request) (any, error) {
 	if err := r.checkNoBody(); err != nil {
 		return nil, err

@@ -11,8 +11,6 @@ import (
 	"gcity/city"
 )
 
-// editOperations returns the operations by which Gas City's clients change the configuration. Unsupported ones return
-// an error that says what to do instead.
 func editOperations() []Operation {
 	ops := []Operation{
 		{openapi.Operation{
@@ -50,7 +48,7 @@ func editOperations() []Operation {
 	return ops
 }
 
-// suspended returns the value of the field suspended in the request's body. Any other field is an error.
+// suspended parses a body that contains only the field suspended.
 func (r *Request) suspended(place string) (bool, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(r.Body, &fields) == nil {

@@ -13,8 +13,7 @@ import (
 // Resumes lists the query parameters that can contain the cursor of an event stream.
 const Resumes = " after_seq after_cursor after cursor"
 
-// Cursor returns the cursor after which a client's event stream continues. Clients use different names for the query
-// parameter.
+// Cursor returns the cursor after which a client's event stream continues.
 func Cursor(r *http.Request) string {
 	v := r.URL.Query()
 	named := cmp.Or(v.Get("after_cursor"), v.Get("after_seq"), v.Get("after"), v.Get("cursor"))
@@ -38,8 +37,7 @@ func OldestFirst(v url.Values) (bool, error) {
 	}
 }
 
-// CheckQuery returns an error for an unknown query parameter. If a misspelled cursor or filter were ignored, the
-// response would look correct.
+// CheckQuery returns an error for an unknown query parameter.
 func CheckQuery(v url.Values, known []string) error {
 	for name := range v {
 		switch {

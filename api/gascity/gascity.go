@@ -19,7 +19,7 @@ import (
 // Request is an API request that this package handles.
 type Request struct {
 	City     city.Control
-	Snapshot *city.Snapshot // a snapshot as new as the request requires, or newer
+	Snapshot *city.Snapshot // at least as new as the request requires
 	Target   string         // name or ID in the path
 	Query    url.Values
 	Body     []byte

@@ -64,7 +64,7 @@ func countMail(ctx context.Context, r *Request) (any, error) {
 	return n, nil
 }
 
-// thread returns the messages of a thread. The ID can be that of any message in the thread.
+// thread accepts the ID of any message in the thread.
 func thread(ctx context.Context, r *Request) (any, error) {
 	first, _, err := city.GetMail(ctx, r.City, r.Target)
 	if err != nil {
@@ -107,14 +107,13 @@ func markUnread(ctx context.Context, r *Request) (any, error) {
 	return m, nil
 }
 
-// Sling is the body of a request to assign work: the work, and the target's rig.
+// Sling is the body of a request to assign work.
 type Sling struct {
 	city.SlingRequest
 	Rig string `json:"rig"`
 }
 
-// In returns the request. If the rig has an agent or a pool with the target's name, that is the target. Without a
-// target, the rig is the target.
+// In returns the request with its target resolved in the rig. Without a target, the rig is the target.
 func (s Sling) In(snap *city.Snapshot) (city.SlingRequest, error) {
 	req := s.SlingRequest
 	if s.Rig == "" {

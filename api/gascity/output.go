@@ -9,9 +9,7 @@ import (
 )
 
 const (
-	// how often an agent's output is checked for changes
 	outputEvery = 500 * time.Millisecond
-	// default number of lines
 	outputLines = 100
 )
 

@@ -22,7 +22,7 @@ type Operation struct {
 	Machine      bool   // the operation is about all cities and has no path for a single one
 }
 
-// Names maps types to their names in the document. It contains only types that have a different name in the code.
+// Names maps types to their names in the document, unless these are the Go names.
 type Names map[reflect.Type]string
 
 // RequestHeader is the header that a request for a change needs over TCP. Its value does not matter.
@@ -58,7 +58,7 @@ func Document(all []Operation, names Names) []byte {
 	}
 	data, err := json.MarshalIndent(doc, "", " ")
 	if err != nil {
-		panic(err) // maps, strings and numbers can always be encoded; a test covers this
+		panic(err) // maps, strings and numbers can always be encoded
 	}
 	return data
 }

@@ -10,12 +10,11 @@ import (
 	"gcity/city"
 )
 
-// schema is a JSON Schema as used in OpenAPI 3.1.
 type schema map[string]any
 
 type shapes struct {
 	names Names
-	named map[string]schema // schemas of structs by name
+	named map[string]schema
 	types map[string]reflect.Type
 }
 
@@ -88,7 +87,7 @@ func (s *shapes) ref(t reflect.Type, sent bool) schema {
 	return ref
 }
 
-// fields adds the schemas of a struct's fields to props. It treats hidden fields as encoding/json does.
+// fields treats hidden fields as encoding/json does.
 func (s *shapes) fields(t reflect.Type, sent bool, props schema, required *[]string) {
 	var embedded []reflect.Type
 	for i := range t.NumField() {

@@ -31,8 +31,8 @@ type Socket struct {
 }
 
 // Listen binds the socket for path (see disk.SocketPath for long paths). Only this user can connect. The caller must
-// hold the city's lock, so an existing socket is a leftover that Listen removes. Listen moves any other file aside; see
-// MovedPath. It fails if the folder belongs to another user.
+// hold the city's lock, because Listen removes an existing socket. It moves any other file aside; see MovedPath. It
+// fails if the folder belongs to another user.
 func Listen(path string) (*Socket, error) {
 	s := &Socket{path: path, uid: uint32(os.Getuid())}
 	var err error
@@ -50,7 +50,6 @@ func (s *Socket) MovedPath() string {
 	return s.aside
 }
 
-// boundPath returns the path that other processes use. The length limit applies to this path.
 func boundPath(path string) (string, error) {
 	known := disk.Real(path)
 	bound, err := disk.SocketPath(known)
@@ -101,7 +100,7 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 // lock.
 func (s *Socket) Renew() (renewed bool, err error) {
 	if !s.renewals.TryLock() {
-		return false, nil // a folder that hangs delays only one check
+		return false, nil // skip this check while another one hangs
 	}
 	defer s.renewals.Unlock()
 	info, err := disk.Lstat(s.Addr().String())

@@ -70,7 +70,7 @@ func Ensure(path string) (string, error) {
 	return Read(path)
 }
 
-// createToken creates a file with a random token. It links a temporary file, so that it never replaces a file.
+// createToken links a temporary file, so that it never replaces a file.
 func createToken(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".api.token.*") // has mode 0600
 	if err != nil {

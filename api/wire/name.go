@@ -28,7 +28,6 @@ func Name(noun Kind, escaped string) (string, error) {
 	return s, err
 }
 
-// scopedName unescapes and checks the name of an automation: NAME or NAME:rig:RIG.
 func scopedName(escaped string) (string, error) {
 	s, err := url.PathUnescape(escaped)
 	parts := strings.Split(s, ":")

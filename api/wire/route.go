@@ -38,7 +38,7 @@ const (
 	KindAutomations    Kind = "automations"
 	KindAutomation     Kind = "automation"
 	KindHistory        Kind = "history" // runs of an automation
-	// a run of an automation; the rest of the path is the run's ID and the request
+	// the rest of the path is the run's ID and the request
 	KindRun          Kind = "run"
 	KindRunStream    Kind = "run/stream"
 	KindWatchdogs    Kind = "watchdogs"
@@ -162,8 +162,7 @@ func (rt *Route) parseCity(rest string) error {
 	return nil
 }
 
-// parseTarget sets the target and the kind from {name}[/{what}]. The name can contain "/", and the last part is the
-// request if it is a valid request.
+// parseTarget parses {name}[/{what}]. The name can contain "/".
 func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	if len(parts) == 0 {
 		return UnknownPath()

@@ -45,7 +45,7 @@ func Invalid(format string, args ...any) error {
 	return &city.Error{Code: city.Invalid, Message: fmt.Sprintf(format, args...)}
 }
 
-// Agent is an agent in responses. Its resource usage has separate fields.
+// Agent is an agent in responses.
 type Agent struct {
 	city.Agent
 	Usage *city.Usage `json:"usage,omitempty"` // always nil; hides the embedded agent's field

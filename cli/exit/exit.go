@@ -14,8 +14,7 @@ import (
 const (
 	CodeDone   = 0
 	CodeFailed = 1
-	// CodeUsage is the code for an invalid command line or an unknown name. A crashed Go program exits with it too, so
-	// systemd restarts a service after it.
+	// CodeUsage is the code for an invalid command line or an unknown name. Go programs that panic exit with it, too.
 	CodeUsage       = 2
 	CodeNotRunning  = 3
 	CodeCannotStart = 3  // from `gcity plan`: a planned start cannot succeed

@@ -13,8 +13,7 @@ const (
 	maxResponse = 1 << 20 // in bytes
 )
 
-// get sends a GET request. It fails if another user's process is listening on the socket; package net is not used,
-// because it is not initialized yet.
+// get sends a GET request without package net, which is not initialized yet.
 func get(socket, path string) (response []byte, err error) {
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

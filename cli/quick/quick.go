@@ -34,7 +34,7 @@ func init() {
 
 type peek struct {
 	agent, city string
-	lines       int // number of lines; 0 = the screen
+	lines       int // 0 = the screen
 }
 
 func parse(args []string, city string) (p peek, ok bool) {
@@ -65,7 +65,6 @@ func parse(args []string, city string) (p peek, ok bool) {
 	return p, p.agent != ""
 }
 
-// maxLines is the maximum number of lines that a controller returns.
 const maxLines = 10000
 
 func isName(s string) bool {
@@ -130,5 +129,4 @@ func isSafe(text string) bool {
 	return true
 }
 
-// maxLine is the length in bytes above which package cli shortens a line.
 const maxLine = 4096

@@ -14,7 +14,6 @@ const idleCommand = "sleep 1000000"
 // startSettle is the pause before the first measurement, because runit delays the restart of new services.
 const startSettle = 1500 * time.Millisecond
 
-// idleSettle is the pause between the last start and the first idle window.
 const idleSettle = 5 * time.Second
 
 // between is the pause between two kills, so that each replacement is measured separately.
@@ -26,7 +25,7 @@ type benchmark struct {
 	groups *groups
 	opened int
 	self   string
-	faults []string // measurements that failed
+	faults []string
 }
 
 func bench(ctx context.Context, o options) (err error) {
@@ -132,8 +131,7 @@ func (b *benchmark) active(ctx context.Context, t *table, p peer, n int) (err er
 	return b.stopAll(ctx, t, s)
 }
 
-// replacements kills agents and returns how long each replacement took, in ms. The killed agents are spread evenly over
-// the list.
+// replacements kills agents and returns how long each replacement took, in ms.
 func (b *benchmark) replacements(ctx context.Context, s *session) ([]float64, error) {
 	var took []float64
 	n := len(s.site.names)

@@ -27,7 +27,7 @@ type options struct {
 	gcity   string
 	sizes   []int
 	runs    int
-	peers   []string // names of the peers to measure; empty = all
+	peers   []string // empty = all
 	kills   int
 	killFor time.Duration // stop killing a manager's agents after this time
 	idle    time.Duration
@@ -66,7 +66,7 @@ func report(err error) int {
 	return 1
 }
 
-// parse parses the command line. Empty values mean the default, so that make can pass its variables unchanged.
+// parse treats empty values as the default, so that make can pass its variables unchanged.
 func parse(args []string) (options, error) {
 	o := options{out: os.Stdout, log: os.Stderr}
 	f := flag.NewFlagSet("benchpeers", flag.ContinueOnError)

@@ -19,11 +19,11 @@ type peer struct {
 	program   string
 	configure func(s *site) error
 	run       func(s *site) []string
-	// starts the agents; nil if the manager starts them on its own
+	// nil = the manager starts the agents on its own
 	wake   func(s *site) []string
-	status func(s *site) []string // lists all agents; nil if the manager has no such command
-	stop   func(s *site) []string // stops the manager and its agents; nil = kill -9
-	// prints an agent's screen; nil if the manager cannot do that
+	status func(s *site) []string // nil = the manager has no such command
+	stop   func(s *site) []string // nil = kill -9
+	// nil = the manager cannot do that
 	peek func(*site, int) []string
 }
 
@@ -80,7 +80,7 @@ func gcityPeer(program string) peer {
 	}
 }
 
-// runitPeer returns the peer runit. On SIGHUP, runsvdir stops all services.
+// runsvdir stops all services on SIGHUP.
 func runitPeer() peer {
 	return peer{
 		name: "runit", program: "runsvdir",
@@ -108,7 +108,7 @@ func runitPeer() peer {
 	}
 }
 
-// tmuxPeer returns the peer tmux, which restarts an agent through a hook. Version 3.3 can detect an exit late.
+// tmuxPeer restarts agents through a hook. tmux 3.3 can detect an exit late.
 func tmuxPeer() peer {
 	client := func(s *site, args ...string) []string {
 		return append([]string{"-S", s.path("tmux")}, args...)

@@ -15,7 +15,6 @@ import (
 	"time"
 )
 
-// Time limits for individual steps.
 const (
 	startLimit   = 90 * time.Second
 	replaceLimit = 3 * time.Second
@@ -34,17 +33,17 @@ type session struct {
 	site   *site
 	group  *group
 	cmd    *exec.Cmd
-	ended  chan struct{} // closed when the manager has exited
+	ended  chan struct{}
 	fifo   *os.File
 	births chan birth
-	pids   map[string]int  // pids of the running agents
-	missed map[string]bool // agents that were not replaced in time
+	pids   map[string]int
+	missed map[string]bool
 	wg     sync.WaitGroup
 
 	wall, cpu time.Duration // duration and CPU time of the start
 }
 
-// open starts a manager with n agents and waits until all of them have started. The caller must close the session.
+// open starts a manager with n agents. The caller must close the session.
 func (b *benchmark) open(ctx context.Context, p peer, n int, work string) (*session, error) {
 	b.opened++
 	s := &session{
@@ -223,8 +222,8 @@ func (s *session) lastOutput() string {
 	return "\n" + string(data[max(0, len(data)-500):])
 }
 
-// close kills the manager and its agents. It keeps the site's files until the end of the benchmark: for minutes after
-// files were deleted, ext4 without a journal takes longer to create files.
+// close keeps the site's files, because ext4 without a journal creates files more slowly for minutes after files were
+// deleted.
 func (s *session) close() error {
 	err := s.group.remove()
 	if s.fifo != nil {

@@ -74,7 +74,6 @@ func number(v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
-// ratio returns the quotient of two medians, such as "0.5×". It returns a dash if it cannot divide.
 func ratio(own, other []float64) string {
 	if len(own) == 0 || len(other) == 0 || median(other) == 0 {
 		return "–"
@@ -82,7 +81,6 @@ func ratio(own, other []float64) string {
 	return number(median(own)/median(other)) + "×"
 }
 
-// best returns the values of the manager with the lowest median. It ignores gcity and the peer "floor".
 func (t *table) best(row metric) []float64 {
 	var best []float64
 	for _, name := range t.managers {

@@ -16,7 +16,7 @@ type Calls[T any] struct {
 	limit int
 
 	mu      sync.Mutex
-	pending map[string]*call[T] // calls in progress, by name
+	pending map[string]*call[T] // by name
 	fault   error               // panic of a call; the next caller that waits panics with it
 }
 

@@ -18,7 +18,6 @@ import (
 // ErrClosed is the error of calls after Close.
 var ErrClosed = fmt.Errorf("the session provider is closed: %w", io.ErrClosedPipe)
 
-// exitsKept is the capacity of the exit channel.
 const exitsKept = 1024
 
 // Registry contains a provider's sessions by name. E is a provider's state for one name. A Registry is safe for

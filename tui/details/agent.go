@@ -121,8 +121,7 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 	return lines
 }
 
-// restartsText returns the numbers of restarts and recent crashes. The parameter window is the period in which crashes
-// count towards a quarantine; 0 = unknown.
+// window is the period in which crashes count towards a quarantine; 0 = unknown.
 func restartsText(a *city.Agent, window time.Duration, dot string) string {
 	text := fmt.Sprintf("%d automatic", a.Restarts)
 	crashes := widget.Number(a.Crashes) + " crashes"
@@ -172,7 +171,7 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	return lines
 }
 
-// drainText describes an agent's drain. It omits the deadline if another line already shows it.
+// drainText omits the deadline if another line already shows it.
 func drainText(src *Source, d *city.DrainInfo, shown time.Time) string {
 	text := describe.ToldToFinish(widget.Plain(d.By)) + " " + widget.Age(src.Now.Sub(d.Since)) +
 		" ago"
@@ -223,8 +222,7 @@ func idleText(src *Source, a *city.Agent) string {
 	return text
 }
 
-// lastOutput returns the time of the latest output, from the pane or else from LastActivity, which must not be nil. The
-// city updates LastActivity only once per patrol.
+// lastOutput requires a.Session.LastActivity, which the city updates only once per patrol.
 func lastOutput(src *Source, a *city.Agent) time.Time {
 	at := *a.Session.LastActivity
 	if heard := src.Heard(a.Name); heard.After(at) {
@@ -275,8 +273,6 @@ func outputFile(src *Source, file string, w int) string {
 	return widget.Plain(file)
 }
 
-// lastExit describes the end of the agent's last session. If the snapshot lacks the exit, it uses the newest recorded
-// crash.
 func lastExit(src *Source, a *city.Agent, d *Inspection) string {
 	if a.Exit != nil || d.About == nil || len(d.About.Crashes) == 0 {
 		return Exit(src, a.Exit)

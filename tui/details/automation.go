@@ -24,7 +24,7 @@ type RunHistory struct {
 
 	End   int  // number of the first line after the latest run and its output
 	live  bool // a run was in progress while the details were open
-	moved bool // the user has scrolled
+	moved bool
 }
 
 // Automation returns the details of an automation without its earlier runs.
@@ -141,7 +141,6 @@ func Runs(src *Source, h *RunHistory) []string {
 	return lines
 }
 
-// shownOutput is the maximum number of output lines in the details.
 const shownOutput = 100
 
 func outputFields(src *Source, run *city.Run) []string {

@@ -8,7 +8,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// maxCrashLines is the maximum number of output lines for a crash.
 const maxCrashLines = 12
 
 // Crashes returns an agent's state and the reason for it, followed by the agent's crashes with their last output.

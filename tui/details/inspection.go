@@ -108,7 +108,6 @@ func crashText(c *city.Crash) string {
 	return panel.LastExit(&c.Exit)
 }
 
-// specLines describes how an agent starts. It omits what the agent's other details already show.
 func specLines(src *Source, in *city.Inspection) []string {
 	s := in.Spec
 	if s == nil {

@@ -9,8 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// SplitByRestart splits a pool's members into those that a restart of the pool restarts, and those that it skips. The
-// controller restarts all members that the pool wants, in any state.
+// SplitByRestart splits a pool's members into those that a restart of the pool restarts, and those that it skips.
 func SplitByRestart(members []*panel.AgentRow) (restarted, skipped []*panel.AgentRow) {
 	for _, r := range members {
 		if r.Refusal.Surplus || r.State == city.Suspended {
@@ -22,7 +21,6 @@ func SplitByRestart(members []*panel.AgentRow) (restarted, skipped []*panel.Agen
 	return restarted, skipped
 }
 
-// maxNamed is the largest number of members that a question names.
 const maxNamed = 8
 
 // RestartText returns text that says what a restart does to the members of a pool.

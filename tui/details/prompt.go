@@ -8,7 +8,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// promptShown is the number of prompt lines in an agent's details.
 const promptShown = 8
 
 // Prompt returns the whole prompt.

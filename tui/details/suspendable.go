@@ -25,7 +25,6 @@ func SuspendablePool(r *panel.PoolRow) Suspendable {
 		By: r.OffAt}
 }
 
-// above reports whether the object is suspended together with its rig or city.
 func (s *Suspendable) above() bool {
 	return s.By == city.RigLevel || s.By == city.CityLevel
 }

@@ -62,8 +62,7 @@ func (c Zone) ExcludesAgentVerbs() bool { return c == InRigs || c == InWork || c
 // DialogGuard is how long a new dialog ignores keys, because they might still be meant for the previous screen.
 const DialogGuard = 300 * time.Millisecond
 
-// MaxTypeahead is the maximum time between two keys that arrive together. If the first key opens a dialog, the second
-// key is not meant for it.
+// MaxTypeahead is the maximum time between two keys that arrive together.
 const MaxTypeahead = 20 * time.Millisecond
 
 // Risk is the degree of confirmation that an action requires.
@@ -80,13 +79,12 @@ func (r Risk) String() string {
 	return [...]string{"", "asks for confirmation", "asks for the name"}[r]
 }
 
-// Mark returns the short description for lists of actions, which the legend of the help explains.
+// Mark returns the short description for lists of actions.
 func (r Risk) Mark() string {
 	return [...]string{"", "asks", "asks for the name"}[r]
 }
 
-// Action is one command of the control room. The keys, the help, the palette, the footer and docs/keys.md are all
-// derived from the list of actions.
+// Action is one command of the control room.
 type Action[H, E any] struct {
 	ID    string
 	Key   key.Binding // contains the description for the help: "restart the agent"

@@ -20,7 +20,6 @@ func (r *Registry[H, E]) Add(more []Action[H, E]) {
 	}
 }
 
-// claim is a request to bind keys to an action.
 type claim[H, E any] struct {
 	a        *Action[H, E]
 	keys     []string
@@ -84,8 +83,7 @@ func (r *Registry[H, E]) unknown(id string) string {
 		id)
 }
 
-// wanted returns the keys that the action can have, and the problems with the others. If keys is nil, the action keeps
-// its current keys.
+// wanted returns the keys that the action can have. A nil result keeps the current keys.
 func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 	keys = []string{}
 	for _, text := range list {
@@ -161,7 +159,6 @@ func (a *Action[H, E]) covers(b *Action[H, E]) bool {
 	})
 }
 
-// keepEssential makes sure that every essential action keeps a key.
 func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i := range r.Actions {
@@ -210,8 +207,7 @@ func resolveConflicts[H, E any](claims []*claim[H, E],
 	}
 }
 
-// restoreDefaults gives unused default keys to an essential action that has lost all claimed keys. If none is unused,
-// it takes the first default key back.
+// restoreDefaults gives unused default keys to an essential action that has lost all claimed keys.
 func (c *claim[H, E]) restoreDefaults(others []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	own := c.a.Key.Keys()

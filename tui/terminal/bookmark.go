@@ -8,7 +8,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// bookmark is a place in an agent's output that the user has marked.
 type bookmark struct {
 	agent, session string
 	rule           string
@@ -20,7 +19,6 @@ type bookmark struct {
 
 const (
 	maxBookmarks = 50
-	// contextLines is the number of lines above a bookmark that identify its place.
 	contextLines = 6
 )
 
@@ -56,7 +54,6 @@ func (p *Pane) Bookmark(rule string) string {
 	return ""
 }
 
-// locateBookmarks finds the session's bookmarks on a new screen by the lines above them.
 func (p *Pane) locateBookmarks() {
 	n := &p.News
 	if n.Screen == nil {
@@ -87,7 +84,7 @@ func (p *Pane) locateBookmarks() {
 	}
 }
 
-// withBookmarks inserts a labeled rule at each bookmark. The parameter first is the number of the first line.
+// withBookmarks inserts a labeled rule at each bookmark. first is the number of the first line.
 func (p *Pane) withBookmarks(lines []string, first uint64) []PaneLine {
 	out := make([]PaneLine, 0, len(lines))
 	next := func(from, to uint64) {

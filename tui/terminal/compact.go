@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// compacted removes blank rows and repeated columns of a full-screen program if Fit is set, until the screen fits.
+// compacted removes blank rows and repeated columns of a full-screen program until it fits.
 func (p *Pane) compacted(s Picture, w, h int) Picture {
 	if !p.Fit {
 		return s
@@ -31,8 +31,7 @@ func (p *Pane) compacted(s Picture, w, h int) Picture {
 	return s
 }
 
-// removeBlankRows removes blank rows, starting at the bottom, until h rows are left. It never removes the row of the
-// cursor.
+// removeBlankRows removes blank rows, starting at the bottom, until h rows are left.
 func removeBlankRows(s Picture, h int) Picture {
 	for _, any := range []bool{false, true} {
 		excess := len(s.Lines) - h
@@ -55,7 +54,6 @@ func removeBlankRows(s Picture, h int) Picture {
 	return s
 }
 
-// emptyAreaRunes contains the characters that fill empty areas, rules and bars. Their repetitions carry no information.
 const emptyAreaRunes = " ─━═╌▔▁▀▄█-_="
 
 // repeatedColumns selects up to n columns that repeat the column to their left in every line.
@@ -86,7 +84,7 @@ func repeatedColumns(lines []PaneLine, widest, n int) []bool {
 	return drop
 }
 
-// removeColumns removes columns from a line. They must contain only characters of one column each.
+// removeColumns requires that the dropped columns contain only characters of one column each.
 func removeColumns(s string, drop []bool) string {
 	if ansi.StringWidth(s) == 0 {
 		return s

@@ -23,10 +23,10 @@ type News struct {
 	Screen        Screen   // nil = not available; Text is then the last output
 	Text          []string // cleaned lines; a line never changes
 	LinesReceived uint64   // number of lines that the session has written since watching began
-	Ended         bool     // the stream has ended
-	Problem       string   // why no output is available
-	HistoryLimit  int      // number of history lines that the screen stores
-	Immediate     bool     // this is the first news of a session, so it is shown without delay
+	Ended         bool
+	Problem       string // why no output is available
+	HistoryLimit  int    // number of history lines that the screen stores
+	Immediate     bool   // this is the first news of a session, so it is shown without delay
 }
 
 // ScreenMaker creates a terminal's screen.
@@ -38,6 +38,5 @@ const (
 	DefaultCols = 120 // size until the first frame arrives
 	DefaultRows = 40
 	Scrollback  = 500
-	// LogLines is the maximum number of lines in the logs.
-	LogLines = 10000
+	LogLines    = 10000
 )

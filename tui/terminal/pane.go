@@ -20,13 +20,13 @@ type Pane struct {
 	Fit     bool // show as much of the terminal as possible
 
 	older      []PaneLine // output of earlier sessions of the agent, received while watching
-	olderLines uint64     // number of lines in earlier sessions
+	olderLines uint64
 	bookmarks  []bookmark
 
 	FrozenPicture *Picture // the frozen content; nil = the pane follows the output
 	// first visible row of FrozenPicture; unused for a full-screen program
 	Top             rowPosition
-	LinesWhenFrozen uint64 // number of received lines when the content was frozen
+	LinesWhenFrozen uint64
 
 	X       int  // number of columns hidden on the left
 	Y       int  // number of rows of a full-screen program hidden at the top
@@ -40,7 +40,6 @@ type Pane struct {
 	Crops      widget.RowCache
 }
 
-// fullScreenCache caches whether a screen belongs to a full-screen program.
 type fullScreenCache struct {
 	screen  Screen
 	version uint64
@@ -60,7 +59,6 @@ type Picture struct {
 	cursor int        // row of the cursor; -1 = hidden
 }
 
-// rowPosition is a row within a line that can be wrapped into several rows.
 type rowPosition struct{ line, row int }
 
 // RecordOutput records the time of the latest output. It ignores the first News of a session, because it contains
@@ -112,7 +110,7 @@ func (p *Pane) Frozen() bool { return p.FrozenPicture != nil }
 
 func (p *Pane) Follow() { p.FrozenPicture, p.YChosen, p.Search.Hits = nil, false, nil }
 
-// Freeze freezes the current content.
+// Freeze freezes the pane at s.
 func (p *Pane) Freeze(s Picture) {
 	p.FrozenPicture, p.LinesWhenFrozen = &s, p.LinesReceived()
 	p.Search.Find(s.Lines)
@@ -127,7 +125,6 @@ func (p *Pane) All() Picture {
 	return p.recent(widget.Unlimited, false)
 }
 
-// recent returns the last n lines, or the screen of a full-screen program.
 func (p *Pane) recent(n int, cursor bool) Picture {
 	if p.News.Screen == nil {
 		lines := make([]PaneLine, 0, len(p.News.Text))
@@ -197,7 +194,7 @@ func (p *Pane) Full() bool {
 	return p.fullScreen.full
 }
 
-// shot returns the screen with n lines of its history, and updates the cached result of isFullScreen.
+// shot also updates the cached result of isFullScreen.
 func (p *Pane) shot(n int) screen.Shot {
 	s := p.News.Screen
 	// read the version first, so that output that arrives in the meantime is checked next time
@@ -243,7 +240,6 @@ func (a rowPosition) before(b rowPosition) bool {
 	return a.line < b.line || a.line == b.line && a.row < b.row
 }
 
-// moved returns the position n rows below another position. It stays within the lines.
 func (p *Pane) moved(lines []PaneLine, at rowPosition, n, w int) rowPosition {
 	for ; n < 0 && at != (rowPosition{}); n++ {
 		if at.row--; at.row < 0 {

@@ -14,8 +14,8 @@ import (
 type RunOutput struct {
 	Lines         []string
 	clean         []string
-	open          bool   // the last line is not complete
-	LinesReceived uint64 // number of lines so far
+	open          bool // the last line is not complete
+	LinesReceived uint64
 }
 
 func (p *RunOutput) Add(piece city.Piece) {
@@ -61,6 +61,6 @@ func (p *RunOutput) Plain() []string {
 }
 
 const (
-	MaxRunLines = 1000    // maximum number of stored lines
+	MaxRunLines = 1000
 	MaxRunLine  = 2 << 10 // maximum number of bytes in a line; longer lines are split
 )

@@ -105,8 +105,6 @@ func (e offsetColumns) after(at int) int {
 	return e[min(i, len(e)-1)].col
 }
 
-// highlighted highlights the matches in lines. The parameter first is the number of the first line in the frozen
-// content.
 func (p *Pane) highlighted(lines []PaneLine, first int) []PaneLine {
 	s := &p.Search
 	if s.Re == nil {
