@@ -16,8 +16,7 @@ const maxCooked = 4 << 20
 // maxHeading is the maximum length, in bytes, of a title that is taken from a description.
 const maxHeading = 120
 
-// Molecule is the work that a formula describes: a root, and a child for each step. A store saves all of its beads or
-// none.
+// Molecule is the work that a formula describes: a root, and a child for each step.
 type Molecule struct {
 	Root  Item
 	Steps []Item // in the formula's order
