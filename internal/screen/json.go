@@ -27,8 +27,7 @@ func EscapeJSON(b []byte) []byte {
 	return out
 }
 
-// mustEscape reports whether EscapeJSON must escape a character. Joiners are part of some scripts and of emoji, so they
-// stay.
+// mustEscape keeps joiners, which are part of some scripts and of emoji.
 func mustEscape(r rune) bool {
 	if r < 0x7f || r == 0x200c || r == 0x200d {
 		return false

@@ -55,7 +55,7 @@ type replayScanner struct {
 	atReset bool
 }
 
-// modeState contains the modes that a tail must not change. The zero modeState describes a new terminal.
+// modeState contains the modes that a tail must not change.
 type modeState struct {
 	alt, region, origin, insert, newline, noWrap, tabs, shifted bool
 	special                                                     [2]bool
@@ -63,7 +63,6 @@ type modeState struct {
 
 func (s *replayScanner) dropStarts() { s.starts = s.starts[:0] }
 
-// set sets or resets a mode. If the mode changes, set drops the positions found so far.
 func (s *replayScanner) set(mode *bool, on bool) {
 	if *mode != on {
 		*mode = on
@@ -134,8 +133,7 @@ func (s *replayScanner) csi(params []byte, final byte) {
 	}
 }
 
-// margins records a change of the scrolling region. The region of the alternate screen is lost when the program leaves
-// that screen.
+// margins ignores the alternate screen. Its region is lost when the program leaves it.
 func (s *replayScanner) margins(top, bottom int) {
 	s.dropStarts()
 	if !s.state.alt {
