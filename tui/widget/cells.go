@@ -101,8 +101,7 @@ func SkipColumns(s string, n int) string {
 	return out.String()
 }
 
-// Span is a range of columns to paint over. The column To is not included. A character that is partly in the range is
-// painted completely.
+// Span is a range of columns to paint over, excluding To.
 type Span struct {
 	From, To int
 	Style    string // sequence that sets the style

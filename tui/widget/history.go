@@ -74,8 +74,7 @@ func (q *AgentHour) advance(minute int64) {
 	}
 }
 
-// each calls f for each minute that a chart of n columns shows. It omits the current minute, so that the chart changes
-// at most once a minute.
+// each omits the current minute, so that a chart changes at most once a minute.
 func (q *AgentHour) each(now time.Time, n, minutes int, f func(column, at int)) {
 	last := minuteOf(now) - 1
 	for i := range n * minutes {
@@ -86,7 +85,7 @@ func (q *AgentHour) each(now time.Time, n, minutes int, f func(column, at int)) 
 	}
 }
 
-// CPU draws the CPU usage of the last complete minutes, with one column per minute. All agents have the same scale.
+// CPU draws the CPU usage of the last complete minutes, with one column per minute.
 func (h *History) CPU(name string, now time.Time, glyphs *themes.Glyphs, n int) string {
 	return bars(h.cpuLevels(name, now, n, 1), glyphs)
 }
@@ -115,10 +114,10 @@ func cpuLevel(tenths uint16) int {
 	return level
 }
 
-// Charts contains the charts of an hour, and the greatest values in that hour; "" = no data.
+// Charts contains the charts of an hour; "" = no data.
 type Charts struct {
 	CPU, Memory, Restarts string
-	Peak                  *city.Usage // the greatest values; nil = no session was measured
+	Peak                  *city.Usage // nil = no session was measured
 	RestartCount          int
 }
 

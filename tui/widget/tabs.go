@@ -5,7 +5,7 @@ import (
 )
 
 // ShortTabs shortens the titles of panels that share a place, so that they fit into w columns. The visible panel keeps
-// its name, search and counts. Other panels keep their keys as long as there is room.
+// its name, search and counts.
 func ShortTabs(all []Tab, w int, more string) []Tab {
 	if TabsWidth(all) <= w {
 		return all
@@ -26,7 +26,6 @@ func ShortTabs(all []Tab, w int, more string) []Tab {
 // beginning is the minimum width to which a name or a search is cut.
 const beginning = 6
 
-// shortest returns titles that contain only the keys, except for the visible panel.
 func shortest(all []Tab) []Tab {
 	all = slices.Clone(all)
 	for i := range all {
@@ -39,7 +38,6 @@ func shortest(all []Tab) []Tab {
 	return all
 }
 
-// extended adds parts to short titles as long as they fit into w columns. It never adds the number of hidden rows.
 func extended(all []Tab, w int, more string) []Tab {
 	short, near := shortest(all), farFirst(all)
 	slices.Reverse(near)
@@ -81,7 +79,6 @@ func extended(all []Tab, w int, more string) []Tab {
 	return short
 }
 
-// withHidden adds the number of hidden rows if there is room. It can shorten the names of panels that have no problems.
 func withHidden(short, all []Tab, w int, more string) []Tab {
 	with := slices.Clone(short)
 	for i := range with {
