@@ -27,7 +27,7 @@ type agentFileCache struct {
 	fragments       map[string][]prompt.File // by folder
 	parsed          map[string]*prompt.Template
 	promptErrors    map[string]string // why prompts could not be parsed, by key
-	topologyPrompts map[string]bool   // results of needsTopology, by key
+	topologyPrompts map[string]bool
 	overlays        map[string]overlay.Tree
 	overlayErrors   map[string]error
 	folderHashes    map[string]string // for the revision, by path
@@ -86,7 +86,6 @@ func (d agentFileReader) warnUnusedFragments() {
 			"that need one, or remove this key"})
 }
 
-// pathOf returns "" for an invalid path.
 func (d agentFileReader) pathOf(a *Agent, key, path string) string {
 	if path == "" {
 		return ""
@@ -283,7 +282,6 @@ func addStartProblem(d *loading, a *Agent, at Origin, key, msg string) {
 	addWarning(d, p)
 }
 
-// addUnusable adds an error if another user can change the file, and otherwise a warning.
 func addUnusable(d *loading, a *Agent, key, what string, err error) {
 	_, file := errors.AsType[files.ForeignOwner](err)
 	_, folder := errors.AsType[*ownership.Fault](err)

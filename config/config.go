@@ -53,7 +53,7 @@ type City struct {
 	patches        patches // already applied
 	cityTopologies []*pack
 	topologyDirs   []string
-	formulaLayers  []formula.Layer // of the city's topologies
+	formulaLayers  []formula.Layer
 	showSecrets    bool
 	// agents with prompts that depend on fragments of their topology, by qualified name
 	topologyPrompts map[string]bool
@@ -83,16 +83,16 @@ func (o Origin) String() string {
 type Workspace struct {
 	Name            string // the default is the folder's name
 	Suspended       bool
-	SessionTemplate string // a template
+	SessionTemplate string // template of session names
 	StartCommand    string // for agents without a command
 	Provider        string // for agents without a command and without a provider
 
 	Topologies        []string // folders, or names of [topologies], as written
-	Includes          []string // as in Topologies
+	Includes          []string // more topologies
 	InstallAgentHooks []string // kinds of hook files, for agents that do not set this key
 	GlobalFragments   []string // appended to every prompt
 
-	Topology string // comes before all others
+	Topology string // topology that comes before all others
 }
 
 // StartProblems contains the reasons why an agent cannot be started; "" = none.
@@ -197,7 +197,7 @@ type Provider struct {
 	Startup
 
 	Origin  Origin            // position of the table, or "preset claude" without a table
-	Origins map[string]Origin // of each key that is set, by its TOML name
+	Origins map[string]Origin // positions of keys, by TOML name
 
 	// ignore the preset with the same name
 	IgnorePreset bool `key:"_replace"`
@@ -215,7 +215,7 @@ type Pool struct {
 type Rig struct {
 	Name      string
 	Path      string // absolute
-	Prefix    string // unique in the city
+	Prefix    string // ID prefix of beads, unique in the city
 	Suspended bool
 
 	// absolute, possibly missing; "" = none
@@ -224,8 +224,8 @@ type Rig struct {
 	Topologies         []string // as in Workspace
 	Topology           string
 	Includes           []string
-	overrides          []patch         // already applied
-	formulaLayers      []formula.Layer // of the rig's topologies
+	overrides          []patch // already applied
+	formulaLayers      []formula.Layer
 	DefaultSlingTarget string
 
 	// why the rig's folder cannot be used; "" = no problem

@@ -65,7 +65,6 @@ func (d decoder) unknown(n *toml.Node, table string) {
 	}
 }
 
-// inner returns the header of an inner table that supports the key, or "".
 func (d decoder) inner(table, name string) string {
 	if table == "" {
 		if k := d.schema.ByPath[keys.Join("agents", name)]; k != nil &&

@@ -67,7 +67,6 @@ func (c printer) cityRows(s keys.Schema, a *Agent) []row {
 	return out
 }
 
-// derivedRows omits rows that differ between a pool's members.
 func (c printer) derivedRows(a *Agent, member bool) []row {
 	var out []row
 	single := member || a.Spec().Max == 1

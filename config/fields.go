@@ -48,7 +48,6 @@ func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	return p.city.Origins, k.Path
 }
 
-// field returns a pointer to the field for a key.
 func (p place) field(k *keys.Key) any {
 	_, name := p.origins(k)
 	if p.patch != nil {
@@ -95,7 +94,6 @@ func (p place) values() any {
 
 func fieldName(key string) string { return strings.ReplaceAll(key, "_", "") }
 
-// fieldIndexes maps each struct type to the indexes of its fields by fieldName.
 var fieldIndexes = sync.OnceValue(func() map[reflect.Type]map[string][]int {
 	out := map[reflect.Type]map[string][]int{}
 	for _, t := range []reflect.Type{

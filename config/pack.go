@@ -25,7 +25,7 @@ const packNeeds = "a topology needs [topology] with name and schema"
 // pack is the content of one topology file.
 type pack struct {
 	dir  string
-	file string // as shown in an Origin
+	file string
 
 	Topology packTable
 	Formulas Formulas // the folder as written, later made absolute; "" = none

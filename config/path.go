@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// folderOf returns the folder of the file that contains o.
 func (c *City) folderOf(o Origin) string {
 	if filepath.IsAbs(o.File) {
 		return filepath.Dir(o.File)

@@ -14,7 +14,7 @@ import (
 
 // Program is an agent's program with its arguments and settings.
 type Program struct {
-	// for example "agents.provider"; "" = the first preset that is found
+	// key such as "agents.provider"; "" = the first preset that is found
 	SelectedBy string
 	// start_command; "" = Command and Args
 	Line string
@@ -162,7 +162,6 @@ func (p *Provider) merge(other *Provider, mayCopy func(key string) bool) {
 	}
 }
 
-// withoutAnswers leaves the answers to the user.
 func withoutAnswers(all []Dialog) []Dialog {
 	out := slices.Clone(all)
 	for i := range out {

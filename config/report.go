@@ -16,10 +16,10 @@ type loading struct {
 	schema   keys.Schema
 	city     *City
 	strict   bool
-	contents map[string][]byte // Source.Contents
+	contents map[string][]byte
 
-	file          string // the file that is being decoded
-	lines         []int  // offset of each line in the file
+	file          string
+	lines         []int // offset of each line in the file
 	files         []string
 	size          int               // of all files so far, in bytes
 	hashes        map[string]string // of the readable sources, by path
@@ -36,7 +36,7 @@ type loading struct {
 
 	problems    []Problem
 	problemInfo []problemInfo // for the problem with the same index
-	truncated   bool          // more than maxProblems were found
+	truncated   bool
 	// rig of the current agent; "" = the city; nil = no agent
 	rigChecked *string
 	// indexes of problems, by the topology's identity

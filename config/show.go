@@ -71,7 +71,6 @@ func (c printer) tables() string {
 	return b.String()
 }
 
-// writeNamed writes a provider that replaces its preset as a patch with _replace.
 func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	for i := range c.Providers {
 		p := &c.Providers[i]

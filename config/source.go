@@ -108,7 +108,6 @@ func (s Source) decode(data []byte) *loading {
 	return d
 }
 
-// parseCity returns a nil root if the file is invalid.
 func (s Source) parseCity(data []byte) (*loading, *toml.Node) {
 	path := filepath.Join(s.Dir, FileName)
 	d := &loading{schema: keys.City(), hashes: map[string]string{path: files.Sum(data)},

@@ -20,11 +20,11 @@ var (
 	ErrAmbiguous = errors.New("the name is ambiguous")
 )
 
-// Target is the agent, pool, rig or city that a key `suspended` applies to. An unqualified name must be unique. The
+// Target is the agent, pool, rig or city that a `suspended` key applies to. An unqualified name must be unique. The
 // empty Target is the city.
 type Target struct{ Agent, Rig string }
 
-// Flag is the position of a key `suspended`.
+// Flag is the position of a `suspended` key.
 type Flag struct {
 	File string // as in Origin.File
 	// "workspace", "rigs", "agents", "patches.agents", "patches.rigs" or "rigs.overrides"

@@ -92,7 +92,6 @@ func (d watchdogChecker) agentsOf(w *Watchdog) {
 	}
 }
 
-// invalidAgent returns why a name does not refer to a single agent, or "" if an unreadable file might declare it.
 func (d watchdogChecker) invalidAgent(w *Watchdog, name string) string {
 	a := d.agentsByName[name]
 	rig, _ := cutRig(name)

@@ -48,7 +48,7 @@ type Result struct {
 }
 
 type createdBeads struct {
-	root beads.Bead // the bead, or the molecule's root, as it was created
+	root beads.Bead // as it was created
 	// previous version of the bead that the molecule belongs to; zero = none
 	of    beads.Bead
 	store beads.Store

@@ -23,7 +23,7 @@ import (
 
 const (
 	operationLabel = "op:"
-	operationLimit = 64   // of a name, in bytes
+	operationLimit = 64   // length of an operation's name, in bytes
 	operationPast  = 1000 // events of a bead that are searched
 	operationPoll  = 20 * time.Millisecond
 )

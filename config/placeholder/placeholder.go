@@ -23,8 +23,8 @@ type Values struct {
 	Name           string // name without the rig
 	Rig            string
 	Session        string
-	Dir            string // as configured
-	WorkDir        string // absolute
+	Dir            string // working folder as configured
+	WorkDir        string // absolute path of the folder
 }
 
 // Max is the size limit in bytes of a template and of its expansion.

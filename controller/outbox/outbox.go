@@ -39,7 +39,7 @@ type Delivery struct {
 	QueuedAt     time.Time
 
 	ReportTo uint64    // command that waits for a reply; 0 = already sent
-	ReportBy time.Time // deadline for that reply
+	ReportBy time.Time // deadline for the reply to ReportTo
 
 	Tier       string // the watchdog that sent the nudge; "" = a user sent it
 	ForSession string // session that the watchdog's nudge is meant for

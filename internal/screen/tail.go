@@ -1,16 +1,14 @@
 package screen
 
 // tail returns a part from the end of a program's output. A replay of this part produces the same last lines as a
-// replay of the whole output. Searching for the start of the part is a hundred times faster than a replay.
+// replay of the whole output.
 //
-// The part starts at the last position that meets all of these conditions. Without such a position, tail returns the
-// whole output.
+// The part starts at the last position that meets all of these conditions:
 //   - The position follows a carriage return and a line feed, outside any sequence.
 //   - The modes are those of a new terminal, and the main screen is active.
 //   - After the position, the modes do not change, and the cursor moves only within its row or by line feeds.
 //   - At least 2×rows line feeds follow, plus one for each requested line. The first half of the 2×rows scrolls away
-//     everything that was on the screen before. The second half allows for blank rows at the bottom, which are not part
-//     of the text.
+//     everything that was on the screen before. The second half allows for blank rows at the bottom.
 func tail(raw []byte, rows, lines int) []byte {
 	if end, ok := cutTail(raw, rows, lines); ok {
 		return end

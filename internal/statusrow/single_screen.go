@@ -13,7 +13,7 @@ import (
 // nil receiver.
 type singleScreen struct {
 	model *screen.Screen
-	alt   bool // the program is on its alternate screen
+	alt   bool
 	// the terminal still shows the main screen
 	stale bool
 	// the program had saved its cursor before it left its main screen

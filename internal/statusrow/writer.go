@@ -21,7 +21,7 @@ type Writer struct {
 	to   io.Writer
 	text func(cols int) string
 	cols int
-	rows int // that the program can use
+	rows int // number of rows that the program can use
 	// nil = unchanged
 	size atomic.Pointer[[2]int]
 

@@ -184,7 +184,7 @@ type terminal struct {
 	conn io.ReadWriteCloser
 	in   *bufio.Reader
 	buf  []byte
-	rest []byte // not read yet
+	rest []byte
 	end  context.CancelFunc
 
 	writing sync.Mutex

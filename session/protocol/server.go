@@ -34,7 +34,7 @@ type Server struct {
 
 	mu   sync.Mutex
 	made *Opened
-	subs map[chan ExitLine]bool // open exit streams
+	subs map[chan ExitLine]bool
 }
 
 // NewServer returns a server. The first open call opens the provider, and later open calls use the same one.

@@ -17,7 +17,7 @@ import (
 const (
 	exitsKept  = 1024             // lines that are buffered for a slow reader
 	beat       = 15 * time.Second // how often an idle stream sends an empty line
-	writeLimit = 30 * time.Second // of one write
+	writeLimit = 30 * time.Second
 )
 
 func (s *Server) followExits(p session.Provider) {

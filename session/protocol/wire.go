@@ -17,11 +17,11 @@ type OpenRequest struct {
 
 // OpenResponse describes the helper.
 type OpenResponse struct {
-	Protocol int       `json:"protocol"` // that both sides use
+	Protocol int       `json:"protocol"` // version that both sides use
 	Name     string    `json:"name"`
 	Version  string    `json:"version,omitempty"`
 	Lacks    []Ability `json:"lacks,omitempty"` // abilities that the provider lacks
-	Why      string    `json:"why,omitempty"`   // why they are missing, as a clause
+	Why      string    `json:"why,omitempty"`   // why abilities are missing, as a clause
 	// extra time that a call may take, in milliseconds
 	Patience int64 `json:"patience_ms,omitempty"`
 }

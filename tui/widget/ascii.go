@@ -12,8 +12,7 @@ func ToASCII(s string) string {
 	return strings.Map(inASCII, spellArrows(s))
 }
 
-// spellArrows replaces "→" with "->", because ">" alone reads as "greater than". To keep the columns to the right in
-// place, it removes a space.
+// spellArrows replaces "→" with "->", because ">" alone reads as "greater than". It removes a space to keep the width.
 func spellArrows(s string) string {
 	at := 0
 	for {

@@ -33,7 +33,6 @@ func Walk(s string, f func(part string, col, w int) bool) {
 	}
 }
 
-// pen records the sequences that set the current style.
 type pen struct{ style string }
 
 func (p *pen) take(seq string) {

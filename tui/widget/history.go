@@ -14,7 +14,7 @@ const HistoryMinutes = 60
 // History contains the CPU usage, the memory and the restarts of agents for each minute of the last hour.
 type History struct {
 	hours map[string]*AgentHour
-	since time.Time // time of the first snapshot
+	since time.Time
 }
 
 // AgentHour is a ring of minutes. A minute without a snapshot has no value.
@@ -100,7 +100,7 @@ func (h *History) cpuLevels(name string, now time.Time, n, minutes int) []int {
 	return levels
 }
 
-// cpuLevel returns the height of a bar: 0 means unknown, 1 means idle, and 8 means more than one and a half processors.
+// cpuLevel returns the height of a bar: 0 = unknown, 1 = idle, 8 = more than 1.5 processors.
 func cpuLevel(tenths uint16) int {
 	if tenths == 0 {
 		return 0

@@ -15,7 +15,7 @@ type Tab struct {
 	ID        string // received by the panel's owner on a click
 	Key       string
 	Name      string
-	Search    string // shown before the number of matches
+	Search    string // active search
 	Count     string
 	CountNote string // part of the count that may be omitted
 	Hidden    string // rows above and below the window
@@ -57,8 +57,7 @@ func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	return l.String()
 }
 
-// fitParts drops parts, separated by two spaces, until the text fits. Only the first part may be cut: "1 of 1" would be
-// wrong for "1 of 10".
+// fitParts cuts only the first part: "1 of 1" would be wrong for "1 of 10".
 func fitParts(text string, w int, more string) string {
 	const least = 8
 	for Width(text) > w {

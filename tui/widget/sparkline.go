@@ -25,7 +25,7 @@ type sessionOutput struct {
 	session string
 	since   time.Time // time from which there is data
 	last    uint64    // in bytes, at the latest snapshot
-	at      time.Time // latest output
+	at      time.Time // time of the latest output
 	bytes   [SparkBuckets]float64
 	head    int64 // latest bucket, counted from the epoch
 }
