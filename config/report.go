@@ -44,8 +44,8 @@ type loading struct {
 }
 
 type problemInfo struct {
-	cause      bool   // the problem might cause other errors, so it is reported first
-	withoutRig string // the message without the name of the rig
+	cause      bool // the problem might cause other errors, so it is reported first
+	withoutRig string
 	// rigs with the problem, "" for the city; nil = the problem is not about an agent
 	rigs []string
 }

@@ -132,11 +132,11 @@ func (d decoder) decodeAll(root *toml.Node, additional []string) {
 type Inputs struct {
 	Files   []string // city.toml is first
 	Trees   []string // folders of topologies
-	Rigs    []string // folders of rigs; only whether they exist matters
+	Rigs    []string // folders of rigs
 	Folders []string // folders of fragments and overlays, sorted
 }
 
-// Inputs returns the inputs on disk, except those that only unreadable files refer to.
+// Inputs returns the inputs on disk.
 func (s Source) Inputs() (Inputs, error) {
 	data, err := files.ReadSource(filepath.Join(s.Dir, FileName))
 	if err != nil {

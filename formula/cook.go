@@ -32,8 +32,8 @@ type Item struct {
 }
 
 // Cook expands a formula with values for its variables. It replaces {{name}} with the variable's value or default, or
-// with "". It leaves undeclared names unchanged, and does not expand inserted values again. It returns an error if a
-// variable is unknown or missing, or if a value makes a title invalid.
+// with "". It leaves undeclared names unchanged. It returns an error if a variable is unknown or missing, or if a value
+// makes a title invalid.
 func Cook(f *Formula, vars map[string]string) (Molecule, error) {
 	values, err := f.values(vars)
 	if err != nil {

@@ -20,7 +20,7 @@ type Layer struct {
 	Dir   string // absolute path; the folder might be missing
 	Title string // for display: "city", "topology base", "rig demo"
 	Rig   string // "" = the city
-	Root  string // folder of the layer's topology; "" = not part of a topology
+	Root  string // folder of the layer's topology; "" = none
 }
 
 // Source is the file that defines a formula.

@@ -143,7 +143,7 @@ func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	return c
 }
 
-// WorkProblem converts a store's error to a city.Error if that kind of error has its own exit code.
+// WorkProblem converts store errors that have their own exit code to a city.Error.
 func WorkProblem(err error) error {
 	var invalid *beads.Invalid
 	code := city.Code("")

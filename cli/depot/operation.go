@@ -23,8 +23,8 @@ import (
 
 const (
 	operationLabel = "op:"
-	operationLimit = 64   // length of an operation's name, in bytes
-	operationPast  = 1000 // events of a bead that are searched
+	operationLimit = 64 // length of an operation's name, in bytes
+	operationPast  = 1000
 	operationPoll  = 20 * time.Millisecond
 )
 

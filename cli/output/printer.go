@@ -243,7 +243,7 @@ func (p *Printer) Columns() int {
 	return 80
 }
 
-// StateColor returns the color for an agent's state, by urgency.
+// StateColor returns the color for an agent's state.
 func StateColor(s city.State) string {
 	switch s {
 	case city.Running:

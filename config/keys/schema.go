@@ -51,7 +51,7 @@ const (
 
 // Key describes one key of a table.
 type Key struct {
-	Path    string // "agents.restart"; "providers.*.command" below a table of named tables
+	Path    string // such as "agents.restart" or "providers.*.command"
 	Kind    Kind
 	Def     string // the default as written in TOML; "" = no default
 	Doc     string

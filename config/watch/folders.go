@@ -39,7 +39,7 @@ type formulaFolders struct {
 	// events so far; distinguishes two writes within one tick of the file system's clock
 	writes int
 
-	watched map[string]bool // folders for the kernel to watch
+	watched map[string]bool
 	files   map[string]bool
 	open    map[string]bool // folders in which every event matters
 	// existing formula and automation files, with symbolic links resolved

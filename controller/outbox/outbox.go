@@ -129,7 +129,7 @@ func (b *Outbox) WhyFull(size int) string {
 	return ""
 }
 
-// Canceler is a command that cancels N queued nudges and also the nudge that is being typed.
+// Canceler is a command that cancels N queued nudges and the nudge that is being typed.
 type Canceler struct {
 	ID uint64
 	N  int

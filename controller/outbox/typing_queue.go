@@ -14,7 +14,7 @@ const maxTyping = 32
 type entry struct {
 	id      uint64 // ID of the command; 0 = the reply was already sent
 	cmd     city.Command
-	message *Delivery // the nudge to type, instead of cmd
+	message *Delivery
 }
 
 // Typing returns the number of entries that wait to be typed or are being typed.

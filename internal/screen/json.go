@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeJSON escapes characters in JSON that a terminal would interpret or that change how others are displayed. The
-// decoded values do not change.
+// EscapeJSON escapes characters in JSON that are not safe to print on a terminal. The decoded values do not change.
 func EscapeJSON(b []byte) []byte {
 	out := b[:0:0]
 	for i := 0; i < len(b); {

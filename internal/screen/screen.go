@@ -53,8 +53,8 @@ type Screen struct {
 	modes
 	// held back, because a combining mark might follow
 	pending []byte
-	last    []byte     // the newest cluster, which REP repeats
-	scratch []*uv.Cell // the row that render is drawing
+	last    []byte // the newest cluster, which REP repeats
+	scratch []*uv.Cell
 }
 
 type page struct {

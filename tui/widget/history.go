@@ -55,7 +55,7 @@ func (h *History) Observe(agents []city.Agent, now time.Time) {
 	h.hours = of
 }
 
-// Period returns the text for a period that ends now, or "from 22:31" if the history is shorter.
+// Period returns text, or "from 22:31" if the history is shorter than d.
 func (h *History) Period(now time.Time, d time.Duration, text string) string {
 	if h.since.IsZero() || now.Sub(h.since) >= d {
 		return text

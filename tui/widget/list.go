@@ -50,7 +50,7 @@ func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	}
 	before := l.Cursor
 	if l.Select(rs, selected) {
-		// keep the screen position if possible; if the window was at the top, show the first rows
+		// keep the screen position, unless the window was at the top
 		if l.Offset > 0 {
 			l.Offset = max(0, l.Offset+l.Cursor-before)
 		}
