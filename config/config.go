@@ -297,7 +297,7 @@ type Automations struct {
 
 // Session is the [session] table.
 type Session struct {
-	Provider   string // for agents that set none: "pty", "tmux", "subprocess", "exec:…", …
+	Provider   string // default for agents: "pty", "tmux", "subprocess", "exec:…", …
 	Cols, Rows int
 	// terminal sequences that reach an attached user's terminal
 	Passthrough []string

@@ -204,8 +204,8 @@ func editCity(
 	return c, replace(path, before, after)
 }
 
-// differ returns an error if an edit changed more than ignoreIntended removes. It uses a different parser, to detect
-// wrong positions.
+// differ returns an error if an edit changed more than ignoreIntended removes. It uses a different parser than the
+// edit.
 func differ(before, after []byte, ignoreIntended func(was, is map[string]any)) error {
 	was, err := toml.Values(before)
 	var is map[string]any
