@@ -26,11 +26,11 @@ type agentFileCache struct {
 	fileErrors      map[string]error
 	fragments       map[string][]prompt.File // by folder
 	parsed          map[string]*prompt.Template
-	promptErrors    map[string]string // why prompts could not be parsed, by key
+	promptErrors    map[string]string
 	topologyPrompts map[string]bool
 	overlays        map[string]overlay.Tree
 	overlayErrors   map[string]error
-	folderHashes    map[string]string // for the revision, by path
+	folderHashes    map[string]string
 	unresponsive    map[string]bool
 }
 

@@ -10,7 +10,6 @@ type failedSources struct {
 	topologies map[string]bool
 }
 
-// affects reports whether an unreadable source could declare names in one of these rigs; "" = the city.
 func (u *failedSources) affects(rigs ...string) bool {
 	return u.files || slices.ContainsFunc(rigs, func(r string) bool { return u.topologies[r] })
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// place is the struct with a table's values.
 type place struct {
 	city *City
 

@@ -123,7 +123,6 @@ func (d decoder) readIncluded(path string) ([]byte, error) {
 	return data, nil
 }
 
-// decodePart appends to lists and overwrites other values.
 func (d decoder) decodePart(path string) error {
 	data, err := d.readIncluded(path)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// warnsOnDuplicate reports whether gcity warns if two files set the key.
 func (d decoder) warnsOnDuplicate(key string) bool {
 	table, _, _ := strings.Cut(key, ".")
 	return slices.Contains([]string{"workspace", "providers", "topologies"}, table)

@@ -22,7 +22,6 @@ const (
 
 const packNeeds = "a topology needs [topology] with name and schema"
 
-// pack is the content of one topology file.
 type pack struct {
 	dir  string
 	file string
@@ -38,7 +37,6 @@ type pack struct {
 	partial   bool    // an included topology could not be read
 }
 
-// packTable is the [topology] table.
 type packTable struct {
 	Name, Version        string
 	RequiresGC           string `key:"requires_gc"`

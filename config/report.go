@@ -19,10 +19,10 @@ type loading struct {
 	contents map[string][]byte
 
 	file          string
-	lines         []int // offset of each line in the file
+	lines         []int
 	files         []string
-	size          int               // of all files so far, in bytes
-	hashes        map[string]string // of the readable sources, by path
+	size          int // of all files so far, in bytes
+	hashes        map[string]string
 	failedSources failedSources
 
 	packs             map[string]*pack // topologies by folder; nil = invalid, or being read
@@ -170,7 +170,6 @@ func (d *loading) failed(key string) bool {
 	return slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Key == key })
 }
 
-// failure puts possible causes of other errors first.
 func (d *loading) failure() *Error {
 	order := make([]int, len(d.problems))
 	for i := range order {
@@ -201,7 +200,6 @@ func (d *loading) failure() *Error {
 	return &Error{Path: d.city.Path, Problems: d.problems, Warnings: d.city.Warnings}
 }
 
-// addTopologyError reports only once that a topology cannot be used.
 func (d *loading) addTopologyError(at Origin, key, known string, err error) {
 	before := len(d.problems)
 	if wrong, is := errors.AsType[toml.Problems](err); is {

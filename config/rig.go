@@ -23,7 +23,7 @@ func (d rigChecker) rigs() {
 		return
 	}
 	names, taken := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
-	var looking []*Rig // rigs with a check in progress
+	var looking []*Rig
 	began := time.Now()
 	prefixes := map[string]*Rig{c.Prefix(): nil}
 	for i := range c.Rigs {
@@ -129,7 +129,6 @@ func splitCamelCase(word string) []string {
 	return append(out, word[start:])
 }
 
-// folder makes a rig's path absolute and starts checking the folder.
 func (d rigChecker) folder(r *Rig) bool {
 	path, err := resolve(d.city.Path, d.city.folderOf(r.Origins["path"]), r.Path)
 	if err != nil {

@@ -95,7 +95,6 @@ func (s Source) isDataOnly(data []byte) bool {
 	return len(s.Files) == 0 && !slices.ContainsFunc(keys, has)
 }
 
-// decode reads as much of a configuration as possible.
 func (s Source) decode(data []byte) *loading {
 	d, root := s.parseCity(data)
 	if root == nil {

@@ -203,5 +203,4 @@ type Watchdog struct {
 	Origins map[string]Origin
 }
 
-// watchPatch is one [[patches.watchdogs]] table.
 type watchPatch struct{ values Watchdog }

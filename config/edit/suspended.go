@@ -87,14 +87,12 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 func (s flagPlace) externalChange(on bool) error {
 	what := fmt.Sprintf("the %s %q is declared", strings.TrimSuffix(s.List, "s"), s.Name)
 	if s.List == "workspace" || strings.HasPrefix(s.List, "patches.") || s.Rig != "" {
-		// these settings belong to the city or to a patch
 		what = "suspended is set"
 	}
 	return fmt.Errorf("%s in %s, which other cities may use, so gcity does not edit it; set "+
 		"suspended = %t there by hand", what, s.File, on)
 }
 
-// unset returns nil if the text that suspending has added is missing or changed.
 func (s flagPlace) unset(
 	src config.Source, t config.Target, data []byte, memo addedLines,
 ) []byte {

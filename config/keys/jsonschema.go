@@ -176,7 +176,6 @@ func (k *Key) value() *SchemaNode {
 	return out
 }
 
-// plainDoc returns a key's description without links.
 func plainDoc(doc string) string {
 	return regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`).ReplaceAllString(doc, "$1")
 }

@@ -209,7 +209,6 @@ func missingAncestor(path string) string {
 	}
 }
 
-// linkChain returns every symbolic link on the way to a file, followed by the path of the file itself.
 func linkChain(path string) []string {
 	var out []string
 	done, rest := "/", strings.TrimPrefix(filepath.Clean(path), "/")
