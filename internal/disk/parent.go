@@ -128,7 +128,6 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	return nil, fmt.Errorf("%s is replaced too often to be opened", Real(d.path))
 }
 
-// check sets replaced if the caller must open the file again.
 func (d *parent) check(f *os.File, flag int) (replaced bool, err error) {
 	info, err := f.Stat()
 	if err != nil {

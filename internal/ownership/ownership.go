@@ -99,7 +99,6 @@ func judge(path string, info fs.FileInfo, isParent bool) error {
 	return f
 }
 
-// privateTo reports whether a group has no members except one user and root.
 func privateTo(gid, uid uint32, groups map[uint32]group) bool {
 	g, known := groups[gid]
 	if !known {

@@ -67,7 +67,7 @@ func isPlainASCII(s string) bool {
 type cleaner struct {
 	style      bool
 	out        []byte
-	pending    []byte // characters that are not divided into clusters yet
+	pending    []byte
 	col        int
 	styleOn    bool
 	cutAt      int // length to which the output is cut, so that an ellipsis and a reset fit

@@ -34,7 +34,7 @@ type parser struct {
 	inter  byte
 	params []byte
 	long   bool
-	tail   []byte // the start of an incomplete character
+	tail   []byte
 }
 
 func (p *parser) feed(b []byte, to sink) {

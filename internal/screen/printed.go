@@ -33,14 +33,13 @@ func printedText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 type lineCollector struct {
 	cols        int
 	text        []byte
-	starts      []int // start of each row in text
-	width       int   // of the last row, in cells
-	x           int   // of the cursor, which is always in the last row
-	wrap        bool  // the next character goes to the next row
+	starts      []int
+	width       int  // of the last row, in cells
+	x           int  // of the cursor, which is always in the last row
+	wrap        bool // the next character goes to the next row
 	unsupported bool
 }
 
-// end returns the rows of the screen if lines is 0, and otherwise the last lines of the output.
 func (p *lineCollector) end(rows, lines int) string {
 	top := max(0, len(p.starts)-rows)
 	end := len(p.starts)
@@ -101,7 +100,6 @@ func oneCell(r rune) bool {
 	return r >= 0x2190 && r <= 0x2193 || r == 0x2713 || r == 0x2717 // arrows, check marks
 }
 
-// space returns false if the character would overwrite another one.
 func (p *lineCollector) space() bool {
 	if p.wrap {
 		p.x = 0

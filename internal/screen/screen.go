@@ -40,8 +40,8 @@ type Screen struct {
 	maxHistoryLines int
 	history         []string // rendered, oldest first
 	historyBytes    int
-	scrolledOff     uint64   // lines that have been added to history
-	drawn           []string // reused to avoid allocations
+	scrolledOff     uint64 // lines that have been added to history
+	drawn           []string
 	parse           parser
 	version         uint64
 	changed         bool // since the last increment of version
@@ -59,10 +59,10 @@ type Screen struct {
 
 type page struct {
 	emulator    *vt.Emulator
-	top, bottom int    // margins of the scrolling region, inclusive
-	out         []byte // not written to the emulator yet
-	x, y        int    // cursor after the buffered output is written
-	rowBefore   int    // row before the buffered output is written
+	top, bottom int // margins of the scrolling region, inclusive
+	out         []byte
+	x, y        int // cursor after the buffered output is written
+	rowBefore   int // row before the buffered output is written
 	// lines to scroll before the buffered output is written
 	scroll  int
 	wrap    bool // the next character goes to the next line

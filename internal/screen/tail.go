@@ -16,7 +16,6 @@ func tail(raw []byte, rows, lines int) []byte {
 	return raw
 }
 
-// cutTail is like tail, but ok is false if the output has no suitable position.
 func cutTail(raw []byte, rows, lines int) (end []byte, ok bool) {
 	need := max(0, lines) + 2*clamp(rows, 1, maxRows)
 	s := replayScanner{rows: clamp(rows, 1, maxRows)}
@@ -49,8 +48,7 @@ type replayScanner struct {
 	starts       []replayStart
 	lineFeeds    int
 	afterCR      bool
-	// at a position where a tail can start
-	atReset bool
+	atReset      bool
 }
 
 // modeState contains the modes that a tail must not change.

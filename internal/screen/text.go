@@ -52,7 +52,6 @@ func unsafeRune(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Cs)
 }
 
-// cluster splits b after its first grapheme cluster. show is the text to display, width cells wide.
 func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 	n := 1
 	if b[0] >= utf8.RuneSelf || len(b) > 1 && b[1] >= utf8.RuneSelf {

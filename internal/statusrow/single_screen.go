@@ -69,7 +69,6 @@ func (s *singleScreen) drops(params string, final byte) bool {
 	return s != nil && final == 'J' && params == "3"
 }
 
-// maxPen is the maximum length of the SGR sequences that are repeated on the main screen.
 const maxPen = 256
 
 func (s *singleScreen) style(params string) {

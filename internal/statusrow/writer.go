@@ -27,9 +27,9 @@ type Writer struct {
 
 	state       state
 	body        []byte // the CSI sequence that is being read, after its introducer
-	tail        []byte // the newest bytes of text
+	tail        []byte
 	out         []byte
-	top, bottom int // the program's margins
+	top, bottom int
 	// whether the program has saved its cursor, on the main and the alternate screen
 	saved  [2]bool
 	alt    int  // index in saved; 1 = alternate screen
@@ -357,7 +357,6 @@ func number(text string) int {
 	return n
 }
 
-// modes forwards only the modes that may reach the terminal.
 func (w *Writer) modes(body []byte, modes []string, on bool) {
 	kept := modes[:0]
 	for _, mode := range modes {
