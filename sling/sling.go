@@ -44,11 +44,11 @@ type Result struct {
 	Events  []events.Event // for the changes, in order; empty = nothing has changed
 	Message string
 
-	created []createdBeads // by this request, in order
+	created []createdBeads
 }
 
 type createdBeads struct {
-	root beads.Bead // as it was created
+	root beads.Bead
 	// previous version of the bead that the molecule belongs to; zero = none
 	of    beads.Bead
 	store beads.Store
@@ -58,7 +58,7 @@ type assignee struct {
 	agent, pool string
 	rig         string
 	by          *config.Agent // nil if the agent or pool was removed
-	note        string        // appended to the reply
+	note        string
 }
 
 func (h *assignee) name() string { return cmp.Or(h.agent, h.pool) }

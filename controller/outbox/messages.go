@@ -42,7 +42,7 @@ type Messages struct {
 	city City
 	out  *step.Output
 
-	outboxes []*Outbox         // with nudges, sorted by agent
+	outboxes []*Outbox         // sorted by agent
 	Sent     uint64            // ID of the newest nudge
 	blocked  map[string]string // reason why nudges cannot be typed, by provider
 }

@@ -10,7 +10,6 @@ import (
 
 const maxTyping = 32
 
-// entry is an item to type into a terminal: a nudge, or the keys of a command.
 type entry struct {
 	id      uint64 // ID of the command; 0 = the reply was already sent
 	cmd     city.Command

@@ -23,7 +23,6 @@ func (do part[T]) orElse(err error) call {
 	}
 }
 
-// orLack is like orElse, but the error is a session.LackError for the ability.
 func (do part[T]) orLack(a session.Ability) call {
 	return do.orElse(&session.LackError{Ability: a})
 }

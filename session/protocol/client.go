@@ -232,7 +232,6 @@ func (c *Client) Limits() session.Limits {
 	return out
 }
 
-// patience is used if the helper does not specify any.
 const patience = session.CheckLimit
 
 // Patience implements session.Patient.

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	exitsKept  = 1024             // lines that are buffered for a slow reader
+	exitsKept  = 1024
 	beat       = 15 * time.Second // how often an idle stream sends an empty line
 	writeLimit = 30 * time.Second
 )

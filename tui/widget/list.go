@@ -13,7 +13,7 @@ type List struct {
 	Shown  []int // indexes into the rows
 	Cursor int   // index into Shown
 	Offset int   // first visible row
-	total  int   // before filtering
+	total  int
 
 	IDs       []string        // of the shown rows, in the same order
 	Unmatched map[string]bool // shown rows that no longer match the filter

@@ -20,12 +20,11 @@ type Sparklines struct {
 	agents map[string]*sessionOutput
 }
 
-// sessionOutput is the output of one session of an agent within the last sparkSpan.
 type sessionOutput struct {
 	session string
-	since   time.Time // time from which there is data
-	last    uint64    // in bytes, at the latest snapshot
-	at      time.Time // time of the latest output
+	since   time.Time
+	last    uint64 // in bytes, at the latest snapshot
+	at      time.Time
 	bytes   [SparkBuckets]float64
 	head    int64 // latest bucket, counted from the epoch
 }

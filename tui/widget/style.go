@@ -13,8 +13,8 @@ import (
 type Styles struct {
 	style     [themes.Tokens]lipgloss.Style
 	sequences [themes.Tokens]string
-	selected  [themes.Tokens]string // in the row under the cursor
-	reversed  [themes.Tokens]string // with text and background colors exchanged
+	selected  [themes.Tokens]string
+	reversed  [themes.Tokens]string
 	Glyphs    themes.Glyphs
 }
 

@@ -27,8 +27,8 @@ type Records[R any, P keyed[R]] struct {
 	Anchor  string // the most recently marked row
 	Version uint64 // increases when rows change
 
-	before []R       // before the latest change of their order
-	moved  time.Time // latest change of the order
+	before []R
+	moved  time.Time
 }
 
 // Arrange replaces the rows and sorts them. If keepOrder is set or the order has just changed, rows that already exist

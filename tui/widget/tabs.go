@@ -23,7 +23,6 @@ func ShortTabs(all []Tab, w int, more string) []Tab {
 	return withHidden(extended(all, w, more), all, w, more)
 }
 
-// beginning is the minimum width to which a name or a search is cut.
 const beginning = 6
 
 func shortest(all []Tab) []Tab {
@@ -99,7 +98,6 @@ func withHidden(short, all []Tab, w int, more string) []Tab {
 	return with
 }
 
-// farFirst returns the indexes of all titles except the active one, the farthest first.
 func farFirst(all []Tab) []int {
 	at := slices.IndexFunc(all, func(t Tab) bool { return t.Active })
 	var order []int

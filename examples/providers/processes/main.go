@@ -23,7 +23,6 @@ func main() {
 	}
 }
 
-// open opens the provider for a city. Agents keep running after the provider has exited.
 func open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
 	exe, err := os.Executable()
 	if err != nil {
