@@ -19,20 +19,18 @@ import (
 	"gcity/prompt"
 )
 
-// maxFragments is the maximum number of fragments in one folder.
 const maxFragments = 200
 
-// agentFileCache caches prompts and overlays, so that each file and folder is read only once.
 type agentFileCache struct {
 	files           map[string]prompt.File
 	fileErrors      map[string]error
-	fragments       map[string][]prompt.File // fragments by folder
+	fragments       map[string][]prompt.File // by folder
 	parsed          map[string]*prompt.Template
-	promptErrors    map[string]string // why prompts could not be parsed, by the prompt's key
-	topologyPrompts map[string]bool   // results of needsTopology, by the prompt's key
+	promptErrors    map[string]string
+	topologyPrompts map[string]bool
 	overlays        map[string]overlay.Tree
 	overlayErrors   map[string]error
-	folderHashes    map[string]string // hashes of folders for the revision, by path
+	folderHashes    map[string]string
 	unresponsive    map[string]bool
 }
 
@@ -46,8 +44,7 @@ func newAgentFileCache() agentFileCache {
 
 type agentFileReader struct{ *loading }
 
-// checkResponds returns an error if a folder does not respond, and checks each folder only once. It must precede a
-// read, because a hung file system might never return.
+// checkResponds must precede a read, because a hung file system might never return.
 func (d agentFileReader) checkResponds(folder string) error {
 	unresponsive, known := d.agentFiles.unresponsive[folder]
 	if !known {
@@ -89,7 +86,6 @@ func (d agentFileReader) warnUnusedFragments() {
 			"that need one, or remove this key"})
 }
 
-// pathOf returns the absolute path for a key, or "" for an invalid path. A path is relative to the file with the key.
 func (d agentFileReader) pathOf(a *Agent, key, path string) string {
 	if path == "" {
 		return ""
@@ -102,7 +98,6 @@ func (d agentFileReader) pathOf(a *Agent, key, path string) string {
 	return out
 }
 
-// prompt sets an agent's prompt. It parses and reports a prompt only once, even if several agents share it.
 func (d agentFileReader) prompt(a *Agent) {
 	appended := d.city.ownFragments(a)
 	own := []string{filepath.Join(d.city.Path, "prompts", "shared"),
@@ -132,7 +127,6 @@ func (d agentFileReader) prompt(a *Agent) {
 	}
 }
 
-// needsTopology reports whether a prompt uses fragments from a topology. It does not read additional files.
 func (d agentFileReader) needsTopology(a *Agent, t *prompt.Template, shared string,
 	own, appended []string) bool {
 	if len(d.agentFiles.fragments[shared]) == 0 || slices.Contains(own, shared) {
@@ -279,7 +273,6 @@ func (d agentFileReader) overlay(a *Agent) {
 	}
 }
 
-// addStartProblem records a warning that an agent cannot be started. The rest of the city still starts.
 func addStartProblem(d *loading, a *Agent, at Origin, key, msg string) {
 	p := Problem{Origin: at, Key: visible(key), Message: visible(msg)}
 	if a.Fault == "" {
@@ -289,8 +282,6 @@ func addStartProblem(d *loading, a *Agent, at Origin, key, msg string) {
 	addWarning(d, p)
 }
 
-// addUnusable reports that an agent's file or folder cannot be used. This is an error if another user can change the
-// file, and otherwise a warning.
 func addUnusable(d *loading, a *Agent, key, what string, err error) {
 	_, file := errors.AsType[files.ForeignOwner](err)
 	_, folder := errors.AsType[*ownership.Fault](err)
@@ -301,8 +292,7 @@ func addUnusable(d *loading, a *Agent, key, what string, err error) {
 	addStartProblem(d, a, a.Origins[key], "agents."+key, what+err.Error())
 }
 
-// addMisuse adds an error for an agent from a fetched topology, because the problem might be an attack. For other
-// agents, it adds a warning.
+// addMisuse adds an error for an agent from a fetched topology, because the problem might be an attack.
 func addMisuse(d *loading, a *Agent, at Origin, key, msg string) {
 	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
 		d.addError(at, key, msg)

@@ -85,7 +85,6 @@ func (d checker) cityName() {
 	}
 }
 
-// sessionOf sets an agent's session name, which must be unique. It reports an invalid template only once.
 func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	const key = "workspace.session_template"
 	if d.failed("workspace.name") || keys.CheckName(d.city.Workspace.Name) != "" {

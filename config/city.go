@@ -18,7 +18,7 @@ func (c *City) ProviderOf(a *Agent) string {
 	return c.Session.Provider
 }
 
-// Policy returns an agent's restart policy, from the city's [daemon] table.
+// Policy returns an agent's restart policy.
 func (c *City) Policy(a *Agent) restart.Policy {
 	return restart.Policy{
 		Mode: a.Restart, MinUptime: a.MinUptime,
@@ -56,7 +56,7 @@ func (c *City) PrefixOf(rig string) string {
 	return c.Prefix()
 }
 
-// RigAgents returns the qualified names of a rig's agents and pools. It omits those from the rig's topologies.
+// RigAgents returns the qualified names of a rig's agents and pools, except those from topologies.
 func (c *City) RigAgents(rig string) []string { return c.agentsOf(rig, false) }
 
 // RigTopologyAgents returns the qualified names of the agents and pools that come from a rig's topologies.
@@ -115,8 +115,7 @@ func (c *City) ownFragments(a *Agent) []string {
 	return out
 }
 
-// Member returns member i of an agent's pool, for i from 1 to Max. Without a pool, or with a single member, it returns
-// the agent itself.
+// Member returns member i (from 1 to Max) of an agent's pool, or the agent itself if it is the only member.
 func (c *City) Member(a *Agent, i int) Agent {
 	m := *a
 	if a.Pool == nil || a.Pool.Max <= 1 {
@@ -150,8 +149,6 @@ func (c *City) Parts() []Part {
 	return out
 }
 
-// remote returns the topology with this name, and adds it if it is new. Several files can declare parts of one
-// topology.
 func (c *City) remote(name string, at Origin) *Remote {
 	i := slices.IndexFunc(c.Remotes, func(r Remote) bool { return r.Name == name })
 	if i < 0 {
@@ -161,8 +158,7 @@ func (c *City) remote(name string, at Origin) *Remote {
 	return &c.Remotes[i]
 }
 
-// remoteTopology converts a [topologies.X] table for package topology. A source that is neither a URL nor HOST:PATH is
-// a relative folder.
+// remoteTopology treats a source that is neither a URL nor HOST:PATH as a folder.
 func (c *City) remoteTopology(r *Remote) topology.Remote {
 	w := topology.Remote{Name: r.Name, Source: r.Source, From: r.Source, Ref: r.Ref, Path: r.Path}
 	host, _, remote := strings.Cut(r.Source, ":")

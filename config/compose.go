@@ -59,8 +59,7 @@ func (d composer) references(table string, origins map[string]Origin, one string
 	return out
 }
 
-// topologyDir returns the folder of a topology that is given as a folder or as a name from [topologies]. base is the
-// folder of the file with the reference.
+// topologyDir returns the folder of a topology. base is the folder of the file with the reference.
 func (d composer) topologyDir(base, word string) (dir string, err error) {
 	c := d.city
 	for i := range c.Remotes {
@@ -82,7 +81,7 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 	return dir, err
 }
 
-// apply adds the topologies' agents to the rig r; nil = the city. It returns their formula layers.
+// apply adds the topologies' agents to the rig r; nil = the city.
 func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 	var layers []formula.Layer
 	var done []*pack
@@ -156,8 +155,7 @@ func layerOf(p *pack, r *Rig) formula.Layer {
 	return l
 }
 
-// cityNames returns the names in the topologies' city_agents. It returns nil if no topology distinguishes city agents
-// from rig agents.
+// cityNames returns nil if no topology distinguishes city agents from rig agents.
 func cityNames(packs []*pack) map[string]bool {
 	var out map[string]bool
 	for _, p := range packs {
@@ -211,7 +209,7 @@ func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (
 	return n
 }
 
-// addProviders adds a topology's providers to the city. Keys that are already set take precedence.
+// addProviders does not replace keys that are already set.
 func (d composer) addProviders(p *pack) {
 	c := d.city
 	if d.providersAdded[p] {
@@ -234,8 +232,7 @@ func (d composer) addProviders(p *pack) {
 	}
 }
 
-// remotes checks the topologies from git repositories, and reads the lock file. It must be called after all files are
-// read.
+// remotes must be called after all files are read.
 func (d composer) remotes() {
 	c := d.city
 	for i := range c.Remotes {

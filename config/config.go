@@ -22,10 +22,10 @@ import (
 // FileName is the name of the file that makes a folder a city.
 const FileName = "city.toml"
 
-// City is a validated configuration. It is immutable after loading.
+// City is a validated configuration.
 type City struct {
 	Path      string   // absolute path of the city's folder, with symbolic links resolved
-	Include   []string // files that city.toml includes, as written in it
+	Include   []string // as written in city.toml
 	Workspace Workspace
 	Agents    []Agent // in file order
 	Rigs      []Rig   // in file order
@@ -42,23 +42,23 @@ type City struct {
 	Formulas    Formulas
 	Automations Automations
 	Revision    string // SHA-256 of all source files, in hexadecimal
-	// absolute paths; the configuration itself is first
+	// absolute paths; city.toml is first
 	Sources  []string
-	Warnings []Problem // problems that are not errors
+	Warnings []Problem
 	// positions of keys, by path such as "daemon.patrol_interval"
 	Origins map[string]Origin
 
-	Remotes []Remote // topologies from git repositories
+	Remotes []Remote // from git repositories
 
-	patches        patches // patches that were read; they are already applied
-	cityTopologies []*pack // topologies of the city's agents, in order
+	patches        patches // already applied
+	cityTopologies []*pack
 	topologyDirs   []string
-	formulaLayers  []formula.Layer // formula layers of the city's topologies
-	showSecrets    bool            // TOML and Explain show secrets
-	// set of agents with prompts that depend on fragments of their topology, by qualified name
+	formulaLayers  []formula.Layer
+	showSecrets    bool
+	// agents with prompts that depend on fragments of their topology, by qualified name
 	topologyPrompts map[string]bool
-	overrides       []override         // overrides of automations that are already applied
-	members         map[string]derived // derived values of pool members, by qualified name
+	overrides       []override         // of automations; already applied
+	members         map[string]derived // values of pool members, by qualified name
 }
 
 // Origin is the position of a value in its file.
@@ -83,25 +83,24 @@ func (o Origin) String() string {
 type Workspace struct {
 	Name            string // the default is the folder's name
 	Suspended       bool
-	SessionTemplate string // a template; its values are encoded by session.Encode
+	SessionTemplate string // template of session names
 	StartCommand    string // for agents without a command
 	Provider        string // for agents without a command and without a provider
 
-	Topologies        []string // folders, or names of [topologies], in order, as written
-	Includes          []string // more topologies, as in Topologies
+	Topologies        []string // folders, or names of [topologies], as written
+	Includes          []string // more topologies
 	InstallAgentHooks []string // kinds of hook files, for agents that do not set this key
-	GlobalFragments   []string // fragments that are appended to every prompt
+	GlobalFragments   []string // appended to every prompt
 
-	Topology string // a topology that comes before all others
+	Topology string // topology that comes before all others
 }
 
 // StartProblems contains the reasons why an agent cannot be started; "" = none.
 type StartProblems struct {
-	ScriptProblem string // why the agent's session_setup_script cannot be read
-	Fault         string // any other problem with the agent, and its position
+	ScriptProblem string // why session_setup_script cannot be read
+	Fault         string // any other problem, and its position
 }
 
-// patches contains the tables that change declarations in other places.
 type patches struct {
 	agents    []patch
 	rigs      []rigPatch
@@ -112,13 +111,13 @@ type patches struct {
 // Agent is one [[agents]] table.
 type Agent struct {
 	Name string
-	// relative to the city; may be a template; "" = the city's folder
+	// relative to the city; may be a template
 	Dir          string
 	Description  string
 	Suspended    bool
 	StartCommand string // run unchanged by "sh -c"; "" = the workspace's start_command
-	Provider     string // the program that the agent runs, as written
-	Session      string // the session provider, as written; see City.ProviderOf
+	Provider     string // as written
+	Session      string // as written; see City.ProviderOf
 	Startup
 
 	Nudge              string
@@ -126,8 +125,8 @@ type Agent struct {
 	SessionSetup       []string
 	SessionSetupScript string
 
-	Scope    string // "city" or "rig": where an agent of a topology belongs; "" = not set
-	Topology string // absolute path of the topology that declares the agent; "" = none
+	Scope    string // "city" or "rig"; "" = not set
+	Topology string // absolute path of the declaring topology; "" = none
 
 	AgentFiles
 	Routing
@@ -144,9 +143,9 @@ type Agent struct {
 	Derived
 
 	Origin Origin
-	// position of each key that is set, by its TOML name ("env.FOO" for one variable)
+	// position of each key that is set ("env.FOO" for one variable)
 	Origins map[string]Origin
-	Patches []Origin // positions of the tables that change the agent; the last one takes precedence
+	Patches []Origin // tables that change the agent; the last one takes precedence
 }
 
 // Startup contains the keys for starting a program and passing the prompt.
@@ -160,9 +159,9 @@ type Startup struct {
 	Env                    map[string]string
 }
 
-// AgentFiles contains the keys for the prompt and the files that an agent receives when it starts.
+// AgentFiles contains the keys for the prompt and the files of an agent.
 type AgentFiles struct {
-	PromptTemplate    string // absolute path of a file; "" = none
+	PromptTemplate    string // absolute path; "" = none
 	InjectFragments   []string
 	OverlayDir        string // absolute; "" = none
 	InstallAgentHooks []string
@@ -179,15 +178,15 @@ type Routing struct {
 type Derived struct {
 	// SessionName and ScriptHash are empty for a pool of several members; see City.Member.
 	SessionName string
-	ScriptHash  string // SHA-256 of the setup script, in hexadecimal
+	ScriptHash  string // SHA-256 in hexadecimal
 
 	StartProblems
 
-	// Prompt is PromptTemplate with its fragments; nil = the agent has no prompt
+	// PromptTemplate with its fragments; nil = none
 	Prompt      *prompt.Template
-	OverlayHash string   // hash of OverlayDir's content, in hexadecimal
+	OverlayHash string   // of OverlayDir's content, in hexadecimal
 	Rig         string   // the rig that Dir names; "" = none
-	Needs       []string // qualified names of the agents and pools in DependsOn, sorted
+	Needs       []string // qualified names, sorted
 }
 
 // Provider is one [providers.X] table: an agent's program. The preset with the same name supplies missing values.
@@ -198,9 +197,9 @@ type Provider struct {
 	Startup
 
 	Origin  Origin            // position of the table, or "preset claude" without a table
-	Origins map[string]Origin // position of each key that is set, by its TOML name
+	Origins map[string]Origin // positions of keys, by TOML name
 
-	// IgnorePreset means that the preset with the same name is ignored.
+	// ignore the preset with the same name
 	IgnorePreset bool `key:"_replace"`
 }
 
@@ -216,20 +215,20 @@ type Pool struct {
 type Rig struct {
 	Name      string
 	Path      string // absolute
-	Prefix    string // ID prefix of the rig's beads, unique in the city
+	Prefix    string // ID prefix of beads, unique in the city
 	Suspended bool
 
-	// absolute folder, possibly missing; "" = none
+	// absolute, possibly missing; "" = none
 	FormulasDir string
 
 	Topologies         []string // as in Workspace
 	Topology           string
 	Includes           []string
-	overrides          []patch         // overrides that are already applied
-	formulaLayers      []formula.Layer // formula layers of the rig's topologies
+	overrides          []patch // already applied
+	formulaLayers      []formula.Layer
 	DefaultSlingTarget string
 
-	// why the rig's folder cannot be used; "" = no problem. This is not an error.
+	// why the rig's folder cannot be used; "" = no problem
 	Problem string
 
 	Origin  Origin
@@ -251,9 +250,9 @@ type Daemon struct {
 	RestartWindow   time.Duration
 	ShutdownTimeout time.Duration // 0 = agents are killed immediately
 	RestartBackoff  time.Duration
-	CrashHistory    string // "memory", or "disk" if the history outlives the controller
+	CrashHistory    string // "memory" or "disk"
 
-	WispGCInterval, WispTTL time.Duration // both are 0, or both are positive; 0 = wisps are kept
+	WispGCInterval, WispTTL time.Duration // both are 0, or both are positive
 }
 
 // Beads is the [beads] table.
@@ -269,7 +268,7 @@ func (b Beads) Keeper() string {
 	return b.Provider
 }
 
-// Dolt is the [dolt] table: the database server for bd. bd chooses the values that are empty.
+// Dolt is the [dolt] table: the database server for bd.
 type Dolt struct {
 	Host    string
 	Port    int  // 0 = not set
@@ -298,9 +297,9 @@ type Automations struct {
 
 // Session is the [session] table.
 type Session struct {
-	Provider   string // for agents that set none: "pty", "tmux", "subprocess", "exec:…", …
+	Provider   string // default for agents: "pty", "tmux", "subprocess", "exec:…", …
 	Cols, Rows int
-	// Passthrough lists the terminal sequences that reach an attached user's terminal; see internal/passthrough.
+	// terminal sequences that reach an attached user's terminal
 	Passthrough []string
 	Kubernetes  Kubernetes `key:"k8s"`
 }
@@ -313,7 +312,7 @@ type Kubernetes struct {
 	ImagePullPolicy        string
 	ServiceAccount         string
 	NodeSelector           map[string]string
-	CPURequest, MemRequest string // in the notation of Kubernetes quantities
+	CPURequest, MemRequest string // Kubernetes quantities
 	CPULimit, MemLimit     string
 }
 
@@ -324,8 +323,8 @@ type Events struct {
 
 // Console is the [console] table.
 type Console struct {
-	Theme  string // default theme; "" = none
-	Colour string // color of the city, as accepted by color.Parse; "" = none
+	Theme  string // "" = none
+	Colour string // as accepted by color.Parse; "" = none
 }
 
 const defaultProvider = "pty"
@@ -334,9 +333,9 @@ const defaultProvider = "pty"
 type API struct {
 	Port      int      // 0 = no listener
 	Bind      string   // an address, or "localhost"
-	Hosts     []string // additional host names that requests may use
+	Hosts     []string // additional host names
 	Token     bool     // requests need a token
-	TokenFile string   // absolute; if "" and Token is set, the city creates the file
+	TokenFile string   // absolute; "" = the city creates the file if Token is set
 	// file with a token that only allows reading; absolute; "" = none
 	ReadFile string `key:"read_token_file"`
 }
@@ -361,7 +360,7 @@ type Remote struct {
 	Name   string
 	Source string // what git clones: a URL or a folder
 	Ref    string // branch, tag or commit; "" = the repository's default branch
-	Path   string // folder of the topology in the repository; "" = its root
+	Path   string // in the repository; "" = its root
 
 	Origin  Origin
 	Origins map[string]Origin

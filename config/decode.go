@@ -65,8 +65,6 @@ func (d decoder) unknown(n *toml.Node, table string) {
 	}
 }
 
-// inner returns the header of an inner table that supports the key, or "". For the top level, it looks only in
-// [[agents]].
 func (d decoder) inner(table, name string) string {
 	if table == "" {
 		if k := d.schema.ByPath[keys.Join("agents", name)]; k != nil &&
@@ -93,7 +91,6 @@ func (d decoder) tableWith(name string) string {
 	return ""
 }
 
-// supportedKeys returns the names of the supported keys in a table. If no key is supported, it returns all names.
 func (d decoder) supportedKeys(table string) []string {
 	var out []string
 	for _, k := range d.schema.Tables[table] {
@@ -107,14 +104,13 @@ func (d decoder) supportedKeys(table string) []string {
 	return out
 }
 
-// addUnsupported reports keys that are not implemented yet, once per table.
 func (d decoder) addUnsupported(n *toml.Node, k *keys.Key) {
 	report := true
 	for _, t := range toml.TablesOf(n) {
 		only := len(t.Kids) > 0
 		for _, kid := range t.Kids {
 			switch c := d.schema.Child(k.Path, kid.Key); {
-			case k.Kind == keys.Any: // not checked
+			case k.Kind == keys.Any:
 			case c == nil:
 				d.unknown(kid, k.Path)
 			case c.Status == keys.Dropped:
@@ -208,7 +204,7 @@ func (d decoder) list(n *toml.Node, k *keys.Key) {
 	}
 }
 
-// element adds an element to a list of tables, such as "rigs". The result is valid until the next call.
+// element adds an element to a list of tables. The result is valid until the next call.
 func (d decoder) element(path string, at Origin, origins map[string]Origin) place {
 	c := d.city
 	switch path {

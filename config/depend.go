@@ -39,8 +39,8 @@ func (d dependencies) depend() {
 	d.checkCycles()
 }
 
-// needed returns the agent or pool that a name refers to. The agent's own rig takes precedence. For an invalid name, it
-// returns nil and the reason. An empty reason means that an unreadable file might declare the name.
+// needed returns the agent or pool that a name refers to, or nil and the reason. An empty reason means that an
+// unreadable file might declare the name.
 func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	var at []string
 	if a.Rig != "" && !strings.Contains(name, "/") {
@@ -63,7 +63,7 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	}
 	rig, _ := cutRig(name)
 	if !self && d.failedSources.affects("", a.Rig, rig) {
-		return nil, "" // an unreadable file might declare it
+		return nil, ""
 	}
 	if self {
 		return nil, "is this agent itself; remove it"
@@ -100,7 +100,7 @@ func cutRig(name string) (rig, bare string) {
 	return "", name
 }
 
-// checkCycles reports cycles of dependencies. It can miss some overlapping cycles.
+// checkCycles can miss some overlapping cycles.
 func (d dependencies) checkCycles() {
 	const (
 		open = 1 + iota

@@ -67,7 +67,6 @@ func (c printer) cityRows(s keys.Schema, a *Agent) []row {
 	return out
 }
 
-// derivedRows returns the computed values of an agent. For a pool, it omits rows that differ between members.
 func (c printer) derivedRows(a *Agent, member bool) []row {
 	var out []row
 	single := member || a.Spec().Max == 1

@@ -2,7 +2,7 @@ package config
 
 import "slices"
 
-// failedSources records unreadable sources. They could declare any name, so unknown names are not errors.
+// failedSources are unreadable. They could declare any name, so unknown names are not errors.
 type failedSources struct {
 	// an included or additional file is unreadable
 	files bool
@@ -10,7 +10,6 @@ type failedSources struct {
 	topologies map[string]bool
 }
 
-// affects reports whether an unreadable source could declare names in one of these rigs. The name "" means the city.
 func (u *failedSources) affects(rigs ...string) bool {
 	return u.files || slices.ContainsFunc(rigs, func(r string) bool { return u.topologies[r] })
 }

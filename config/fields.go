@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// place is the struct with a table's values. Decoding writes to it, and printing reads from it.
 type place struct {
 	city *City
 
@@ -48,7 +47,6 @@ func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	return p.city.Origins, k.Path
 }
 
-// field returns a pointer to the field for a key. The field has the key's name or a tag "key".
 func (p place) field(k *keys.Key) any {
 	_, name := p.origins(k)
 	if p.patch != nil {
@@ -95,7 +93,6 @@ func (p place) values() any {
 
 func fieldName(key string) string { return strings.ReplaceAll(key, "_", "") }
 
-// fieldIndexes maps each struct type that contains configuration values to the indexes of its fields by fieldName.
 var fieldIndexes = sync.OnceValue(func() map[reflect.Type]map[string][]int {
 	out := map[reflect.Type]map[string][]int{}
 	for _, t := range []reflect.Type{

@@ -13,13 +13,12 @@ import (
 
 const maxIncludes = 100
 
-// Hints in errors about files without keys.
 const (
 	cityNeeds    = "a city needs at least [workspace] or one [[agents]]"
 	includeNeeds = "an included file needs at least one key or table"
 )
 
-// parseFile parses a file, which becomes the decoder's current file. It returns nil if the file is invalid.
+// parseFile makes the file the decoder's current file. It returns nil if the file is invalid.
 func (d decoder) parseFile(name string, data []byte, needs string) *toml.Node {
 	d.file, d.lines = name, toml.LineStarts(data)
 	d.files, d.size = append(d.files, name), d.size+len(data)
@@ -80,7 +79,6 @@ func (d decoder) readAdditional(files []string) {
 	}
 }
 
-// read reads a file of the configuration, or its replacement in Source.Contents.
 func (d decoder) read(path string) ([]byte, error) {
 	for other, data := range d.contents {
 		if path == other || sameFile(path, other) {
@@ -125,7 +123,6 @@ func (d decoder) readIncluded(path string) ([]byte, error) {
 	return data, nil
 }
 
-// decodePart adds an included file to the configuration. It appends to lists and overwrites other values.
 func (d decoder) decodePart(path string) error {
 	data, err := d.readIncluded(path)
 	if err != nil {
@@ -151,8 +148,7 @@ func (d decoder) decodePart(path string) error {
 	return nil
 }
 
-// sortByPosition sorts the agents from index on by their position in the file. The parser returns [[agent]] and
-// [[agents]] as separate lists.
+// sortByPosition is needed because the parser returns [[agent]] and [[agents]] as separate lists.
 func (d decoder) sortByPosition(index int) {
 	slices.SortStableFunc(d.city.Agents[index:], func(a, b Agent) int {
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line),

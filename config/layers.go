@@ -27,8 +27,7 @@ func (c *City) Layers() []formula.Layer {
 	return out
 }
 
-// AutomationOptions returns the configuration's settings for automations. Schedules without a time zone use the
-// machine's time zone. The caller owns the result.
+// AutomationOptions returns the settings for automations. The caller owns the result.
 func (c *City) AutomationOptions() automation.Options {
 	a, pools := &c.Automations, []string{}
 	for i := range c.Agents {
@@ -52,7 +51,7 @@ type override struct {
 	origins map[string]Origin
 }
 
-// checkWork checks the settings for formulas, wisps and automations. It runs after all files are read.
+// checkWork runs after all files are read.
 func (d checker) checkWork() {
 	c := d.city
 	at := c.Origins["formulas.dir"]

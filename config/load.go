@@ -45,7 +45,7 @@ func Find(start string) (string, error) {
 	}
 }
 
-// WasCity reports whether a folder without a configuration was a city. If so, agents might still be running.
+// WasCity reports whether a folder without a configuration was a city.
 func WasCity(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, ".gc", "controller.lock"))
 	return err == nil
@@ -79,8 +79,6 @@ func Overriding(environ []string) []string {
 	return out
 }
 
-// overridden returns the key and the value that an environment entry sets. The path is "" if the entry overrides no
-// key.
 func overridden(kv string) (path, value string) {
 	name, value, _ := strings.Cut(kv, "=")
 	return map[string]string{"GC_SESSION": "session.provider", "GC_BEADS": "beads.provider",
@@ -104,8 +102,7 @@ func (d decoder) environment(environ []string) {
 	}
 }
 
-// revision returns the hash of the sources. It also covers missing rig folders, because creating them changes the
-// effect of the configuration, but omits unreadable sources.
+// revision covers missing rig folders, because creating them changes the effect of the configuration.
 func (d *loading) revision() string {
 	h := sha256.New()
 	for _, path := range d.city.Sources {

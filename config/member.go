@@ -17,7 +17,6 @@ func (a *Agent) Spec() pool.Spec {
 	return pool.Spec{Name: a.Qualified(), Min: a.Pool.Min, Max: a.Pool.Max}
 }
 
-// checkPools reports whether the total number of agents is within the limit.
 func (d checker) checkPools() bool {
 	c, total := d.city, 0
 	defer func() { d.rigChecked = nil }()
@@ -53,7 +52,6 @@ func (d checker) checkPools() bool {
 	return true
 }
 
-// allNames yields the names that an agent occupies: its own, and those of its pool's members.
 func (a *Agent) allNames(yield func(name string) bool) {
 	s := a.Spec()
 	if !yield(s.Name) || s.Max < 2 {

@@ -8,14 +8,11 @@ import (
 	"strings"
 )
 
-// warnsOnDuplicate reports whether gcity warns if two files set the key. For all other keys, the last file silently
-// wins.
 func (d decoder) warnsOnDuplicate(key string) bool {
 	table, _, _ := strings.Cut(key, ".")
 	return slices.Contains([]string{"workspace", "providers", "topologies"}, table)
 }
 
-// addDuplicate adds a warning or, if d.strict is set, an error.
 func (d decoder) addDuplicate(was, is Origin, key string) {
 	if was.File == "" || was.File == is.File || !d.warnsOnDuplicate(key) {
 		return

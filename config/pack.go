@@ -22,10 +22,9 @@ const (
 
 const packNeeds = "a topology needs [topology] with name and schema"
 
-// pack is the content of one topology file.
 type pack struct {
 	dir  string
-	file string // path of the file, as shown in an Origin
+	file string
 
 	Topology packTable
 	Formulas Formulas // the folder as written, later made absolute; "" = none
@@ -38,7 +37,6 @@ type pack struct {
 	partial   bool    // an included topology could not be read
 }
 
-// packTable is the [topology] table.
 type packTable struct {
 	Name, Version        string
 	RequiresGC           string `key:"requires_gc"`
@@ -46,7 +44,7 @@ type packTable struct {
 	Includes, CityAgents []string
 }
 
-// withIncludes returns a topology after those that it includes, without duplicates.
+// withIncludes returns a topology after those that it includes.
 func (p *pack) withIncludes() []*pack {
 	var out []*pack
 	var walk func(p *pack)
@@ -62,14 +60,12 @@ func (p *pack) withIncludes() []*pack {
 	return out
 }
 
-// packRef is a reference to a topology. A chain of references reveals cycles between topologies.
 type packRef struct {
 	dir, name string
-	at        Origin // position of the reference to the topology
+	at        Origin
 }
 
-// topology reads a topology and its includes, or returns nil after an error. chain contains the references to this
-// topology, to detect cycles.
+// topology returns nil after an error. chain contains the references to this topology.
 func (d composer) topology(dir, key string, chain []packRef) *pack {
 	ref := chain[len(chain)-1]
 	if i := slices.IndexFunc(chain[:len(chain)-1], func(r packRef) bool {

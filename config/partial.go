@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// LoadPartial returns the readable part of an invalid configuration, for callers that need only the store and the
-// agents' names. It returns nil if an error might affect these.
+// LoadPartial returns the readable part of an invalid configuration, or nil if an error might affect the store or the
+// agents' names.
 func (s Source) LoadPartial() *City {
 	dir, err := Canonical(s.Dir)
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// patch is one table that changes an agent that is declared elsewhere, such as [[patches.agents]] in city.toml.
+// patch is one table that changes an agent, such as [[patches.agents]] in city.toml.
 type patch struct {
-	table string // the table with the patch, for example "patches.agents"
+	table string
 	// dir may be omitted unless it names a rig
 	dir, name string
-	values    Agent // the agent's new values; Agent.Env contains the variables to add
+	values    Agent // Agent.Env contains the variables to add
 	remove    []string
 	origin    Origin
-	origins   map[string]Origin // position of each set key
+	origins   map[string]Origin
 }
 
 func (p *patch) matches(a *Agent) bool {
@@ -28,7 +28,6 @@ func (p *patch) matches(a *Agent) bool {
 
 const changesNothing = "changes nothing; add the keys that it should change, or remove this table"
 
-// patcher applies [[patches]] and [[rigs.overrides]] to agents, rigs, providers and watchdogs.
 type patcher struct{ *loading }
 
 func (d patcher) patchAgents() {
@@ -62,7 +61,6 @@ func (d patcher) patchAgents() {
 	}
 }
 
-// change applies a patch to an agent. It replaces values, adds variables, and then applies env_remove.
 func (d patcher) change(p *patch, a *Agent) {
 	a.Patches = append(slices.Clip(a.Patches), p.origin)
 	changed := d.copyValues(p, a, "agents")

@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// rigPatch is one [[patches.rigs]] table.
 type rigPatch struct{ rig Rig }
 
 func (d patcher) patchRigs() {

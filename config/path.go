@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// folderOf returns the folder of the file that contains o. Paths in a file are relative to the file's folder.
 func (c *City) folderOf(o Origin) string {
 	if filepath.IsAbs(o.File) {
 		return filepath.Dir(o.File)

@@ -17,7 +17,7 @@ var presetsText string
 type Preset struct {
 	Provider
 	Dialogs []Dialog
-	// arguments that start a conversation with the ID {id}, and arguments that resume the conversation
+	// arguments that start and resume a conversation with the ID {id}
 	Fresh, Resume []string
 	Hooks         string // kind of the program's hook files; "" = none
 }
@@ -25,9 +25,9 @@ type Preset struct {
 // Dialog is a question that a program might ask when it starts.
 type Dialog struct {
 	Name string `toml:"name"`
-	// strings on the screen that identify the question; white space matches any white space
+	// strings on the screen that identify the question
 	Says []string `toml:"says"`
-	Keys []string `toml:"keys"` // keys that answer the question, in the form of session.Keyer
+	Keys []string `toml:"keys"` // answer the question, in the form of session.Keyer
 }
 
 type presetTable struct {

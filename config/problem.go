@@ -11,7 +11,7 @@ import (
 type Problem struct {
 	Origin
 	Key     string // dotted path such as "agents.idle_timeout"; "" = the whole file
-	Message string // what is wrong, and how to fix it
+	Message string
 }
 
 func (p Problem) String() string {
@@ -29,7 +29,7 @@ func (p Problem) String() string {
 type Error struct {
 	Path     string // the city's folder
 	Problems []Problem
-	Warnings []Problem // warnings in addition to the errors
+	Warnings []Problem
 }
 
 func (e *Error) Error() string {

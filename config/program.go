@@ -14,11 +14,11 @@ import (
 
 // Program is an agent's program with its arguments and settings.
 type Program struct {
-	// key that selects the program, for example "agents.provider"; "" = the first preset that is found
+	// key such as "agents.provider"; "" = the first preset that is found
 	SelectedBy string
 	// start_command; "" = Command and Args
 	Line string
-	// effective values. Name is "" with a start_command, or if no program is found
+	// Name is "" with a start_command, or if no program is found
 	Provider
 	Dialogs []Dialog
 }
@@ -162,7 +162,6 @@ func (p *Provider) merge(other *Provider, mayCopy func(key string) bool) {
 	}
 }
 
-// withoutAnswers returns the questions without the keys that answer them. gcity then leaves the answers to the user.
 func withoutAnswers(all []Dialog) []Dialog {
 	out := slices.Clone(all)
 	for i := range out {
@@ -206,8 +205,6 @@ func (c *City) providerNames() []string {
 	return names
 }
 
-// provider returns the provider with this name, and adds it if it is new. Several files can declare parts of one
-// provider.
 func (c *City) provider(name string, at Origin) *Provider {
 	i := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
 	if i < 0 {

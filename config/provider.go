@@ -69,7 +69,6 @@ func (d providerChecker) checkPromptFlag(a *Agent) {
 	}
 }
 
-// warnIgnoredKeys reports keys that are ignored because a start_command is run unchanged.
 func (d providerChecker) warnIgnoredKeys(a *Agent) {
 	by, _ := d.city.programKey(a)
 	if !strings.HasSuffix(by, "start_command") {

@@ -11,24 +11,23 @@ import (
 	"strings"
 )
 
-// loading is the state of reading one configuration. Each step embeds it. It is not safe for concurrent use.
+// loading is the state of reading one configuration. Each step embeds it.
 type loading struct {
 	schema   keys.Schema
 	city     *City
-	strict   bool              // report an error if two files set the same key
-	contents map[string][]byte // the same as Source.Contents
+	strict   bool
+	contents map[string][]byte
 
-	file          string // name of the file that is being decoded, as used in problems
-	lines         []int  // offset of each line in the file
+	file          string
+	lines         []int
 	files         []string
-	size          int               // size of all files that were read so far, in bytes
-	hashes        map[string]string // hashes of the readable sources, by path
+	size          int // of all files so far, in bytes
+	hashes        map[string]string
 	failedSources failedSources
 
-	packs          map[string]*pack // topologies by folder; nil = invalid, or being read
-	packSchema     keys.Schema
-	providersAdded map[*pack]bool // topologies that have added their providers to the city
-	// watchdogs with a reported error about their agent
+	packs             map[string]*pack // topologies by folder; nil = invalid, or being read
+	packSchema        keys.Schema
+	providersAdded    map[*pack]bool
 	reportedWatchdogs map[string]bool
 
 	scripts      map[string]script
@@ -36,17 +35,17 @@ type loading struct {
 	agentsByName map[string]*Agent // agents, pools and members of pools, by qualified name
 
 	problems    []Problem
-	problemInfo []problemInfo // information about the problem with the same index
-	truncated   bool          // more than maxProblems were found
+	problemInfo []problemInfo // for the problem with the same index
+	truncated   bool
 	// rig of the current agent; "" = the city; nil = no agent
 	rigChecked *string
-	// indexes of the problems about unreadable topologies, by the topology's identity
+	// indexes of problems, by the topology's identity
 	topologyProblems map[string]int
 }
 
 type problemInfo struct {
-	cause      bool   // the problem might cause other errors, so it is reported first
-	withoutRig string // the message without the name of the rig
+	cause      bool // the problem might cause other errors, so it is reported first
+	withoutRig string
 	// rigs with the problem, "" for the city; nil = the problem is not about an agent
 	rigs []string
 }
@@ -83,7 +82,6 @@ func (d *loading) markCauses(start int) {
 	}
 }
 
-// affected returns text that lists the rigs with the problem. It returns "" if only one rig has the problem.
 func (a *problemInfo) affected() string {
 	const most = 12
 	if len(a.rigs) < 2 {
@@ -116,8 +114,7 @@ func (d *loading) problem(at int, key, format string, args ...any) {
 	d.addError(d.origin(at), key, fmt.Sprintf(format, args...))
 }
 
-// addError adds an error, and escapes its message, which can contain text from a file. An error in a shared topology is
-// reported once.
+// addError escapes the message, which can contain text from a file. An error in a shared topology is reported once.
 func (d *loading) addError(o Origin, key, msg string) {
 	p := Problem{Origin: o, Key: visible(key), Message: visible(msg)}
 	same := d.withoutRig(p.Message)
@@ -147,7 +144,6 @@ func (d *loading) origin(at int) Origin {
 	return Origin{File: d.file, Line: line + 1, Column: at - d.lines[line] + 1}
 }
 
-// warn adds a warning. It drops a repeated message about the same key.
 func (d *loading) warn(at int, key, msg string) {
 	key = visible(key)
 	if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
@@ -174,7 +170,6 @@ func (d *loading) failed(key string) bool {
 	return slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Key == key })
 }
 
-// failure returns all problems as an *Error. Possible causes of other errors come first.
 func (d *loading) failure() *Error {
 	order := make([]int, len(d.problems))
 	for i := range order {
@@ -205,7 +200,6 @@ func (d *loading) failure() *Error {
 	return &Error{Path: d.city.Path, Problems: d.problems, Warnings: d.city.Warnings}
 }
 
-// addTopologyError reports that a topology cannot be used. It reports this only once per topology.
 func (d *loading) addTopologyError(at Origin, key, known string, err error) {
 	before := len(d.problems)
 	if wrong, is := errors.AsType[toml.Problems](err); is {

@@ -23,7 +23,7 @@ func (d rigChecker) rigs() {
 		return
 	}
 	names, taken := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
-	var looking []*Rig // rigs with a check of their folder in progress; all checks are concurrent
+	var looking []*Rig
 	began := time.Now()
 	prefixes := map[string]*Rig{c.Prefix(): nil}
 	for i := range c.Rigs {
@@ -118,7 +118,6 @@ func prefixOf(name string) string {
 	return strings.ToLower(b.String()[:min(b.Len(), keys.MaxPrefix)])
 }
 
-// splitCamelCase splits a word before each capital letter that does not follow a capital letter.
 func splitCamelCase(word string) []string {
 	var out []string
 	start := 0
@@ -130,7 +129,6 @@ func splitCamelCase(word string) []string {
 	return append(out, word[start:])
 }
 
-// folder makes a rig's path absolute and starts checking the folder.
 func (d rigChecker) folder(r *Rig) bool {
 	path, err := resolve(d.city.Path, d.city.folderOf(r.Origins["path"]), r.Path)
 	if err != nil {
@@ -142,7 +140,6 @@ func (d rigChecker) folder(r *Rig) bool {
 	return true
 }
 
-// checkedFolder waits for the check. It rejects a folder that another rig uses.
 func (d rigChecker) checkedFolder(r *Rig, since time.Time, taken map[string]*Rig) {
 	saw, _ := files.CheckFolder(r.Path, since)
 	r.Problem = visible(saw.Problem)

@@ -21,8 +21,6 @@ func (d checker) checkRoutes() {
 	}
 }
 
-// invalidTarget returns why a rig's default target is invalid, or "". It looks in the rig, then in the city, and then
-// at names without rigs. "pool:" requires a pool.
 func (d checker) invalidTarget(r *Rig) string {
 	name, forced := strings.CutPrefix(strings.TrimSpace(r.DefaultSlingTarget), "pool:")
 	fits := func(q string) bool {

@@ -20,8 +20,7 @@ import (
 	"gcity/restart"
 )
 
-// TOML returns the effective configuration as one file that can be loaded, with origins as comments. Secrets are ***.
-// Comments mark what a single file cannot express.
+// TOML returns the effective configuration as one file, with origins as comments. Secrets are ***.
 func (c *City) TOML() string {
 	body := printer{c}.tables()
 	var b strings.Builder
@@ -72,8 +71,6 @@ func (c printer) tables() string {
 	return b.String()
 }
 
-// writeNamed writes the tables of the providers. A provider that replaces its preset is written as a patch with
-// _replace.
 func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	for i := range c.Providers {
 		p := &c.Providers[i]
@@ -207,7 +204,7 @@ func (c printer) scriptFromHere(a *Agent) string {
 	return folder + "/" + script
 }
 
-// shown returns a field's value as TOML. It hides secrets, because command lines can contain them.
+// shown hides secrets, because command lines can contain them.
 func (c printer) shown(field any) string {
 	if !c.showSecrets {
 		field = redacted(field)
@@ -263,8 +260,6 @@ func redacted(field any) any {
 	return field
 }
 
-// writeRows writes keys with their values, and their origins as comments. It aligns the origins if the values are
-// short.
 func writeRows(b *strings.Builder, indent string, rows []row) {
 	const widest = 56
 	width := 0
@@ -289,8 +284,7 @@ func tomlKey(s string) string {
 	return cmp.Or(map[bool]string{true: s}[bare], toml.Quote(s))
 }
 
-// Explain describes an agent, pool or rig with all effective values. For a member, it describes the pool. The error is
-// ErrNoAgent for an unknown name, and ErrAmbiguous for an ambiguous one.
+// Explain describes an agent, pool or rig with all effective values. The error is ErrNoAgent or ErrAmbiguous.
 func (c *City) Explain(name string) (string, error) {
 	var parts []string
 	a, member, err := c.find(name)

@@ -12,8 +12,6 @@ var mark = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{ *\.ConfigDir *\}\}`)
 })
 
-// movedRows converts the rows of a topology's agent for city.toml. It also returns notes about values that cannot be
-// written there.
 func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	folder := c.folderOf(a.Origin)
 	quoted := strings.Trim(toml.Quote(folder), `"`)

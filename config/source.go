@@ -17,12 +17,12 @@ import (
 // Source says which files a configuration consists of and how to read them.
 type Source struct {
 	Dir    string
-	Files  []string // absolute paths of files that are read after the included files
+	Files  []string // absolute paths, read after the included files
 	Strict bool     // two files must not set the same key
-	// "K=V" entries that take precedence over the files: GC_SESSION, GC_BEADS, GC_EVENTS
+	// "K=V" entries that take precedence over the files
 	Environ []string
 
-	// contents that replace those of included files and topologies, by absolute path
+	// replace included files and topologies, by absolute path
 	Contents map[string][]byte
 }
 
@@ -95,7 +95,6 @@ func (s Source) isDataOnly(data []byte) bool {
 	return len(s.Files) == 0 && !slices.ContainsFunc(keys, has)
 }
 
-// decode reads as much of a configuration as possible.
 func (s Source) decode(data []byte) *loading {
 	d, root := s.parseCity(data)
 	if root == nil {
@@ -108,7 +107,6 @@ func (s Source) decode(data []byte) *loading {
 	return d
 }
 
-// parseCity parses city.toml. The root is nil if the file is invalid.
 func (s Source) parseCity(data []byte) (*loading, *toml.Node) {
 	path := filepath.Join(s.Dir, FileName)
 	d := &loading{schema: keys.City(), hashes: map[string]string{path: files.Sum(data)},
@@ -131,13 +129,13 @@ func (d decoder) decodeAll(root *toml.Node, additional []string) {
 
 // Inputs contains the files and folders from which a configuration is read.
 type Inputs struct {
-	Files   []string // city.toml is first; some files might be unreadable
-	Trees   []string // folders of topologies, with all their files
-	Rigs    []string // folders of rigs; only whether they exist matters
-	Folders []string // folders of fragments and overlays, sorted; they might be missing
+	Files   []string // city.toml is first
+	Trees   []string // folders of topologies
+	Rigs    []string // folders of rigs
+	Folders []string // folders of fragments and overlays, sorted
 }
 
-// Inputs returns the inputs on disk, except those that only unreadable files refer to.
+// Inputs returns the inputs on disk.
 func (s Source) Inputs() (Inputs, error) {
 	data, err := files.ReadSource(filepath.Join(s.Dir, FileName))
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 // ParseTOML parses the content of a city.toml as TOML.
 func ParseTOML(data []byte) (*toml.Node, []*toml.Fault) { return parseTOML(data, cityNeeds) }
 
-// parseTOML parses a configuration file. The hint is appended to the error for a file without keys.
 func parseTOML(data []byte, hint string) (*toml.Node, []*toml.Fault) {
 	if len(data) > files.MaxSize {
 		return nil, []*toml.Fault{files.TooLarge()}

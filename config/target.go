@@ -20,19 +20,19 @@ var (
 	ErrAmbiguous = errors.New("the name is ambiguous")
 )
 
-// Target is the agent, pool, rig or city that a key `suspended` applies to. An unqualified name must be unique. The
+// Target is the agent, pool, rig or city that a `suspended` key applies to. An unqualified name must be unique. The
 // empty Target is the city.
 type Target struct{ Agent, Rig string }
 
-// Flag is the position of a key `suspended`.
+// Flag is the position of a `suspended` key.
 type Flag struct {
 	File string // as in Origin.File
 	// "workspace", "rigs", "agents", "patches.agents", "patches.rigs" or "rigs.overrides"
 	List      string
-	Dir, Name string // dir and name of the table, as written
+	Dir, Name string // as written
 	Rig       string // the rig, if List is "rigs.overrides"
 	On        bool   // the effective value
-	NoTable   bool   // the table does not exist yet, which is possible only in "patches.agents"
+	NoTable   bool   // the table does not exist yet
 }
 
 // SuspendedFlag returns the position of the key `suspended` for a target.
@@ -106,12 +106,11 @@ func (c *City) flagOfRig(name string) (Flag, error) {
 	return Flag{File: r.Origin.File, List: "rigs", Name: name, On: r.Suspended}, nil
 }
 
-// find returns the agent or pool with this name. It accepts a unique name without its rig, and for a member, it returns
-// the pool and the member's qualified name.
+// find accepts a unique name without its rig. For a member, it returns the pool and the member's qualified name.
 func (c *City) find(name string) (a *Agent, member string, err error) {
 	type match struct {
 		agent *Agent
-		index int // index of the member, 0 = the agent itself
+		index int // 0 = the agent itself
 	}
 	var exact, bare []match
 	for i := range c.Agents {
@@ -162,7 +161,6 @@ func (c *City) missing(name string) error {
 		As(ErrNoAgent)
 }
 
-// agentNames returns the names of all agents and pools, with and without their rigs.
 func (c *City) agentNames() []string {
 	var names []string
 	for i := range c.Agents {

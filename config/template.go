@@ -24,7 +24,7 @@ type Expanded struct {
 	Script       string // absolute path of session_setup_script; "" = none
 }
 
-// Expand expands an agent's templates without I/O. It returns the same problems that Load reports.
+// Expand expands an agent's templates without I/O.
 func (c *City) Expand(a *Agent) (Expanded, []Problem) {
 	out, v := Expanded{Dir: c.Path}, c.vars(a)
 	var problems []Problem

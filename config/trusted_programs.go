@@ -74,7 +74,6 @@ func (r *programList) fileOf(at Origin) string {
 	return filepath.Join(r.city.Path, cmp.Or(at.File, FileName))
 }
 
-// provider adds a provider if it is a script or another program in the city's folder.
 func (r *programList) provider(what string, at Origin, name string) {
 	_, program, external := session.External(name)
 	switch {
@@ -132,8 +131,8 @@ func (r *programList) agent(a *Agent) {
 	r.provider("session provider of "+name, at("session"), a.Session)
 }
 
-// envOf formats variables for users. They must see the variables before they trust a city, because PATH and LD_PRELOAD
-// determine which programs run.
+// envOf formats variables for users, who must see them before they trust a city: PATH and LD_PRELOAD determine which
+// programs run.
 func envOf(env map[string]string) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {

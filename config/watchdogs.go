@@ -63,7 +63,6 @@ func (d watchdogChecker) watchdogs() {
 	d.checkTriageCycles(triageAgents)
 }
 
-// at returns the origin of the first key that is set, or the table's origin if no key is set.
 func (w *Watchdog) at(keys ...string) (Origin, string) {
 	for _, k := range keys {
 		if o, written := w.Origins[k]; written {
@@ -93,8 +92,6 @@ func (d watchdogChecker) agentsOf(w *Watchdog) {
 	}
 }
 
-// invalidAgent returns the reason why a name does not refer to a single agent. It returns "" if an unreadable file
-// might declare the name.
 func (d watchdogChecker) invalidAgent(w *Watchdog, name string) string {
 	a := d.agentsByName[name]
 	rig, _ := cutRig(name)
@@ -143,8 +140,7 @@ func (d watchdogChecker) checkDependencies(triageAgents map[string]*Watchdog) {
 	}
 }
 
-// checkTriageCycles reports cycles of watchdogs that watch each other's triage agents. No other agent would notice the
-// failure of these agents.
+// checkTriageCycles reports watchdogs that watch each other's triage agents: nothing else would notice their failure.
 func (d watchdogChecker) checkTriageCycles(triageAgents map[string]*Watchdog) {
 	watches := func(triage string) *Watchdog {
 		if w := triageAgents[triage]; w != nil && triageAgents[w.Watches] != nil {
@@ -178,7 +174,7 @@ func (d watchdogChecker) addTriageCycle(path []*Watchdog, reported map[*Watchdog
 		reported[w] = true
 		steps = append(steps, fmt.Sprintf("%s (%s)", w.Qualified(), w.Origins["watches"]))
 	}
-	if len(path) < 2 { // the agent watches its own triage agent; this error is already reported
+	if len(path) < 2 { // the agent watches its own triage agent; already reported
 		return
 	}
 	steps = append(steps, path[0].Qualified())
@@ -186,14 +182,14 @@ func (d watchdogChecker) addTriageCycle(path []*Watchdog, reported map[*Watchdog
 		"would check itself: "+strings.Join(steps, " → ")+"; remove one of these watchdogs")
 }
 
-// Watchdog is one [[watchdogs]] table. It monitors one agent.
+// Watchdog is one [[watchdogs]] table.
 type Watchdog struct {
 	Name            string
-	Rig             string // the rig of the watchdog, "" = the city
+	Rig             string // "" = the city
 	Watches, Triage string // qualified names of agents; Triage "" = the thresholds decide
 	Every           time.Duration
-	Heartbeat       string // absolute path of a file
-	Topology        string // absolute path of the topology that declares the watchdog; "" = none
+	Heartbeat       string // absolute path
+	Topology        string // absolute path of the declaring topology; "" = none
 	Fresh           time.Duration
 	VeryStale       time.Duration // greater than Fresh
 	Nudge, Wake     string
@@ -207,5 +203,4 @@ type Watchdog struct {
 	Origins map[string]Origin
 }
 
-// watchPatch is one [[patches.watchdogs]] table.
 type watchPatch struct{ values Watchdog }

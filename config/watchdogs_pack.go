@@ -103,8 +103,6 @@ func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
 	return changes
 }
 
-// qualify returns the qualified name of an agent in the watchdog's rig. If the rig has no such agent, it returns the
-// name unchanged.
 func (d watchdogChecker) qualify(w *Watchdog, name string) string {
 	if q := w.Rig + "/" + name; w.Rig != "" && d.agentsByName[q] != nil {
 		return q
@@ -119,8 +117,7 @@ func (d watchdogChecker) qualifyAddress(w *Watchdog, to string) string {
 	return d.qualify(w, to)
 }
 
-// heartbeatOf returns the absolute path of a heartbeat file. It never uses a topology's folder, because topologies are
-// shared.
+// heartbeatOf never uses a topology's folder, because topologies are shared.
 func (d watchdogChecker) heartbeatOf(w *Watchdog, at Origin) (string, error) {
 	c := d.city
 	if w.Topology == "" || at.File != w.Origin.File || strings.HasPrefix(w.Heartbeat, "//") ||

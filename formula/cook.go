@@ -16,8 +16,7 @@ const maxCooked = 4 << 20
 // maxHeading is the maximum length, in bytes, of a title that is taken from a description.
 const maxHeading = 120
 
-// Molecule is the work that a formula describes: a root, and a child for each step. A store saves all of its beads or
-// none.
+// Molecule is the work that a formula describes: a root, and a child for each step.
 type Molecule struct {
 	Root  Item
 	Steps []Item // in the formula's order
@@ -33,8 +32,8 @@ type Item struct {
 }
 
 // Cook expands a formula with values for its variables. It replaces {{name}} with the variable's value or default, or
-// with "". It leaves undeclared names unchanged, and does not expand inserted values again. It returns an error if a
-// variable is unknown or missing, or if a value makes a title invalid.
+// with "". It leaves undeclared names unchanged. It returns an error if a variable is unknown or missing, or if a value
+// makes a title invalid.
 func Cook(f *Formula, vars map[string]string) (Molecule, error) {
 	values, err := f.values(vars)
 	if err != nil {

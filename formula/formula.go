@@ -28,7 +28,7 @@ const (
 // Formula is a valid formula, as read from its file.
 type Formula struct {
 	Name        string
-	Description string // can contain {{variables}}, like the titles and descriptions of steps
+	Description string // can contain {{variables}}
 	Version     string
 	Vars        []Var  // in file order
 	Steps       []Step // in file order; at least one
@@ -52,8 +52,7 @@ type Step struct {
 	Needs                  []string // IDs of the steps that must be done first
 }
 
-// Parse parses a formula. The parameter file is the file name in problems. The error is a toml.Problems with all
-// problems.
+// Parse parses a formula. file is the file name in problems. The error is a toml.Problems.
 func Parse(file string, data []byte) (*Formula, error) {
 	return read(toml.Read(file, data, MaxSize), file)
 }

@@ -14,13 +14,13 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Layer is a folder with formulas, and with automations in its subfolder "automations". A list of layers begins with
-// the layer that has the lowest precedence.
+// Layer is a folder with formulas, and with automations in its subfolder "automations". Lists of layers begin with the
+// lowest precedence.
 type Layer struct {
 	Dir   string // absolute path; the folder might be missing
 	Title string // for display: "city", "topology base", "rig demo"
-	Rig   string // the rig that the layer belongs to; "" = the city
-	Root  string // folder of the layer's topology; "" = not part of a topology
+	Rig   string // "" = the city
+	Root  string // folder of the layer's topology; "" = none
 }
 
 // Source is the file that defines a formula.
@@ -31,8 +31,7 @@ type Source struct {
 }
 
 // Resolve finds the formulas in layers, sorted by name. A file in a higher layer replaces files with the same name in
-// lower layers, even if it is broken. Resolve returns an error for a folder that cannot be read, because it can contain
-// formulas.
+// lower layers, even if it is broken. An unreadable folder is an error.
 func Resolve(layers []Layer) ([]Source, error) {
 	found := map[string]Source{}
 	for _, l := range layers {
@@ -55,8 +54,7 @@ func Resolve(layers []Layer) ([]Source, error) {
 	}), nil
 }
 
-// Find reads the formula with this name. The parameter candidates is the result of Resolve. The error for an unknown
-// name suggests a similar one.
+// Find reads the formula with this name. candidates is the result of Resolve.
 func Find(name string, candidates []Source) (*Formula, error) {
 	i, ok := slices.BinarySearchFunc(candidates, name, func(s Source, name string) int {
 		return cmp.Compare(s.Name, name)

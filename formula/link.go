@@ -20,8 +20,8 @@ type Linked struct {
 }
 
 // Link makes dir contain a symbolic link to the file of each selected formula. dir is a folder in the ".beads" folder
-// of a city or rig; see disk.OwnFolder. Link removes all other links that are named like formulas, but never touches
-// regular files. It replaces each link atomically. After an error, it continues with the remaining links.
+// of a city or rig. Link removes all other links that are named like formulas, but never touches regular files. After
+// an error, it continues with the remaining links.
 func Link(dir string, selected []Source) (Linked, error) {
 	var done Linked
 	var errs []error

@@ -6,7 +6,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// warnUndeclared warns about {{names}} that are not variables. They may be typos, or meant for another program.
 func (f *Formula) warnUndeclared(root toml.Table) {
 	names := make([]string, len(f.Vars))
 	for i, v := range f.Vars {

@@ -68,8 +68,7 @@ func cycleText(ring []string) string {
 	return "these steps wait for each other: " + strings.Join(append(shown, ring[0]), " → ")
 }
 
-// cycles returns the cycles of steps, each from its first step in the file. The search is not recursive, because a
-// chain can contain all steps.
+// cycles is not recursive, because a chain can contain all steps.
 func cycles(all []Step, at map[string]int) [][]string {
 	const (
 		fresh = iota

@@ -18,8 +18,7 @@ import (
 var system embed.FS
 
 // System writes the built-in formulas to system/formulas in the runtime folder, and returns that folder as the lowest
-// layer. It does not rewrite files that are up to date. It removes all other files except recent temporary files, which
-// another process might be writing.
+// layer. It removes other files, except recent temporary files.
 func System(runtime string) (Layer, error) {
 	dir := filepath.Join(runtime, "system", "formulas")
 	if err := unpack(dir); err != nil {

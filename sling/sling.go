@@ -25,7 +25,6 @@ import (
 
 const slingLimit = 30 * time.Second
 
-// changeTries is the maximum number of attempts to change a bead while other processes keep changing it.
 const changeTries = 8
 
 // Slinger assigns work to agents and pools. Its fields must not change after the first use.
@@ -42,14 +41,14 @@ type Slinger struct {
 // Result is the result of assigning work.
 type Result struct {
 	Bead    beads.Bead
-	Events  []events.Event // the events for the changes, in order; empty = nothing has changed
+	Events  []events.Event // for the changes, in order; empty = nothing has changed
 	Message string
 
-	created []createdBeads // beads and molecules that this request has created, in order
+	created []createdBeads
 }
 
 type createdBeads struct {
-	root beads.Bead // the bead, or the molecule's root, as it was created
+	root beads.Bead
 	// previous version of the bead that the molecule belongs to; zero = none
 	of    beads.Bead
 	store beads.Store
@@ -58,8 +57,8 @@ type createdBeads struct {
 type assignee struct {
 	agent, pool string
 	rig         string
-	by          *config.Agent // the agent's or pool's configuration; nil if removed
-	note        string        // a remark to append to the reply
+	by          *config.Agent // nil if the agent or pool was removed
+	note        string
 }
 
 func (h *assignee) name() string { return cmp.Or(h.agent, h.pool) }
@@ -133,7 +132,7 @@ type job struct {
 type locatedBead struct {
 	bead  beads.Bead
 	store beads.Store
-	rig   string // rig of the store; "" = the store of the city
+	rig   string // rig of the store; "" = the city
 }
 
 func (s *Slinger) find(ctx context.Context, id string) (f locatedBead, err error) {
@@ -196,7 +195,7 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 	}
 	recipe, from := req.Formula, ""
 	byDefault := recipe == "" && to.defaultFormula() != "" && !req.NoFormula
-	if byDefault { // check this before anything is created
+	if byDefault { // before anything is created
 		if _, err := s.cook(to.defaultFormula(), to.rig,
 			valuesFor(beads.Bead{ID: "new", Title: req.Title}, req)); err != nil {
 			return err
@@ -227,7 +226,6 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 	return s.runSlingQuery(ctx, store, req, to, out)
 }
 
-// assign assigns a bead to the agent or pool. It retries if other processes change the bead at the same time.
 func (s *Slinger) assign(ctx context.Context, f locatedBead, molecule string, j job) error {
 	store, b, req, to, out := f.store, f.bead, j.req, j.to, j.out
 	for try := range changeTries {

@@ -12,7 +12,6 @@ import (
 	"gcity/city"
 )
 
-// undoLimit is the timeout for closing the beads of work that could not be assigned.
 const undoLimit = 20 * time.Second
 
 func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) error {
@@ -43,8 +42,6 @@ func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) e
 	return e
 }
 
-// taken describes how an agent or pool has taken a bead, or returns "". A sling_query can fail after it has assigned
-// the work.
 func taken(as, now beads.Bead) string {
 	newPool := func(l string) bool {
 		return strings.HasPrefix(l, city.PoolLabel) && !slices.Contains(as.Labels, l)
@@ -60,8 +57,7 @@ func taken(as, now beads.Bead) string {
 	return ""
 }
 
-// latest reads the created beads again, parents before children, and the bead that the molecule belongs to. It fails if
-// an agent or pool has taken one of these beads.
+// latest reads the created beads again, parents before children. It fails if an agent or pool has taken one of them.
 func (m createdBeads) latest(ctx context.Context) (line []beads.Bead, of beads.Bead, err error) {
 	root, err := m.store.Get(ctx, m.root.ID)
 	if err == nil && m.of.ID != "" {

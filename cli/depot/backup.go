@@ -10,7 +10,7 @@ import (
 	"gcity/cli/workstore"
 )
 
-// BuiltIn returns d's store if it is the built-in one. Otherwise it returns an error.
+// BuiltIn returns the store if it is the built-in one, or an error.
 func (d *Store) BuiltIn() (workstore.EmbeddedStore, error) {
 	s, ok := d.Store.(workstore.EmbeddedStore)
 	if !ok {
@@ -21,8 +21,7 @@ func (d *Store) BuiltIn() (workstore.EmbeddedStore, error) {
 	return s, nil
 }
 
-// BackupFor returns the path of the backup that the arguments name. Without arguments, it returns the path of the
-// newest backup.
+// BackupFor returns the path of the backup in args, or of the newest backup.
 func (d *Store) BackupFor(args []string) (string, error) {
 	if len(args) > 0 {
 		from, err := filepath.Abs(args[0])

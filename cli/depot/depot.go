@@ -31,13 +31,13 @@ const (
 type Store struct {
 	workstore.Store
 	workstore.Place
-	City   string            // the city's folder, which contains the event log
+	City   string            // the city's folder
 	Places []workstore.Place // the city, then its rigs
-	// the user selected the store, so it is searched before the store with the ID's prefix
+	// the user selected the store, so it is searched first
 	explicit bool
 }
 
-// Count returns how many beads match a query. If the store is not a beads.Counter, Count lists the beads.
+// Count returns how many beads match a query.
 func (d *Store) Count(ctx context.Context, q beads.Query) (int, error) {
 	if s, ok := d.Store.(beads.Counter); ok {
 		return s.Count(ctx, q)
@@ -57,7 +57,7 @@ func (d *Store) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 		d.By.Provider, d.Title(), errors.ErrUnsupported)
 }
 
-// PlacesIn returns the city and its rigs. It also works with an invalid configuration, so that agents can keep working.
+// PlacesIn returns the city and its rigs, even if the configuration is invalid.
 func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, error) {
 	c, invalid := folder.LoadCity(dir)
 	if invalid == nil {
@@ -79,8 +79,6 @@ func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, e
 	return nil, folder.NeedsFile(invalid, folder.UnknownWork)
 }
 
-// openStore opens the store that rig, --city, BEADS_DIR or GC_RIG selects, in this order. The default is the current
-// city's store.
 func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -145,7 +143,7 @@ func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	return c
 }
 
-// WorkProblem converts a store's error to a city.Error if that kind of error has its own exit code.
+// WorkProblem converts store errors that have their own exit code to a city.Error.
 func WorkProblem(err error) error {
 	var invalid *beads.Invalid
 	code := city.Code("")
@@ -169,8 +167,8 @@ type beadEvent struct {
 	Assignee string       `json:"assignee,omitempty"`
 	ParentID string       `json:"parent_id,omitempty"`
 	Labels   []string     `json:"labels,omitempty"`
-	Depth    int          `json:"depth,omitempty"` // see automation.Depth
-	Op       string       `json:"op,omitempty"`    // the operation; see CreateOnce
+	Depth    int          `json:"depth,omitempty"`
+	Op       string       `json:"op,omitempty"`
 }
 
 // ReportChange reports a change to a bead as an event.
@@ -202,7 +200,7 @@ func Emit(ctx context.Context, e *env.Env, dir string, ev events.Event) error {
 	return nil
 }
 
-// ReadyStore creates the store of a city or a rig, as a controller does when it first uses the store.
+// ReadyStore creates the store of a city or a rig if it is missing.
 func ReadyStore(ctx context.Context, e *env.Env, p workstore.Place) (err error) {
 	s, err := e.Store(p)
 	if err != nil {

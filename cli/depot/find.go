@@ -36,8 +36,7 @@ func (d *Store) route(id string) []workstore.Place {
 	return out
 }
 
-// Find looks for a bead in all stores, even if one fails. It returns the bead and its store. closeOther closes that
-// store unless it is d.
+// Find returns a bead and its store. It searches all stores. closeOther closes the bead's store unless it is d.
 func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, has *Store,
 	closeOther func(), err error) {
 	nothing := func() {}
@@ -90,11 +89,10 @@ func notFound(id string, places []workstore.Place, lost []string) error {
 	return fmt.Errorf("%w%s", beads.NotFound(id), text)
 }
 
-// AllStores is a store that lists and counts the beads in all of a city's stores. All other operations use only the
-// first store.
+// AllStores lists and counts the beads of all stores of a city. Other operations use only the first store.
 type AllStores struct {
-	workstore.Store // the first store, used for everything except List and Count
-	others          []*Store
+	workstore.Store
+	others []*Store
 }
 
 func all(e *env.Env, d *Store) *Store {
@@ -114,7 +112,7 @@ func all(e *env.Env, d *Store) *Store {
 	return &Store{Store: entry, Place: d.Place, City: d.City, Places: d.Places}
 }
 
-// WithAll calls the given function with d or, for --all, with all of the city's stores.
+// WithAll calls run with d or, for --all, with all of the city's stores.
 func WithAll(e *env.Env, c *cobra.Command, d *Store, everything bool,
 	run func(*Store) error) (err error) {
 	switch {

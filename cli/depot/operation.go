@@ -19,18 +19,16 @@ import (
 	"gcity/internal/disk"
 )
 
-// An operation is a change with a name that the caller chooses. Repeating the command does not repeat the change. It
-// only writes the event if that is missing.
+// An operation is a change with a name that the caller chooses. A repeated command does not repeat the change.
 
 const (
-	operationLabel = "op:" // prefix of the label that names the operation that created a bead
-	operationLimit = 64    // maximum length of an operation's name, in bytes
-	operationPast  = 1000  // how many of a bead's events are searched for an operation
+	operationLabel = "op:"
+	operationLimit = 64 // length of an operation's name, in bytes
+	operationPast  = 1000
 	operationPoll  = 20 * time.Millisecond
 )
 
-// holdOperation takes the city's lock for operations, so that two commands with the same --op do not both make the
-// change.
+// holdOperation locks the city's operations, so that two commands with the same --op do not both make the change.
 func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() error, err error) {
 	if e.Op == "" {
 		return func() error { return nil }, nil
@@ -79,8 +77,8 @@ func checkOperation(e *env.Env) error {
 	return nil
 }
 
-// CreateOnce creates a bead, or returns the bead of the same operation. It also reports whether the log contains that
-// bead's event.
+// CreateOnce creates a bead, or returns the bead of the same operation. announced means that the log contains its
+// event.
 func CreateOnce(ctx context.Context, e *env.Env, d *Store, b beads.Bead) (made beads.Bead,
 	announced bool, err error) {
 	if err := checkOperation(e); err != nil {

@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// OldestFirst returns a page of events in display order, which is oldest first.
+// OldestFirst returns a copy of the events, oldest first.
 func OldestFirst(page []events.Event) []events.Event {
 	page = slices.Clone(page)
 	slices.SortFunc(page, func(x, y events.Event) int { return cmp.Compare(x.Seq, y.Seq) })
@@ -45,7 +45,7 @@ func eventColor(kind string) string {
 	}
 }
 
-// WriteEventLines writes events without sequence numbers. It writes dates only if some event is not from today.
+// WriteEventLines writes events without sequence numbers.
 func (p *Printer) WriteEventLines(indent string, page []events.Event) {
 	var times []time.Time
 	for _, e := range page {

@@ -18,7 +18,7 @@ func (p *Printer) Fact(label, text string) {
 	}
 }
 
-// FactLine is like Fact, for text from other programs. It truncates the text to the terminal's width.
+// FactLine is like Fact, but truncates the text to the terminal's width.
 func (p *Printer) FactLine(label, text string) {
 	if w := p.Columns(); w > 0 {
 		text = ansi.Truncate(SafeLine(text), max(0, w-factIndent), "…")

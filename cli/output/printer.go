@@ -15,7 +15,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// Colors and styles in tables, as SGR codes. Every terminal and every theme has the sixteen standard colors.
+// SGR codes of colors and styles.
 const (
 	Red    = "31"
 	Green  = "32"
@@ -97,8 +97,7 @@ func Plain(text string) Cell { return Cell{Text: text} }
 // Tinted returns a Cell with a color.
 func Tinted(text, color string) Cell { return Cell{text, color} }
 
-// Table writes aligned columns, two spaces apart, without trailing spaces. It truncates each line to width columns. A
-// width of 0 means no limit.
+// Table writes aligned columns. It truncates each line to width columns; 0 means no limit.
 func (p *Printer) Table(w io.Writer, width int, head []string, rows [][]Cell) error {
 	widths := make([]int, len(head))
 	for i, h := range head {
@@ -172,7 +171,7 @@ func Fold(text string, width int, indent string) string {
 }
 
 // Hang breaks text at spaces into lines of at most width columns. The first line begins with the string first; the
-// others begin with hang spaces. Hang does not split words.
+// others begin with hang spaces.
 func Hang(first string, hang int, text string, width int) string {
 	line, at, empty := first, ansi.StringWidth(first), true
 	var b strings.Builder
@@ -193,7 +192,7 @@ func Hang(first string, hang int, text string, width int) string {
 }
 
 // HangTable returns names and their descriptions in two aligned columns. least is the minimum width of the first
-// column. If that column is wider than half of width, each description starts below its name.
+// column.
 func HangTable(rows [][2]string, least, width int) string {
 	widest := least
 	for _, r := range rows {
@@ -233,7 +232,7 @@ func (p *Printer) TextWidth() int {
 	return 80
 }
 
-// Columns returns the maximum width of tables. It returns 0, which means no limit, if stdout is not a terminal.
+// Columns returns the maximum width of tables, or 0 for no limit if stdout is not a terminal.
 func (p *Printer) Columns() int {
 	if !p.OutTTY {
 		return 0
@@ -244,7 +243,7 @@ func (p *Printer) Columns() int {
 	return 80
 }
 
-// StateColor returns the color for an agent's state, by urgency.
+// StateColor returns the color for an agent's state.
 func StateColor(s city.State) string {
 	switch s {
 	case city.Running:
@@ -310,7 +309,7 @@ const (
 // Clock formats a time of day. It includes the date if that is not today's.
 func (p *Printer) Clock(t time.Time) string { return p.Stamps([]time.Time{t})(t) }
 
-// Stamps returns a function that formats the given times. If one of them is not from today, it formats all with dates.
+// Stamps returns a function that formats times, with dates if one of the given times is not from today.
 func (p *Printer) Stamps(all []time.Time) func(time.Time) string {
 	layout, now := timeOfDay, p.Now().Local()
 	for _, t := range all {
@@ -337,10 +336,10 @@ func ByteSize(n uint64) string {
 	return fmt.Sprintf("%.0f %ciB", value, "KMGTPE"[unit-1])
 }
 
-// Warn prints a warning on stderr. It does not affect the exit code.
+// Warn prints a warning on stderr.
 func (p *Printer) Warn(text string) {
 	_, _ = p.Err.Write([]byte(p.Tint(p.ErrTTY, Yellow, "warning:") + " " + SafeLine(text) + "\n"))
 }
 
-// PrintProgress prints progress on stderr, because only results go to stdout.
+// PrintProgress prints a line on stderr.
 func (p *Printer) PrintProgress(line string) { _, _ = p.Err.Write([]byte(SafeLine(line) + "\n")) }

@@ -9,8 +9,7 @@ import (
 // SafeLine converts any text to one line without control sequences.
 func SafeLine(s string) string { return screen.Plain(s) }
 
-// SafeLead is like SafeLine, but for text with one item per line. It returns the first item and how many others there
-// are.
+// SafeLead returns the first item of a list with one item per line, and the number of others.
 func SafeLead(s string) string {
 	one, others := screen.FirstItem(s)
 	return one + others

@@ -5,7 +5,7 @@ import "gcity/city"
 // AgentShape is the JSON form of an agent, as in the API. Resource usage is null if it was not measured.
 type AgentShape struct {
 	city.Agent
-	// always nil; hides the field Usage of the embedded city.Agent
+	// always nil, to hide city.Agent.Usage
 	Usage *city.Usage `json:"usage,omitempty"`
 	CPU   *float64    `json:"cpu"` // percentage of one processor
 	RSS   *int64      `json:"rss"` // in bytes

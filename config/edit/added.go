@@ -13,12 +13,10 @@ import (
 	"gcity/internal/toml"
 )
 
-// addedName is the name of a file in .gc. It records the lines that gcity has added to suspend agents, rigs or the
-// city. Resuming removes only these lines.
+// addedName is a file in .gc that records the lines that gcity has added to suspend targets.
 const addedName = "suspended.json"
 
-// addedLines maps the key of each suspended target to the added text. It is used only while edits are locked, and an
-// unreadable file counts as empty.
+// addedLines maps the key of each suspended target to the added text. It is used only while edits are locked.
 type addedLines map[string]string
 
 func addedIn(dir string) addedLines {
@@ -48,7 +46,6 @@ func (a addedLines) write(dir string) error {
 	return nil
 }
 
-// note records the text that an edit has added. If the edit added nothing, note removes the entry.
 func (a addedLines) note(key string, before, after []byte) {
 	front := 0
 	for front < len(before) && before[front] == after[front] {
@@ -61,8 +58,6 @@ func (a addedLines) note(key string, before, after []byte) {
 	}
 }
 
-// without removes the text that suspending has added. It returns nil if the text was changed later. To detect changes,
-// it adds the text again and compares the result with data.
 func (a addedLines) without(key string, data []byte, flag toml.Span,
 	suspend func(left []byte) ([]byte, error)) []byte {
 	text := a[key]

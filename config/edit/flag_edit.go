@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// flagPlace is the position of a key `suspended`.
 type flagPlace struct{ config.Flag }
 
 func placeOf(c *config.City, t config.Target) (flagPlace, error) {
@@ -18,7 +17,6 @@ func placeOf(c *config.City, t config.Target) (flagPlace, error) {
 	return flagPlace{f}, err
 }
 
-// set returns the file with the key set to on. It returns an error if the edit would change anything else.
 func (s flagPlace) set(data []byte, on bool) ([]byte, error) {
 	root, faults := config.ParseTOML(data)
 	if len(faults) > 0 {
@@ -60,7 +58,6 @@ func (s flagPlace) patch(data []byte, root *toml.Node, on bool) []byte {
 	return appendTable(data, "[[patches.agents]]", strings.Join(keys, lineBreak(data)))
 }
 
-// splice sets the key in the table t. It replaces an existing value, inserts a line, or appends a new table.
 func splice(data []byte, t *toml.Node, on bool) []byte {
 	value := strconv.FormatBool(on)
 	if n := t.Get("suspended"); n != nil {
@@ -95,7 +92,6 @@ func cut(data []byte, s toml.Span, text string) []byte {
 	return append(out, data[s.End:]...)
 }
 
-// insertLine inserts text as a line below s. It copies the indentation and line ending of the first line of s.
 func insertLine(data []byte, s toml.Span, text string) []byte {
 	start := bytes.LastIndexByte(data[:s.Start], '\n') + 1
 	indent := string(data[start:s.Start])
@@ -110,7 +106,7 @@ func insertLine(data []byte, s toml.Span, text string) []byte {
 	return cut(data, toml.Span{Start: end + 1, End: end + 1}, indent+text+eol)
 }
 
-// appendTable appends a table to the file. A table in the middle of the file could capture the keys that follow it.
+// appendTable appends at the end, because a table in the middle would capture the keys that follow it.
 func appendTable(data []byte, header, text string) []byte {
 	eol := lineBreak(data)
 	gap := eol

@@ -17,7 +17,7 @@ type overrides struct {
 	Pools map[string]int `toml:"pools"`
 }
 
-// Overrides returns the sizes that operators have set for pools, by qualified name. The file might be missing.
+// Overrides returns the sizes that operators have set for pools, by qualified name.
 func Overrides(dir string) (map[string]int, error) {
 	path := filepath.Join(dir, ".gc", OverridesFile)
 	data, err := disk.ReadFile(path)
@@ -35,8 +35,8 @@ func Overrides(dir string) (map[string]int, error) {
 	return o.Pools, nil
 }
 
-// SetOverride sets the size of a pool by hand. If size is nil, the pool's check determines the size again. The caller
-// validates the name and the size.
+// SetOverride sets the size of a pool. If size is nil, the pool's check determines the size again. The caller validates
+// the name and the size.
 func SetOverride(dir, pool string, size *int) error {
 	unlock, err := lockEdits(dir)
 	if err != nil {

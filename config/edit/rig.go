@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// NewRig describes a rig to add. Its strings are written unchanged, and empty ones are omitted.
+// NewRig describes a rig to add. Empty strings are omitted.
 type NewRig struct {
 	Name, Path string
 	Prefix     string
@@ -37,7 +37,7 @@ func (u *InvalidRig) Error() string {
 }
 
 // AddRig declares a rig in city.toml and returns the new configuration. For an invalid current configuration, the error
-// is a *config.Error. For an invalid result, it is an *InvalidRig, and nothing is written.
+// is a *config.Error. For an invalid result, it is an *InvalidRig.
 func AddRig(src config.Source, n NewRig) (*config.City, error) {
 	keys := []string{"name = " + toml.Quote(n.Name), "path = " + toml.Quote(n.Path)}
 	block := map[string]any{"name": n.Name, "path": n.Path}
@@ -114,9 +114,9 @@ func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 	return cut(data, toml.Span{Start: rigs.Value.Start + 1, End: rigs.Value.Start + 1}, inline)
 }
 
-// RemoveRig removes a rig from city.toml, with its patches and overrides, and returns the new configuration. If the
-// parameter agents is true, RemoveRig also removes the rig's agents. If it is false and the rig has agents, the error
-// is ErrInUse. Comments above removed tables remain. Parts of the rig in other files are an error.
+// RemoveRig removes a rig, its patches and its overrides from city.toml, and returns the new configuration. If agents
+// is true, it also removes the rig's agents. Otherwise, it returns ErrInUse if the rig has agents. Parts of the rig in
+// other files are an error.
 func RemoveRig(src config.Source, name string, agents bool) (*config.City, error) {
 	what := fmt.Sprintf("cannot remove the rig %q", name)
 	return editCity(src, what, nil, func(c *config.City, data []byte) ([]byte, error) {
@@ -163,8 +163,7 @@ func declaredHere(c *config.City, rig string) error {
 	return nil
 }
 
-// editCity changes city.toml, but writes only a valid configuration. The function accept, if not nil, can reject the
-// new configuration.
+// editCity writes only a valid configuration. accept may be nil.
 func editCity(
 	src config.Source, what string, accept func(*config.City) error,
 	change func(c *config.City, data []byte) ([]byte, error),
@@ -205,8 +204,8 @@ func editCity(
 	return c, replace(path, before, after)
 }
 
-// differ returns an error if an edit changed too much. It uses a different parser, to detect wrong positions.
-// ignoreIntended removes the intended change.
+// differ returns an error if an edit changed more than ignoreIntended removes. It uses a different parser than the
+// edit.
 func differ(before, after []byte, ignoreIntended func(was, is map[string]any)) error {
 	was, err := toml.Values(before)
 	var is map[string]any

@@ -74,7 +74,6 @@ func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	return data, nil
 }
 
-// chunks returns the parts of the file that a table occupies. They include subtables with their own headers.
 func chunks(data []byte, t *toml.Node) []toml.Span {
 	end := t.Value.End
 	var out []toml.Span
@@ -99,7 +98,6 @@ func chunks(data []byte, t *toml.Node) []toml.Span {
 	return append(out, toml.Span{Start: start, End: end})
 }
 
-// withBlank extends the span over the blank lines above it, unless the line below has text.
 func withBlank(s toml.Span, data []byte) toml.Span {
 	rest := data[s.End:]
 	if line := bytes.TrimSpace(rest[:toml.LineEnd(rest)]); len(line) > 0 {

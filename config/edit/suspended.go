@@ -19,12 +19,10 @@ var (
 	ErrInUse   = errors.New("this rig has agents")
 )
 
-// lockWait is how long an edit waits for another edit to finish. An edit takes milliseconds.
 const lockWait = 5 * time.Second
 
-// SetSuspended sets the key `suspended` of a target, and changes nothing else in the file. For an agent from another
-// file, it uses a [[patches.agents]] block in city.toml. Resuming removes the text that suspending has added, or else
-// sets the key to false.
+// SetSuspended sets the key `suspended` of a target. For an agent from another file, it uses a [[patches.agents]] block
+// in city.toml. Resuming removes the text that suspending has added, or else sets the key to false.
 //
 // If the configuration is invalid, the error is a *config.Error. ErrChanged means that another program has edited the
 // file. The error is ErrNoAgent or ErrNoRig for an unknown name, ErrMember for a member, and ErrAmbiguous for an
@@ -81,7 +79,7 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 		return err
 	}
 	delete(memo, key)
-	// if this fails, an outdated entry remains; resuming checks the entry before it removes anything
+	// an outdated entry is harmless, because resuming checks it
 	_ = memo.write(dir)
 	return nil
 }
@@ -89,15 +87,12 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 func (s flagPlace) externalChange(on bool) error {
 	what := fmt.Sprintf("the %s %q is declared", strings.TrimSuffix(s.List, "s"), s.Name)
 	if s.List == "workspace" || strings.HasPrefix(s.List, "patches.") || s.Rig != "" {
-		// these settings belong to the city or to a patch
 		what = "suspended is set"
 	}
 	return fmt.Errorf("%s in %s, which other cities may use, so gcity does not edit it; set "+
 		"suspended = %t there by hand", what, s.File, on)
 }
 
-// unset returns the file without the text that suspending has added. It returns nil if the file contains no such text,
-// or if the text was changed later.
 func (s flagPlace) unset(
 	src config.Source, t config.Target, data []byte, memo addedLines,
 ) []byte {
@@ -124,7 +119,6 @@ func (s flagPlace) unset(
 	})
 }
 
-// replace writes a file, unless the file was changed after it was read.
 func replace(path string, before, after []byte) error {
 	now, err := files.ReadSource(path)
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// verifyChange returns an error if an edit changed anything except the setting. It uses a different parser, to detect
-// wrong positions.
+// verifyChange uses a different parser than the edit, to detect errors in it.
 func (s flagPlace) verifyChange(before, after []byte, on bool) error {
 	was, err := toml.Values(before)
 	if err != nil {

@@ -12,14 +12,12 @@ import (
 	"gcity/internal/deadline"
 )
 
-// maxChecks is the maximum number of checks in progress. It is enough for 1,000 rigs.
+// maxChecks is enough for 1,000 rigs.
 const maxChecks = 3000
 
-// checkTimeout is the timeout for checking a folder.
 const checkTimeout = time.Second
 
-// folders contains the checks in progress. All readers share this set, because each check of a hung folder occupies a
-// thread.
+// folders is shared by all readers, because each check of a hung folder occupies a thread.
 var folders = deadline.New[folderCheck](maxChecks)
 
 type folderCheck struct {
@@ -30,7 +28,7 @@ type folderCheck struct {
 // PendingChecks returns the number of checks in progress.
 func PendingChecks() int { return folders.Pending() }
 
-// StartCheck starts a check of a folder in the background. Responds waits for the result.
+// StartCheck starts a check of a folder in the background.
 func StartCheck(path string) {
 	// If too many checks are pending, Responds reports that the folder does not respond.
 	_ = folders.Start(path, func() folderCheck { return checkFolder(path) })
@@ -55,7 +53,7 @@ func CheckFolder(path string, start time.Time) (_ folderCheck, ok bool) {
 	return saw, ok
 }
 
-// checkFolder determines whether a folder can be used. It can block forever.
+// checkFolder can block forever.
 func checkFolder(path string) folderCheck {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

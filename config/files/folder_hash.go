@@ -21,11 +21,10 @@ func IsDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// isIgnored reports whether a folder does not belong to a topology. Programs store their state in ignored folders.
 func isIgnored(name string) bool { return name == ".git" || name == ".gc" || name == ".beads" }
 
 // HashFolder returns a hash of all files below a folder: their names, contents, execute permissions and link targets.
-// If the folder is too large, HashFolder hashes only the first files, and the second result is true.
+// more is true if the folder is too large and only the first files are hashed.
 func HashFolder(dir string) (hash string, more bool) {
 	h := sha256.New()
 	files, size := 0, int64(0)

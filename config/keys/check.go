@@ -22,7 +22,7 @@ const (
 	prefixPattern = `^[A-Za-z0-9][A-Za-z0-9._-]{0,15}$`
 )
 
-// CheckName returns the reason why a value is not a valid agent or city name, or "" if it is valid.
+// CheckName returns why a value is not a valid agent or city name, or "" if it is valid.
 func CheckName(v any) string {
 	name := v.(string)
 	switch {
@@ -56,7 +56,6 @@ func shortened(name string) string {
 	return s[:min(len(s), MaxName)]
 }
 
-// MaxPrefix is the maximum length of a prefix.
 const MaxPrefix = 16
 
 func checkPrefix(v any) string {
@@ -180,7 +179,7 @@ func sizeBounds() *bounds {
 	}}
 }
 
-// sessionProviders returns the names of the session providers. "exec:" and "plugin:" are prefixes.
+// sessionProviders includes the prefixes "exec:" and "plugin:".
 func sessionProviders() []string {
 	return []string{"pty", "tmux", "subprocess", "exec:", "plugin:", "k8s", "fake", "fail"}
 }

@@ -85,7 +85,6 @@ func checkRequires(v any) string {
 	return ""
 }
 
-// comparison splits a version requirement into an operator and a version. The default operator is ">=".
 func comparison(part string) (op, number string) {
 	for _, op := range []string{">=", "<=", "!=", "==", ">", "<", "=", "^", "~"} {
 		if rest, ok := strings.CutPrefix(part, op); ok {
@@ -98,7 +97,6 @@ func comparison(part string) (op, number string) {
 	return ">=", part
 }
 
-// version parses a version of up to three numbers. It ignores everything after a "-" or "+".
 func version(text string) (v [3]int, ok bool) {
 	text, _, _ = strings.Cut(strings.TrimPrefix(text, "v"), "+")
 	text, _, _ = strings.Cut(text, "-")

@@ -47,7 +47,6 @@ func checkWisp(v any) string {
 	return ""
 }
 
-// checkAtLeast returns a check that rejects shorter durations, which would waste CPU time.
 func checkAtLeast(least time.Duration) func(any) string {
 	return func(v any) string {
 		if t := v.(time.Duration); t < least {

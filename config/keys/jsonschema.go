@@ -39,7 +39,7 @@ type SchemaNode struct {
 // durationPattern matches what time.ParseDuration accepts, except negative durations.
 const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
-// cityFile is the name of a city's file, the same as config.FileName.
+// cityFile is the same as config.FileName.
 const cityFile = "city.toml"
 
 type document struct {
@@ -67,8 +67,8 @@ func Schemas() []string {
 	return out
 }
 
-// JSONSchema returns a JSON Schema (draft 7) for a kind of file, or nil for an unknown kind. Parse rejects everything
-// that the schema rejects, and checks more. The schema omits unsupported keys.
+// JSONSchema returns a JSON Schema (draft 7) for a kind of file, or nil for an unknown kind. The schema accepts more
+// than Parse, and omits unsupported keys.
 func JSONSchema(of string) []byte {
 	all := documents()
 	i := slices.IndexFunc(all, func(d document) bool { return d.name == of })
@@ -176,7 +176,6 @@ func (k *Key) value() *SchemaNode {
 	return out
 }
 
-// plainDoc returns a key's description without links, for editors.
 func plainDoc(doc string) string {
 	return regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`).ReplaceAllString(doc, "$1")
 }

@@ -1,6 +1,5 @@
 package keys
 
-// k8sKeys returns the keys of [session.k8s]. For missing keys, the program gcity-session-k8s uses its environment.
 func k8sKeys() []Key {
 	name := func(path, def, doc string) Key {
 		return Key{Path: "session.k8s." + path, Kind: String, Def: def, Doc: doc}

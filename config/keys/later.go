@@ -2,8 +2,7 @@ package keys
 
 import "strings"
 
-// LaterKeys returns keys that are known but not implemented. gcity rejects most of them, and ignores some with a
-// warning.
+// LaterKeys returns keys that are known but not implemented.
 func LaterKeys() []Key {
 	groups := []struct {
 		table string

@@ -2,7 +2,7 @@ package keys
 
 import "strings"
 
-// ChangeKeys returns the keys of a table that changes agents.
+// ChangeKeys returns the keys of a table that patches agents.
 func ChangeKeys(table string, all []Key) []Key {
 	var out []Key
 	for i := range all {

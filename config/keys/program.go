@@ -83,8 +83,7 @@ func NamedProviderKeys() []Key {
 
 func promptModes() []string { return []string{"arg", "flag", "typed", "none"} }
 
-// checkProgram checks whether a value can be the name of a provider. The provider itself is checked after all files are
-// read.
+// checkProgram checks only the name. The provider is checked after all files are read.
 func checkProgram(v any) string {
 	if msg := checkFilled(v); msg != "" {
 		return msg

@@ -51,28 +51,25 @@ const (
 
 // Key describes one key of a table.
 type Key struct {
-	Path    string // "agents.restart"; "providers.*.command" below a table of named tables
+	Path    string // such as "agents.restart" or "providers.*.command"
 	Kind    Kind
 	Def     string // the default as written in TOML; "" = no default
 	Doc     string
 	Status  Status
 	Alias   string // an alternative name of the table
 	Require bool
-	// `config show` omits the key, because other values already show its effect
+	// `config show` omits the key
 	Redundant bool
 	// Check returns why a value is invalid, or "" if it is valid
 	Check func(value any) string
 
-	// Enum and Within restrict the value.
-	Enum   []string // one of these words
-	Within *bounds  // range of a number
-	// known and Pattern replace Check in the JSON Schema. known lists the possible words; a word with a final ":" is a
-	// prefix. Pattern matches all valid values.
+	Enum   []string
+	Within *bounds
+	// known and Pattern replace Check in the JSON Schema. A known word with a final ":" is a prefix.
 	known   []string
 	Pattern string
 }
 
-// bounds is the valid range of a number. message returns the error for a number outside the range.
 type bounds struct {
 	least, most int
 	message     func(n int) string
@@ -100,7 +97,7 @@ func (k *Key) Invalid(v any) string {
 	return k.Check(v)
 }
 
-// HasValue reports whether the key holds a value of a specific kind. It is false for tables and Any.
+// HasValue reports whether the key is neither a table nor of the kind Any.
 func (k *Key) HasValue() bool { return !k.IsTable() && k.Kind != Any }
 
 func (k *Key) Name() string  { return k.Path[strings.LastIndexByte(k.Path, '.')+1:] }
@@ -146,7 +143,7 @@ func (s Schema) Child(table, name string) *Key {
 	return nil
 }
 
-// Names returns the valid names in a table, for suggestions. It omits dropped keys.
+// Names returns the valid names in a table, for suggestions.
 func (s Schema) Names(table string) []string {
 	var out []string
 	for _, k := range s.Tables[table] {

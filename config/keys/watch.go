@@ -131,7 +131,6 @@ func checkTyped(v any) string {
 	return ""
 }
 
-// checkTypable returns why gcity cannot type the text, or "".
 func checkTypable(v any) string {
 	if n := len(v.(string)); n > session.MaxText {
 		return fmt.Sprintf("has %d bytes; at most %d can be typed: put the text in a file, and "+

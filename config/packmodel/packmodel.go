@@ -15,8 +15,8 @@ import (
 
 const packFile = "pack.toml"
 
-// Marks returns the features that show that a city uses Gas City's pack format. root is the tree of city.toml; nil =
-// missing. A valid gcity configuration has none.
+// Marks returns the features of Gas City's pack format that a city uses. root is the tree of city.toml, or nil if the
+// file is missing.
 func Marks(dir string, root *toml.Node) []string {
 	var marks []string
 	if root != nil {
@@ -83,8 +83,7 @@ func packTables(root *toml.Node) []string {
 	return marks
 }
 
-// isPackModel reports whether a pack.toml belongs to a city in the pack format. The parameter alone is true if the
-// folder has no city.toml.
+// isPackModel takes the text of a pack.toml. alone means that the folder has no city.toml.
 func isPackModel(data []byte, alone bool) bool {
 	root, faults := toml.Parse(toml.BlankBOM(data))
 	if len(faults) > 0 || root == nil {

@@ -17,21 +17,21 @@ import (
 // Values contains the values that a template can use.
 type Values struct {
 	City, CityName string // the city's name
-	CityRoot       string // absolute path of the city's folder
+	CityRoot       string // absolute path
 	ConfigDir      string // folder of the file that declares the agent
 	Agent          string // qualified name
 	Name           string // name without the rig
 	Rig            string
 	Session        string
-	Dir            string // the working folder as configured
-	WorkDir        string // the absolute path of the working folder
+	Dir            string // working folder as configured
+	WorkDir        string // absolute path of the folder
 }
 
 // Max is the size limit in bytes of a template and of its expansion.
 const Max = 64 << 10
 
-// Expand expands a template. References to the given unknown fields are errors. The language is a subset of
-// text/template without loops and definitions, so every expansion terminates and is small.
+// Expand expands a template, and rejects references to the fields in unknown. The language is text/template without
+// loops and definitions.
 func Expand(text string, v Values, unknown ...string) (string, error) {
 	if out, ok := plain(text, v, unknown); ok {
 		return out, nil
@@ -53,8 +53,7 @@ func Expand(text string, v Values, unknown ...string) (string, error) {
 	return out.String(), nil
 }
 
-// plain expands a template that contains only fields, a hundred times faster than text/template. For any other
-// template, it returns false.
+// plain expands a template that contains only fields, a hundred times faster than text/template.
 func plain(text string, v Values, unknown []string) (string, bool) {
 	var b strings.Builder
 	for {

@@ -29,7 +29,7 @@ func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, err
 type cityFiles struct {
 	from   config.Source // the path of the city's folder has no symbolic links
 	inputs config.Inputs // the inputs at the latest successful read
-	// number of events so far; it distinguishes two writes within one tick of the file system's clock
+	// events so far; distinguishes two writes within one tick of the file system's clock
 	writes int
 
 	open map[string]bool // folders in which every event matters
@@ -119,8 +119,6 @@ func (s *cityFiles) optional(parents map[string]bool) {
 	}
 }
 
-// state returns the revision and the files' state. After a change that was reverted, the revision is the same as
-// before.
 func (s *cityFiles) state() string {
 	state := stats(s.inputs.Files) + fmt.Sprintln(s.writes)
 	revision, err := s.from.Revision()

@@ -9,17 +9,16 @@ import (
 	"syscall"
 )
 
-// Files returns a channel that receives a value when a file has been written, created or removed. The value arrives
-// after o.Quiet without further changes. Files watches the given files, and all files in the given folders. The paths
-// are absolute; they need not exist. The channel holds at most one value. It is closed when ctx has ended and the watch
-// has stopped.
+// Files returns a channel that receives a value after the given files, or files in the given folders, have changed. The
+// value arrives after o.Quiet without further changes. The paths are absolute; they need not exist. The channel holds
+// at most one value. It is closed when ctx has ended and the watch has stopped.
 func Files(ctx context.Context, files, folders []string, o Options) <-chan struct{} {
 	return start(ctx, &fileSet{paths: files, dirs: folders}, o, nil)
 }
 
 type fileSet struct {
 	paths, dirs []string
-	// number of events so far; it distinguishes two writes within one tick of the file system's clock
+	// events so far; distinguishes two writes within one tick of the file system's clock
 	writes int
 	files  map[string]bool
 	open   map[string]bool // folders in which every event matters

@@ -36,10 +36,10 @@ func Folders(
 
 type formulaFolders struct {
 	dirs []string
-	// number of events so far; it distinguishes two writes within one tick of the file system's clock
+	// events so far; distinguishes two writes within one tick of the file system's clock
 	writes int
 
-	watched map[string]bool // folders for the kernel to watch
+	watched map[string]bool
 	files   map[string]bool
 	open    map[string]bool // folders in which every event matters
 	// existing formula and automation files, with symbolic links resolved
@@ -102,7 +102,6 @@ func (r *formulaFolders) folders() map[string]bool {
 // folder watches a folder, including the removal of the folder itself.
 func (r *formulaFolders) folder(path string) { r.watched[path], r.files[path] = true, true }
 
-// await watches for the creation of a path, and follows symbolic links.
 func (r *formulaFolders) await(path string) {
 	for _, p := range linkChain(path) {
 		p = missingAncestor(p)
@@ -136,7 +135,7 @@ func (r *formulaFolders) state() string {
 	return b.String()
 }
 
-// responsive separates the folders that respond from hung ones. Hung folders must not be watched or read.
+// responsive returns hung folders separately: they must not be watched or read.
 func (r *formulaFolders) responsive() (responsive, hung []string) {
 	began := time.Now()
 	for _, dir := range r.dirs {

@@ -29,7 +29,7 @@ type Options struct {
 	Quiet   time.Duration // time without changes before a change is reported; 0 = 200 ms
 	Poll    time.Duration // interval of polls if the kernel cannot report changes; 0 = 2 s
 	Polling bool          // always poll, for network file systems
-	// report a change at the start, for callers that loaded the files before they started the watch
+	// report a change at the start
 	First   bool
 	OnPanic func(error) // nil = a panic ends the program
 }
@@ -60,20 +60,19 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 	return w.changes
 }
 
-// subject is a set of files to watch. Only the watcher's goroutine uses it.
+// subject is used only by the watcher's goroutine.
 type subject interface {
 	refresh()
 	// folders returns the folders that the kernel should watch. If the value is true and the folder cannot be watched,
 	// the watcher polls.
 	folders() map[string]bool
 	isChange(path string) bool
-	// state returns a string that changes whenever the files change.
 	state() string
-	// String describes the watched files for a log message, for example "the configuration".
+	// String describes the files, for example "the configuration".
 	String() string
 }
 
-// watcher reports changes to a subject. After the start, only the goroutine of run uses a watcher.
+// watcher is used only by the goroutine of run after the start.
 type watcher struct {
 	subject subject
 	o       Options
@@ -84,7 +83,7 @@ type watcher struct {
 	kernel    *fsnotify.Watcher // nil if the kernel is not used or has no watches left
 	unwatched bool              // the kernel does not watch all folders
 	warned    bool
-	last      string // state at the previous check
+	last      string
 }
 
 func (w *watcher) run(ctx context.Context) {
@@ -152,7 +151,7 @@ func (w *watcher) check() {
 	}
 }
 
-// addWatches watches folders, because replacing a file ends its watch. It reports whether it added a watch.
+// addWatches watches folders, because replacing a file ends its watch.
 func (w *watcher) addWatches() (added bool) {
 	parents := w.subject.folders()
 	w.unwatched = w.o.Polling
@@ -187,8 +186,7 @@ func (w *watcher) addWatches() (added bool) {
 	return added
 }
 
-// warnPolling warns once that gcity polls the files. It does not log a missing or unreadable folder, because its reader
-// reports that.
+// warnPolling does not log a missing or unreadable folder, because its reader reports that.
 func (w *watcher) warnPolling(err error) {
 	w.unwatched = true
 	if w.warned || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -200,7 +198,7 @@ func (w *watcher) warnPolling(err error) {
 		"or max_user_watches", "every", w.o.Poll, "err", err)
 }
 
-// missingAncestor returns the topmost missing folder in a path, or the path itself. The watch waits for this folder.
+// missingAncestor returns the topmost missing folder in a path, or the path itself.
 func missingAncestor(path string) string {
 	for {
 		up := filepath.Dir(path)
@@ -211,8 +209,6 @@ func missingAncestor(path string) string {
 	}
 }
 
-// linkChain returns every symbolic link on the way to a file, followed by the path of the file itself. Only the last
-// element of a returned path can be a link.
 func linkChain(path string) []string {
 	var out []string
 	done, rest := "/", strings.TrimPrefix(filepath.Clean(path), "/")

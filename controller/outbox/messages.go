@@ -19,10 +19,10 @@ import (
 // City is the view of the city that Messages uses.
 type City interface {
 	Running() bool // the city is not being stopped
-	// WhyNotTyped returns the reason why nothing can be typed into an agent now, or "". The second result is
-	// true if waiting would not help.
+	// WhyNotTyped returns the reason why nothing can be typed into an agent now, or "". never is true if waiting would
+	// not help.
 	WhyNotTyped(agent string) (why string, never bool)
-	Unreachable(agent string) string // reason why no nudge can be queued for an agent, or ""
+	Unreachable(agent string) string // why no nudge can be queued for an agent, or ""
 	Terminal(agent string) Terminal
 	RequestList()
 	Record(agent string, e events.Event, replies ...effect.Reply)
@@ -34,7 +34,7 @@ type Terminal struct {
 	Session, Life, Provider string // name and ID of the session, and its provider
 	Prefix                  string // prefix of the line that can contain a user's draft
 	Alive                   bool
-	Output                  uint64 // number of bytes that the session has printed
+	Output                  uint64 // bytes that the session has printed
 }
 
 // Messages types nudges and keys into agents' terminals.
@@ -42,7 +42,7 @@ type Messages struct {
 	city City
 	out  *step.Output
 
-	outboxes []*Outbox         // outboxes with nudges, sorted by agent
+	outboxes []*Outbox         // sorted by agent
 	Sent     uint64            // ID of the newest nudge
 	blocked  map[string]string // reason why nudges cannot be typed, by provider
 }
@@ -55,17 +55,16 @@ func New(c City, out *step.Output) Messages {
 // Blocked returns the reason why nudges cannot be typed with a provider, or "".
 func (tx *Messages) Blocked(provider string) string { return tx.blocked[provider] }
 
-// These are limits for nudges to agents.
+// Limits for nudges.
 const (
-	ReportAfter = 2 * time.Second  // time after which a command reports the state of its nudge
+	ReportAfter = 2 * time.Second  // after this time, a command reports the state of its nudge
 	draftLimit  = 10 * time.Minute // how long a nudge waits for a user's draft
 	sendLimit   = time.Hour        // how long a nudge waits in the queue
 	SendShown   = time.Minute      // how long a finished nudge is shown
-	maxFinished = 5                // maximum number of finished nudges that are shown
+	maxFinished = 5                // finished nudges that are shown
 )
 
-// outputChecks contains the delays after which an agent's output is checked for a response to a nudge. Later output is
-// probably unrelated to the nudge.
+// outputChecks contains the delays after which an agent's output is checked for a response to a nudge.
 var outputChecks = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
 // Nudge queues a nudge. Later, Deliver types or drops it.
@@ -106,8 +105,7 @@ func (tx *Messages) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	tx.out.Changed = true
 }
 
-// Deliver types nudges, drops them, and replies to commands that have waited long enough. It depends only on the
-// current facts.
+// Deliver types or drops nudges, and replies to commands that have waited long enough.
 func (tx *Messages) Deliver(now time.Time) {
 	for _, b := range tx.outboxes {
 		tx.deliverTo(now, b)

@@ -13,15 +13,14 @@ import (
 
 // Outbox is the queue of nudges and keys for one agent's terminal.
 type Outbox struct {
-	Agent    string
-	queue    []entry     // oldest first; the first entry is in flight
-	listed   bool        // Messages.outboxes contains the outbox
-	Waiting  []*Delivery // in the order in which they will be typed
-	Current  *Delivery   // nudge in the terminal's queue, or being typed; nil = none
-	Finished []*Delivery // finished nudges, the newest last
-	// time of the next attempt to type nudges; new urgent nudges do not wait for it
+	Agent       string
+	queue       []entry     // oldest first; the first entry is in flight
+	listed      bool        // Messages.outboxes contains the outbox
+	Waiting     []*Delivery // in typing order
+	Current     *Delivery   // nudge in the terminal's queue, or being typed; nil = none
+	Finished    []*Delivery // the newest last
 	NextAttempt time.Time
-	// when a draft or a user's typing began to delay the nudges; zero = no delay
+	// when a draft or typing began to delay the nudges; zero = no delay
 	DelayedSince time.Time
 }
 
@@ -29,7 +28,7 @@ type Outbox struct {
 type Delivery struct {
 	ID           uint64
 	Text         string // empty once the nudge has been typed or dropped
-	First        string // first line of the nudge, for display
+	First        string // first line of the nudge
 	Lines, Bytes int
 	Now          bool
 	Held         bool // an attempt to type the nudge was held back
@@ -39,17 +38,17 @@ type Delivery struct {
 	Since        time.Time // start of the current stage
 	QueuedAt     time.Time
 
-	ReportTo uint64    // ID of the command that waits for a reply; 0 = already sent
-	ReportBy time.Time // time by which the waiting command gets its reply
+	ReportTo uint64    // command that waits for a reply; 0 = already sent
+	ReportBy time.Time // deadline for the reply to ReportTo
 
 	Tier       string // the watchdog that sent the nudge; "" = a user sent it
-	ForSession string // ID of the session that the watchdog's nudge is meant for
-	// reason why the watchdog no longer needs the nudge; "" = it still needs the nudge
+	ForSession string // session that the watchdog's nudge is meant for
+	// why the watchdog no longer needs the nudge, or ""
 	Obsolete     string
 	Cancelers    []Canceler // commands that try to cancel the nudge while it is being typed
-	Life         string     // ID of the session that the nudge was typed into
-	Output       uint64     // number of bytes that the session had printed when the nudge was typed
-	OutputChecks int        // number of output checks since the nudge was typed
+	Life         string     // session that the nudge was typed into
+	Output       uint64     // bytes that the session had printed when the nudge was typed
+	OutputChecks int        // since the nudge was typed
 }
 
 func (d *Delivery) Draw() city.Send {
@@ -130,7 +129,7 @@ func (b *Outbox) WhyFull(size int) string {
 	return ""
 }
 
-// Canceler is a command that cancels N queued nudges and also the nudge that is being typed.
+// Canceler is a command that cancels N queued nudges and the nudge that is being typed.
 type Canceler struct {
 	ID uint64
 	N  int

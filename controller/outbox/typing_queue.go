@@ -8,21 +8,18 @@ import (
 	"gcity/controller/effect"
 )
 
-// maxTyping is the maximum number of entries that wait for one terminal.
 const maxTyping = 32
 
-// entry is an item to type into a terminal: a nudge, or the keys of a command.
 type entry struct {
 	id      uint64 // ID of the command; 0 = the reply was already sent
 	cmd     city.Command
-	message *Delivery // the nudge to type, instead of cmd
+	message *Delivery
 }
 
 // Typing returns the number of entries that wait to be typed or are being typed.
 func (b *Outbox) Typing() int { return len(b.queue) }
 
-// Type queues a command that sends keys, interrupts the agent or clears its output. Entries are typed in order, one
-// at a time per agent.
+// Type queues a command that sends keys, interrupts the agent or clears its output.
 func (tx *Messages) Type(id uint64, b *Outbox, cmd city.Command) {
 	if len(b.queue) >= maxTyping {
 		tx.out.Reject(id, city.Unavailable,

@@ -10,7 +10,7 @@ import (
 )
 
 // openBeneath opens a file or folder below .gc or .beads with few system calls, and rejects paths with links. After an
-// error, the caller must use walk, which works with every kernel and returns errors that describe the cause.
+// error, the caller must use walk, which works with every kernel.
 func openBeneath(path string, flags int) (fd int, err error) {
 	base, below := split(path)
 	at, err := unix.Open(base, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -34,7 +34,7 @@ func openBeneath(path string, flags int) (fd int, err error) {
 	})
 }
 
-// openQuickly opens an existing regular file for reading. It returns nil if the caller must use openParent.
+// openQuickly returns nil if the caller must use openParent.
 func openQuickly(path string) *os.File {
 	fd, err := openBeneath(path, unix.O_RDONLY|noFollow)
 	if err != nil {

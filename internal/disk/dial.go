@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// dialRetry is the interval between attempts to connect to a socket with a full queue.
 const dialRetry = 50 * time.Millisecond
 
 // DialSocket connects to the socket for path; see SocketPath. It retries while the socket's connection queue is full.
@@ -47,7 +46,7 @@ func NewIdleConn() IdleConn { return IdleConn{make(chan idleConn, 1)} }
 // Put stores a connection. It must be called only while no connection is stored.
 func (s IdleConn) Put(conn net.Conn) { s.conn <- idleConn{conn, time.Now()} }
 
-// Take removes and returns the stored connection. It returns nil if there was no recent connection.
+// Take removes and returns the stored connection, or nil if there was no recent one.
 func (s IdleConn) Take() net.Conn {
 	select {
 	case c := <-s.conn:

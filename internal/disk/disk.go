@@ -27,8 +27,7 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 		renameio.WithTempDir(filepath.Dir(path)))
 }
 
-// MkdirIn creates a folder below root, with its parents. It never creates root itself, so a moved root does not
-// reappear.
+// MkdirIn creates a folder below root, with its parents. It never creates root.
 func MkdirIn(root, path string, perm fs.FileMode) error {
 	if _, err := os.Stat(root); err != nil {
 		return err
@@ -52,7 +51,7 @@ func OwnFolder(path string) error {
 		}
 		if err := d.root.WriteFile(filepath.Join(d.name, ".gitignore"), []byte("*\n"),
 			0o600); err != nil {
-			// without the removal, the next call would treat the folder as the user's and not add a .gitignore
+			// otherwise, the next call would treat the folder as the user's and not add a .gitignore
 			return errors.Join(err, d.root.Remove(d.name))
 		}
 		return nil

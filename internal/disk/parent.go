@@ -22,7 +22,7 @@ func (d *parent) Close() error { return d.root.Close() }
 
 func isState(name string) bool { return name == ".gc" || name == ".beads" }
 
-// split divides a path before its last .gc or .beads. The user chose the first part, and gcity chose the second.
+// split divides a path before its last .gc or .beads.
 func split(path string) (base string, below []string) {
 	path = filepath.Clean(path)
 	dir, name := filepath.Split(path)
@@ -99,11 +99,9 @@ func in(path string, do func(*parent) error) error {
 
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-// openTries is the maximum number of attempts to open a file that other processes keep replacing.
 const openTries = 16
 
-// open opens the file without following links. os.Root follows links to other files in the same folder, so open checks
-// which file it has opened.
+// open checks which file it has opened, because os.Root follows links to files in the same folder.
 func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	for range openTries {
 		was, err := d.root.Lstat(d.name)
@@ -130,7 +128,6 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	return nil, fmt.Errorf("%s is replaced too often to be opened", Real(d.path))
 }
 
-// check checks an opened file, and handles os.O_TRUNC. If replaced is true, the caller must open the file again.
 func (d *parent) check(f *os.File, flag int) (replaced bool, err error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -61,7 +61,6 @@ func runtimeDir() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("gcity-%d", os.Getuid()))
 }
 
-// ownFolder returns an error if another user could have created the folder or could write to it.
 func ownFolder(dir string) error {
 	if err := Own(dir); err != nil {
 		return fmt.Errorf("%w; remove it, or set XDG_RUNTIME_DIR", err)

@@ -19,15 +19,15 @@ import (
 type UnsafeError struct {
 	Path   string
 	Reason string // what was found, as a verb phrase
-	Fix    string // a command that corrects the file or folder
+	Fix    string // corrects the file or folder
 }
 
 func (e *UnsafeError) Error() string {
 	return fmt.Sprintf("%s %s, so gcity does not use it; run `%s`", e.Path, e.Reason, e.Fix)
 }
 
-// Named converts the error of a failed write to a file that the user has named. The error then advises the user to
-// choose a different file.
+// Named converts an UnsafeError about a file that the user has named. The new error advises the user to choose a
+// different file.
 func Named(err error) error {
 	if unsafe, ok := errors.AsType[*UnsafeError](err); ok {
 		return fmt.Errorf("%s %s; choose a different file", unsafe.Path, unsafe.Reason)
@@ -111,8 +111,8 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 	return nil
 }
 
-// MkdirAll creates a folder and its parents below .gc or .beads. It never creates the folders above, so a moved city
-// does not reappear. A link is an error. Without .gc or .beads in path, it works like os.MkdirAll.
+// MkdirAll creates a folder and its parents below .gc or .beads. It never creates the folders above. A link is an
+// error. Without .gc or .beads in path, it works like os.MkdirAll.
 func MkdirAll(path string, perm fs.FileMode) error { return mkdirAll(path, perm, false) }
 
 // MkdirState is like MkdirAll, but also creates a missing .gc or .beads above path. The caller must ensure that the
@@ -243,7 +243,6 @@ func Link(target, path string) error {
 	})
 }
 
-// maxAside is the number of names that SetAside tries.
 const maxAside = 100
 
 // SetAside renames the file or folder at a path to a name with .bad-1, .bad-2 and so on, and returns the new path.

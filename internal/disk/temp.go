@@ -32,7 +32,7 @@ func IsRecentTemp(e fs.DirEntry) bool {
 	return err == nil && time.Since(info.ModTime()) <= tempAge
 }
 
-// SweepTemps removes temporary files that killed writers left in a folder below root. It keeps recent files. It ignores
+// SweepTemps removes temporary files that killed writers left in a folder below root. It keeps recent files and ignores
 // errors.
 func SweepTemps(root *os.Root, dir string) {
 	// with O_DIRECTORY, opening a named pipe fails instead of blocking

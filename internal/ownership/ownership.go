@@ -54,8 +54,7 @@ func Check(path string) error {
 	return nil
 }
 
-// Entry returns a *Fault if another user can change the file or folder at path, which has the given info. It does not
-// check the folders above.
+// Entry is like Check, but does not check the folders above. info describes path.
 func Entry(path string, info fs.FileInfo) error { return judge(path, info, false) }
 
 func checkAncestors(path string) error {
@@ -74,8 +73,7 @@ func checkAncestors(path string) error {
 	}
 }
 
-// judge returns a *Fault if another user can change the file or folder at path. Other users may write to a parent
-// folder if its sticky bit protects the file.
+// judge allows other users to write to a parent folder if its sticky bit protects the file.
 func judge(path string, info fs.FileInfo, isParent bool) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -101,8 +99,6 @@ func judge(path string, info fs.FileInfo, isParent bool) error {
 	return f
 }
 
-// privateTo reports whether a group has no members except one user and root. Many distributions create a private group
-// for each user.
 func privateTo(gid, uid uint32, groups map[uint32]group) bool {
 	g, known := groups[gid]
 	if !known {
@@ -162,7 +158,6 @@ func nameOf(uid uint32) string {
 	return "user " + id
 }
 
-// home returns the user's home without symbolic links, or "" if it is unknown.
 func home() string {
 	dir, err := os.UserHomeDir()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // Panic is the error for a recovered panic.
 type Panic struct {
-	Value any // the value that was passed to panic
+	Value any
 	stack []byte
 }
 

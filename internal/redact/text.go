@@ -14,7 +14,7 @@ import (
 //   - the word after "Bearer", and the password after -u or --user
 //   - the user and password of URLs, and access tokens of known forms
 //
-// A value ends where a shell would end the word. The same applies within quoted text. All other text is unchanged.
+// A value ends where a shell would end the word.
 func Text(s string) string {
 	s = withoutTokens(withoutUsers(s))
 	var r reader
@@ -38,7 +38,7 @@ func Args(args []string) []string {
 		}
 		if r.word(withoutTokens(withoutUsers(arg))); r.next != nothing &&
 			!strings.ContainsAny(arg, " \t\n") {
-			out = append(out, r.out.String()) // the secret is the next argument
+			out = append(out, r.out.String())
 			continue
 		}
 		r.next = nothing
@@ -59,7 +59,7 @@ const (
 type reader struct {
 	out  strings.Builder
 	next following
-	last string // the previous word
+	last string
 }
 
 func (r *reader) text(s string) {
@@ -110,7 +110,7 @@ func wordLength(s string) int {
 	return len(s)
 }
 
-// quoteLength returns the length of quoted text, including both quotes. It returns 1 if the closing quote is missing.
+// quoteLength returns 1 if the closing quote is missing.
 func quoteLength(s string) int {
 	for n := 1; n < len(s); n++ {
 		switch {
@@ -218,8 +218,7 @@ func (r *reader) within(w string) {
 	r.out.WriteString(w)
 }
 
-// quoted handles the n bytes of quoted text at w[i]. The quotes can contain the name or the value, as in
-// {"name":"value"} and name="value".
+// quoted handles the n bytes of quoted text at w[i], as in {"name":"value"} and name="value".
 func (r *reader) quoted(w string, i, n int) {
 	inner, rest := w[i+1:i+n-1], w[i+n:]
 	r.out.WriteString(w[:i+1])
@@ -250,8 +249,7 @@ func valueLength(s string) int {
 	return len(s)
 }
 
-// followsName reports whether the name of a secret precedes w[i]. It rejects a slash before ":", because lists of paths
-// also contain colons.
+// followsName rejects a slash before ":", because lists of paths also contain colons.
 func followsName(w string, i int) bool {
 	name := strings.TrimRight(w[:i], `"'\`)
 	if w[i] == ':' && strings.Contains(name, "/") {
@@ -267,8 +265,7 @@ func isProse(w string) bool {
 		"cookies", "private", "pin", "auth", "webhook", "webhooks", "signature"}, name)
 }
 
-// secretName reports whether text ends with the name of a secret. A parameter for a file, such as --token-file, is not
-// a secret.
+// secretName rejects parameters for files, such as --token-file.
 func secretName(text string) bool {
 	upper := strings.ToUpper(text)
 	for _, end := range []string{"_FILE", "-FILE", "_PATH", "-PATH", "_DIR", "-DIR"} {
@@ -279,7 +276,6 @@ func secretName(text string) bool {
 	return secretParameter(text)
 }
 
-// tokenPattern matches access tokens with a known prefix, and private keys.
 var tokenPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`\b(?:sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|` +

@@ -44,7 +44,7 @@ func countsTokens(upper string) bool {
 		!strings.Contains(rest, "KEY") && !strings.Contains(rest, "SECRET")
 }
 
-// words splits a name into its parts, in capitals: "DB_PASS" and "dbPass" both become DB and PASS.
+// words returns DB and PASS for both "DB_PASS" and "dbPass".
 func words(name string) []string {
 	var apart strings.Builder
 	var last rune
@@ -83,8 +83,8 @@ func withoutUsers(s string) string {
 	}
 }
 
-// userLength returns the length of a URL's user and password, or 0 if it has no user. Users write slashes in passwords,
-// so text that cannot be a port is part of the password.
+// userLength returns 0 if a URL has no user. Users write slashes in passwords, so text that cannot be a port is part of
+// the password.
 func userLength(s string) int {
 	if end := strings.IndexAny(s, " \t\r\n"); end >= 0 {
 		s = s[:end]
@@ -132,8 +132,7 @@ func withoutParameters(s string) string {
 	}
 }
 
-// secretParameter reports whether text ends with the name of a secret parameter. As a parameter, "pwd" is a password,
-// although the variable PWD is a folder.
+// secretParameter treats "pwd" as a password, although the variable PWD is a folder.
 func secretParameter(text string) bool {
 	name := text[strings.LastIndexAny(text, " \t\r\n?&;,{}()<>\"'/#")+1:]
 	if plain, err := url.QueryUnescape(name); err == nil {

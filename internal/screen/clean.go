@@ -11,8 +11,8 @@ const maxLine = 4096
 
 const ellipsis = "…"
 
-// Clean returns any text as one line that is safe for a terminal, with only printable characters and SGR, at most 4
-// KiB. It replaces unsafe characters and drops other escape sequences. Clean is idempotent.
+// Clean returns any text as one line of at most 4 KiB that is safe for a terminal: only printable characters and SGR.
+// Clean is idempotent.
 func Clean(s string) string { return clean(s, true) }
 
 // Plain is like Clean, but also drops SGR.
@@ -67,7 +67,7 @@ func isPlainASCII(s string) bool {
 type cleaner struct {
 	style      bool
 	out        []byte
-	pending    []byte // characters that are not divided into clusters yet
+	pending    []byte
 	col        int
 	styleOn    bool
 	cutAt      int // length to which the output is cut, so that an ellipsis and a reset fit

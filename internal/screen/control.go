@@ -73,7 +73,6 @@ func (s *Screen) escape(inter, final byte) {
 	}
 }
 
-// restore restores the saved cursor, which may be outside a screen that has shrunk.
 func (s *Screen) restore() {
 	s.sequence("\x1b8")
 	s.cur.painted = true // the restored pen might have a background color
@@ -249,7 +248,6 @@ func (s *Screen) decMode(mode int, on bool) {
 	}
 }
 
-// switchTo selects the main or the alternate screen. Selecting the alternate screen clears it.
 func (s *Screen) switchTo(alt bool) {
 	if alt == (s.cur == &s.alt) {
 		return
@@ -311,7 +309,7 @@ func numbers(params []byte) (n, m int) {
 	return n, m
 }
 
-// eachNumber calls f with each parameter. A missing parameter counts as 0, and a number above 32767 counts as 32767.
+// eachNumber calls f with each parameter, at most 32767. A missing parameter counts as 0.
 func eachNumber(params []byte, f func(int)) {
 	n := 0
 	for _, c := range params {

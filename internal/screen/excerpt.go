@@ -4,7 +4,7 @@ import "strings"
 
 const (
 	excerptLines = 20
-	// maximum size of an excerpt in bytes, including its escape sequences
+	// in bytes, including escape sequences
 	excerptBytes = 2 << 10
 )
 

@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeJSON escapes characters in JSON that a terminal would interpret or that change how others are displayed. The
-// decoded values do not change.
+// EscapeJSON escapes characters in JSON that are not safe to print on a terminal. The decoded values do not change.
 func EscapeJSON(b []byte) []byte {
 	out := b[:0:0]
 	for i := 0; i < len(b); {
@@ -27,8 +26,7 @@ func EscapeJSON(b []byte) []byte {
 	return out
 }
 
-// mustEscape reports whether EscapeJSON must escape a character. Joiners are part of some scripts and of emoji, so they
-// stay.
+// mustEscape keeps joiners, which are part of some scripts and of emoji.
 func mustEscape(r rune) bool {
 	if r < 0x7f || r == 0x200c || r == 0x200d {
 		return false

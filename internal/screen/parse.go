@@ -2,7 +2,6 @@ package screen
 
 import "unicode/utf8"
 
-// sink receives the parts of a terminal stream.
 type sink interface {
 	// run is valid only during the call
 	ascii(run []byte)
@@ -26,17 +25,16 @@ const (
 	inOSC    // like inString, but a BEL also ends the string
 )
 
-// maxCSI is the maximum length of the parameters of a control sequence. Longer sequences are dropped.
+// maxCSI limits the parameters of a control sequence, in bytes.
 const maxCSI = 256
 
-// parser passes the parts of a terminal stream to a sink, regardless of how the stream is divided. Raw C1 bytes are
-// invalid UTF-8, not control characters.
+// parser treats raw C1 bytes as invalid UTF-8, not as control characters.
 type parser struct {
 	state  state
 	inter  byte
 	params []byte
-	long   bool   // the sequence is longer than maxCSI
-	tail   []byte // the start of an incomplete character, less than utf8.UTFMax bytes
+	long   bool
+	tail   []byte
 }
 
 func (p *parser) feed(b []byte, to sink) {
@@ -63,8 +61,7 @@ func (p *parser) end(to sink) (open bool) {
 	return open
 }
 
-// step parses a part of b and returns the number of consumed bytes. The number is 0 if the last character is
-// incomplete.
+// step returns the number of consumed bytes, or 0 if the last character is incomplete.
 func (p *parser) step(b []byte, to sink) int {
 	switch p.state {
 	case ground:
@@ -133,7 +130,6 @@ func (p *parser) text(b []byte, to sink) int {
 	return n
 }
 
-// skip drops a string's content up to the string's end: ST, CAN, SUB, any ESC, or BEL in an OSC.
 func (p *parser) skip(b []byte) int {
 	for i, c := range b {
 		switch {

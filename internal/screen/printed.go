@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxPrinted limits printedText. The lines then always fit into the history of a Screen.
+// maxPrinted ensures that the lines fit into the history of a Screen.
 const maxPrinted = 1 << 20
 
 // printedText is like replay, but a hundred times faster. ok is false if the output does more than print lines.
@@ -29,18 +29,17 @@ func printedText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	return p.end(clamp(rows, 1, maxRows), lines), true
 }
 
-// lineCollector is a sink that collects printed lines. It moves the cursor as Screen does.
+// lineCollector moves the cursor as Screen does.
 type lineCollector struct {
 	cols        int
-	text        []byte // the text of all rows
-	starts      []int  // start of each row in text
-	width       int    // number of cells in the last row
-	x           int    // column of the cursor, which is always in the last row
-	wrap        bool   // the next character goes to the next row
-	unsupported bool   // the output does more than print lines
+	text        []byte
+	starts      []int
+	width       int  // of the last row, in cells
+	x           int  // of the cursor, which is always in the last row
+	wrap        bool // the next character goes to the next row
+	unsupported bool
 }
 
-// end returns the rows of the screen if lines is 0, and otherwise the last lines of the output.
 func (p *lineCollector) end(rows, lines int) string {
 	top := max(0, len(p.starts)-rows)
 	end := len(p.starts)
@@ -86,8 +85,7 @@ func (p *lineCollector) wide(r rune) {
 	}
 }
 
-// oneCell reports whether a character is one cell wide. It returns true only for common characters that never join
-// their neighbors.
+// oneCell returns true only for common one-cell characters that never join their neighbors.
 func oneCell(r rune) bool {
 	switch {
 	case r > 0xa0 && r < 0x300: // Latin
@@ -102,7 +100,6 @@ func oneCell(r rune) bool {
 	return r >= 0x2190 && r <= 0x2193 || r == 0x2713 || r == 0x2717 // arrows, check marks
 }
 
-// space prepares the cell at the cursor for a character. It returns false if the character would overwrite another one.
 func (p *lineCollector) space() bool {
 	if p.wrap {
 		p.x = 0
@@ -145,7 +142,7 @@ func (p *lineCollector) control(c byte) {
 }
 
 func (p *lineCollector) escape(inter, final byte) {
-	// ESC ( B selects the character set that is already active. No other sequence is handled here.
+	// ESC ( B selects the character set that is already active
 	p.unsupported = p.unsupported || inter != '(' || final != 'B'
 }
 

@@ -70,7 +70,7 @@ func (s *Screen) line(y, w int) string {
 	return s.render()
 }
 
-// render returns the row in s.scratch as text and SGR. Half of a wide character becomes a blank.
+// render returns the row in s.scratch. Half of a wide character becomes a blank.
 func (s *Screen) render() string {
 	row := s.scratch
 	end := len(row)
@@ -130,7 +130,6 @@ func (s *Screen) plain() []string {
 
 func plainLine(styled string) string { return strings.TrimRight(ansi.Strip(styled), " ") }
 
-// maxReplay is the maximum number of lines that Text returns.
 const maxReplay = 10000
 
 // Text replays a program's stored output and returns plain text. If lines is 0, it returns the final screen. Otherwise,

@@ -33,43 +33,43 @@ const (
 	maxRows = 500
 )
 
-// Screen is a terminal's screen. Its methods may be called concurrently. It starts no goroutines.
+// Screen is a terminal's screen. Its methods may be called concurrently.
 type Screen struct {
 	mu              sync.Mutex
 	cols, rows      int
 	maxHistoryLines int
-	history         []string // rendered lines, oldest first
+	history         []string // rendered, oldest first
 	historyBytes    int
-	scrolledOff     uint64   // number of lines that have been added to history
-	drawn           []string // buffer that is reused to avoid allocations
+	scrolledOff     uint64 // lines that have been added to history
+	drawn           []string
 	parse           parser
 	version         uint64
-	changed         bool // the screen has changed since the last increment of version
+	changed         bool // since the last increment of version
 
 	cur  *page
 	main page
 	alt  page // created on first use
 
 	modes
-	// the newest characters; held back because a combining mark might follow, see text.go
+	// held back, because a combining mark might follow
 	pending []byte
-	last    []byte     // the newest cluster, which REP repeats
-	scratch []*uv.Cell // the row that render is drawing
+	last    []byte // the newest cluster, which REP repeats
+	scratch []*uv.Cell
 }
 
 type page struct {
 	emulator    *vt.Emulator
-	top, bottom int    // margins of the scrolling region, inclusive
-	out         []byte // output that has not been written to the emulator yet
-	x, y        int    // cursor position after the buffered output is written
-	rowBefore   int    // row of the cursor before the buffered output is written
-	// number of lines by which to scroll the screen before the buffered output is written
+	top, bottom int // margins of the scrolling region, inclusive
+	out         []byte
+	x, y        int // cursor after the buffered output is written
+	rowBefore   int // row before the buffered output is written
+	// lines to scroll before the buffered output is written
 	scroll  int
 	wrap    bool // the next character goes to the next line
 	painted bool // the pen might have a background color, which scrolling extends to new lines
 }
 
-// modes are the terminal modes that a program can change. The main and the alternate screen share them.
+// modes are shared by the main and the alternate screen.
 type modes struct {
 	origin, insert, newline bool
 	noWrap, hidden, tabs    bool    // tabs: the program has changed the tab stops
@@ -77,8 +77,7 @@ type modes struct {
 	shifted                 bool    // G1 is used in place of G0
 }
 
-// New creates a blank screen. The parameter scrollback is the maximum number of history lines. The size is limited to
-// 1000×500.
+// New creates a blank screen. scrollback is the maximum number of history lines. The size is limited to 1000×500.
 func New(cols, rows, scrollback int) *Screen {
 	s := &Screen{cols: clamp(cols, 1, maxCols), rows: clamp(rows, 1, maxRows),
 		maxHistoryLines: max(0, scrollback)}
@@ -91,7 +90,7 @@ func clamp(v, lo, hi int) int { return max(lo, min(v, hi)) }
 
 func (p *page) init(cols, rows int) {
 	*p = page{emulator: vt.NewEmulator(cols, rows), bottom: rows - 1}
-	// Replies are not used. With a closed pipe, writing them fails instead of blocking.
+	// With a closed pipe, writing replies fails instead of blocking.
 	if c, ok := p.emulator.InputPipe().(io.Closer); ok {
 		_ = c.Close()
 	}
@@ -101,8 +100,7 @@ func (p *page) init(cols, rows int) {
 
 func (p *page) write(s string) { _, _ = p.emulator.WriteString(s) }
 
-// Write processes a program's output. The result does not depend on how the output is divided into writes. Write
-// always consumes all of p.
+// Write processes a program's output. The result does not depend on how the output is divided into writes.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +121,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// recoverEmulator calls do. If do panics, recoverEmulator copies the cells to a new emulator and resets the modes.
+// recoverEmulator copies the cells to a new emulator and resets the modes if do panics.
 func (s *Screen) recoverEmulator(do func()) {
 	defer func() {
 		if recover() != nil {
@@ -217,11 +215,11 @@ func (s *Screen) HistoryLen() int {
 	return len(s.past())
 }
 
-// past returns the newest maxHistoryLines lines. The field history can be longer, because it is rarely trimmed.
+// past is shorter than history, because history is rarely trimmed.
 func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.maxHistoryLines):] }
 
 // History returns up to n lines that have scrolled off the screen, starting at the given index. Index 0 is the oldest
-// line. The lines are not cropped.
+// line.
 func (s *Screen) History(from, n int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

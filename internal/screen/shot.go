@@ -5,9 +5,9 @@ import "slices"
 // Shot is a snapshot of a screen.
 type Shot struct {
 	Cols, Rows int
-	Lines      []string // all rows of the screen, in the form of Lines
+	Lines      []string // all rows, in the form of Screen.Lines
 	Past       []string // the newest lines of the history, oldest first
-	// lines that have scrolled off; also the line number of Lines[0]
+	// lines that have scrolled off
 	ScrolledOff uint64
 	X, Y        int // cursor position
 	Cursor      bool

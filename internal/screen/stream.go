@@ -6,8 +6,7 @@ import (
 )
 
 // Stream cleans text that arrives in pieces, like Plain but without a limit on its length. A carriage return within a
-// line starts a new line. The joined result does not depend on the pieces. The zero Stream is ready to use. A Stream
-// must not be used concurrently.
+// line starts a new line. The zero Stream is ready to use. A Stream must not be used concurrently.
 type Stream struct {
 	p       parser
 	cleaner streamCleaner
@@ -31,10 +30,10 @@ func (s *Stream) End() string {
 
 type streamCleaner struct {
 	out     []byte
-	pending []byte // characters that are not yet divided into clusters
+	pending []byte // not yet divided into clusters
 	last    []byte // last written cluster, which a combining mark may still extend; empty = none
 	col     int
-	afterCR bool // the last character was a carriage return
+	afterCR bool
 }
 
 func (f *streamCleaner) take() string {
@@ -97,7 +96,6 @@ func (f *streamCleaner) escape(byte, byte)     { f.flush(); f.last = f.last[:0] 
 func (f *streamCleaner) csi([]byte, byte)      { f.flush(); f.last = f.last[:0] }
 func (f *streamCleaner) csiInter([]byte, byte) { f.flush(); f.last = f.last[:0] }
 
-// flush writes the pending characters. The first one may extend the last written cluster.
 func (f *streamCleaner) flush() {
 	b := f.pending
 	if len(b) > 0 && len(f.last) > 0 {

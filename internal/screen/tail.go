@@ -1,16 +1,14 @@
 package screen
 
 // tail returns a part from the end of a program's output. A replay of this part produces the same last lines as a
-// replay of the whole output. Searching for the start of the part is a hundred times faster than a replay.
+// replay of the whole output.
 //
-// The part starts at the last position that meets all of these conditions. Without such a position, tail returns the
-// whole output.
+// The part starts at the last position that meets all of these conditions:
 //   - The position follows a carriage return and a line feed, outside any sequence.
 //   - The modes are those of a new terminal, and the main screen is active.
 //   - After the position, the modes do not change, and the cursor moves only within its row or by line feeds.
 //   - At least 2×rows line feeds follow, plus one for each requested line. The first half of the 2×rows scrolls away
-//     everything that was on the screen before. The second half allows for blank rows at the bottom, which are not part
-//     of the text.
+//     everything that was on the screen before. The second half allows for blank rows at the bottom.
 func tail(raw []byte, rows, lines int) []byte {
 	if end, ok := cutTail(raw, rows, lines); ok {
 		return end
@@ -18,7 +16,6 @@ func tail(raw []byte, rows, lines int) []byte {
 	return raw
 }
 
-// cutTail is like tail, but ok is false if the output has no suitable position.
 func cutTail(raw []byte, rows, lines int) (end []byte, ok bool) {
 	need := max(0, lines) + 2*clamp(rows, 1, maxRows)
 	s := replayScanner{rows: clamp(rows, 1, maxRows)}
@@ -51,11 +48,10 @@ type replayScanner struct {
 	starts       []replayStart
 	lineFeeds    int
 	afterCR      bool
-	// at a position where a tail can start
-	atReset bool
+	atReset      bool
 }
 
-// modeState contains the modes that a tail must not change. The zero modeState describes a new terminal.
+// modeState contains the modes that a tail must not change.
 type modeState struct {
 	alt, region, origin, insert, newline, noWrap, tabs, shifted bool
 	special                                                     [2]bool
@@ -63,7 +59,6 @@ type modeState struct {
 
 func (s *replayScanner) dropStarts() { s.starts = s.starts[:0] }
 
-// set sets or resets a mode. If the mode changes, set drops the positions found so far.
 func (s *replayScanner) set(mode *bool, on bool) {
 	if *mode != on {
 		*mode = on
@@ -134,8 +129,7 @@ func (s *replayScanner) csi(params []byte, final byte) {
 	}
 }
 
-// margins records a change of the scrolling region. The region of the alternate screen is lost when the program leaves
-// that screen.
+// margins ignores the alternate screen. Its region is lost when the program leaves it.
 func (s *replayScanner) margins(top, bottom int) {
 	s.dropStarts()
 	if !s.state.alt {

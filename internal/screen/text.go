@@ -12,12 +12,11 @@ import (
 
 const (
 	placeholder = "\uFFFD" // replaces unsafe characters; one cell wide
-	maxCluster  = 64       // maximum size of a cluster in bytes; longer clusters are replaced
+	maxCluster  = 64       // in bytes; longer clusters are replaced
 	maxPending  = 1024
 )
 
-// The emulator accepts only whole clusters, so characters stay in pending until no mark can follow or the screen is
-// read (sync).
+// The emulator accepts only whole clusters, so characters stay in pending until no mark can follow.
 
 func (s *Screen) ascii(run []byte) {
 	s.changed = true
@@ -38,8 +37,7 @@ func (s *Screen) wide(r rune) {
 	}
 }
 
-// unsafeRune reports whether a character is not safe to display: a control character, an invisible character or a
-// change of direction.
+// unsafeRune reports control characters, invisible characters and changes of direction.
 func unsafeRune(r rune) bool {
 	switch {
 	case r < 0xa0:
@@ -54,8 +52,6 @@ func unsafeRune(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Cs)
 }
 
-// cluster splits b after its first grapheme cluster. show is the text to display for head, and width its number of
-// cells.
 func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 	n := 1
 	if b[0] >= utf8.RuneSelf || len(b) > 1 && b[1] >= utf8.RuneSelf {
@@ -77,8 +73,7 @@ func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 
 const joiner, emojiSelector = 0x200d, 0xfe0f
 
-// stableWidth keeps only the first emoji of a cluster. Terminals show joined emoji with different widths, which would
-// shift later text.
+// stableWidth keeps only the first emoji of a cluster, because terminals show joined emoji with different widths.
 func stableWidth(head string, width int) (string, int) {
 	for i, r := range head {
 		if i == 0 {
@@ -91,7 +86,7 @@ func stableWidth(head string, width int) (string, int) {
 	return head, width
 }
 
-// commit draws the pending clusters. The last one stays pending unless the parameter all is true.
+// commit draws the pending clusters, without the last one unless all is true.
 func (s *Screen) commit(all bool) {
 	b := s.pending
 	for len(b) > 0 {
@@ -173,8 +168,7 @@ func (s *Screen) wrapLine() {
 	s.lineFeed()
 }
 
-// lineFeed moves the cursor down one row, which can scroll. It only counts scrolls of the whole screen, so that flush
-// can do them in one step, and calls flush before a pending line would be lost.
+// lineFeed only counts scrolls of the whole screen, so that flush does them in one step.
 func (s *Screen) lineFeed() {
 	p := s.cur
 	p.wrap = false

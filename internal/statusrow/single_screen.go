@@ -12,17 +12,17 @@ import (
 // singleScreen shows the program's main and alternate screens on one screen of the real terminal. Its methods accept a
 // nil receiver.
 type singleScreen struct {
-	model *screen.Screen // what the program has drawn on its main and alternate screens
-	alt   bool           // the program is on its alternate screen
-	// The terminal still shows the main screen, although the program has left it. The next output blanks it.
+	model *screen.Screen
+	alt   bool
+	// the terminal still shows the main screen
 	stale bool
 	// the program had saved its cursor before it left its main screen
 	saved bool
 	// SGR sequences since the last reset
 	pen, mainPen []byte
-	data         []byte // output that is being written
-	known        int    // number of bytes of data that the model has received
-	at           int    // number of processed bytes of data, without the current byte
+	data         []byte
+	known        int // bytes of data that the model has received
+	at           int // processed bytes of data, without the current byte
 }
 
 // NewSingleScreen is like New, but the program stays on the current screen of the real terminal. The other screen
@@ -65,15 +65,12 @@ func (s *singleScreen) learn(to int) {
 	}
 }
 
-// drops reports whether a sequence erases the scrollback. Such a sequence must not reach the terminal.
 func (s *singleScreen) drops(params string, final byte) bool {
 	return s != nil && final == 'J' && params == "3"
 }
 
-// maxPen is the maximum length of the SGR sequences that are repeated on the main screen.
 const maxPen = 256
 
-// style records an SGR sequence in the pen. It does not track colors that are saved with the cursor.
 func (s *singleScreen) style(params string) {
 	switch {
 	case s == nil || strings.Trim(params, "0123456789;:") != "":
@@ -86,7 +83,7 @@ func (s *singleScreen) style(params string) {
 
 func draws(final byte) bool { return bytes.IndexByte([]byte("hlmrqutncp"), final) < 0 }
 
-// show must be called before text is forwarded. If the screen still shows rows of the main screen, show clears them.
+// show must be called before text is forwarded.
 func (w *Writer) show(text []byte, at int) {
 	if w.single == nil || w.state != ground || len(text) == 0 {
 		return
@@ -149,7 +146,7 @@ func (w *Writer) rowsOf(row func(i int) string) {
 	w.out = fmt.Appendf(w.out, "\x1b[%d;%dH", max(1, y-top+1), x+1)
 }
 
-// restart handles a terminal reset. It does not forward the reset, which would show the terminal's other screen.
+// restart does not forward a terminal reset, which would show the terminal's other screen.
 func (w *Writer) restart() {
 	s := w.single
 	s.alt, s.stale, s.pen = false, false, nil

@@ -22,21 +22,21 @@ type Writer struct {
 	text func(cols int) string
 	cols int
 	rows int // number of rows that the program can use
-	// new size of the terminal, nil = unchanged
+	// nil = unchanged
 	size atomic.Pointer[[2]int]
 
 	state       state
 	body        []byte // the CSI sequence that is being read, after its introducer
-	tail        []byte // the newest bytes of text
+	tail        []byte
 	out         []byte
-	top, bottom int // the program's margins
+	top, bottom int
 	// whether the program has saved its cursor, on the main and the alternate screen
 	saved  [2]bool
 	alt    int  // index in saved; 1 = alternate screen
 	origin bool // rows are counted from the top margin
 	dirty  bool // the program might have erased the line
 
-	// emulates the alternate screen on the main one; nil = the terminal's own alternate screen is used
+	// emulates the alternate screen on the main one; nil = not emulated
 	single *singleScreen
 }
 
@@ -51,7 +51,7 @@ const (
 
 const (
 	esc = 0x1b
-	// maxBody is longer than any sequence that Writer changes. Longer sequences pass unchanged.
+	// longer than any sequence that Writer changes
 	maxBody = 256
 )
 
@@ -240,7 +240,6 @@ func (w *Writer) escape(b byte) {
 	}
 }
 
-// reset restores the margins, which moves the cursor to the first row.
 func (w *Writer) reset() {
 	w.top, w.bottom, w.dirty = 1, w.rows, true
 	w.margins()
@@ -257,8 +256,7 @@ func (w *Writer) keepCursor(f func()) {
 	w.out = append(w.out, "\x1b8"...)
 }
 
-// restore handles a sequence of n bytes that restores the cursor. It replaces the sequence if only the Writer has saved
-// a cursor.
+// restore replaces a sequence of n bytes if only the Writer has saved a cursor.
 func (w *Writer) restore(n int) {
 	if !w.saved[w.alt] {
 		w.origin = false
@@ -268,8 +266,7 @@ func (w *Writer) restore(n int) {
 	w.markCursorSaved()
 }
 
-// markCursorSaved records that the terminal has saved the current cursor, so that the Writer can save it again. It must
-// follow a sequence that saves or restores the cursor.
+// markCursorSaved must follow a sequence that saves or restores the cursor.
 func (w *Writer) markCursorSaved() {
 	w.saved[w.alt] = true
 	if w.dirty {
@@ -288,7 +285,6 @@ func (w *Writer) paint() {
 	})
 }
 
-// changeCSI changes a sequence that would reach the last row.
 func (w *Writer) changeCSI(body []byte) {
 	final, params := body[len(body)-1], string(body[:len(body)-1])
 	if w.single.drops(params, final) {
@@ -338,7 +334,6 @@ func (w *Writer) changeCSI(body []byte) {
 	}
 }
 
-// setMargins handles new margins from the program. A margin below the program's last row becomes that row.
 func (w *Writer) setMargins(params string) {
 	first, last, _ := strings.Cut(params, ";")
 	top, bottom := max(1, number(first)), number(last)
@@ -362,7 +357,6 @@ func number(text string) int {
 	return n
 }
 
-// modes forwards a change of modes. It omits the modes that must not reach the terminal.
 func (w *Writer) modes(body []byte, modes []string, on bool) {
 	kept := modes[:0]
 	for _, mode := range modes {

@@ -13,7 +13,7 @@ type call func(ctx context.Context, p session.Provider, t *Target) (Response, er
 
 type part[T any] func(ctx context.Context, p T, t *Target) (Response, error)
 
-// orElse returns a call that performs the operation. The call fails with err if the provider does not implement T.
+// orElse returns a call that fails with err if the provider does not implement T.
 func (do part[T]) orElse(err error) call {
 	return func(ctx context.Context, p session.Provider, t *Target) (Response, error) {
 		if q, ok := p.(T); ok {
@@ -23,7 +23,6 @@ func (do part[T]) orElse(err error) call {
 	}
 }
 
-// orLack is like orElse, but the error is a session.LackError for the ability.
 func (do part[T]) orLack(a session.Ability) call {
 	return do.orElse(&session.LackError{Ability: a})
 }

@@ -30,12 +30,12 @@ type ClientOptions struct {
 	Broken func(error)
 }
 
-// Client is a session.Provider that calls a helper. Limits returns the abilities that the helper lacks.
+// Client is a session.Provider that calls a helper.
 type Client struct {
 	o     ClientOptions
 	http  *http.Client
 	exits chan session.Exit
-	// receives a value when sessions might have changed; see session.Changer
+	// see session.Changer
 	changes chan struct{}
 	end     context.CancelFunc
 	wg      recovery.Group
@@ -104,7 +104,6 @@ func (c *Client) Lost() {
 	c.http.CloseIdleConnections()
 }
 
-// open makes the open call if necessary. Concurrent callers share one attempt.
 func (c *Client) open(ctx context.Context) error {
 	c.mu.Lock()
 	opened := c.opened
@@ -126,7 +125,7 @@ func (c *Client) open(ctx context.Context) error {
 	return nil
 }
 
-// post sends a request, and returns an error for a status other than 200 or 101. The caller must close the body.
+// post returns an error for a status other than 200 or 101. The caller must close the body.
 func (c *Client) post(ctx context.Context, op string, body any) (*http.Response, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -233,7 +232,6 @@ func (c *Client) Limits() session.Limits {
 	return out
 }
 
-// patience is the extra time that a call may take if the helper does not specify any.
 const patience = session.CheckLimit
 
 // Patience implements session.Patient.

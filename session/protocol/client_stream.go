@@ -107,7 +107,7 @@ func (c *Client) missed(ctx context.Context) error {
 	return err
 }
 
-// report sends an exit to the channel of Exits. If the channel is full, it drops the exit, which List still reports.
+// report drops the exit if the channel is full, because List still reports it.
 func (c *Client) report(x session.Exit) {
 	x.At = local(x.At)
 	select {
@@ -184,13 +184,13 @@ type terminal struct {
 	conn io.ReadWriteCloser
 	in   *bufio.Reader
 	buf  []byte
-	rest []byte // part of buf that has not been read yet
+	rest []byte
 	end  context.CancelFunc
 
 	writing sync.Mutex
 }
 
-// Read implements io.Reader. It returns io.EOF after the terminal has ended.
+// Read returns io.EOF after the terminal has ended.
 func (t *terminal) Read(p []byte) (int, error) {
 	for len(t.rest) == 0 {
 		kind, data, err := readFrame(t.in, t.buf)
@@ -214,7 +214,6 @@ func (t *terminal) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Write implements io.Writer.
 func (t *terminal) Write(p []byte) (int, error) {
 	t.writing.Lock()
 	defer t.writing.Unlock()
@@ -240,7 +239,6 @@ func (t *terminal) Resize(cols, rows int) error {
 	return writeFrame(t.conn, frameResize, size[:])
 }
 
-// Close implements io.Closer.
 func (t *terminal) Close() error {
 	err := t.conn.Close()
 	t.end()

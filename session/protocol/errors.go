@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// Error is the error from a failed call. Callers distinguish errors by Kind.
+// Error is the error from a failed call.
 type Error struct {
 	Kind    string  `json:"kind"` // one of the words in kinds, or "failed"
 	Message string  `json:"message"`

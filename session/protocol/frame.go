@@ -9,7 +9,7 @@ import (
 // Frame types on the connection of an attached terminal. A frame consists of a type (one byte), a length (four bytes,
 // big endian) and a payload.
 const (
-	frameData = 1 // terminal input or output
+	frameData = 1
 	// from the viewer: the numbers of columns and rows, two bytes each (big endian)
 	frameResize = 2
 	// the helper's last frame: an Error as JSON, or empty if the terminal has ended

@@ -34,7 +34,7 @@ type Server struct {
 
 	mu   sync.Mutex
 	made *Opened
-	subs map[chan ExitLine]bool // open exit streams
+	subs map[chan ExitLine]bool
 }
 
 // NewServer returns a server. The first open call opens the provider, and later open calls use the same one.
@@ -183,7 +183,7 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// maxRequest is in bytes. A request can contain a Spec with a large environment and a long nudge.
+// maxRequest is in bytes; a Spec can have a large environment.
 const maxRequest = 8 << 20
 
 func readJSON(w http.ResponseWriter, r *http.Request, to any) bool {

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	exitsKept  = 1024             // number of lines that are buffered for a slow reader
+	exitsKept  = 1024
 	beat       = 15 * time.Second // how often an idle stream sends an empty line
-	writeLimit = 30 * time.Second // timeout of one write to a stream
+	writeLimit = 30 * time.Second
 )
 
 func (s *Server) followExits(p session.Provider) {
@@ -45,8 +45,7 @@ func (s *Server) followExits(p session.Provider) {
 	})
 }
 
-// publish sends a line to all exit streams. It closes a stream with a slow reader, and the stream's client then lists
-// the sessions.
+// publish closes a stream with a slow reader. Its client then lists the sessions.
 func (s *Server) publish(line ExitLine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +126,6 @@ func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// linesType is the media type of a stream with one JSON value per line.
 const linesType = "application/x-ndjson"
 
 type lines struct {

@@ -15,13 +15,13 @@ type OpenRequest struct {
 	Settings  json.RawMessage `json:"settings,omitempty"` // the helper's table in city.toml
 }
 
-// OpenResponse is the response to an OpenRequest. It describes the helper.
+// OpenResponse describes the helper.
 type OpenResponse struct {
-	Protocol int       `json:"protocol"` // protocol version that both sides use
+	Protocol int       `json:"protocol"` // version that both sides use
 	Name     string    `json:"name"`
 	Version  string    `json:"version,omitempty"`
-	Lacks    []Ability `json:"lacks,omitempty"` // abilities that the helper's provider lacks
-	Why      string    `json:"why,omitempty"`   // why the abilities are missing, as a clause
+	Lacks    []Ability `json:"lacks,omitempty"` // abilities that the provider lacks
+	Why      string    `json:"why,omitempty"`   // why abilities are missing, as a clause
 	// extra time that a call may take, in milliseconds
 	Patience int64 `json:"patience_ms,omitempty"`
 }
@@ -45,7 +45,7 @@ type Target struct {
 	Name  string `json:"name"`
 	ID    string `json:"id,omitempty"`       // parameter of acknowledge and capture
 	Grace int64  `json:"grace_ns,omitempty"` // parameter of stop
-	// parameter of stop; if true, the call does not wait for the host to confirm the end
+	// parameter of stop; does not wait for the host to confirm the end
 	Force bool   `json:"force,omitempty"`
 	Lines int    `json:"lines,omitempty"` // parameter of output; 0 = visible screen
 	Text  string `json:"text,omitempty"`  // parameter of send
@@ -127,7 +127,6 @@ func decode(s *Status) session.Status {
 	}
 }
 
-// local converts a time to this machine's time zone. The zero time stays zero.
 func local(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}

@@ -2,9 +2,8 @@ package widget
 
 import "strings"
 
-// ToASCII converts a line for a terminal that supports only ASCII. It replaces typographic characters that have an
-// ASCII equivalent. Such characters occur in texts from gcity ("crashed 6×") and in the output of agents. The width of
-// the line stays the same. Letters are not replaced, because they have no equivalent.
+// ToASCII replaces typographic characters in a line with ASCII characters. The width of the line stays the same.
+// Letters are not replaced.
 func ToASCII(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) ||
 		strings.ContainsAny(s, "\u200d\ufe0e\ufe0f") {
@@ -13,8 +12,7 @@ func ToASCII(s string) string {
 	return strings.Map(inASCII, spellArrows(s))
 }
 
-// spellArrows replaces "→" with "->", because ">" alone reads as "greater than". To keep the columns to the right in
-// place, it removes a space from the next gap in the line, or else the space before the arrow.
+// spellArrows replaces "→" with "->", because ">" alone reads as "greater than". It removes a space to keep the width.
 func spellArrows(s string) string {
 	at := 0
 	for {
@@ -39,7 +37,6 @@ func spellArrows(s string) string {
 
 func isBoxDrawing(r rune) bool { return r >= 0x2500 && r <= 0x257f }
 
-// inASCII returns the ASCII equivalent of a character, or the character itself.
 func inASCII(r rune) rune {
 	const pairs = "×x·-•*…~→>←<↑^↓v⇒>●*○-◐o◌?↻@✗X✘X✓*✔*❯>›>‹<⏺*" +
 		"▶>▸>►>◀<■*□-“\"”\"„\"«\"»\"‘'’'‚'–-—-−-‐-‑-\u00a0 ≤<≥>≈~"

@@ -1,12 +1,12 @@
 package widget
 
-// CacheKey contains the values that determine a panel's lines. A change of the styles discards all cached lines.
+// CacheKey contains the values that determine a panel's lines.
 type CacheKey struct {
 	W, H   int
 	Focus  bool
 	Data   uint64 // version of the data that the panel shows
-	Rows   uint64 // version of the agents, for panels that also show other data
-	UI     uint64 // changes with every change of the view, but not with new data
+	Rows   uint64 // version of the agents
+	UI     uint64 // changes with the view, but not with new data
 	Second int64  // second of the clock, or 0 if the panel does not show the time
 }
 
@@ -23,7 +23,7 @@ func (c *Cache) Lines(key CacheKey, draw func() []string) []string {
 	return c.kept
 }
 
-// RowCache stores the terminal rows of the last frame. A line that moves up the pane is not cropped again.
+// RowCache stores the cropped terminal rows of the last frame.
 type RowCache struct {
 	w    int
 	kept map[string]string

@@ -33,7 +33,6 @@ func Walk(s string, f func(part string, col, w int) bool) {
 	}
 }
 
-// pen records the sequences that set the current style.
 type pen struct{ style string }
 
 func (p *pen) take(seq string) {
@@ -101,8 +100,7 @@ func SkipColumns(s string, n int) string {
 	return out.String()
 }
 
-// Span is a range of columns to paint over. The column To is not included. A character that is partly in the range is
-// painted completely.
+// Span is a range of columns to paint over, excluding To.
 type Span struct {
 	From, To int
 	Style    string // sequence that sets the style

@@ -12,10 +12,10 @@ import (
 // Entry is a line of text that is being edited.
 type Entry struct {
 	input     textinput.Model
-	Suggested bool // the text is a suggestion: typed text replaces it
+	Suggested bool // typed text replaces the text
 }
 
-// maxTyped is the maximum length of a line, in characters. A longer paste is truncated.
+// maxTyped is the maximum length of a line, in characters.
 const maxTyped = 16 << 10
 
 // NewEntry returns a line with an initial text and the cursor at its end.
@@ -30,7 +30,7 @@ func NewEntry(text string) Entry {
 	return e
 }
 
-// NewReplacedEntry returns a line with a suggested text. Typed text replaces the suggestion, and editing keys keep it.
+// NewReplacedEntry returns a line with a suggested text, which typed text replaces.
 func NewReplacedEntry(text string) Entry {
 	e := NewEntry(text)
 	e.Suggested = e.String() != ""
@@ -91,8 +91,7 @@ func (e *Entry) send(msg tea.Msg) bool {
 	return e.input.Value() != before
 }
 
-// SingleLine converts text to one line: line breaks and tabs become spaces, and characters that cannot be typed are
-// removed.
+// SingleLine converts text to one line and removes characters that cannot be typed.
 func SingleLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -116,8 +115,7 @@ func Printable(r rune) bool {
 			unicode.Zp)
 }
 
-// Show returns the part of the line around the cursor that fits into w columns, and the cursor's column. The widget's
-// own view counts characters instead of columns.
+// Show returns the part of the line around the cursor that fits into w columns, and the cursor's column.
 func (e *Entry) Show(w int) (string, int) {
 	return Window([]rune(e.input.Value()), e.input.Position(), w)
 }

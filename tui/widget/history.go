@@ -14,7 +14,7 @@ const HistoryMinutes = 60
 // History contains the CPU usage, the memory and the restarts of agents for each minute of the last hour.
 type History struct {
 	hours map[string]*AgentHour
-	since time.Time // time of the first snapshot
+	since time.Time
 }
 
 // AgentHour is a ring of minutes. A minute without a snapshot has no value.
@@ -55,7 +55,7 @@ func (h *History) Observe(agents []city.Agent, now time.Time) {
 	h.hours = of
 }
 
-// Period returns the text for a period that ends now, or "from 22:31" if the history is shorter.
+// Period returns text, or "from 22:31" if the history is shorter than d.
 func (h *History) Period(now time.Time, d time.Duration, text string) string {
 	if h.since.IsZero() || now.Sub(h.since) >= d {
 		return text
@@ -74,8 +74,7 @@ func (q *AgentHour) advance(minute int64) {
 	}
 }
 
-// each calls f for each minute that a chart of n columns shows. It omits the current minute, so that the chart changes
-// at most once a minute.
+// each omits the current minute, so that a chart changes at most once a minute.
 func (q *AgentHour) each(now time.Time, n, minutes int, f func(column, at int)) {
 	last := minuteOf(now) - 1
 	for i := range n * minutes {
@@ -86,7 +85,7 @@ func (q *AgentHour) each(now time.Time, n, minutes int, f func(column, at int)) 
 	}
 }
 
-// CPU draws the CPU usage of the last complete minutes, with one column per minute. All agents have the same scale.
+// CPU draws the CPU usage of the last complete minutes, with one column per minute.
 func (h *History) CPU(name string, now time.Time, glyphs *themes.Glyphs, n int) string {
 	return bars(h.cpuLevels(name, now, n, 1), glyphs)
 }
@@ -101,7 +100,7 @@ func (h *History) cpuLevels(name string, now time.Time, n, minutes int) []int {
 	return levels
 }
 
-// cpuLevel returns the height of a bar: 0 means unknown, 1 means idle, and 8 means more than one and a half processors.
+// cpuLevel returns the height of a bar: 0 = unknown, 1 = idle, 8 = more than 1.5 processors.
 func cpuLevel(tenths uint16) int {
 	if tenths == 0 {
 		return 0
@@ -115,10 +114,10 @@ func cpuLevel(tenths uint16) int {
 	return level
 }
 
-// Charts contains the charts of an hour, and the greatest values in that hour; "" = no data.
+// Charts contains the charts of an hour; "" = no data.
 type Charts struct {
 	CPU, Memory, Restarts string
-	Peak                  *city.Usage // the greatest values; nil = no session was measured
+	Peak                  *city.Usage // nil = no session was measured
 	RestartCount          int
 }
 

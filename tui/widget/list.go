@@ -5,7 +5,7 @@ import "fmt"
 // Rows are the rows that a list selects from.
 type Rows interface {
 	Len() int
-	ID(i int) string // identifies what a row is about
+	ID(i int) string // identifies the row
 }
 
 // List is a cursor and a window over the rows of a panel. When rows move, the cursor stays on the same row.
@@ -13,14 +13,14 @@ type List struct {
 	Shown  []int // indexes into the rows
 	Cursor int   // index into Shown
 	Offset int   // first visible row
-	total  int   // number of rows before filtering
+	total  int
 
-	IDs       []string        // IDs of the shown rows, in the same order
+	IDs       []string        // of the shown rows, in the same order
 	Unmatched map[string]bool // shown rows that no longer match the filter
 }
 
-// Fill selects the rows that belong to the list and match. The cursor stays on the selected row. A row for which
-// holds(id) is true stays, because the user might be about to press a key for it.
+// Fill selects the rows for which belongs and keep are true. The cursor stays on the selected row. Shown rows for which
+// holds(id) is true stay.
 func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	holds func(id string) bool) {
 	var was map[string]bool
@@ -50,7 +50,7 @@ func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	}
 	before := l.Cursor
 	if l.Select(rs, selected) {
-		// keep the screen position if possible; if the window was at the top, show the first rows
+		// keep the screen position, unless the window was at the top
 		if l.Offset > 0 {
 			l.Offset = max(0, l.Offset+l.Cursor-before)
 		}

@@ -14,11 +14,11 @@ type Order struct {
 	Reversed bool
 }
 
-// SortKey is one of the available sort orders. Equal rows are sorted by name.
+// SortKey is one of the available sort orders.
 type SortKey[R any] struct {
 	Name string
 	Cmp  func(a, b *R) int
-	Desc bool // the greatest value, or the most urgent row, comes first
+	Desc bool // the greatest value comes first
 }
 
 // Comparison returns the comparison function of an order. Rows that compare equal are ordered by name.
@@ -61,7 +61,7 @@ func SortRows[R any](rows, before []R, name func(*R) string, rank func(a, b *R) 
 	return merge(known, fresh, rank)
 }
 
-// merge inserts each fresh row before the first known row that ranks after it. The known rows might be unsorted.
+// merge inserts each fresh row before the first known row that ranks after it.
 func merge[R any](known, fresh []R, rank func(a, b *R) int) []R {
 	if len(fresh) == 0 {
 		return known

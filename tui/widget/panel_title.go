@@ -12,20 +12,20 @@ import (
 
 // Tab is a title in a panel's top line: "1 Agents 16".
 type Tab struct {
-	ID        string // value that the panel's owner receives on a click
+	ID        string // received by the panel's owner on a click
 	Key       string
 	Name      string
-	Search    string // active search, shown before the number of matches
+	Search    string // active search
 	Count     string
 	CountNote string // part of the count that may be omitted
-	Hidden    string // numbers of rows above and below the window
+	Hidden    string // rows above and below the window
 	Active    bool
 	Alert     bool // the count shows that something needs attention
-	Compact   bool // less space between this title and the next
+	Compact   bool // less space before the next title
 }
 
 // Title returns the top line of a panel: the titles of all panels in the same place, and a note. The focused line is
-// heavy and its title is reversed. The focus is thus visible without colors.
+// heavy and its title is reversed.
 func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	l := Line{Styles: k}
 	sign, token := k.Glyphs.Thin, themes.Rule
@@ -57,8 +57,7 @@ func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	return l.String()
 }
 
-// fitParts drops parts, separated by two spaces, until the text fits. Only the first part may be cut: "1 of 1" would be
-// wrong for "1 of 10".
+// fitParts cuts only the first part: "1 of 1" would be wrong for "1 of 10".
 func fitParts(text string, w int, more string) string {
 	const least = 8
 	for Width(text) > w {

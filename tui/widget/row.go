@@ -55,7 +55,7 @@ type Reason struct {
 	NextToken themes.Token
 }
 
-// Reason fills a cell with the text of a reason, shortened if necessary, followed by what happens next.
+// Reason fills a cell with a reason, followed by what happens next.
 func (k *Styles) Reason(l *Line, b Reason, w int) {
 	const beginning = 16
 	text, tail, more := b.Text, b.Next.Full, k.Glyphs.More

@@ -20,14 +20,13 @@ type Sparklines struct {
 	agents map[string]*sessionOutput
 }
 
-// sessionOutput is the output of one session of an agent within the last sparkSpan.
 type sessionOutput struct {
 	session string
-	since   time.Time // time from which there is data
-	last    uint64    // total number of bytes at the latest snapshot
-	at      time.Time // time of the latest output
+	since   time.Time
+	last    uint64 // in bytes, at the latest snapshot
+	at      time.Time
 	bytes   [SparkBuckets]float64
-	head    int64 // number of the latest bucket, counted from the epoch
+	head    int64 // latest bucket, counted from the epoch
 }
 
 // Observe records the agents of a snapshot. Output between two snapshots is spread over at most one patrol interval.
@@ -130,8 +129,6 @@ func (q *sessionOutput) levels(now time.Time) (out [SparkBuckets]int) {
 	return out
 }
 
-// levelOf returns the level of a bucket. All agents have the same scale: 2 means some lines, 3 means steady output, 4
-// means a flood.
 func levelOf(bytes float64) int {
 	const talk, flood = 2_000, 100_000 // bytes in a bucket
 	switch {

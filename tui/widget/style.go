@@ -9,12 +9,12 @@ import (
 	"gcity/themes"
 )
 
-// Styles contains the styles of a theme and its glyphs. The escape sequences are rendered only once.
+// Styles contains the styles of a theme and its glyphs.
 type Styles struct {
 	style     [themes.Tokens]lipgloss.Style
 	sequences [themes.Tokens]string
-	selected  [themes.Tokens]string // the same styles in the row under the cursor
-	reversed  [themes.Tokens]string // the same styles with text and background colors exchanged
+	selected  [themes.Tokens]string
+	reversed  [themes.Tokens]string
 	Glyphs    themes.Glyphs
 }
 
@@ -31,8 +31,7 @@ func NewStyles(t themes.Theme, g themes.Glyphs) Styles {
 	return l
 }
 
-// selectedStyle returns the style of a token in the row under the cursor. A reversed row has a single color, because
-// text colors would become patches of background.
+// selectedStyle gives a reversed row a single color, because text colors would become patches of background.
 func selectedStyle(t themes.Theme, k themes.Token) lipgloss.Style {
 	row, own := t.Style(themes.Select), t.Style(k)
 	if row.Reverse {
@@ -42,7 +41,7 @@ func selectedStyle(t themes.Theme, k themes.Token) lipgloss.Style {
 	return styleOf(own).Inherit(styleOf(row))
 }
 
-// styleOf returns a style that sets only the properties that the theme sets, so that styles can be combined.
+// styleOf sets only the properties that the theme sets, so that styles can be combined.
 func styleOf(t themes.Style) lipgloss.Style {
 	s := lipgloss.NewStyle()
 	if t.Bold {
@@ -91,7 +90,7 @@ type Line struct {
 	Text     []byte
 	Styles   *Styles
 	Selected bool // the row is under the cursor
-	Reversed bool // text and background colors are exchanged in all pieces
+	Reversed bool // text and background colors are exchanged
 	Width    int  // columns so far
 }
 

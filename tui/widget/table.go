@@ -7,20 +7,18 @@ import (
 	"time"
 )
 
-// MinReorderInterval is the minimum time between two changes of the row order. It prevents the rows of crashing agents
-// from moving all the time.
+// MinReorderInterval is the minimum time between two changes of the row order.
 const MinReorderInterval = 3 * time.Second
 
 // ReactionTime is how long users need to notice that the order of the rows has changed.
 const ReactionTime = 500 * time.Millisecond
 
-// keyed is the constraint for a pointer to a row. Key returns the unique key of the row.
 type keyed[R any] interface {
 	*R
 	Key() string
 }
 
-// Records contains rows in display order, with the user's marks and filter. Two tables can share records.
+// Records contains rows in display order, with the user's marks and filter.
 type Records[R any, P keyed[R]] struct {
 	Rows    []R
 	Order   Order
@@ -29,8 +27,8 @@ type Records[R any, P keyed[R]] struct {
 	Anchor  string // the most recently marked row
 	Version uint64 // increases when rows change
 
-	before []R       // the rows before the latest change of their order
-	moved  time.Time // when the order of the rows last changed
+	before []R
+	moved  time.Time
 }
 
 // Arrange replaces the rows and sorts them. If keepOrder is set or the order has just changed, rows that already exist
@@ -75,8 +73,7 @@ func (t *Records[R, P]) Recall(now time.Time) bool {
 	return moved
 }
 
-// slots compares two states of the rows. It returns the indexes of the common rows, the earlier position of each key,
-// and whether the order has changed.
+// slots returns the indexes of the common rows, the earlier position of each key, and whether the order has changed.
 func (t *Records[R, P]) slots(rows, before []R) (at []int, place map[string]int, moved bool) {
 	place = make(map[string]int, len(before))
 	for i := range before {
@@ -117,7 +114,7 @@ func (t *Records[R, P]) Find(key string) P {
 	return nil
 }
 
-// Table is Records together with a list that shows some of the rows. When rows move, the cursor stays on its row.
+// Table is Records together with a list that shows some of the rows.
 type Table[R any, P keyed[R]] struct {
 	*Records[R, P]
 	List        List

@@ -5,7 +5,7 @@ import (
 )
 
 // ShortTabs shortens the titles of panels that share a place, so that they fit into w columns. The visible panel keeps
-// its name, search and counts. Other panels keep their keys as long as there is room.
+// its name, search and counts.
 func ShortTabs(all []Tab, w int, more string) []Tab {
 	if TabsWidth(all) <= w {
 		return all
@@ -23,10 +23,8 @@ func ShortTabs(all []Tab, w int, more string) []Tab {
 	return withHidden(extended(all, w, more), all, w, more)
 }
 
-// beginning is the minimum width to which a name or a search is cut.
 const beginning = 6
 
-// shortest returns titles that contain only the keys, except for the visible panel.
 func shortest(all []Tab) []Tab {
 	all = slices.Clone(all)
 	for i := range all {
@@ -39,7 +37,6 @@ func shortest(all []Tab) []Tab {
 	return all
 }
 
-// extended adds parts to short titles as long as they fit into w columns. It never adds the number of hidden rows.
 func extended(all []Tab, w int, more string) []Tab {
 	short, near := shortest(all), farFirst(all)
 	slices.Reverse(near)
@@ -81,7 +78,6 @@ func extended(all []Tab, w int, more string) []Tab {
 	return short
 }
 
-// withHidden adds the number of hidden rows if there is room. It can shorten the names of panels that have no problems.
 func withHidden(short, all []Tab, w int, more string) []Tab {
 	with := slices.Clone(short)
 	for i := range with {
@@ -102,7 +98,6 @@ func withHidden(short, all []Tab, w int, more string) []Tab {
 	return with
 }
 
-// farFirst returns the indexes of all titles except the active one, the farthest first.
 func farFirst(all []Tab) []int {
 	at := slices.IndexFunc(all, func(t Tab) bool { return t.Active })
 	var order []int

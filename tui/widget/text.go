@@ -43,7 +43,7 @@ func Width(s string) int {
 	return ansi.StringWidth(s)
 }
 
-// Cut shortens plain text to w columns. The parameter more is the symbol that replaces omitted text.
+// Cut shortens plain text to w columns. more replaces the omitted text.
 func Cut(s string, w int, more string) string {
 	if w <= 0 {
 		return ""
@@ -80,8 +80,7 @@ func Fit(s string, w int, more string) string {
 	return s + Spaces(w-Width(s))
 }
 
-// nameEnd is the number of characters at the end of a name that are never cut, because the names of pool members differ
-// there.
+// nameEnd characters at the end of a name are never cut, because the names of pool members differ there.
 const nameEnd = 6
 
 // FitName cuts or pads a name to exactly w columns. It keeps the beginning and the end of the name.
@@ -165,7 +164,7 @@ func Elapsed(d time.Duration) string {
 }
 
 // Until formats the time that remains until at: "8s", "1m02s", "5m", "54m", "3h12m", "2d". It counts whole seconds of
-// the clock, because now can be older than the event that sets at. A timeout of 20s therefore never shows as 21s.
+// the clock, so that a timeout of 20s never shows as 21s.
 func Until(at, now time.Time) string {
 	s := max(0, at.Unix()-now.Unix())
 	switch m, h := s/60, s/3600; {

@@ -32,7 +32,6 @@ func WrapHanging(s string, w int) []string {
 	return lines
 }
 
-// textBegins returns the column at which the text after a label, a time or a symbol begins.
 func textBegins(s string) int {
 	const furthest = 18
 	col, begin, gap := 0, -1, 0

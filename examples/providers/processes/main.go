@@ -23,8 +23,6 @@ func main() {
 	}
 }
 
-// open opens the provider for a city. Agents keep running after the provider has exited, and the next provider adopts
-// them.
 func open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -34,6 +32,6 @@ func open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
 	if err != nil {
 		return protocol.Opened{}, err
 	}
-	closeIt := func() { p.Close() } // the agents keep running
+	closeIt := func() { p.Close() }
 	return protocol.Opened{Name: "processes", Provider: p, Close: closeIt}, nil
 }
