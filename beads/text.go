@@ -52,7 +52,7 @@ func checkText(field, s string, most int) error {
 	return nil
 }
 
-// Text returns a string in the form that beads store. It rejects invisible characters, and characters that change how
+// Text returns a string as a bead store keeps it. It rejects invisible characters, and characters that change how
 // other characters are displayed.
 func Text(field, s string, most int) (string, error) {
 	s = lineEnds(s)

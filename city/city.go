@@ -129,7 +129,7 @@ func (e *NotRunning) Unwrap() error { return &Error{Code: Unavailable, Message: 
 // Listener is the state of the city's TCP listener.
 type Listener struct {
 	Address string // "127.0.0.1:8080"; "" = not listening
-	// TokenFile is the file with the requests' token; "" = no token is needed.
+	// TokenFile is the file with the token that requests must contain; "" = no token is needed.
 	TokenFile string
 	// why the listener is closed or rejects some clients; "" = no problem
 	Problem string

@@ -59,7 +59,7 @@ func matchType(pattern, t string) bool {
 	return pattern == t
 }
 
-// needles returns sets of byte strings. A line that lacks all strings of a set need not be decoded.
+// needles returns sets of byte strings. If a line contains no string of one of the sets, it need not be decoded.
 func needles(q Query) [][][]byte {
 	var all [][][]byte
 	if len(q.Types) > 0 {

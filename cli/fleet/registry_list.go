@@ -127,7 +127,7 @@ func WarnAboutRecent(e *env.Env) {
 	}
 }
 
-// addRecent forgets recent cities that are not running and have no city.toml.
+// addRecent also forgets recent cities that are not running and have no city.toml.
 func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	registered []host.Registered) []city.Info {
 	// WarnAboutRecent reports the error

@@ -112,7 +112,7 @@ func RemoveRig(dir, name string, agents bool) (*config.City, error) {
 	return edit.RemoveRig(SourceOf(dir), name, agents)
 }
 
-// AsEdit converts an error of an edit to a city.Error. It returns other errors unchanged.
+// AsEdit converts an edit's error to a city.Error. It returns other errors unchanged.
 func AsEdit(err error) error {
 	_, unfit := errors.AsType[*edit.InvalidRig](err)
 	switch {

@@ -198,7 +198,7 @@ func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 		}
 	}
 	return city.Missing(suggest.NotFound(suggest.AnyOf(suggest.Bead, suggest.Formula), word, names).
-		Then("for a rig's formula add --formula, and to create a bead use text with several words"))
+		Then("to use a rig's formula, add --formula; to create a bead, write at least two words"))
 }
 
 func formulaNames(e *env.Env) ([]string, error) {

@@ -65,7 +65,7 @@ func (p *Phase) StartEnds(step uint64) bool {
 	return true
 }
 
-// Stop records that a stop begins.
+// Stop changes the state Unready or Running to Stopping.
 func (p *Phase) Stop(step uint64) {
 	if p.state == Unready || p.state == Running {
 		p.state, p.step = Stopping, step

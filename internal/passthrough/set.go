@@ -19,7 +19,7 @@ import (
 	"strings"
 )
 
-// Set is a set of classes of sequences that pass although they do more than draw.
+// Set contains the classes of control sequences that are passed on, although they do more than draw.
 type Set uint16
 
 const (

@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// Concurrent callers share a call to a patient provider.
+// sharedList is a call to a slow provider. All concurrent callers use its result.
 type sharedList struct {
 	began time.Time
 	done  chan struct{} // the other fields are then immutable

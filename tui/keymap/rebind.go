@@ -113,7 +113,7 @@ func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 	case len(keys) == 0 && a.Essential():
 		return nil,
 			[]string{fmt.Sprintf(
-				"the action needs a key, because users leave or get help with it; the "+
+				"the action needs a key, because users need it to quit or to get help; the "+
 					"action keeps %s", usual)}
 	}
 	return keys, wrong

@@ -13,7 +13,7 @@ import (
 
 const maxLines = 200
 
-// Commands returns the verbs as rows that the user can complete.
+// Commands returns the verbs as rows. The user can complete such a row with arguments.
 func (t *Table[H, E]) Commands() []Item[H, E] {
 	var items []Item[H, E]
 	for i := range t.Verbs {

@@ -96,7 +96,7 @@ func (m *Room) Visible(name string) bool {
 // SetTime sets the time of the latest message.
 func (m *Room) SetTime(now time.Time) {
 	m.Now = now
-	// A dialog can close by itself. Rows then keep their order as after a key.
+	// If a dialog closes by itself, the rows keep their order, as they do after a key press.
 	if m.Dialogs.Covers() {
 		m.LastKey = now
 	}

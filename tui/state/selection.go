@@ -202,7 +202,7 @@ func RowAgent(m *Room) *panel.AgentRow {
 	return m.Agents.Find(p.Agent())
 }
 
-// SingleAgent returns one agent, regardless of marks. It may be nil.
+// SingleAgent returns the agent at the cursor, even if other agents are marked.
 func SingleAgent(m *Room) *panel.AgentRow {
 	p := m.Focused()
 	_, _, shown, _ := p.Cursor()
