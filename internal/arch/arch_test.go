@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -342,14 +343,22 @@ func (s source) imports() []string {
 
 func sources(t *testing.T) []source {
 	t.Helper()
-	root, err := filepath.Abs("../..")
+	all, err := parsed()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
-		t.Fatal(fmt.Errorf("this is not the module's folder: %w", err))
+	return all
+}
+
+// parsed parses the module's files once for all tests, which must not change them.
+var parsed = sync.OnceValues(func() (all []source, err error) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return nil, err
 	}
-	var out []source
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		return nil, fmt.Errorf("this is not the module's folder: %w", err)
+	}
 	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -378,12 +387,9 @@ func sources(t *testing.T) []source {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
-		out = append(out, source{path: rel, dir: strings.TrimSuffix(path.Dir(rel), "."), fset: fset, tree: tree,
+		all = append(all, source{path: rel, dir: strings.TrimSuffix(path.Dir(rel), "."), fset: fset, tree: tree,
 			text: string(text)})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
+	return all, err
+})
