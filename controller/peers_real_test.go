@@ -57,12 +57,22 @@ func TestEventsOfPeers(t *testing.T) {
 	if got := post("/v0/automation/chore/run", `{"by":"worker"}`); got != 403 {
 		t.Errorf("run with a different author: got status %d, want 403", got)
 	}
-	for _, path := range []string{"/v0/agent/worker/restart", "/v0/agent/worker/suspend",
-		"/v0/agent/worker/resume"} {
-		if got := post(path, ""); got != 200 {
-			t.Errorf("%s: %d", path, got)
+	command := func(verb string) {
+		if got := post("/v0/agent/worker/"+verb, ""); got != 200 {
+			t.Errorf("%s: got status %d, want 200", verb, got)
 		}
 	}
+	command("restart")
+	eventually.True(t, "the restart's start names the peer", func() bool {
+		started, err := c.History(t.Context(), events.Query{Types: []string{events.AgentStarted},
+			Subject: "worker"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(started, func(e events.Event) bool { return e.Peer != "" })
+	})
+	command("suspend")
+	command("resume")
 	if got := post("/v0/beads", `{"title":"paint"}`); got != 200 {
 		t.Errorf("a bead: %d", got)
 	}
@@ -77,13 +87,6 @@ func TestEventsOfPeers(t *testing.T) {
 			all[0].Actor != want.actor || want.by == "" && all[0].EmittedBy != "" {
 			t.Errorf("%s: %+v %v", want.kind, all, err)
 		}
-	}
-	started, err := c.History(t.Context(), events.Query{Types: []string{events.AgentStarted},
-		Subject: "worker"})
-	if err != nil || !slices.ContainsFunc(started, func(e events.Event) bool {
-		return e.Peer != ""
-	}) {
-		t.Errorf("the restart: got %+v %v", started, err)
 	}
 }
 

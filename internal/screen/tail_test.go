@@ -49,7 +49,7 @@ func TestTextOfTail(t *testing.T) {
 	r := rand.New(rand.NewPCG(start, 0))
 	shorter, rounds := 0, 1500
 	if testing.Short() {
-		rounds = 400
+		rounds = 150
 	}
 	for range rounds {
 		cols, rows, lines := 1+r.IntN(30), 1+r.IntN(8), r.IntN(12)-1
