@@ -107,6 +107,9 @@ func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 
 func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	r := *rows[0]
+	if why := r.Rejects(); why != "" {
+		return question{none: "not fired: " + why}
+	}
 	against := details.Obstacles(m.Details(), &r)
 	if len(against) > 0 && r.State != panel.AutomationRunning {
 		against[len(against)-1] += " Fire it now anyway?"

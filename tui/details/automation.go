@@ -186,13 +186,8 @@ func Obstacles(s *Source, r *panel.AutomationRow) []string {
 	case panel.AutomationDue, panel.AutomationManual:
 		return lines
 	case panel.AutomationRunning:
-		then := " Another run follows it."
-		if !slices.ContainsFunc(s.Snap.Automations, func(a city.Automation) bool {
-			return a.Name == r.Name && a.Overlap == "queue"
-		}) {
-			then = ` The city rejects this request, because overlap is not "queue".`
-		}
-		return append(lines, "A run has been in progress "+r.DueText(s.Now).Full+"."+then)
+		return append(lines, "A run has been in progress "+r.DueText(s.Now).Full+
+			". Another run follows it.")
 	case panel.AutomationOff:
 		if len(lines) == 0 {
 			lines = append(lines, "The automation is off: "+r.Reason+".")

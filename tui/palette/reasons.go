@@ -59,11 +59,11 @@ func FlaggedAlready(shown string, is, wanted bool) string {
 	return ""
 }
 
-// CannotFire returns the reason why the first broken automation cannot be fired, or "".
+// CannotFire returns why automations cannot be fired, or "". If one of several is running, the others can be fired.
 func CannotFire(rows []*panel.AutomationRow) string {
 	for _, r := range rows {
-		if r.State == panel.AutomationBroken {
-			return r.Shown + " is broken: " + r.Reason
+		if why := r.Rejects(); why != "" && (len(rows) == 1 || r.State == panel.AutomationBroken) {
+			return why
 		}
 	}
 	return ""
