@@ -80,9 +80,9 @@ short: ## tests without whole cities, external providers and long waits; no race
 	@# Most tests wait for processes, so more of them run at the same time than there are cores. The packages that wait
 	@# longest run first. The linker is also faster without garbage collection.
 	GOGC=off GOMEMLIMIT=400MiB go test -short -vet=off -p 6 -parallel 8 \
-		./events/mirror ./session/pty ./tui ./cli ./config/watch ./controller/perform \
+		./events/mirror ./session/pty ./tui ./cli ./api ./config/watch ./controller/perform \
 		$$(go list ./... | grep -vE \
-			'/(internal/(e2e|faults|benchpeers)|screenshots|session/(plugin|script|tmux)|beads/(bd|script))$$')
+			'/(internal/(e2e|faults|benchpeers|statusrow)|screenshots|topology|session/(plugin|script|subprocess|tmux)|beads/(bd|script))$$')
 
 goldens: ## rewrite the golden files of all tests and the generated pages of docs/
 	go test ./automation ./beads/bd ./cli ./cli/service ./config ./controller/machine ./formula ./migrate ./tui -update
