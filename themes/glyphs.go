@@ -36,7 +36,7 @@ type SharedStates struct {
 	Refused, Silent, Stalled                                   string // cities
 }
 
-// Unicode returns the default set.
+// Unicode returns the default set. It contains only narrow symbols.
 func Unicode() Glyphs {
 	return Glyphs{
 		Running: "●", Suspended: "○", Exited: "○",
