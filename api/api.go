@@ -81,10 +81,11 @@ type server struct {
 	document func() []byte
 	// called when a connection that was taken over from net/http is closed
 	release func(net.Conn)
-	params  func() map[string][]string
+	// valid query parameters by kind and method
+	params func() map[string][]string
 }
 
-// Handler returns a handler for requests to a city.
+// Handler returns a handler for requests to a city. Streams end only with their request.
 func Handler(c city.Control, o Options) http.Handler {
 	return newServer(context.Background(), c, o)
 }

@@ -64,6 +64,7 @@ func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.
 	return nil
 }
 
+// join copies data in both directions. If the client disconnects, the session keeps running.
 func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer,
 	term city.Terminal) {
 	wg := recovery.Group{OnPanic: h.logPanic}

@@ -7,7 +7,7 @@ import (
 )
 
 // duplicateKey returns the first duplicate key of an object in valid JSON, or "". The outermost object ignores case,
-// because Go matches field names without case.
+// because Go matches field names without case. Programs disagree about which duplicate counts.
 func duplicateKey(b []byte) string {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()

@@ -100,7 +100,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	})
 }
 
-// check returns status 0 if a request is permitted.
+// check returns status 0 if a request is permitted. by is nil if the request needs no key.
 func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 	this, file, shows := "city", "[api] hosts in city.toml", "gcity status"
 	if g.Fleet {

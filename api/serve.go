@@ -162,6 +162,7 @@ func (c *conns) changed(conn net.Conn, state http.ConnState) {
 }
 
 // makeRoom closes a connection if there are too many: the oldest one without a complete request, or else the new one.
+// No client can lock out others.
 func (c *conns) makeRoom(latest net.Conn) {
 	if len(c.open) < maxConns {
 		return

@@ -46,7 +46,7 @@ const (
 )
 
 // KeepListening serves the API over TCP until ctx ends, with the newest settings from configs. It reports each change
-// of the address and each problem. It retries after failures.
+// of the address and each problem. It retries after failures. A changed token closes only the connections that used it.
 func KeepListening(ctx context.Context, configs <-chan TCP, report func(city.Listener),
 	c city.Control, o Options) {
 	k := &listenerKeeper{section: "[api]", o: o, notify: report}

@@ -172,7 +172,7 @@ func (h workHandlers) patchBead(w http.ResponseWriter, r *http.Request, rt wire.
 	return h.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: in.Patch, Force: force})
 }
 
-// closeBead with force=true also closes a molecule with open steps.
+// closeBead with force=true also closes a molecule with open steps, which stay open.
 func (h workHandlers) closeBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {

@@ -10,7 +10,7 @@ type cellStyle struct{ fore, back, weight, line, reverse string }
 
 func (i cellStyle) seen() bool { return i.back != "" || i.line != "" || i.reverse != "" }
 
-// canonical removes escape sequences without a visible effect from a line.
+// canonical removes escape sequences without a visible effect from a line, because they depend on the earlier screen.
 func canonical(line string) string {
 	var out strings.Builder
 	var now, set cellStyle

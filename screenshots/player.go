@@ -15,7 +15,7 @@ import (
 	"gcity/events"
 )
 
-// player plays back a recorded city.
+// player plays back a recorded city. Only seek changes its time.
 type player struct {
 	tape *recording
 

@@ -16,7 +16,7 @@ import (
 )
 
 // project runs the control room with a tape in this process's terminal. Each line on descriptor 3 is the next time in
-// seconds.
+// seconds. The control room exits when the descriptor is closed.
 func project(ctx context.Context, file string, options string) error {
 	t, err := loadRecording(file)
 	if err != nil {

@@ -26,7 +26,7 @@ type Glyphs struct {
 	// Spark contains the symbols for two adjacent bars of a small chart, by their heights: 0 nothing, 1 the base line,
 	// up to 4.
 	Spark [5][5]string
-	// bars of a chart, by height
+	// Blocks contains the bars of a chart, by height.
 	Blocks [8]string
 }
 
@@ -36,7 +36,7 @@ type SharedStates struct {
 	Refused, Silent, Stalled                                   string // cities
 }
 
-// Unicode returns the default set.
+// Unicode returns the default set. It contains only narrow symbols.
 func Unicode() Glyphs {
 	return Glyphs{
 		Running: "●", Suspended: "○", Exited: "○",

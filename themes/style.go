@@ -16,7 +16,8 @@ type Style struct {
 	Text, Ground string
 }
 
-// A color is a name such as "bright-red", a number in the 256-color palette, or #rrggbb.
+// parse parses "bold cyan on #101820". A color is a name such as "bright-red", a number in the 256-color palette, or
+// #rrggbb.
 func parse(style string) (Style, error) {
 	var s Style
 	paint := &s.Text

@@ -28,7 +28,7 @@ const (
 	Warn                // a problem that gcity handles
 	Bad                 // a problem that the user must solve
 	Off                 // inactive on purpose
-	Select              // combined with other styles
+	Select              // row under the cursor, combined with other styles
 	Key
 	Alert // a problem below the header; the default is Warn
 

@@ -15,7 +15,8 @@ import (
 	"gcity/tui/terminal"
 )
 
-// roomSwitcher keeps one control room per visited city. The model's goroutine owns all fields except those after mu.
+// roomSwitcher keeps one control room per visited city. Hidden rooms receive no data, but their
+// commands still finish. The model's goroutine owns all fields except those after mu.
 type roomSwitcher struct {
 	options   Options
 	root      *feed.Runner

@@ -91,7 +91,8 @@ func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.E
 	return r.ExitReason()
 }
 
-// frozenGrace is longer than QuitGrace, after which the program is killed.
+// frozenGrace limits the wait for the terminal to accept the last output. It is longer than QuitGrace, after which the
+// program is killed.
 const frozenGrace = feed.QuitGrace + 2*time.Second
 
 // runPrograms runs Bubble Tea programs until the room ends. In between, an agent, pager or editor uses the terminal.

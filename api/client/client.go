@@ -43,7 +43,7 @@ const (
 type Client struct {
 	path       string
 	serverName string // "controller" or "supervisor"
-	below      string // "/v0", "/v0/city/NAME"
+	below      string // the city's path on the socket: "/v0", "/v0/city/NAME"
 	http       *http.Transport
 	idleConn   disk.IdleConn
 	life       context.Context

@@ -12,7 +12,7 @@ import (
 	"gcity/city"
 )
 
-const maxBuffered = 128 << 10
+const maxBuffered = 128 << 10 // in bytes
 
 // RunOutput implements city.Control. It drops pieces if the caller is too slow, so that the city does not disconnect
 // the stream.

@@ -209,6 +209,7 @@ func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) e
 	return nil
 }
 
+// closeConvoy does not close the convoy's beads.
 func closeConvoy(ctx context.Context, r *Request) (any, error) {
 	if err := r.checkNoBody(); err != nil {
 		return nil, err

@@ -37,7 +37,8 @@ func OldestFirst(v url.Values) (bool, error) {
 	}
 }
 
-// CheckQuery returns an error for an unknown query parameter.
+// CheckQuery returns an error for an unknown query parameter. It does not ignore one, because the
+// response would look correct.
 func CheckQuery(v url.Values, known []string) error {
 	for name := range v {
 		switch {

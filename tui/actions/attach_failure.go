@@ -11,7 +11,7 @@ import (
 )
 
 // Attaches reports whether an action would attach the terminal to an agent. In the zoom of an agent that can be
-// released, it returns false.
+// released, it returns false: the status line then names the releasing key, which no dialog could use.
 func Attaches(m *state.Room, a *state.Action) bool {
 	if a.ID == "agent.attach.zoomed" {
 		r := state.SingleAgent(m)
@@ -27,7 +27,7 @@ func ReportNotAttached(m *state.Room, why string, since time.Time) {
 	state.Record(m, details.Message{Text: widget.FirstItem(why), Token: themes.Bad})
 	text := widget.FirstItem(why)
 	if r := state.SingleAgent(m); r != nil {
-		text = strings.TrimSuffix(text, releaseHint(m, r))
+		text = strings.TrimSuffix(text, releaseHint(m, r)) // the key does not work in a dialog
 	}
 	if rest, ok := strings.CutPrefix(text, "cannot "); ok {
 		text = "Cannot " + rest

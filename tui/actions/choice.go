@@ -53,7 +53,7 @@ func askLiveIfWanted(m *state.Room, build builder) []feed.Effect {
 
 func ask(m *state.Room, q question) { askLive(m, func(*state.Room) question { return q }) }
 
-// The question closes when there is nothing left to ask about.
+// askLive asks a question that every snapshot updates. The question closes when there is nothing left to ask about.
 func askLive(m *state.Room, build builder) {
 	q := build(m)
 	switch {
@@ -119,11 +119,13 @@ func about[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) 
 	return aboutLeft(m, state.Remaining(rows, find), state.NoLonger, build)
 }
 
+// aboutListed is like about, for objects that can exist without being listed.
 func aboutListed[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
 	build func(*state.Room, []R) question) builder {
 	return aboutLeft(m, state.Remaining(rows, find), state.NotListed, build)
 }
 
+// aboutLeft expects that remaining also returns the names of what is gone.
 func aboutLeft[R any](m *state.Room, remaining func(*state.Room) ([]R, []string),
 	missing func(names []string) string, build func(*state.Room, []R) question) builder {
 	named := m.NamedAgents

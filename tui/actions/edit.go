@@ -56,7 +56,8 @@ func editConfig(m *state.Room) []feed.Effect {
 	return editPlace(m)
 }
 
-// ShowEdit asks what to do with a checked edit. It does nothing while the user types.
+// ShowEdit asks what to do with a checked edit. It does nothing while the user types, because a letter
+// could be taken as an answer.
 func ShowEdit(m *state.Room) {
 	if m.Checked == nil || state.Covered(m) {
 		return

@@ -142,7 +142,7 @@ func RunFound(m *state.Room) []feed.Effect {
 func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) {
 	m.Dialogs.Close(f)
 	if why := t.WhyUnavailable(); why != "" {
-		if t.Verb == "" {
+		if t.Verb == "" { // otherwise, the title is the name of an object
 			why = state.Refusal(m, t.Title, why)
 		}
 		state.ShowFailure(m, why)

@@ -147,7 +147,7 @@ func needRegistrar(m *state.Room) string {
 	return ""
 }
 
-// This is checked before the user types a folder.
+// needSupervisor is checked before the user types a folder.
 func needSupervisor(m *state.Room) string {
 	why := needRegistrar(m)
 	if why == "" && m.Fleet != nil && m.Fleet.Unmaintained {

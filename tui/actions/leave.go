@@ -61,7 +61,8 @@ func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 	return nil
 }
 
-// The room shows a city that this program does not run. To stop the home city, its room is shown first.
+// askQuitElsewhere is for a room of a city that this program does not run. To stop the home city, the user first goes
+// to its room.
 func askQuitElsewhere(m *state.Room, leave func(feed.Exit) func(*state.Room) []feed.Effect) {
 	askLive(m, func(m *state.Room) question {
 		home := state.HomeTitle(m, 30)

@@ -24,7 +24,7 @@ type RunHistory struct {
 
 	End   int  // number of the first line after the latest run and its output
 	live  bool // a run was in progress while the details were open
-	moved bool
+	moved bool // the user has scrolled
 }
 
 // Automation returns the details of an automation without its earlier runs.

@@ -47,8 +47,8 @@ type Confirm[T any] struct {
 	rows       []int       // the index of the answer in each row, beginning with firstRow
 	pending    *Confirm[T] // the latest content, stored while the user types RequiredText
 	mismatch   bool
-	note       string
-	fewer      int // the number of targets before it grew; 0 = it has not grown
+	note       string // why the latest key did nothing
+	fewer      int    // the number of targets before it grew; 0 = it has not grown
 	rejectedAt time.Time
 }
 
@@ -123,7 +123,7 @@ func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 	c.Counts = to.Counts
 }
 
-// Step moves the cursor by n answers. It stops at the first and the last answer.
+// Step moves the cursor by n answers. It stops at both ends, so that "down" on "no" never chooses "yes".
 func (c *Confirm[T]) Step(n int) { c.Cursor = max(0, min(c.Cursor+n, len(c.Answers)-1)) }
 
 // Cycle moves the cursor by n answers. After the last answer it continues with the first one.
@@ -174,7 +174,7 @@ func (c *Confirm[T]) safe() int {
 	return slices.IndexFunc(c.Answers, func(a Answer[T]) bool { return a.Safe })
 }
 
-// typed keeps a cursor that the user has moved.
+// typed is called after the text has changed. It keeps a cursor that the user has moved.
 func (c *Confirm[T]) typed() {
 	c.mismatch = false
 	safe := c.safe()
@@ -322,7 +322,7 @@ func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 		on.Styles.Paint(state, strings.TrimRight(typed, " ")) + note, widget.Width(label) + at
 }
 
-// firstSentences returns at least one sentence.
+// firstSentences returns the sentences that fit into n lines of w columns, but at least one.
 func (c *Confirm[T]) firstSentences(on Canvas, w, n int) []string {
 	sentences := strings.SplitAfter(strings.Join(c.Body, " "), ". ")
 	for end := len(sentences) - 1; end > 0; end-- {

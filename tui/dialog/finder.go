@@ -373,7 +373,7 @@ func runnableFirst[T any](all []Item[T], from Rank) []Item[T] {
 	return append(first, last...)
 }
 
-// lastUse returns 0 if the history does not contain the line.
+// lastUse returns the position of a line in the history, counted from 1; 0 = not in the history.
 func (f *Finder[T]) lastUse(line string) int {
 	if line == "" {
 		return 0
@@ -561,6 +561,7 @@ func fullText[T any](c Canvas, t *Item[T]) string {
 
 const detailIndent = 6
 
+// apart joins parts into two indented lines, which do not look like further rows.
 func apart(c Canvas, parts []string, w int) []string {
 	if len(parts) == 1 {
 		parts = []string{"", parts[0]}

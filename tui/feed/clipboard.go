@@ -16,6 +16,7 @@ func ClipboardSequence(text string, tmux bool) string {
 	return s
 }
 
+// programs that serve the clipboard keep running in the background
 const clipboardDeadline = 3 * time.Second
 
 func clipboardProgram(getenv func(string) string) []string {

@@ -17,7 +17,7 @@ type Delivery struct {
 	Processed atomic.Bool
 }
 
-// Sender sends news to one program and records the deliveries.
+// Sender sends news to one program and records the deliveries, because a program that quits might miss the newest.
 type Sender struct {
 	runner *Runner
 	recent []*Delivery
@@ -35,7 +35,8 @@ func (p *Sender) Missed() []*Delivery {
 	return slices.DeleteFunc(p.recent, func(d *Delivery) bool { return d.Processed.Load() })
 }
 
-// Deliveries contains a program's senders, one per room. The model's goroutine owns it until the program ends.
+// Deliveries contains a program's senders, one per room. The model's goroutine owns it until the program ends,
+// and then the caller of Finish.
 type Deliveries struct {
 	Ctx     context.Context
 	Gap     time.Duration
@@ -50,7 +51,7 @@ type runningSender struct {
 	done   chan struct{}
 }
 
-// Start starts sending a room's news, and stops the previous room's sender.
+// Start starts sending a room's news, and stops the previous room's sender. It does not wait.
 func (p *Deliveries) Start(r *Runner) {
 	if p.stop != nil {
 		p.stop()

@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// ConfigFile gives access to the city's configuration for editing. The file name "" stands for city.toml. Check, Plan
-// and Replace are called from one goroutine at a time. Only these methods may read files.
+// ConfigFile gives access to the city's configuration for editing. Users edit copies, so that a half-written file is
+// never applied. The file name "" stands for city.toml. Check, Plan and Replace are called from one goroutine at a
+// time. Only these methods may read files.
 type ConfigFile interface {
 	// Path returns the absolute path of a file.
 	Path(file string) string

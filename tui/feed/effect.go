@@ -31,7 +31,8 @@ type (
 	}
 	// Wake makes the room handle a message after the delay.
 	Wake struct{ After time.Duration }
-	// Watch makes the pane show an agent's session, a run's output, or nothing.
+	// Watch makes the pane show an agent's session, a run's output, or nothing. A different session ID means a
+	// different terminal.
 	Watch struct {
 		Agent, Session string
 		Run            string // ID of the run's record

@@ -6,7 +6,7 @@ type Exit int
 const (
 	// Ended means that the context ended or Run failed, before the user chose how to leave.
 	Ended Exit = iota
-	// Leave means that the user left a room that does not run the city.
+	// Leave means that the user left a room that does not run the city; everything keeps running.
 	Leave
 	// HandOver means that the agents keep running and the caller continues headless.
 	HandOver

@@ -16,11 +16,12 @@ import (
 const (
 	// FleetRefreshGap is the minimum time between two snapshots of a hidden city, and between two updates of the list.
 	FleetRefreshGap = time.Second
-	// FleetPollInterval is how often a city is polled.
+	// FleetPollInterval is how often a city is polled. Only a poll shows whether an idle city responds.
 	FleetPollInterval = 5 * time.Second
 	// FleetPollTimeout is the time limit for a poll.
 	FleetPollTimeout = 2 * time.Second
-	// SilenceGrace is how long requests to a city can fail before the list calls the city unresponsive.
+	// SilenceGrace is how long requests to a city can fail before the list calls the city unresponsive. It exceeds
+	// the time after which the list shows a new controller.
 	SilenceGrace = 3 * time.Second
 )
 
@@ -55,6 +56,7 @@ type CityWatch struct {
 	controller   controllerID
 }
 
+// controllerID is empty for a city that a supervisor runs.
 type controllerID struct {
 	pid     int
 	started int64 // in nanoseconds; two values of [time.Time] for the same time can differ

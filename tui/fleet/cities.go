@@ -65,7 +65,7 @@ type Summary struct {
 
 // Need is an agent that needs attention.
 type Need struct {
-	Agent       string
+	Agent       string // not sanitized
 	DisplayName string
 	State       city.State
 	Why         string
@@ -142,7 +142,7 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 	return n, r.Attention(now)
 }
 
-// Troubles returns the problems with a city as a whole, most severe first.
+// Troubles returns the problems with a city as a whole, most severe first, each as one sanitized line.
 func Troubles(s *city.Snapshot) []string {
 	var p []string
 	if s.Config.Rejected != "" {
@@ -186,7 +186,7 @@ func (c *City) Key() string {
 	return c.Info.Name
 }
 
-// Rank 0 is the most urgent
+// Rank 0 is the most urgent.
 type health struct {
 	Word, Sign string
 	Token      themes.Token
@@ -227,7 +227,7 @@ func (c *City) suspended() bool {
 	return c.Summary.Suspended || c.Info.Status == city.CitySuspended
 }
 
-// its controller exits shortly before the list says so
+// the controller of a stopping city exits shortly before the list says so
 func (c *City) stopping() bool {
 	return c.Info.Status == city.CityStopping ||
 		c.Info.Running && c.Info.Error == "" && c.Summary.Stopping
@@ -306,7 +306,7 @@ func (c *City) AttentionCount() int {
 		return 0
 	case c.Unresponsive != "" || b.Overdue > 0:
 		n = 1
-	case c.suspended():
+	case c.suspended(): // its problems can wait until it is resumed
 		return 0
 	case len(b.Needs) == 0 && len(b.Problems) > 0:
 		n = 1

@@ -49,7 +49,7 @@ func distinctFolders(paths []string) []string {
 	}
 	folders := make([]string, len(paths))
 	for i, own := range parts {
-		from, to := len(own), 0
+		from, to := len(own), 0 // all paths share own[:from]
 		for k, other := range parts {
 			if k != i {
 				n := shared(own, other)

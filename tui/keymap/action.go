@@ -62,7 +62,8 @@ func (c Zone) ExcludesAgentVerbs() bool { return c == InRigs || c == InWork || c
 // DialogGuard is how long a new dialog ignores keys, because they might still be meant for the previous screen.
 const DialogGuard = 300 * time.Millisecond
 
-// MaxTypeahead is the maximum time between two keys that arrive together.
+// MaxTypeahead is the maximum time between two keys that arrive together. If the first key opens a
+// dialog, the second is not meant for it.
 const MaxTypeahead = 20 * time.Millisecond
 
 // Risk is the degree of confirmation that an action requires.
@@ -84,7 +85,7 @@ func (r Risk) Mark() string {
 	return [...]string{"", "asks", "asks for the name"}[r]
 }
 
-// Action is one command of the control room.
+// Action is one command of the control room. Keys, help, palette, footer and docs/keys.md derive from the actions.
 type Action[H, E any] struct {
 	ID    string
 	Key   key.Binding // contains the description for the help: "restart the agent"

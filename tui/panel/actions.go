@@ -30,7 +30,7 @@ type Request struct {
 	Rigs  []*RigRow
 	Build func(rows []*RigRow) Request
 
-	Select string
+	Select string // name of the agent to select
 
 	GoTo   ID
 	Filter string

@@ -56,6 +56,7 @@ func NewAgentRow(a *city.Agent) AgentRow {
 		mail: max(0, a.Mail), Stuck: a.Stuck, OffAt: a.SuspendedBy,
 		Refusal: a.Refusal,
 	}
+	// older controllers do not send the refusal
 	r.Refusal.Surplus = r.Refusal.Surplus || r.Surplus()
 	if a.Until != nil {
 		r.Until = *a.Until
@@ -104,7 +105,8 @@ func reason(a *city.Agent) string {
 	return ""
 }
 
-// Surplus reports whether the agent is draining because its pool is scaling down.
+// Surplus reports whether the agent is draining because its pool is scaling down. Only a larger pool cancels this
+// drain.
 func (r *AgentRow) Surplus() bool {
 	return r.State == city.Draining && r.Pool != "" && r.drain != nil && r.drain.By == "pool"
 }
@@ -114,7 +116,7 @@ func (r *AgentRow) Undrainable() bool { return r.State == city.Draining && !r.Su
 
 func (r *AgentRow) attached() bool { return r.Session != nil && r.Session.Attached }
 
-// MaxWait is how long an agent can wait or drain before it needs attention.
+// MaxWait is how long an agent can wait, or drain without a deadline, before it needs attention.
 const MaxWait = 10 * time.Minute
 
 // Attention reports whether the agent needs a user's attention.

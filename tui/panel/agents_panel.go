@@ -155,7 +155,7 @@ func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word stri
 
 const StateWidth = 11 // width of "quarantined", the longest state
 
-// On screens of at least sparkFrom columns, each row has a CPU chart of sparkWidth columns.
+// On screens of at least sparkFrom columns, each row has a CPU chart of sparkWidth columns, one per minute.
 const sparkFrom, sparkWidth = 160, 10
 
 // Columns returns the columns of the Agents panel that fit into w.

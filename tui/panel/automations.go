@@ -113,7 +113,8 @@ func (r *AutomationRow) GateState(now time.Time) string {
 	return text
 }
 
-// Why returns the gate and its state, separated by dot, or the reason for a failure.
+// Why returns the gate, the reason for a failure and the gate's state, separated by dot. For a broken automation, it
+// returns only the error.
 func (r *AutomationRow) Why(now time.Time, dot string) string {
 	parts := []string{r.GateText()}
 	switch {
@@ -183,7 +184,7 @@ func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 		return widget.Phrase{Full: "next run " + in, Brief: "next run " + in, Least: in}
 	case r.gate == "cooldown":
 		return widget.Phrase{Full: "ready " + in, Brief: "ready " + in, Least: in}
-	case strings.HasPrefix(r.GateState(now), "next "):
+	case strings.HasPrefix(r.GateState(now), "next "): // GateState contains the date
 		return widget.SamePhrase(in)
 	}
 	return widget.Phrase{Full: "next " + in, Brief: "next " + in, Least: in}

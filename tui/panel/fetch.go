@@ -125,7 +125,7 @@ func (p *pager) renew(counts [2]int, whose string, atEnd bool) {
 }
 
 func (p *pager) next(now time.Time) int {
-	const gap = 800 * time.Millisecond // per page
+	const gap = 800 * time.Millisecond // per page; a single page is updated within a second
 	if !p.Due(now, time.Duration(p.pages)*gap) {
 		return 0
 	}

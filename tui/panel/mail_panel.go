@@ -22,7 +22,7 @@ const (
 	maxMail  = 4 * MailPage
 )
 
-// MailRow is a message ready to be drawn.
+// MailRow is a message ready to be drawn. The unexported strings are sanitized.
 type MailRow struct {
 	mail.Message
 	from, to, subject string

@@ -22,8 +22,8 @@ const (
 	IDRigs        ID = "rigs"
 	IDWork        ID = "work"
 	IDMail        ID = "mail"
-	IDPeek        ID = "peek" // not a Panel: it shows a terminal
-	IDDetail      ID = "detail"
+	IDPeek        ID = "peek"   // not a Panel: it shows a terminal
+	IDDetail      ID = "detail" // never has the focus
 )
 
 // Kind is the kind of an object, such as an agent or a pool.

@@ -15,11 +15,11 @@ import (
 type poolState string
 
 const (
-	poolFailing   poolState = "failing" // its last check failed, or all its members crash
-	poolShort     poolState = "short"   // it has had too few members for a long time
-	poolGrowing   poolState = "growing" // it has had too few members for a short time
-	poolDraining  poolState = "draining"
-	poolShrinking poolState = "shrinking"
+	poolFailing   poolState = "failing"   // its last check failed, or all its members crash
+	poolShort     poolState = "short"     // it has had too few members for a long time
+	poolGrowing   poolState = "growing"   // it has had too few members for a short time
+	poolDraining  poolState = "draining"  // it has too few members because a user is draining some
+	poolShrinking poolState = "shrinking" // surplus members are draining
 	poolSteady    poolState = "steady"
 	poolSuspended poolState = "suspended"
 )
@@ -45,7 +45,7 @@ type PoolRow struct {
 	Timeout   time.Duration // drain timeout; 0 = no deadline
 	Source    string
 	restart   string
-	drained   int
+	drained   int       // members that a user is draining
 	crashing  bool      // members crash or cannot start, and none keeps running
 	short     time.Time // when unmet became true; zero = it is false
 }

@@ -37,7 +37,7 @@ type RigRow struct {
 	Source  string
 	State   rigState
 	Problem string // why its folder cannot be used
-	flagged bool
+	flagged bool   // the rig itself is suspended, not only the city
 	Agents  int
 	Running int
 	Work    *city.RigWork // nil = not counted

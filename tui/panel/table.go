@@ -17,7 +17,8 @@ type named[R any] interface {
 	Key() string
 }
 
-// Definition turns a table into a panel. Its functions may be nil.
+// Definition turns a table into a panel. A function is nil if the panel lacks the feature or uses the
+// default.
 type Definition[R any, P named[R]] struct {
 	About
 	Rows func(e *Env) []R
@@ -395,7 +396,7 @@ type Column[P any] struct {
 	Head  string
 	Order string // name of its sort order; "" = the heading
 	W     int
-	Gap   int
+	Gap   int // spaces before it
 	Right bool
 	Cell  func(l *widget.Line, r P, s widget.RowState)
 }

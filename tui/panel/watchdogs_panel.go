@@ -87,7 +87,7 @@ func (r *WatchdogRow) CheckedNow(now time.Time) string {
 	return ""
 }
 
-// CheckNow requests a check by a watchdog.
+// CheckNow returns the request to run a watchdog's check now.
 func CheckNow(r *WatchdogRow) Request {
 	return Request{Prompt: "Check watchdog " + r.Shown + " now?", Yes: "check", Doing: "checking",
 		What:     r.Shown,

@@ -49,7 +49,7 @@ func Covered(m *Room) bool {
 	return m.Dialogs.Covers() || m.Typing()
 }
 
-// PaneRoom returns the columns and rows for the terminal in the pane.
+// PaneRoom returns the columns and rows for the terminal in the pane, or those of the screen if the pane is hidden.
 func PaneRoom(m *Room) (w, h int) {
 	p := m.Plan()
 	for _, stack := range []struct {

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// ParseBead parses a bead from typed text. If the text is invalid, it returns the reason.
+// ParseBead parses a bead from typed text. If the text is invalid, it returns the reason. Empty text is valid.
 func ParseBead(m *Room, text string) (b beads.Bead, why string) {
 	var title []string
 	for _, word := range strings.Fields(text) {

@@ -102,7 +102,7 @@ func ReportFiredRun(m *Room) {
 	}
 }
 
-// Scaling is a pool size that the user has requested.
+// Scaling is a pool size that the user has requested. It replaces the size in older snapshots.
 type Scaling struct {
 	Pool string
 	Size int

@@ -25,7 +25,7 @@ func Step(m *Room, n int) {
 	}
 }
 
-// SelectBestMatch moves the cursor to the row with the best matching name.
+// SelectBestMatch moves the cursor to the row with the best matching name, because a filter also matches other columns.
 func SelectBestMatch(m *Room, filter string) {
 	words, p := strings.Fields(strings.ToLower(filter)), m.Focused()
 	if len(words) == 0 || m.Focus == panel.IDPeek || m.Focus == panel.IDEvents {

@@ -212,7 +212,7 @@ type otherCities struct {
 	ArrivedAt  time.Time
 	// when the open list of cities was last requested; zero = the list is not open
 	citiesReadAt time.Time
-	// when the list of cities was opened
+	// when the list of cities, or the text in its place, was opened
 	CitiesOpenedAt time.Time
 
 	Cities     widget.Table[fleet.City, *fleet.City]
@@ -227,7 +227,7 @@ type otherCities struct {
 type CitySwitch struct {
 	ID     int // ID of its status line; 0 = no switch in progress
 	Name   string
-	Starts bool
+	Starts bool   // it starts the city first
 	Before Status // the status line before the switch
 	Keys   []tea.KeyPressMsg
 }

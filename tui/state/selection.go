@@ -202,7 +202,7 @@ func RowAgent(m *Room) *panel.AgentRow {
 	return m.Agents.Find(p.Agent())
 }
 
-// SingleAgent returns the agent at the cursor, even if other agents are marked.
+// SingleAgent returns the agent at the cursor, even if other agents are marked. It may be nil.
 func SingleAgent(m *Room) *panel.AgentRow {
 	p := m.Focused()
 	_, _, shown, _ := p.Cursor()

@@ -73,6 +73,7 @@ func (u *Undo) end(m *Room) time.Time {
 	return latest
 }
 
+// drainDeadline estimates the deadline until a snapshot shows the drain.
 func (u *Undo) drainDeadline(m *Room, back city.Command) time.Time {
 	c, ok := back.(city.Undrain)
 	if !ok {
@@ -131,7 +132,7 @@ func (u *Undo) whyOver(m *Room, back city.Command) string {
 		return "the drain of " + name + " has ended"
 	case cancels && r != nil && r.Surplus():
 		return SurplusReason(m, r)
-	case !changes && u.seen[back.Target()]:
+	case !changes && u.seen[back.Target()]: // the snapshot is not older than the action
 		return without
 	}
 	if c, ok := back.(city.Scale); ok {

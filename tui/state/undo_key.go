@@ -8,7 +8,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// undoKeyPause is how long the key that undoes or releases does nothing after its effect has changed by itself.
+// undoKeyPause is how long the key that undoes or releases does nothing after its effect has changed by itself,
+// because the user might have read the previous effect.
 const undoKeyPause = 1500 * time.Millisecond
 
 // UndoKey is the effect of the key that undoes or releases.

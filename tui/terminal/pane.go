@@ -194,7 +194,7 @@ func (p *Pane) Full() bool {
 	return p.fullScreen.full
 }
 
-// shot also updates the cached result of isFullScreen.
+// shot returns the screen with n lines of its history, and updates the cached result of isFullScreen.
 func (p *Pane) shot(n int) screen.Shot {
 	s := p.News.Screen
 	// read the version first, so that output that arrives in the meantime is checked next time

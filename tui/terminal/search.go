@@ -105,6 +105,7 @@ func (e offsetColumns) after(at int) int {
 	return e[min(i, len(e)-1)].col
 }
 
+// highlighted expects in first the number of the first line in the frozen content.
 func (p *Pane) highlighted(lines []PaneLine, first int) []PaneLine {
 	s := &p.Search
 	if s.Re == nil {

@@ -14,7 +14,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Omissions from the header if the screen is too narrow. Each level also omits what the previous levels omit.
+// Omissions from the header if the screen is too narrow. Each level also omits what the previous levels omit. The
+// city's name, the number of agents in trouble and a late controller always stay.
 const (
 	omitNothing = iota
 	omitHost

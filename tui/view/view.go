@@ -232,7 +232,7 @@ func tabFor(m *state.Room, e *panel.Env, at state.Place, w int) widget.Tab {
 func minSearchWidth(m *state.Room) int {
 	w := 120
 	for _, p := range m.Panels {
-		if a := p.About(); (a.Optional || a.InSlot) && m.Present(p) {
+		if a := p.About(); (a.Optional || a.InSlot) && m.Present(p) { // its title needs room
 			w += 24
 		}
 	}

@@ -115,7 +115,8 @@ func Printable(r rune) bool {
 			unicode.Zp)
 }
 
-// Show returns the part of the line around the cursor that fits into w columns, and the cursor's column.
+// Show returns the part of the line around the cursor that fits into w columns, and the cursor's column. The widget's
+// own view counts characters, not columns.
 func (e *Entry) Show(w int) (string, int) {
 	return Window([]rune(e.input.Value()), e.input.Position(), w)
 }

@@ -61,7 +61,7 @@ func SortRows[R any](rows, before []R, name func(*R) string, rank func(a, b *R) 
 	return merge(known, fresh, rank)
 }
 
-// merge inserts each fresh row before the first known row that ranks after it.
+// merge inserts each fresh row before the first known row that ranks after it. The known rows might be unsorted.
 func merge[R any](known, fresh []R, rank func(a, b *R) int) []R {
 	if len(fresh) == 0 {
 		return known

@@ -25,7 +25,7 @@ type Tab struct {
 }
 
 // Title returns the top line of a panel: the titles of all panels in the same place, and a note. The focused line is
-// heavy and its title is reversed.
+// heavy and its title is reversed, so that the focus is visible without colors.
 func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	l := Line{Styles: k}
 	sign, token := k.Glyphs.Thin, themes.Rule

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// MinReorderInterval is the minimum time between two changes of the row order.
+// MinReorderInterval is the minimum time between two changes of the row order, so that rows of crashing agents
+// do not move all the time.
 const MinReorderInterval = 3 * time.Second
 
 // ReactionTime is how long users need to notice that the order of the rows has changed.
@@ -18,7 +19,7 @@ type keyed[R any] interface {
 	Key() string
 }
 
-// Records contains rows in display order, with the user's marks and filter.
+// Records contains rows in display order, with the user's marks and filter. Two tables can share records.
 type Records[R any, P keyed[R]] struct {
 	Rows    []R
 	Order   Order

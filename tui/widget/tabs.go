@@ -23,7 +23,7 @@ func ShortTabs(all []Tab, w int, more string) []Tab {
 	return withHidden(extended(all, w, more), all, w, more)
 }
 
-const beginning = 6
+const beginning = 6 // minimum width of a shortened name or search
 
 func shortest(all []Tab) []Tab {
 	all = slices.Clone(all)
