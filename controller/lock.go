@@ -27,7 +27,8 @@ type Hold struct {
 // only in this process.
 func (h *Hold) StablePath() string { return h.folder.StablePath() }
 
-// CheckPath returns a *disk.MovedError if the city's folder or its runtime folder is no longer at its path.
+// CheckPath returns a *disk.MovedError if the city's folder or its runtime folder is no longer at its path. It is safe
+// for concurrent use.
 func (h *Hold) CheckPath() error {
 	if err := h.folder.CheckPath(); err != nil {
 		return err
@@ -140,8 +141,8 @@ func (h *Hold) Check() error {
 	return old.Release()
 }
 
-// Release removes the pid file and then unlocks the city. It does not touch the files of a controller that has taken
-// over.
+// Release removes the pid file and then unlocks the city, so that the file never names a process without the lock. It
+// does not touch the files of a controller that has taken over.
 func (h *Hold) Release() error {
 	lock := h.lock.Load()
 	if !lock.AtPath() {

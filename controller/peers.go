@@ -35,7 +35,8 @@ func (c *Controller) checkSender(cmd city.Command, p city.Peer) error {
 
 const confirmTime = 5 * time.Second
 
-// confirm rejects a client's event about a bead if it contradicts the store.
+// confirm rejects a client's event about a bead if it contradicts the store. If the store fails, confirm accepts the
+// event.
 func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
 	e, ok := cmd.(city.Emit)
 	if !ok || !strings.HasPrefix(e.Event.Type, "bead.") || e.Event.Type == events.BeadImported ||

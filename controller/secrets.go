@@ -8,6 +8,7 @@ import (
 	"gcity/internal/redact"
 )
 
+// A reason may contain a command line.
 func withoutSecrets(e events.Event) events.Event {
 	e.Message = redact.Text(e.Message)
 	if text := string(e.Payload); redact.Text(text) == text {

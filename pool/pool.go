@@ -44,7 +44,7 @@ func (s Spec) Index(name string) int {
 	return i
 }
 
-// Parse parses the output of a check, which must be one integer.
+// Parse parses the output of a check, which must be one integer. Callers must not treat an error as a size of 0.
 func Parse(stdout []byte) (int, error) {
 	text := strings.TrimSpace(string(stdout))
 	if text == "" {

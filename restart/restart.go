@@ -120,7 +120,8 @@ func (h *History) next(now time.Time, p Policy) time.Time {
 	return now.Add(wait + jitter(now, wait/10))
 }
 
-// Again returns the time at which to retry a failed start. The parameter tries counts the attempts, starting with 1.
+// Again returns the time at which to retry a start that could not begin. The parameter tries counts the attempts,
+// starting with 1.
 func (p Policy) Again(now time.Time, tries int) time.Time {
 	wait := p.Backoff
 	if wait <= 0 {
@@ -135,7 +136,8 @@ func (p Policy) Again(now time.Time, tries int) time.Time {
 	return now.Add(wait)
 }
 
-// Paced returns the time at which an agent restarts after an exit that is not a crash.
+// Paced returns the time at which an agent restarts after an exit that is not a crash. The wait prevents a loop of
+// immediate exits from keeping the machine busy.
 func (p Policy) Paced(now time.Time, uptime time.Duration) time.Time {
 	return now.Add(max(0, p.Backoff-max(0, uptime)))
 }

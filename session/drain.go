@@ -34,7 +34,8 @@ func ParseDrain(meta func(key string) string) Drain {
 // SetDrain writes the marks that represent a drain. The zero Drain removes them. SetDrain returns ErrNotFound if the
 // session is not alive.
 //
-// GC_DRAIN is written last and removed first, so an interrupted call never leaves a session marked as draining.
+// GC_DRAIN is written last and removed first, so an interrupted call never leaves a session marked as draining,
+// and an acknowledgement never applies to a later drain.
 func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 	type mark struct{ key, value string }
 	marks := []mark{{DrainMark, ""}, {DrainAckMark, ""}, {DrainByMark, ""}}

@@ -144,7 +144,7 @@ func program(line string) string {
 }
 
 // hasOtherCommands reports whether a shell line might succeed although its first program is missing. Only && stops the
-// line after a failure.
+// line after a failure. An operator in a comment or a substitution also counts.
 func hasOtherCommands(line string) bool {
 	line = strings.TrimSpace(line)
 	for i, quote := 0, byte(0); i < len(line); i++ {

@@ -221,7 +221,7 @@ type (
 	}
 
 	// Marker stores small key-value pairs with a session. They survive a restart of the controller. Setting a value to
-	// "" removes the pair.
+	// "" removes the pair. Status.Ready and Status.Drain reflect the marks.
 	Marker interface {
 		SetMeta(ctx context.Context, name, key, value string) error
 		Meta(ctx context.Context, name, key string) (string, error)
@@ -258,7 +258,7 @@ type (
 	}
 )
 
-// CheckLimit is the timeout of a check.
+// CheckLimit is the timeout of a check. It is longer than that of one script call, which is 30 seconds.
 const CheckLimit = 35 * time.Second
 
 // ReadyMark is the metadata key that marks a session as ready.

@@ -48,7 +48,7 @@ type Result struct {
 }
 
 type createdBeads struct {
-	root beads.Bead
+	root beads.Bead // as it was created
 	// previous version of the bead that the molecule belongs to; zero = none
 	of    beads.Bead
 	store beads.Store

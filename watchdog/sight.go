@@ -3,7 +3,8 @@ package watchdog
 import "time"
 
 // Sighting determines the age of a timestamp from another clock. It compares the clocks only when it first sees the
-// timestamp. A timestamp in the future has age 0. The zero value has no timestamp.
+// timestamp, so setting a clock later has no effect. A timestamp in the future has age 0. The zero value has no
+// timestamp.
 type Sighting struct {
 	Stamp time.Time // zero = none was seen
 

@@ -156,7 +156,8 @@ func (m *SavedAgent) IsStopped(state SavedState) bool {
 	return m.Stopped.State == state.State && m.Stopped.Since.Equal(state.Since)
 }
 
-// Before returns the state without its newest crashes, or nil if no crash is left.
+// Before returns the state without its newest crashes, or nil if no crash is left. The next controller counts these
+// crashes again.
 func (m *SavedAgent) Before(crashes int) *SavedAgent {
 	if m == nil || len(m.Crashes) <= crashes {
 		return nil

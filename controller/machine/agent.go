@@ -107,6 +107,7 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 	case m.ending == stopAgents:
 		return cause{kind: causeCityStop, why: "the city is being stopped"}
 	case a.want == nil && a.pool == nil && a.drain.current != nil && a.drain.current.by == byPool:
+		// the pool was removed; its members may finish first
 		return a.drained(now)
 	case a.want == nil && a.pool == nil:
 		return cause{kind: causeOrphan, why: "orphan: not declared"}
@@ -301,7 +302,7 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 			m.died(now, a, *early)
 		}
 	case early != nil && early.ID != a.sess.lastEnd && !early.Asked:
-		// it explains the failed start better than in.Err
+		// this exit explains the failed start better than in.Err
 		m.died(now, a, *early)
 	case a.phase.Canceled():
 		a.phase.BecomesUnknown()
@@ -501,7 +502,7 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 		Early: v.Crash && e.Uptime < a.want.Policy.MinUptime})
 	a.restart.diedOnItsOwn = true
 	final := drained != nil && drained.final && v.Outcome != restart.Leave
-	if final {
+	if final { // an agent that stays stopped does not need a quarantine or a delay
 		v.Outcome, v.At = restart.Restart, now
 	}
 	m.recordDeath(now, a, e, v)
@@ -698,6 +699,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 
 // policy defines when agents of one kind start, and what happens after a session ends.
 type policy interface {
+	// counts reports whether the machine records starts and ends, and counts crashes.
 	counts() bool
 	// noRestart returns why a user cannot restart an agent, or "".
 	noRestart(a *record) string
@@ -707,6 +709,7 @@ type policy interface {
 	begins(a *record)
 	startEffect(a *record) effect.Start
 	obsolete(a *record) bool
+	// ends returns the cause for stopping a session if no general cause applies.
 	ends(now time.Time, a *record) cause
 	canceled(now time.Time, a *record)
 	failed(now time.Time, a *record, err error)

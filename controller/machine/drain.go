@@ -20,7 +20,7 @@ type drain struct {
 	by       string
 	why      string
 	acked    bool
-	final    bool
+	final    bool          // the agent does not restart afterwards
 	timeout  time.Duration // 0 = unlimited
 	deadline time.Time
 }

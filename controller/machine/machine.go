@@ -289,7 +289,8 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// Next returns the time at which Step must be called without an input, or zero.
+// Next returns the time at which Step must be called without an input, or zero. It ignores agents' deadlines that have
+// passed, because their events arrive as inputs.
 func (m *Machine) Next(now time.Time) time.Time {
 	t := m.cityStop.relook
 	if len(m.journal.queue) > 0 && (t.IsZero() || m.journal.queue[0].by.Before(t)) {

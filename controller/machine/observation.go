@@ -11,7 +11,7 @@ import (
 type Observation struct {
 	// end of the last controller; zero if none has ever run
 	Stopped time.Time
-	Ends    map[string]time.Time
+	Ends    map[string]time.Time // times of the latest stop events, by agent
 }
 
 func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
@@ -21,7 +21,7 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 		return
 	case a.want == nil:
 		m.set(now, a, city.Exited, "not in the configuration", time.Time{})
-	case a.stoppedBySetting().State != "":
+	case a.stoppedBySetting().State != "": // keep the state that the previous controller saved
 		return
 	case a.want.Suspended.On():
 		m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})
@@ -49,7 +49,7 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 	switch d := a.drain.current; {
 	case d != nil:
-		// without a controller, a drain does not end at its timeout
+		// without a controller, a drain does not end at its timeout, so measure it from its start
 		d.since = effect.NotInFuture(now, a.sess.life.Drain.Since)
 		d.limit(a.drainTimeout())
 		why := "asked to finish by " + d.by

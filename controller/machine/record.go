@@ -93,8 +93,8 @@ const (
 	causeNone causeKind = iota
 	causeRestart
 	causeKill
-	causeRequest
-	causeBeat // the beat that a triage agent was started for has ended
+	causeRequest // the agent itself requested the stop
+	causeBeat    // the beat that a triage agent was started for has ended
 	causeWatchdog
 	causeStrategy // another agent crashed, and its strategy restarts this one too
 	causeDrained
@@ -112,7 +112,7 @@ type waiter struct {
 
 type sessionInfo struct {
 	life      session.Status
-	uncertain bool
+	uncertain bool   // the provider did not respond to the latest list
 	seenStep  uint64 // step in which the latest list with a session of the agent was handled
 	listStep  uint64 // step in which the latest list with a session of the agent was requested
 	seenAt    time.Time
@@ -173,8 +173,8 @@ type drainState struct {
 
 type silence struct {
 	idleAt  time.Time // when idle_timeout expires; zero = never
-	task    string
-	gate    string
+	task    string    // bead in progress since taskAt
+	gate    string    // gate that the task has been waiting for since taskAt
 	taskAt  time.Time
 	stuck   *city.Stuck
 	stuckAt time.Time
@@ -281,7 +281,7 @@ type hold struct {
 	kind    holdKind
 	why     string
 	until   time.Time // time of the next start; zero if the agent does not start by itself
-	crashes int
+	crashes int       // number of crashes that led to a quarantine
 	// nil = unknown, or no quarantine
 	quarantine *city.Quarantine
 }

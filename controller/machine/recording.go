@@ -57,6 +57,7 @@ func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events
 	})
 }
 
+// inOrder keeps the log in the order of the decisions.
 func (j *journal) inOrder(q queuedRecord) {
 	if len(j.queue) == 0 && q.output == "" {
 		j.m.step.Do(q.Record)

@@ -96,7 +96,8 @@ func (lk *sessionLists) markAllUnknown(now time.Time, in effect.Listed) {
 	lk.m.decideAll(now)
 }
 
-// allKnown is true once: when the last missing provider has responded
+// A provider's first response shows all of its sessions, because only this controller starts sessions. allKnown is true
+// once: when the last missing provider has responded.
 func (lk *sessionLists) noteResponses(first bool, unknown map[string]error) (allKnown bool) {
 	before := lk.unknown
 	lk.unknown = maps.Clone(unknown)

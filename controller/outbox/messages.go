@@ -64,7 +64,8 @@ const (
 	maxFinished = 5                // finished nudges that are shown
 )
 
-// outputChecks contains the delays after which an agent's output is checked for a response to a nudge.
+// outputChecks contains the delays after which an agent's output is checked for a response to a nudge. Later
+// output is probably unrelated to the nudge.
 var outputChecks = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
 // Nudge queues a nudge. Later, Deliver types or drops it.

@@ -78,7 +78,7 @@ type workRunner struct {
 
 type base struct {
 	w World
-	// it outlives the caller's context
+	// parent of the effects' contexts; it outlives the caller's context
 	ctx    context.Context
 	wg     recovery.Group
 	closed chan struct{} // closed when results are no longer needed

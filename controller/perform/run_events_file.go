@@ -19,6 +19,7 @@ import (
 )
 
 const (
+	// EventsFolder is the folder in .gc with the files of runs' events.
 	EventsFolder = "runs"
 	eventsSuffix = ".events.jsonl"
 )

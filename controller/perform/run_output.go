@@ -87,6 +87,7 @@ func (o *output) Write(p []byte) (int, error) {
 	defer o.mu.Unlock()
 	o.total += int64(len(p))
 	o.kept = append(o.kept, p[max(0, len(p)-liveKept):]...)
+	// cut only after the size has doubled, to copy less often
 	if over := len(o.kept) - liveKept; over > liveKept {
 		o.kept = slices.Delete(o.kept, 0, over)
 	}
@@ -99,6 +100,7 @@ func (o *output) Finish() {
 	defer o.mu.Unlock()
 	if !o.ended {
 		o.ended = true
+		// clone, so that the rest of the array can be freed
 		o.kept = slices.Clone(o.kept[max(0, len(o.kept)-liveKept):])
 		close(o.over)
 		o.wakeReaders()
@@ -139,7 +141,7 @@ type outputReader struct {
 	at    int64
 	text  screen.Stream
 	first bool
-	inner bool
+	inner bool // the previous piece did not end with a complete line
 }
 
 // Only the first piece may be empty.

@@ -89,7 +89,7 @@ func (sr *sessions) counts(provider string) bool {
 	return !slices.Contains(LimitsOf(sr.w.Provider, provider).Lacks, session.CountingOutput)
 }
 
-// Only on a screen, a line like a prompt has a meaning.
+// A line like a prompt has a meaning only on a screen.
 func (sr *sessions) hasScreen(provider string) bool {
 	if strings.HasPrefix(provider, "exec:") {
 		return false
@@ -110,7 +110,7 @@ func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
 		if err != nil {
 			return false
 		}
-		return hasDraft(frame, f.Prefix)
+		return hasDraft(frame, f.Prefix) // the first frame is the current screen
 	}
 	return false
 }

@@ -40,7 +40,7 @@ type automationState struct {
 	activeRuns *activeRuns
 	conditions chan struct{}
 	watched    []string // used by the loop only
-	// of programs that are allowed to run; used by the scan effect only
+	// latest catalog with programs that are allowed to run; used by the scan effect only
 	trusted *automation.Catalog
 }
 

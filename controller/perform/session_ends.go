@@ -20,7 +20,7 @@ const (
 	CrashFiles    = 10 // per agent
 	crashLines    = 50
 	crashText     = 16 << 10 // in bytes
-	crashRendered = 64 << 10
+	crashRendered = 64 << 10 // bytes of raw output that are rendered
 )
 
 func (sr *sessions) capture(ctx context.Context, f effect.Capture) effect.Input {

@@ -25,7 +25,8 @@ type Stores struct {
 	guards      *guard.Guards
 }
 
-// Route returns the scopes in the order in which they are searched for a bead.
+// Route returns the scopes in the order in which they are searched for a bead. The rig with the ID's prefix is first.
+// All others follow, because prefixes might have changed.
 func (s *Stores) Route(id string) []string {
 	scopes, prefix := s.scopes(), city.BeadPrefix(id)
 	for _, rig := range s.snapshot().Rigs {

@@ -19,7 +19,8 @@ import (
 	"gcity/session"
 )
 
-// World is the part of a city and its controller that a Runner uses.
+// World is the part of a city and its controller that a Runner uses. Fields that also exist in controller.Options are
+// documented there.
 type World struct {
 	Dir              string
 	At               string

@@ -35,7 +35,7 @@ type City interface {
 	Session(name string) (alive, leaving bool)
 	// Found returns the number of members that the previous controller wanted, including exited members.
 	Found(p *Pool) int
-	WantedAgain(name string)
+	WantedAgain(name string) // lets a drained member start again
 	// Populate adds newly wanted members, and decides again about all of the pool's members.
 	Populate(now time.Time, p *Pool)
 }
@@ -77,9 +77,9 @@ type Pool struct {
 	Desired      int
 	why          string
 	since        time.Time
-	settled      bool
+	settled      bool // Desired was computed; it is not a placeholder
 	override     *int
-	automatic    int
+	automatic    int // size that applied before a user set one
 	whyAutomatic string
 
 	checkCommand string

@@ -14,7 +14,8 @@ import (
 // City is the view of the city that a rollout uses.
 type City interface {
 	Running() bool // the city is not being stopped
-	// Member returns the member with the given name. It returns false if the pool no longer needs that member.
+	// Member returns the member with the given name. It returns false if the pool no longer needs that member. The
+	// state of such a member is "" if it is not running.
 	Member(name string) (Member, bool)
 	// Restart restarts or starts a member. It returns the reason why that is impossible, or "".
 	Restart(now time.Time, name string) (why string)
@@ -56,7 +57,7 @@ type rollout struct {
 	left     []string
 	skipped  []string
 	pending  []replacement
-	replaced map[string]string
+	replaced map[string]string // sessions of restarted members, by the member's name
 	done     int
 	all      int
 	rolling  bool
@@ -226,7 +227,7 @@ func (rs *Rollouts) caused(r *rollout, name string, f Failure) bool {
 		return true
 	}
 	if m, _ := rs.city.Member(name); m.Due {
-		return false
+		return false // the session that the restart replaces has ended
 	}
 	before := len(r.pending)
 	r.pending = slices.DeleteFunc(r.pending, func(rep replacement) bool {

@@ -30,7 +30,7 @@ func (rs *Runs) Scan() {
 		Rigs: rs.city.Configuration().Rigs, Options: rs.city.Configuration().Automations})
 }
 
-// Scanned handles the result of a scan.
+// Scanned handles the result of a scan. Before any run starts, open records of the previous controller must be closed.
 func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.Scanning = false
 	if rs.rescan {

@@ -28,7 +28,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	}
 	// a retry would fail too
 	forgone := errors.Is(in.Err, beads.ErrNotFound) || effect.Unclosable(in.Err)
-	// even if the first attempt to close the record failed
+	// the run's end is recorded even if the first attempt to close the record failed
 	if f.Kind != "" {
 		if in.At != nil && f.Run.Ended != nil { // the event gets the same duration as the record
 			f.Run.Ended = in.At

@@ -20,7 +20,7 @@ const thresholds = "thresholds"
 
 type judgement struct {
 	by   string
-	why  string
+	why  string // why the thresholds decided in place of the triage agent
 	took time.Duration
 	beat *beat // nil if the thresholds decided
 }
@@ -217,7 +217,7 @@ func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 }
 
 func (wd *Watchdogs) sendEscalation(t *tier) {
-	if wd.escalating[t.want.Name] {
+	if wd.escalating[t.want.Name] { // the next beat tries again
 		return
 	}
 	wd.escalating[t.want.Name] = true

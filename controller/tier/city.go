@@ -50,6 +50,7 @@ type City interface {
 	TakeBack(now time.Time, name string, id uint64, why string)
 	StartTriage(name string, s *TriageRequest)
 	StopTriage(now time.Time, name, watchdog string)
+	// Decided records that the triage agent has decided.
 	Decided(name, beat string, until time.Time)
 }
 
@@ -65,7 +66,7 @@ type Agent struct {
 	Alive, Ready     bool
 	Starting         bool
 	Stopping         bool
-	Ending           bool
+	Ending           bool // the agent is being stopped or is about to be
 	StaysEnded       bool // a user drained the agent for good
 	Stuck            bool
 	QuarantinedUntil time.Time

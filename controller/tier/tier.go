@@ -34,8 +34,8 @@ type tier struct {
 
 	chain             watchdog.Chain
 	degraded          string
-	typing            uint64 // ID of the queued nudge; 0 = none
-	typed             time.Time
+	typing            uint64    // ID of the queued nudge; 0 = none
+	typed             time.Time // time of the decision that sent this nudge
 	last              *city.Judgement
 	recent            []city.Judgement
 	escalation        *city.Escalation
@@ -283,7 +283,7 @@ func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sightin
 	return watchdog.Sighting{}.Update(o.decidedAt, time.Time{}, o.decidedAt)
 }
 
-// Stalled restarts all intervals and deadlines after a stall of the program.
+// Stalled restarts all intervals and deadlines after a stall of the program, because the agents might have stalled too.
 func (wd *Watchdogs) Stalled(now time.Time) {
 	for _, t := range wd.tiers {
 		t.next = time.Time{}

@@ -19,7 +19,7 @@ type Provider struct {
 	changes chan struct{}
 
 	mu      sync.Mutex
-	pid     int              // -1 if sessions have no PIDs
+	pid     int              // of the latest session; -1 if sessions have no PIDs
 	lives   map[string]*life // latest session, by session name
 	past    map[string]*life // previous session, by session name
 	blind   error
@@ -247,7 +247,7 @@ func (p *Provider) withAgent(agent string, do func(*life)) bool {
 	return false
 }
 
-// Blind makes List fail with err, until err is nil.
+// Blind makes List fail with err. If err is nil, List succeeds again.
 func (p *Provider) Blind(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -263,7 +263,7 @@ func (p *Provider) Lose(err error) {
 	}
 }
 
-// Fail makes an agent's starts fail with err, until err is nil.
+// Fail makes an agent's starts fail with err. If err is nil, they succeed again.
 func (p *Provider) Fail(agent string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

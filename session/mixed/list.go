@@ -11,7 +11,7 @@ import (
 // sharedList is a call to a slow provider. All concurrent callers use its result.
 type sharedList struct {
 	began time.Time
-	done  chan struct{} // the other fields are then immutable
+	done  chan struct{} // closed when the call ends; the other fields are then immutable
 	all   []session.Status
 	err   error
 }

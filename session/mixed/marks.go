@@ -143,7 +143,7 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 }
 
-// update does not hold p.mu during the write. Only one write runs at a time.
+// update holds p.mu during change and done, but not during the write. Only one write runs at a time.
 func (p *Provider) update(ctx context.Context,
 	change func() (change bool, done func(error))) error {
 	select {

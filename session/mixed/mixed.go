@@ -38,8 +38,8 @@ type Options struct {
 	Observe bool         // read-only
 	Logger  *slog.Logger // nil disables logging
 
-	// Broken is called with a panic from one of the provider's goroutines. If Broken is nil, the panic ends the
-	// program.
+	// Broken is called with a panic from one of the provider's goroutines. After that, the provider must be opened
+	// again. If Broken is nil, the panic ends the program.
 	Broken func(error)
 }
 
@@ -72,12 +72,12 @@ type member struct {
 	p      session.Provider // nil if the provider could not be opened
 	close  func()
 	err    error
-	inUse  bool
+	inUse  bool // the provider might have sessions
 	marked bool
 	listed bool // Provider.held contains all of this provider's sessions
 	list   *sharedList
-	starts int
-	gen    int
+	starts int // in progress
+	gen    int // increases when a start begins or ends
 }
 
 type location struct {
@@ -109,7 +109,7 @@ var (
 const exitsKept = 1024
 
 // New opens the default provider, and every provider that may have sessions. It fails only if the default provider
-// cannot be opened.
+// cannot be opened. List reports the other errors.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -32,7 +32,7 @@ import (
 const (
 	// Opening does not need the network.
 	openLimit  = 5 * time.Second
-	leaveLimit = 5 * time.Second
+	leaveLimit = 5 * time.Second // how long a helper has to exit
 	retryFirst = 100 * time.Millisecond
 	retryLast  = 10 * time.Second
 	healthy    = time.Minute // After this time, a restart is immediate.
@@ -43,12 +43,12 @@ type Options struct {
 	Name    string // in the configuration, for messages
 	Program string // absolute path of the helper
 	City    string // absolute path
-	// of the socket; each helper of a city needs its own
+	// folder of the socket, created if necessary; each helper of a city needs its own
 	Dir      string
 	Settings json.RawMessage // see protocol.OpenRequest
 	// the controller's environment; shell.ScriptEnv selects the helper's variables
 	Environ []string
-	// another process runs the city
+	// read-only, because another process runs the city
 	Observe bool
 	Logger  *slog.Logger // nil disables logging
 

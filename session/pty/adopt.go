@@ -155,7 +155,8 @@ func hello(ctx context.Context, conn *net.UnixConn, readOnly bool) (s wire.State
 	return s, json.Unmarshal(m.Data, &s)
 }
 
-// recall reads the drain marks of an older holder, which does not publish them.
+// recall reads the drain marks of an older holder, which does not publish them. Later marks by other processes stay
+// unseen.
 func (p *Provider) recall(ctx context.Context, e *entry) {
 	e.mu.Lock()
 	silent, life := e.marks != nil && e.exit == nil, e.record.ID

@@ -109,7 +109,7 @@ func (t *terminal) Resize(cols, rows int) error {
 
 func (t *terminal) Close() error { return t.conn.Close() }
 
-// Watch implements session.Watcher.
+// Watch implements session.Watcher. A frame without data reports a new size.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
 		conn, err := p.dialSession(ctx, "watch", name)

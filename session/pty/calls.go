@@ -177,7 +177,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		}
 	}
 	if current {
-		p.files.removeFolder(name)
+		p.files.removeFolder(name) // a holder that died has left its folder behind
 		e.mu.Lock()
 		e.known = false
 		e.mu.Unlock()

@@ -61,7 +61,7 @@ func (p *Provider) lock(ctx context.Context, name string) (e *entry, release fun
 
 type link struct {
 	conn    *net.UnixConn
-	holder  int
+	holder  int  // PID
 	child   bool // the holder is a child of this process, which must therefore reap it
 	replies chan wire.Message
 

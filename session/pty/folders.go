@@ -60,6 +60,7 @@ func (f *folders) exitRecord(rec wire.Record) *session.Exit {
 	return &x
 }
 
+// saveExit saves an exit for a holder that has ended without saving it.
 func (f *folders) saveExit(rec wire.Record, x *session.Exit) {
 	if f.observe || f.exitRecord(rec) != nil {
 		return
@@ -234,6 +235,7 @@ func (f *folders) awaitSocket(ctx context.Context, dir string) {
 
 func cwdOf(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/cwd" }
 
+// isIn works even if the city was moved.
 func (f *folders) isIn(pid int, name string) bool {
 	return same(cwdOf(pid), f.at+"/"+name)
 }

@@ -17,6 +17,7 @@ import (
 	"gcity/internal/proc"
 )
 
+// program is the executable for holders: the embedded image or, if that cannot be executed, binary.
 type program struct {
 	image  []byte
 	dir    string

@@ -74,7 +74,7 @@ type Provider struct {
 	silentEvery   time.Duration
 
 	reg    *registry.Registry[entry]
-	spawns chan struct{}
+	spawns chan struct{} // limits how many holders start at the same time
 	ctx    context.Context
 	close  context.CancelFunc
 

@@ -27,7 +27,7 @@ const (
 	// startPipeWait replaces pipeWait after a start, because the new session can keep the output open.
 	startPipeWait = 200 * time.Millisecond
 	maxOutput     = 64 << 10
-	unknownOp     = 2
+	unknownOp     = 2 // a script's exit code for an unsupported operation
 )
 
 // call executes the script. known is false if the script does not support the operation.
@@ -179,6 +179,7 @@ func scriptEnv(environ []string, city, state string) []string {
 		"GC_EXEC_STATE_DIR="+state)
 }
 
+// gcity itself performs pre_start, setup, readiness and the first nudge.
 type startRequest struct {
 	WorkDir string            `json:"work_dir"`
 	Command string            `json:"command"`

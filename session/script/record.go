@@ -30,8 +30,9 @@ type record struct {
 	Rows    int       `json:"rows"`
 	Idle    bool      `json:"idle,omitempty"` // the session has an idle timeout
 	// processes of the session have been seen on this machine
-	Local       bool                `json:"local,omitempty"`
-	Asked       bool                `json:"asked,omitempty"` // a stop has been requested
+	Local bool `json:"local,omitempty"`
+	Asked bool `json:"asked,omitempty"` // a stop has been requested
+	// the next controller undoes a start that is not complete
 	Starting    bool                `json:"starting,omitempty"`
 	Marks       map[string]string   `json:"marks,omitempty"`
 	Fingerprint session.Fingerprint `json:"fingerprint"`

@@ -70,7 +70,7 @@ func (e *entry) begin(rec record, x *ended) {
 	}
 }
 
-// finish returns false if the exit was already recorded, or if id is not the current session.
+// finish returns false if the exit was already recorded, or if id is not the ID of the current session.
 func (e *entry) finish(id string, x *ended) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

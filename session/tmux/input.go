@@ -49,7 +49,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		paste := []string{"copy-mode", "-q", "-t", target, ";", "load-buffer", "-b", buffer, "-",
 			";",
 			"paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", target}
-		if text == "" {
+		if text == "" { // tmux does not support empty buffers
 			paste = paste[:4]
 		}
 		key := "Enter"

@@ -29,7 +29,7 @@ type paneTask struct {
 }
 
 type refusal struct {
-	Own     bool   `json:"own"`
+	Own     bool   `json:"own"` // the cause is in the agent's own settings
 	Message string `json:"message"`
 }
 
@@ -118,6 +118,7 @@ func (d *startSocket) close() {
 	disk.Remove(d.path)
 }
 
+// cancel closes a connection that arrives too late.
 func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 	arrival = make(chan *net.UnixConn, 1)
 	d.mu.Lock()

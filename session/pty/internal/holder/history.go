@@ -5,7 +5,7 @@ type history struct {
 	out           ring
 	modes         modes
 	restartPoints restartPoints
-	cleared       uint64
+	cleared       uint64 // position at which the output was last cleared
 }
 
 func (k *history) add(text []byte) {
@@ -38,7 +38,7 @@ func (k *history) tail(bytes int) (from uint64, ok bool) {
 // restartPoints are positions outside escape sequences, at least restartPointEvery bytes apart.
 type restartPoints struct {
 	at [16]uint64
-	n  int
+	n  int // number of positions added so far
 }
 
 const restartPointEvery = 4 << 10

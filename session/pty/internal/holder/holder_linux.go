@@ -70,7 +70,8 @@ func Main(args []string) int {
 		return 2
 	}
 	signals := make(chan os.Signal, 16)
-	// This call must come first: another process may send SIGHUP, which must not kill the holder.
+	// This call must come first: another process may send SIGHUP, which must not kill the holder. It also restores the
+	// default action in the agent.
 	signal.Notify(signals, unix.SIGHUP)
 	first, err := inherited()
 	if err != nil {

@@ -30,7 +30,7 @@ func reject(format string, args ...any) error {
 // them.
 //
 // If quiet > 0, it also rejects the text while a viewer's draft is on the line, or if a viewer has typed within that
-// duration.
+// duration. It holds the typing token from this check until the text is typed.
 func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.Duration) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'

@@ -51,8 +51,8 @@ func (h *holder) hasController() bool {
 	return false
 }
 
-// leaveIfIdle makes the holder exit if its session has ended and no connection can start another one. The caller must
-// hold h.mu.
+// leaveIfIdle makes the holder exit if its session has ended and no connection can start another one. The controller
+// must have recorded the exit, or be able to find it in the session's record. The caller must hold h.mu.
 //
 // Until the controller has recorded the exit, a connection that only reads also keeps the holder alive, because its
 // client might be about to record the exit.

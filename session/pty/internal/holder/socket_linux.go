@@ -23,6 +23,7 @@ type conn struct {
 	gone bool       // the peer has disconnected; protected by holder.mu
 }
 
+// newConn returns a connection that owns fd.
 func newConn(fd int) (*conn, error) {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		unix.Close(fd)
@@ -113,6 +114,7 @@ func acceptFrom(ln *os.File) (fd int, err error) {
 	return fd, errors.Join(readErr, err)
 }
 
+// sameUser rejects other users, except root. The folder's permissions already keep them out.
 func sameUser(fd int) error {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {

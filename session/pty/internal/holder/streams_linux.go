@@ -75,8 +75,8 @@ type pace struct {
 
 const (
 	restTime  = 50 * time.Millisecond
-	gapTime   = 2 * restTime
-	largeSize = 2 << 10 // about half of the kernel's terminal buffer
+	gapTime   = 2 * restTime // maximum time between pieces of continuous output
+	largeSize = 2 << 10      // about half of the kernel's terminal buffer
 	// after a large piece, the reader does not rest for this long
 	largeTime = 200 * time.Millisecond
 )

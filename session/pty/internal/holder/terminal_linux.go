@@ -19,7 +19,7 @@ type terminal struct {
 	// for the agent's output and, with a terminal, its input; non-blocking
 	master     *os.File
 	stdin      *os.File // the agent's input; non-blocking
-	childFiles []int
+	childFiles []int    // closed once the agent has started
 
 	// slave keeps the output open while the agent reopens its terminal. With pipes, it is -1.
 	slave int

@@ -13,7 +13,7 @@ type Clock struct {
 	mono int64
 }
 
-// NewClock reads both clocks.
+// NewClock reads both clocks, and retries if the thread is interrupted between the two.
 func NewClock() (c Clock) {
 	const exact = 20 * time.Microsecond
 	least := time.Hour

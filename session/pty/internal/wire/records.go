@@ -49,7 +49,7 @@ type Request struct {
 	Cols  int           `json:"cols,omitempty"`
 	Rows  int           `json:"rows,omitempty"`
 
-	// how many bytes at the end of the output are enough; 0 for all
+	// how many bytes at the end of the output are enough; 0 for all; older holders send everything
 	Tail int `json:"tail,omitempty"`
 }
 
