@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -120,6 +121,7 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	}
 	if err != nil {
 		conn.Close()
+		p.resumeWaiting(e.name, pid)
 		return err
 	}
 	st, statErr := proc.ReadStat(pid)
@@ -131,6 +133,19 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	p.recall(ctx, e)
 	p.reg.Async(func() { p.read(e, l) })
 	return nil
+}
+
+// resumeWaiting resumes the holder of a name without a record. Such a holder waits for a session, and would otherwise
+// block the name while it is stopped.
+func (p *Provider) resumeWaiting(name string, holder int) {
+	_, err := p.files.record(name)
+	if p.files.observe || !errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	proc.Signal(holder, syscall.SIGCONT, func(pid int) bool {
+		dir, ok := p.files.holderFolder(pid)
+		return ok && dir == p.files.dir+"/"+name
+	})
 }
 
 // hello requests the state of a holder. If readOnly is true, the connection does not keep the holder alive.

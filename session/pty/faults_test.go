@@ -664,6 +664,53 @@ func TestWaitingHolderKilled(t *testing.T) {
 	}
 }
 
+// A waiting holder that is stopped does not block its name for the next controller.
+func TestWaitingHolderStopped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a time limit")
+	}
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "true"))
+	if err := p.Acknowledge(t.Context(), "a", nextExit(t, p).ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the holder to stop", func() bool { return p.files.stopped(p.reg.Find("a").record) })
+	p.Close()
+	p = newProvider(t, city)
+	if list, err := p.List(t.Context()); err != nil || len(list) > 0 {
+		t.Errorf("got %+v, %v, want no sessions", list, err)
+	}
+	start(t, p, spec(city, "a", "exec cat"))
+}
+
+// If the folder of a waiting holder is deleted, its holder recreates it without the record of the last session.
+func TestFolderOfWaitingHolderDeleted(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "true"))
+	if err := p.Acknowledge(t.Context(), "a", nextExit(t, p).ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(p.files.path("a", "")); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.files.restoreSockets(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(p.files.path("a", wire.SocketFile)); err != nil {
+		t.Error(err)
+	}
+	if rec, err := p.files.record("a"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got the record of %q, %v, want none", rec.ID, err)
+	}
+	start(t, p, spec(city, "a", "exec cat"))
+}
+
 // The record is removed before the other files, because a record without an exit would count as a lost session.
 func TestRecordIsRemovedFromTheLockFile(t *testing.T) {
 	for _, killed := range []bool{false, true} {

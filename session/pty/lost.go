@@ -100,7 +100,7 @@ func (p *Provider) freeLock(ctx context.Context, e *entry) error {
 	rec, err := p.files.record(e.name)
 	if err != nil {
 		return fail("start", e.name, session.ErrExists, "its lock is held by %v, but the session "+
-			"has no record", p.files.lockHolders(e.name))
+			"has no record: end these processes", p.files.lockHolders(e.name))
 	}
 	leaving := p.files.exitRecord(rec) != nil
 	if rec.Boot == p.files.boot && proc.Lives(rec.Holder, rec.HolderStart) &&

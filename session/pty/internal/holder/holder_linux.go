@@ -155,11 +155,7 @@ func (h *holder) firstStart(first *conn) bool {
 		return false
 	}
 	first.SetReadDeadline(time.Time{})
-	err = errAbandoned
-	if !first.abandoned() {
-		err = h.begin(&req)
-	}
-	if err != nil {
+	if err := beginFor(first, h, &req); err != nil {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.removeFiles()
@@ -212,8 +208,16 @@ func (h *holder) logError(what string, err error) {
 		h.dir, what, err)
 }
 
-// errAbandoned means that the controller exited after it had requested a start. The next controller may already have
-// listed the sessions, and would not know about this one.
+// beginFor starts a session unless the client has exited. The next controller may already have listed the sessions, and
+// would not know about this one.
+func beginFor(c *conn, h *holder, req *wire.Request) error {
+	if c.abandoned() {
+		h.logError("started no agent", errAbandoned)
+		return errAbandoned
+	}
+	return h.begin(req)
+}
+
 var errAbandoned = errors.New("the process that requested the start has exited")
 
 var errLeaving = &wire.Failure{Cause: wire.NotAlive,

@@ -145,14 +145,21 @@ func (h *holder) living() (*life, error) {
 	return h.current, nil
 }
 
+// handleHold waits for a start in progress, so that the client gets the state after it.
 func (h *holder) handleHold(c *conn, look bool) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.leaving || h.current == nil {
-		return c.fail(errLeaving)
+	err := h.onMain(func() error {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.leaving || h.current == nil {
+			return errLeaving
+		}
+		h.held[c] = !look
+		return c.sendJSON(wire.Done, h.state())
+	})
+	if err != nil {
+		return c.fail(err)
 	}
-	h.held[c] = !look
-	return c.sendJSON(wire.Done, h.state())
+	return nil
 }
 
 // state returns the state of the current session. The caller must hold h.mu.
@@ -165,12 +172,7 @@ func (h *holder) handleStart(c *conn, req *wire.Request) error {
 	if req.Spec == nil {
 		return c.fail(fmt.Errorf("the start request does not contain a session"))
 	}
-	err := h.onMain(func() error {
-		if c.abandoned() {
-			return errAbandoned
-		}
-		return h.begin(req)
-	})
+	err := h.onMain(func() error { return beginFor(c, h, req) })
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err == nil {
@@ -179,7 +181,12 @@ func (h *holder) handleStart(c *conn, req *wire.Request) error {
 	return c.fail(err)
 }
 
+// handleAck waits for a start in progress, because the record is then that of the new session.
 func (h *holder) handleAck(c *conn, id string) error {
+	return h.onMain(func() error { return acknowledge(h, c, id) })
+}
+
+func acknowledge(h *holder, c *conn, id string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.previous != nil && h.previous.rec.ID == id {
