@@ -337,6 +337,9 @@ automations create, are removed only after their steps are closed too.`,
 			if err := patchBead(ctx, e, d, id, p); err != nil {
 				return err
 			}
+			if steps {
+				continue
+			}
 			if err := warnOpenSteps(ctx, e, d, id); err != nil {
 				return err
 			}
