@@ -240,7 +240,8 @@ func TestFoldersIgnoresOtherFiles(t *testing.T) {
 	city := filepath.Join(dir, ".gc", "formulas")
 	file := plant(t, filepath.Join(city, automation.Folder, "a", automation.FileName),
 		action("one"))
-	o := Options{Quiet: 20 * time.Millisecond, Poll: time.Hour}
+	// longer than a busy machine delays a program between two writes
+	o := Options{Quiet: 300 * time.Millisecond, Poll: time.Hour}
 	k, conf := newWatchedFolders(t, o, city, filepath.Join(dir, "none", "recipes")), watching(t, dir, o)
 	for i := range 100 {
 		text := strings.Repeat("x", i)
