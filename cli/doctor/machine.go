@@ -43,6 +43,7 @@ func judgeQuarantine(agents []city.Agent) finding {
 	return ok("no agent is in quarantine")
 }
 
+// The newest event may be this far ahead of the clock.
 const aheadBy = time.Minute
 
 // Cron schedules, cooldowns and the event log depend on the clock.
