@@ -47,6 +47,7 @@ func inherited(h Host) environ {
 	return e
 }
 
+// Agents do not inherit variables of the controller's own session, service or terminal.
 func isSessionVariable(name string) bool {
 	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_", "MEMORY_PRESSURE_"} {
 		if strings.HasPrefix(name, prefix) {

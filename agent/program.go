@@ -146,6 +146,7 @@ func dialogs(p *config.Program) []session.Dialog {
 // askTime is how long the screen is searched for questions if the program has no readiness check.
 const askTime = 10 * time.Second
 
+// answerTime is how long a user may take to answer a question.
 const answerTime = 10 * time.Minute
 
 func ready(p *config.Program) session.Ready {

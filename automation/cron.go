@@ -174,7 +174,8 @@ func (s Schedule) Next(t time.Time, zone *time.Location) time.Time {
 	return instant(wall, zone)
 }
 
-// nextHourly is Next for hour fields that begin with "*".
+// nextHourly is Next for hour fields that begin with "*". Between clock changes, wall-clock time and elapsed time
+// advance together.
 func (s Schedule) nextHourly(after time.Time) time.Time {
 	const most = 200 // clock changes, enough for several decades
 	wall := wallClock(after)

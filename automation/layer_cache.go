@@ -14,6 +14,7 @@ import (
 
 const patience = 10 * time.Second
 
+// maxReading limits the concurrent reads of layers.
 const maxReading = 256
 
 // layerCache is immutable, because a slow read may still use it.

@@ -182,6 +182,7 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 	}
 }
 
+// leave records that an automation was removed. Its active run continues.
 func (r *Runs) leave(it *item, now time.Time) {
 	it.want, it.pending, it.follows = nil, batch{}, ""
 	it.forgetUnhandled()

@@ -146,13 +146,13 @@ type (
 
 	// Purger removes the beads that match the query and were closed before the given time, with all their descendants.
 	// It keeps a bead if a descendant is open or was closed at or after that time. It ignores the query's Status,
-	// Ready, Before and Limit. It returns the number of removed beads.
+	// Ready, Before and Limit. It returns the number of removed beads. Other beads no longer wait for a removed bead.
 	Purger interface {
 		Purge(ctx context.Context, q Query, before time.Time) (int, error)
 	}
 
-	// Versioner returns a number that changes with every change by any process. A store that has never been written has
-	// version 0.
+	// Versioner returns a number that changes with every change by any process. The call is cheap. A store that has
+	// never been written has version 0.
 	Versioner interface {
 		Version(ctx context.Context) (uint64, error)
 	}

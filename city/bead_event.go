@@ -86,7 +86,8 @@ func isRead(b beads.Bead) bool {
 	return m.Read
 }
 
-// RoomOf returns UseReserve if a client's event may use the disk reserve.
+// RoomOf returns UseReserve if a client's event may use the disk reserve. Events about beads may, because the change
+// has already happened.
 func RoomOf(e *events.Event) events.Room {
 	if strings.HasPrefix(e.Type, "bead.") {
 		return events.UseReserve

@@ -54,7 +54,7 @@ type Frame struct {
 // Piece is a part of a run's output. It contains only whole characters.
 type Piece struct {
 	Text string `json:"text"` // contains only printable text and line ends (L12)
-	// number of bytes missing before Text
+	// number of bytes missing before Text; if not 0, Text starts on a new line
 	Dropped int64 `json:"dropped,omitempty"`
 }
 
@@ -115,7 +115,7 @@ func (e *Error) Error() string { return e.Message }
 
 // NotRunning means that no process listens on a socket.
 type NotRunning struct {
-	Program string
+	Program string // "controller" or "supervisor"
 	Socket  string
 }
 

@@ -58,7 +58,8 @@ type (
 	Drain struct {
 		Agent string `json:"-"`
 		Final bool   `json:"final,omitempty"`
-		// why the agent's host wants the drain; "" = a user wants it
+		// why the agent's host wants the drain; "" = a user wants it. With a reason, the agent restarts regardless of
+		// its policy.
 		Why string `json:"why,omitempty"`
 	}
 	// Undrain cancels a Drain. After a Final drain, a new session starts.

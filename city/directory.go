@@ -37,13 +37,14 @@ type Starter interface {
 	Start(ctx context.Context, name string) error
 }
 
-// Refresher is a Directory that polls. Refresh makes Watch read the list immediately.
+// Refresher is a Directory that polls. Refresh makes Watch read the list immediately. It does not wait for the result.
 type Refresher interface {
 	Refresh()
 }
 
 // SupervisorStatus is a Directory that a single process maintains.
 type SupervisorStatus interface {
+	// StartedAt returns the start time of the process.
 	StartedAt() time.Time
 	// Problems describes the process's own problems, not those of cities. It does not block.
 	Problems() []string

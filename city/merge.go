@@ -190,7 +190,7 @@ func (m *merge) opening(now time.Time) bool {
 	return false
 }
 
-// A city without a known position gets seq 0.
+// A city without a known position gets seq 0, so that a resuming reader gets all of its events.
 func (m *merge) completeCursor() Cursor {
 	var all Cursor
 	for i := range m.cities {

@@ -21,8 +21,8 @@ type feed struct {
 	position uint64 // seq of the last event offered, or of the start position; owned by the feed
 
 	// the reader owns the fields below
-	open bool
-	last uint64
+	open bool   // has reported its start position
+	last uint64 // newest seq when open was set
 
 	beyond bool // the start position is beyond the end of the log
 
@@ -31,7 +31,7 @@ type feed struct {
 	// if set, nextEvent is not from the log
 	fault error
 	asked time.Time
-	slow  bool
+	slow  bool // the stream no longer waits for this feed
 }
 
 type offer struct {

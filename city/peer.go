@@ -15,9 +15,9 @@ type Peer struct {
 	// "" = unknown
 	Actor  string
 	From   string // "pid 4242", "tcp 192.0.2.7:4711"
-	Remote bool
-	Agent  bool // the peer belongs to an agent's session
-	Tenant bool // the peer acts for a tenant of the supervisor
+	Remote bool   // connected over TCP
+	Agent  bool   // the peer belongs to an agent's session
+	Tenant bool   // the peer acts for a tenant of the supervisor
 }
 
 // String returns the peer in the form of events.Event.EmittedBy, or "" for the zero value.

@@ -77,7 +77,7 @@ type DrainInfo struct {
 	Deadline *time.Time `json:"deadline,omitempty"` // nil = no time limit
 	By       string     `json:"by"`                 // "pool", "operator"
 	Acked    bool       `json:"acked"`
-	Final    bool       `json:"final,omitempty"`
+	Final    bool       `json:"final,omitempty"` // no new session starts after the drain
 }
 
 // Usage is the resource usage of a session's process tree.

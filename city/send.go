@@ -19,7 +19,7 @@ const (
 	GivenUp      Stage = "given up" // will not be typed; the reason is in Why
 )
 
-// Output does not prove that the agent has read the nudge.
+// OutputSince describes an acknowledged nudge. Output does not prove that the agent has read it.
 const OutputSince = "new output since"
 
 // Text describes the stage.
@@ -73,7 +73,7 @@ type Send struct {
 
 // Limits of nudges.
 const (
-	MaxSendShown = 80      // in bytes
+	MaxSendShown = 80      // bytes of a nudge's first line in a Snapshot
 	MaxSends     = 20      // queued for one agent
 	MaxSend      = 1 << 20 // in bytes, of one nudge and of all nudges queued for one agent
 )

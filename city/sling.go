@@ -9,7 +9,7 @@ import (
 // SlingRequest describes work to assign: a bead, what a formula creates, or a new bead with this Title. With both a
 // bead and a formula, the formula describes how to work on the bead.
 type SlingRequest struct {
-	// an agent, a pool or a rig, resolved as in Address; "" = the bead's rig
+	// an agent, a pool or a rig (its default_sling_target), resolved as in Address; "" = the bead's rig
 	Target  string `json:"target,omitempty"`
 	Bead    string `json:"bead,omitempty"`
 	Formula string `json:"formula,omitempty"`
@@ -58,8 +58,8 @@ func (s SlingRequest) Check() error {
 	return nil
 }
 
-// Sling assigns work to an agent, a pool or a rig, and nudges the recipient on request. Errors are *Error. The code is
-// Conflict if the work is closed or another agent has it.
+// Sling assigns work to an agent, a pool or a rig, and nudges the recipient on request. The receipt contains the bead.
+// Errors are *Error. The code is Conflict if the work is closed or another agent has it.
 func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	if err := s.Check(); err != nil {
 		return Receipt{}, err

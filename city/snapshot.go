@@ -26,7 +26,7 @@ const (
 	Unknown State = "unknown"
 )
 
-// States lists all states in the order in which they are shown.
+// States lists all states in the order in which they are shown. States that need attention come first.
 var States = [...]State{Failed, Quarantined, Unknown, Backoff, Stopping, Draining, Starting,
 	Waiting, Running, Stopped, Exited, Suspended}
 

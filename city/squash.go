@@ -16,7 +16,7 @@ const WispLabel = "wisp"
 // DigestType is the type of a closed bead that summarizes a wisp.
 const DigestType = "digest"
 
-// label prefix; a wisp gets only one digest
+// digestOf is a label prefix. The label ensures that a wisp gets only one digest.
 const digestOf = "digest-of:"
 
 // DigestKey is a wisp's metadata key for the ID of its digest.
@@ -135,7 +135,7 @@ func (s *Snapshot) rigOf(id string) string {
 }
 
 const (
-	digestTitle = 120
+	digestTitle = 120     // in characters
 	digestMost  = 8 << 10 // in bytes
 )
 

@@ -103,7 +103,7 @@ type Escalation struct {
 	To      string    `json:"to"` // a mail address
 	Message string    `json:"message"`
 	Seen    bool      `json:"seen,omitempty"`
-	By      string    `json:"by,omitempty"`
+	By      string    `json:"by,omitempty"` // the user that acknowledged it
 }
 
 // Stuck means that an agent has work, but its output has not changed for too long.
@@ -151,7 +151,7 @@ type (
 		Beat string `json:"beat,omitempty"`
 		By   string `json:"by,omitempty"`
 	}
-	// Acknowledge records that a user has seen an escalation.
+	// Acknowledge records that a user has seen an escalation. An unchanged escalation is not sent again.
 	Acknowledge struct {
 		Watchdog string `json:"-"`
 		By       string `json:"by,omitempty"`

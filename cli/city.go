@@ -172,8 +172,8 @@ func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	return fleet.ForgetStopped(ctx, e, l.Dir)
 }
 
-// askHowToStart asks in the background, so as not to delay the stop. The returned function must be called after the
-// stop.
+// askHowToStart asks in the background, so as not to delay the stop. The returned function returns the command that
+// starts the city in the same way. It must be called after the stop.
 func askHowToStart(ctx context.Context, e *env.Env, l *env.Link) func() string {
 	ctx, cancel := context.WithTimeout(ctx, exitTimeout)
 	mode := ""
@@ -234,7 +234,7 @@ starts its agents once, as gcity start --standalone does.`,
 				stop = func(ctx context.Context) (string, error) {
 					return "the city is stopped", stopLive(ctx, e, l)
 				}
-			case !supervised:
+			case !supervised: // unlike stopCity, stopOrphans does not unregister the city
 				stop = func(ctx context.Context) (string, error) { return stopOrphans(ctx, e, dir) }
 			}
 			own := folder.SourceOf(dir)

@@ -97,6 +97,7 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 		return err
 	}
 	at := q.After
+	// the page contains all older matches
 	if !q.Forward && len(newest) > 0 {
 		at = newest[len(newest)-1].Seq
 	}

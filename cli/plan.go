@@ -80,9 +80,9 @@ type change struct {
 type planShape struct {
 	output.List[change]
 	Revision string     `json:"revision"`
-	InForce  string     `json:"in_force,omitempty"`
+	InForce  string     `json:"in_force,omitempty"` // the running controller's revision; "" = none
 	Held     *heldShape `json:"held,omitempty"`
-	Unknown  []string   `json:"unknown,omitempty"`
+	Unknown  []string   `json:"unknown,omitempty"` // providers that could not list their sessions
 	Settings []setting  `json:"settings,omitempty"`
 	Warnings []string   `json:"warnings,omitempty"`
 	from     string
@@ -102,10 +102,10 @@ type planInput struct {
 	sessions  []session.Status
 	running   *city.Snapshot // nil if no controller is running
 	saved     effect.Histories
-	inForce   bool
+	inForce   bool // the controller uses the configuration on disk
 	now       time.Time
 	clock     func(time.Time) string
-	unknown   map[string]error
+	unknown   map[string]error // by provider
 	unable    func(provider string) (why string)
 	unfit     func(w *agent.Want) (why string)
 }

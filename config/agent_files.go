@@ -26,8 +26,8 @@ type agentFileCache struct {
 	fileErrors      map[string]error
 	fragments       map[string][]prompt.File // by folder
 	parsed          map[string]*prompt.Template
-	promptErrors    map[string]string
-	topologyPrompts map[string]bool
+	promptErrors    map[string]string // by the prompt's key
+	topologyPrompts map[string]bool   // by the prompt's key
 	overlays        map[string]overlay.Tree
 	overlayErrors   map[string]error
 	folderHashes    map[string]string

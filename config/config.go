@@ -22,7 +22,7 @@ import (
 // FileName is the name of the file that makes a folder a city.
 const FileName = "city.toml"
 
-// City is a validated configuration.
+// City is a validated configuration. It is immutable after loading.
 type City struct {
 	Path      string   // absolute path of the city's folder, with symbolic links resolved
 	Include   []string // as written in city.toml
@@ -111,7 +111,7 @@ type patches struct {
 // Agent is one [[agents]] table.
 type Agent struct {
 	Name string
-	// relative to the city; may be a template
+	// relative to the city; may be a template; "" = the city's folder
 	Dir          string
 	Description  string
 	Suspended    bool
@@ -252,7 +252,7 @@ type Daemon struct {
 	RestartBackoff  time.Duration
 	CrashHistory    string // "memory" or "disk"
 
-	WispGCInterval, WispTTL time.Duration // both are 0, or both are positive
+	WispGCInterval, WispTTL time.Duration // both are 0 (wisps are kept), or both are positive
 }
 
 // Beads is the [beads] table.
@@ -268,7 +268,7 @@ func (b Beads) Keeper() string {
 	return b.Provider
 }
 
-// Dolt is the [dolt] table: the database server for bd.
+// Dolt is the [dolt] table: the database server for bd. bd chooses empty values.
 type Dolt struct {
 	Host    string
 	Port    int  // 0 = not set

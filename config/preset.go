@@ -25,7 +25,7 @@ type Preset struct {
 // Dialog is a question that a program might ask when it starts.
 type Dialog struct {
 	Name string `toml:"name"`
-	// strings on the screen that identify the question
+	// strings on the screen that identify the question; white space matches any white space
 	Says []string `toml:"says"`
 	Keys []string `toml:"keys"` // answer the question, in the form of session.Keyer
 }

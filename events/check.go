@@ -19,6 +19,7 @@ type Span struct {
 	To   uint64 `json:"to"`
 }
 
+// MaxSpans is the maximum length of Report.Missing.
 const MaxSpans = 100
 
 // Check reads the whole log and verifies every line, which takes about a second per gigabyte. It does not change the

@@ -17,7 +17,7 @@ type cursor struct {
 	scan scanner
 	last bool // the file was rotated, so it no longer grows
 
-	idle bool
+	idle bool           // has reached the end earlier; the file might have been rewritten since
 	mark [sealSize]byte // seal of the last valid line that was read
 	ends int64          // offset of the end of that line; 0 = none
 }
@@ -109,7 +109,7 @@ func (c *cursor) advance() (more bool, err error) {
 			return true, c.enter(files[i+1], 0)
 		}
 	}
-	c.close()
+	c.close() // the file was removed or replaced
 	return c.seek()
 }
 

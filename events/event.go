@@ -49,6 +49,7 @@ type Event struct {
 	Peer string `json:"peer,omitempty"`
 }
 
+// families are the first words of event types that are reserved for gcity.
 const families = "agent automation bead city controller events mail pool provider rig " +
 	"store watchdog"
 

@@ -12,6 +12,7 @@ import (
 
 var errBusy = errors.New("another process holds its lock")
 
+// fileLock is an flock. The kernel releases it if the process dies.
 type fileLock struct{ f *os.File }
 
 // lockFile opens the file each time, because it might have been recreated. It returns errBusy after wait.

@@ -19,6 +19,7 @@ const (
 	// wrong time.
 	oldInARow = 4096
 
+	// lines between two checks of the context
 	checkEvery = 1024
 )
 
@@ -162,6 +163,7 @@ func (p *page) backward(dir string) error {
 				more, err = p.backwardIn(files[i])
 			}
 		}
+		// after errMoved, list the files again
 		if !errors.Is(err, errMoved) {
 			return err
 		}

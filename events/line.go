@@ -144,6 +144,7 @@ func maxClaimedSeq(line []byte, last uint64) uint64 {
 }
 
 // appendString appends s as a JSON string of at most limit bytes. It returns false if s was cut or is not valid UTF-8.
+// It escapes all control characters, so that the file is safe to print.
 func appendString(dst []byte, s string, limit int) ([]byte, bool) {
 	const hex = "0123456789abcdef"
 	whole, end := true, len(dst)+limit-len(`…"`)

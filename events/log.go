@@ -42,7 +42,7 @@ type Options struct {
 
 const (
 	queueBytes = 16 << 20
-	closeWait  = time.Second
+	closeWait  = time.Second // for the lock
 )
 
 var (
@@ -71,7 +71,7 @@ type Log struct {
 
 	reserve reserve
 	dirty   struct {
-		since   time.Time
+		since   time.Time // of the oldest line that is not flushed; zero = none
 		dir     bool
 		retired []*os.File
 	}
@@ -94,7 +94,8 @@ type Health struct {
 	Damage  []Damage `json:"damage,omitempty"`
 }
 
-// Open opens the log in a city's .gc folder, and creates the folder if necessary. The caller must close the log.
+// Open opens the log in a city's .gc folder, and creates the folder if necessary. It takes no lock; the first
+// Append makes repairs. The caller must close the log.
 func Open(dir string, o Options) (*Log, error) {
 	if o.SegmentSize <= 0 {
 		o.SegmentSize = 64 << 20
@@ -286,7 +287,8 @@ func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	return l.recent.newest() > after || !l.recent.over()
 }
 
-// catchUp yields events that are no longer in the cache, at least up to the seq floor.
+// catchUp yields events that are no longer in the cache, at least up to the seq floor. It returns its position, and
+// whether Follow continues.
 func (l *Log) catchUp(ctx context.Context, after, floor uint64,
 	yield func(Event, error) bool) (uint64, bool) {
 	c := &cursor{dir: l.dir, damage: &l.files.damage, after: after}

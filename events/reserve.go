@@ -26,6 +26,7 @@ const (
 	UseReserve
 )
 
+// reserve is the preallocated space after the end of the active file.
 type reserve struct {
 	f     *os.File
 	end   int64

@@ -83,12 +83,13 @@ func why(line []byte) string {
 // scanner reads complete lines forward. It reads a line without a newline again, because a writer may replace it.
 type scanner struct {
 	r   io.ReaderAt
-	off int64
-	buf []byte
-	all []byte
+	off int64  // offset of the next line
+	buf []byte // bytes already read, starting at off
+	all []byte // the buffer that contains buf
 }
 
-// next returns io.EOF after the last complete line. The line is valid until the next call.
+// next returns io.EOF after the last complete line. The line is valid until the next call. If a line is much too long,
+// next returns only its beginning.
 func (s *scanner) next() (line []byte, off int64, err error) {
 	i := bytes.IndexByte(s.buf, '\n')
 	if i < 0 {
@@ -180,7 +181,7 @@ func backward(r io.ReaderAt, end int64, visit visitor) error {
 			cut := bytes.IndexByte(b, '\n') + 1
 			b, start = b[cut:], start+int64(cut)
 		}
-		if start == end {
+		if start == end { // a single line fills the block
 			if start, err = lastBreak(r, end-1); err != nil {
 				return err
 			}
@@ -217,6 +218,7 @@ func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	for hi-lo > window {
 		mid := lo + (hi-lo)/2
 		s := &scanner{r: r, off: mid}
+		// skip the rest of a line
 		if _, _, err := s.next(); err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}

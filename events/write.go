@@ -214,12 +214,13 @@ func (l *Log) full(n int64, now time.Time) bool {
 		now.Sub(l.state.renewed) >= renewPause
 }
 
+// If rotate cannot rename the file, the log continues in it.
 func (l *Log) rotate(now time.Time) error {
 	first, err := firstSeq(l.f)
 	if err != nil {
 		return err
 	}
-	if first == 0 {
+	if first == 0 { // only damaged lines
 		first = l.tail.last + 1
 	}
 	name := segmentName(first, 0)
@@ -273,7 +274,7 @@ func (l *Log) put(out []entry, now time.Time) error {
 	l.tail.end = at - int64(n-whole)
 	if n > whole {
 		err = errors.Join(err, l.f.Truncate(l.tail.end))
-		l.reserve.end, l.reserve.retry = 0, time.Time{}
+		l.reserve.end, l.reserve.retry = 0, time.Time{} // the truncation has freed the reserve
 	}
 	if done > 0 {
 		l.tail.last = items[done-1].event.Seq

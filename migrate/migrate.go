@@ -42,7 +42,7 @@ func (n Note) String() string { return n.Place + ": " + n.Text }
 // ErrNotPackModel means that a city need not be converted.
 var ErrNotPackModel = errors.New("not in the pack format")
 
-// FolderError means that a folder cannot be read or written.
+// FolderError means that a folder cannot be read or written. The conversion has had no effect yet.
 type FolderError struct{ error }
 
 func (e FolderError) Unwrap() error { return e.error }

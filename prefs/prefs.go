@@ -69,7 +69,8 @@ type Files struct {
 	Themes string // may not exist
 }
 
-// Find returns the locations below $XDG_CONFIG_HOME or ~/.config. Without a home folder, it returns the zero value.
+// Find returns the locations below $XDG_CONFIG_HOME or ~/.config. Without a home folder, it returns the zero value. It
+// ignores relative paths, as XDG requires.
 func Find(getenv func(string) string) Files {
 	base := getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(base) {

@@ -5,7 +5,8 @@ import (
 	"text/template/parse"
 )
 
-// scan collects the fragments and values that a definition uses. It inserts nodes that count steps.
+// scan collects the fragments and values that a definition uses. It inserts nodes that count steps, because parts may
+// be repeated.
 type scan struct {
 	t      *Template
 	name   string

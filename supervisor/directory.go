@@ -41,7 +41,7 @@ func (s *Supervisor) Problems() []string {
 		})
 }
 
-// SetLimitsProblem records why the tenants' limits have no effect.
+// SetLimitsProblem records why the tenants' limits have no effect; "" = they are in effect.
 func (s *Supervisor) SetLimitsProblem(problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

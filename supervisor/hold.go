@@ -147,7 +147,7 @@ func readRecord(path string) (Running, error) {
 	return r, nil
 }
 
-// Release removes the records and then releases the locks.
+// Release removes the records and then releases the locks. A record always names a process that holds the locks.
 func (h *HomeLock) Release() {
 	_ = os.Remove(h.home.record()) // without the lock, the record is ignored
 	_ = os.Remove(h.home.socketRecord())

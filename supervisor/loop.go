@@ -54,6 +54,7 @@ func (s *Supervisor) count() int {
 	return len(s.workers)
 }
 
+// A supervisor exits after idlePulses consecutive pulses without cities.
 const idlePulses = 30
 
 func (s *Supervisor) wait(pulse <-chan time.Time) {

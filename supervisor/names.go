@@ -112,7 +112,7 @@ func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	s.mu.Unlock()
 	see := func(path string) func() string { return func() string { return s.o.Name(path) } }
 	for _, path := range unknown { // start all calls first, so that they run concurrently
-		_ = s.names.Start(path, see(path))
+		_ = s.names.Start(path, see(path)) // if this fails, the call to Do below fails too
 	}
 	for _, path := range unknown {
 		names[path], _ = s.names.Do(s.lifetime(), path, began, nameTimeout, see(path))

@@ -23,7 +23,7 @@ type readResult struct {
 	// configured names of the cities that have no name in the registry
 	names  map[string]string
 	regErr error
-	fault  error
+	fault  error // a panic; the other fields are then invalid
 }
 
 // readFiles might never return.
@@ -43,10 +43,10 @@ type refresher struct {
 	more  bool // the files might have changed since the read began
 	timer *time.Timer
 
-	doubts int
-	last   []Entry
+	doubts int     // consecutive reads that were not applied
+	last   []Entry // read but not applied
 
-	waiting []chan<- struct{}
+	waiting []chan<- struct{} // for the next read
 	// callers that are waiting for the read in progress
 	served []chan<- struct{}
 }

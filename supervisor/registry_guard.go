@@ -22,6 +22,7 @@ func (s *Supervisor) wouldStopCities(all []Entry) bool {
 	return false
 }
 
+// A registry can suddenly be empty, because an editor may write in two steps.
 func (s *Supervisor) emptyProblem() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

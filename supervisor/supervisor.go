@@ -64,7 +64,7 @@ type Options struct {
 	// Busy reports whether an error from Open means that another controller is running the city.
 	Busy func(error) bool
 
-	// receives a value when the registry or the settings might have changed
+	// receives a value when the registry or the settings might have changed; can be nil
 	Changes <-chan struct{}
 	// called after each change to the settings; must not block; can be nil
 	Apply        func(Settings)
@@ -83,7 +83,7 @@ type Options struct {
 type Supervisor struct {
 	o       Options
 	began   time.Time
-	slots   chan struct{}
+	slots   chan struct{} // semaphore for opening cities
 	reloads chan struct{}
 	// each channel is closed after the read
 	readRequests chan chan<- struct{}
@@ -91,12 +91,12 @@ type Supervisor struct {
 	read         func() readResult // might never return
 	names        *deadline.Calls[string]
 	folders      *deadline.Calls[folder]
-	counts       *deadline.Calls[count]
-	leftovers    *deadline.Calls[int]
+	counts       *deadline.Calls[count] // of agents in a configuration
+	leftovers    *deadline.Calls[int]   // sessions from an earlier run
 
 	mu      sync.Mutex
 	workers map[string]*worker // by path
-	// cities unregistered during the current read, by path
+	// cities unregistered during the current read, by path; the read must not restart them
 	dropped  map[string]bool
 	settings Settings
 	problem  string // with the registry or the settings

@@ -46,13 +46,13 @@ type worker struct {
 	since   time.Time
 	until   time.Time
 	crashes int
-	lives   int // number of sessions from an earlier run
-	ended   int // number of sessions from an earlier run that were stopped at the end
-	running City
+	lives   int  // number of sessions from an earlier run
+	ended   int  // number of sessions from an earlier run that were stopped at the end
+	running City // nil = the city is not running
 	opens   bool // the city is being opened under its current name
 	how     ending
 	again   *Entry // set if the city was registered again before it stopped
-	err     error
+	err     error  // from stopping the city
 }
 
 type opened struct {

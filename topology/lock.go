@@ -131,6 +131,7 @@ func (l Lock) write(city string) error {
 	return nil
 }
 
+// The caller of quote ensures that s has no control characters.
 func quote(s string) string { return strconv.Quote(s) }
 
 func isCommit(s string) bool {
@@ -149,7 +150,7 @@ func head(folder string) string {
 }
 
 // Fetched returns the folder of a topology's copy. It returns an error with the command to run if the copy is missing
-// or out of date.
+// or out of date. It runs no programs.
 func Fetched(city string, w Remote) (string, error) {
 	lock, err := ReadLock(city)
 	if err != nil {
@@ -192,7 +193,7 @@ type State struct {
 	Stale  string // why the copy cannot be used; "" = it can be used
 }
 
-// States returns the states of topologies.
+// States returns the states of topologies. It runs no programs.
 func States(city string, wants []Remote) ([]State, error) {
 	lock, err := ReadLock(city)
 	if err != nil {

@@ -23,7 +23,8 @@ type bounds struct {
 	interval time.Duration
 }
 
-// watch calls a function with a context that is canceled when the folder exceeds the bounds.
+// watch calls a function with a context that is canceled when the folder exceeds the bounds. An error about the
+// bounds replaces the function's error.
 func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup

@@ -20,7 +20,8 @@ func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 	return beads.CreateOne(ctx, s, b)
 }
 
-// CreateAll implements beads.Batcher. After a failure, it closes the created beads. The error names these beads.
+// CreateAll implements beads.Batcher. After a failure, it closes the created beads, so that no agent works on them.
+// The error names these beads.
 func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
 	batch, err := beads.NewBatch(all)
 	if err != nil || batch.Len() == 0 {

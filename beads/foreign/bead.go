@@ -91,7 +91,8 @@ func Difference(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) })
 }
 
-// IsNotFound reports whether a tool's message says that a bead does not exist.
+// IsNotFound reports whether a tool's message says that a bead does not exist. "not found" alone can also refer to a
+// program.
 func IsNotFound(why, id string) bool {
 	low := strings.ToLower(why)
 	if strings.Contains(low, "no such bead") || strings.Contains(low, "no issue found") ||

@@ -30,6 +30,7 @@ type BackupInfo struct {
 }
 
 // Backup writes a consistent copy of the store to a file, and replaces an existing file. The file is never incomplete.
+// On a local disk, backups and writers do not block each other.
 func (s *Store) Backup(ctx context.Context, path string) (BackupInfo, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()

@@ -114,7 +114,8 @@ func (s *Store) missing(why string) error {
 	return nil
 }
 
-// identify raises the last ID number of an older copy of the store, so that no number is reused.
+// identify compares the store with the ledger. It raises the last ID number of an older copy of the store, so that no
+// number is reused.
 func (s *Store) identify(t *txn) error {
 	if s.ledger.File == "" {
 		return nil
@@ -189,7 +190,7 @@ func (t *txn) identity() (id Identity, err error) {
 	return id, err
 }
 
-// name needs no new schema version, because older versions of gcity ignore the additional table.
+// name gives the store an ID. Older versions of gcity ignore the additional table.
 func (t *txn) name() error {
 	if err := t.exec(identityTable); err != nil {
 		return err

@@ -109,7 +109,7 @@ func (m *Directory) remove(name string) {
 	delete(m.cities, name)
 }
 
-// Fail makes Cities and Watch fail with err, until err is nil.
+// Fail makes Cities and Watch fail with err; nil ends the failure.
 func (m *Directory) Fail(err error) { m.change(func() { m.gone = err }) }
 
 // Streams returns the number of a city's streams, and how many of them are not snapshot streams.

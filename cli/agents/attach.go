@@ -23,6 +23,7 @@ import (
 	"gcity/internal/detach"
 )
 
+// resetModes resets what a program might have left on, and moves the cursor below the drawn lines.
 const resetModes = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l" +
 	"\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u" +
 	"\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h\x1b[999;1H\r\n"
@@ -111,7 +112,8 @@ type attachment struct {
 	raw     bool
 }
 
-// copy reports whether the session is still running. It returns after all its goroutines have ended.
+// copy connects the terminal to the session, and reports whether the session is still running. It returns after all its
+// goroutines have ended.
 func (t *attachment) copy(ctx context.Context) (left bool, err error) {
 	keys, err := cancelreader.NewReader(t.in)
 	if err != nil {

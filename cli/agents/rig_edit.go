@@ -253,7 +253,7 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 			"; run `gcity reload --confirm` to apply it, or undo it first"}
 }
 
-// rigEdited confirms a held configuration only with the allowed revision.
+// rigEdited makes the controller reload. It confirms a held configuration only with the allowed revision.
 func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, allowed string) error {
 	l, err := e.Reach(ctx, dir)
 	if err != nil {

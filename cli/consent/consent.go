@@ -85,6 +85,7 @@ func ShowTrust(e *env.Env, s trustShape) {
 		rows = append(rows, []output.Cell{mark, output.Plain(output.SafeLine(p.What)),
 			output.Plain(output.SafeLine(p.Line)), output.Plain(output.SafeLine(p.At))})
 	}
+	// ask even if the table could not be printed
 	_ = e.Table(e.Out, 0, []string{"", "WHAT", "RUNS", "DECLARED AT"}, rows)
 }
 

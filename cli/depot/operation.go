@@ -23,8 +23,8 @@ import (
 
 const (
 	operationLabel = "op:"
-	operationLimit = 64 // length of an operation's name, in bytes
-	operationPast  = 1000
+	operationLimit = 64   // length of an operation's name, in bytes
+	operationPast  = 1000 // events of a bead that are searched for an operation
 	operationPoll  = 20 * time.Millisecond
 )
 

@@ -30,6 +30,7 @@ func judgeAPI(dir string, c config.API) finding {
 	token, own := host.TokenOf(dir, c)
 	if token != "" {
 		err := host.CheckToken(token)
+		// the controller creates the city's own token file
 		if err != nil && !(own && errors.Is(err, fs.ErrNotExist)) {
 			return bad("fix the file; until then the API is unreachable on "+at, "%v", err)
 		}

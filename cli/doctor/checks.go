@@ -8,7 +8,7 @@ type check struct {
 	run   func(ctx context.Context, p *Subject) []finding
 	// nil = --fix cannot repair anything
 	fix     func(dir string) []repair
-	machine bool
+	machine bool // needs no city
 }
 
 func one(look func(ctx context.Context, p *Subject) finding) func(context.Context,

@@ -31,8 +31,8 @@ import (
 
 type finding struct {
 	Check  string `json:"check"`
-	State  string `json:"state"` // "ok", "note" (a warning), "bad"
-	Detail string `json:"detail"`
+	State  string `json:"state"`  // "ok", "note" (a warning), "bad"
+	Detail string `json:"detail"` // one fact per line
 	Fix    string `json:"fix,omitempty"`
 }
 

@@ -22,8 +22,8 @@ import (
 
 type repair struct {
 	what string
-	idle bool
-	then string // advice if another process holds the city's lock
+	idle bool   // only while no process holds the city's lock
+	then string // advice if another process holds that lock
 
 	needsConfig bool
 	// does nothing if the problem no longer exists

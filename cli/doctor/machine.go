@@ -43,6 +43,7 @@ func judgeQuarantine(agents []city.Agent) finding {
 	return ok("no agent is in quarantine")
 }
 
+// The newest event may be this far ahead of the clock.
 const aheadBy = time.Minute
 
 // Cron schedules, cooldowns and the event log depend on the clock.
@@ -136,7 +137,8 @@ func renewal(pid int, mode, restart string) string {
 	return fmt.Sprintf("`kill -USR1 %d`, then `gcity supervisor start`,", pid)
 }
 
-// If controller is "", none is running or its program is unknown. The map counts the holders of each other program.
+// If controller is "", none is running or its program is unknown. holders counts the holders of each
+// program other than exe.
 func judgeVersions(exe, controller, renew string, holders map[string]int) finding {
 	var lines, how []string
 	if controller != "" && controller != exe {

@@ -74,7 +74,7 @@ func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int)
 type served struct {
 	service.ServiceKind
 	at   string
-	runs bool
+	runs bool // as this service or otherwise
 	// why units are not compared with what install would write
 	unknown string
 	// programs that a service with this environment does not find

@@ -69,6 +69,7 @@ func examinePlace(ctx context.Context, where workstore.Place, write bool) []find
 		err = workstore.ProbeStore(short, where)
 	}
 	found := judgeStore(where, c, unread, err)
+	// another check covers the city's own disk
 	if space := checkSpace(ctx, &Subject{dir: where.Dir}); where.Rig != "" && space.State == "bad" {
 		found = append(found, space)
 	}

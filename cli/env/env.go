@@ -23,7 +23,7 @@ type Env struct {
 	In      *os.File
 	InTTY   bool
 	Version string
-	Program string
+	Program string // name under which gcity was started
 
 	Dir      string // value of --city
 	ReadOnly bool
@@ -42,7 +42,8 @@ type Env struct {
 	Dial func(dir string) (city.Control, func(), error)
 	// Cities lists this machine's cities. It returns nil without an error if no supervisor runs.
 	Cities func() (city.Directory, func(), error)
-	Store  func(p workstore.Place) (workstore.Store, error)
+	// Store opens a work store.
+	Store func(p workstore.Place) (workstore.Store, error)
 }
 
 // Actor returns the actor for this command's events: an agent, an automation or the user.

@@ -62,7 +62,8 @@ func (e *Env) SourceArgs() []string {
 	return args
 }
 
-// LoadAt reads the configuration that the flags select or, without flags, that of the running controller.
+// LoadAt reads the configuration that the flags select or, without flags, that of the running controller. If running
+// is nil, it uses this process's environment.
 func (e *Env) LoadAt(dir string, running *city.Snapshot) (*config.City, error) {
 	s, err := e.sourceAt(dir, running)
 	if err != nil {

@@ -49,7 +49,7 @@ func (e *Env) Receipt(r city.Receipt) error {
 // StatusShape returns a city's totals in the API's form.
 func StatusShape(e *Env, s *city.Snapshot) api.Status {
 	out := api.StatusOf(s, e.Now())
-	if out.Version == "" {
+	if out.Version == "" { // snapshots from package offline have no version
 		out.Version = e.Version
 	}
 	return out

@@ -15,7 +15,7 @@ import (
 const (
 	// SayAfter is how long an operation runs before its first message.
 	SayAfter = time.Second
-	// SayEvery is the time between two polls of a stopping city.
+	// SayEvery is the time between two polls of a city's state.
 	SayEvery = 250 * time.Millisecond
 )
 
@@ -72,7 +72,7 @@ func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// SayProgress shows text of the city's newest state on stderr until done is called.
+// SayProgress shows what text returns for the newest state on stderr, until done is called.
 func SayProgress(ctx context.Context, e *Env, c city.Control,
 	text func(*city.Snapshot) string) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)

@@ -14,7 +14,8 @@ import (
 const (
 	CodeDone   = 0
 	CodeFailed = 1
-	// CodeUsage is the code for an invalid command line or an unknown name. Go programs that panic exit with it, too.
+	// CodeUsage is the code for an invalid command line or an unknown name. Go programs that panic exit with it, too,
+	// so systemd restarts a service after it.
 	CodeUsage       = 2
 	CodeNotRunning  = 3
 	CodeCannotStart = 3  // from `gcity plan`: a planned start cannot succeed

@@ -16,7 +16,7 @@ type awaited struct {
 	open func() (city.Directory, func(), error)
 
 	mu      sync.Mutex
-	dir     city.Directory
+	dir     city.Directory // nil until a supervisor is found
 	closeIt func()
 }
 

@@ -221,7 +221,7 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		if i := slices.IndexFunc(all, func(i city.Info) bool {
 			return i.Path == entry.Path
 		}); i >= 0 {
-			entry.Name = all[i].Name
+			entry.Name = all[i].Name // the registry might lack the name
 		}
 	}
 	if c, err := fleet.City(entry.Name); err == nil {
@@ -308,6 +308,7 @@ func citiesOf(all []city.Info) citiesShape {
 	return out
 }
 
+// supervisedCities returns an exit.NotRunning error if no supervisor is running.
 func supervisedCities(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	fleet, r, err := host.DialSupervisor(e)
 	if exit.IsStopped(err) {

@@ -127,7 +127,8 @@ func WarnAboutRecent(e *env.Env) {
 	}
 }
 
-// addRecent also forgets recent cities that are not running and have no city.toml.
+// addRecent adds registered and recent cities to a supervisor's list. It forgets recent cities that are not running and
+// have no city.toml.
 func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	registered []host.Registered) []city.Info {
 	// WarnAboutRecent reports the error

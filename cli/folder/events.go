@@ -56,9 +56,10 @@ func FollowEvents(ctx context.Context, dir string, after uint64) iter.Seq2[event
 	}
 }
 
+// appendLimit limits how long an append waits for the log's lock.
 const appendLimit = 5 * time.Second
 
-// AppendEvent appends an event to the log without a controller.
+// AppendEvent appends an event to the log without a controller. If it returns nil, the log contains the event.
 func AppendEvent(dir string, e events.Event) (uint64, error) {
 	return AppendEventIn(dir, e, events.UseReserve)
 }

@@ -32,7 +32,8 @@ func HideFromGit(dir string) error {
 	return err
 }
 
-// LinkBinary links .gc/bin/gc to this program, and removes everything else from that folder.
+// LinkBinary links .gc/bin/gc to this program, and removes everything else from that folder, which is first
+// on every agent's PATH.
 func LinkBinary(dir string) error {
 	exe, err := os.Executable()
 	if err != nil {

@@ -26,7 +26,7 @@ func DefaultCityName(base string) string {
 	if name = strings.TrimLeft(name, "-._"); name == "" {
 		return "city"
 	}
-	return name[:min(len(name), longestName)]
+	return name[:min(len(name), longestName)] // each letter is one byte
 }
 
 const longestName = 64

@@ -49,10 +49,10 @@ type parts struct {
 	sessions session.Provider
 	// nil if the city is only started once
 	serve      func(ctx context.Context) error
-	last       *shutdown.Deadline // deadline for everything after the loop's last decision
-	mirror     func(ctx context.Context)
+	last       *shutdown.Deadline        // deadline for everything after the loop's last decision
+	mirror     func(ctx context.Context) // sends events to a script
 	serveTCP   func(ctx context.Context)
-	dolt       func(ctx context.Context)
+	dolt       func(ctx context.Context) // keeps bd's database server running
 	faults     folder.Faults
 	ReleaseAll func() // releases everything, the city's lock last
 }
@@ -73,7 +73,7 @@ type assembly struct {
 	socket   *socket.Socket
 }
 
-// assemble starts a goroutine that watches the configuration until ctx is done.
+// assemble takes the city's lock. A goroutine watches the configuration until ctx is done.
 func assemble(ctx context.Context, c *config.City, version string, o CityOptions) (_ parts,
 	err error) {
 	a := &assembly{config: c, version: version, o: o, broken: folder.NewFaults()}

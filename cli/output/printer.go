@@ -341,5 +341,5 @@ func (p *Printer) Warn(text string) {
 	_, _ = p.Err.Write([]byte(p.Tint(p.ErrTTY, Yellow, "warning:") + " " + SafeLine(text) + "\n"))
 }
 
-// PrintProgress prints a line on stderr.
+// PrintProgress prints a line on stderr, because only results go to stdout.
 func (p *Printer) PrintProgress(line string) { _, _ = p.Err.Write([]byte(SafeLine(line) + "\n")) }

@@ -65,6 +65,7 @@ func parse(args []string, city string) (p peek, ok bool) {
 	return p, p.agent != ""
 }
 
+// maxLines is the maximum number of lines that a controller returns.
 const maxLines = 10000
 
 func isName(s string) bool {
@@ -129,4 +130,5 @@ func isSafe(text string) bool {
 	return true
 }
 
+// Package cli shortens lines that have more bytes than maxLine.
 const maxLine = 4096

@@ -16,12 +16,12 @@ import (
 type unit struct {
 	kind   string // "city" or "supervisor"
 	group  string // "daemon" or "supervisor"
-	Name   string
-	at     string
+	Name   string // without "gcity-"
+	at     string // folder that identifies the unit
 	about  string
 	args   []string
-	limit  time.Duration
-	log    string
+	limit  time.Duration // for stopping
+	log    string        // for launchd
 	System bool
 	User   string
 	Exe    string
@@ -37,6 +37,7 @@ func markOf(kind, at string) string {
 
 func (s *unit) command() []string { return append([]string{s.Exe}, s.args...) }
 
+// serviceSlack extends the stop timeout for scripts, requests and slow machines.
 const serviceSlack = 30 * time.Second
 
 // UnitText returns the systemd unit.

@@ -16,6 +16,7 @@ import (
 
 const claimRetries = 20
 
+// Of several concurrent commands, only one claims the bead.
 func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
 	var err error
 	for range claimRetries {

@@ -76,7 +76,7 @@ func (p Place) BackupDir() string {
 	return filepath.Join(folder.StateDir(p.City), "backups", p.scopeFile())
 }
 
-// The name is KIND-STORE-TIME.db.
+// A backup's file name is KIND-STORE-TIME.db.
 type backupFile struct {
 	path, kind, store string
 	at                time.Time
@@ -175,7 +175,7 @@ func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	return err
 }
 
-// Other checks report lost stores.
+// backUpAll ignores lost stores, because other checks report them.
 func backUpAll(ctx context.Context, all []Place, now time.Time) error {
 	var failed error
 	for _, p := range all {

@@ -38,7 +38,7 @@ func DoltServer(c *config.City) *bd.Server {
 }
 
 // KeepDolt starts the server whenever it does not respond. When ctx is done, it stops the server only if cityStopped
-// returns true.
+// returns true, because running agents need it.
 func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, cityStopped func() bool,
 	last *shutdown.Deadline) {
 	failing := ""

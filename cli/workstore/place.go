@@ -38,7 +38,7 @@ func (p Place) ImportHint() string {
 // TypeRun is the type of beads that record automation runs.
 const TypeRun = "run"
 
-// Store is the open work store of a city or a rig.
+// Store is the open work store of a city or a rig. The caller that opened it must close it.
 type Store interface {
 	beads.Store
 	beads.Batcher

@@ -37,7 +37,7 @@ func (u *InvalidRig) Error() string {
 }
 
 // AddRig declares a rig in city.toml and returns the new configuration. For an invalid current configuration, the error
-// is a *config.Error. For an invalid result, it is an *InvalidRig.
+// is a *config.Error. For an invalid result, it is an *InvalidRig, and nothing is written.
 func AddRig(src config.Source, n NewRig) (*config.City, error) {
 	keys := []string{"name = " + toml.Quote(n.Name), "path = " + toml.Quote(n.Path)}
 	block := map[string]any{"name": n.Name, "path": n.Path}

@@ -56,6 +56,7 @@ func shortened(name string) string {
 	return s[:min(len(s), MaxName)]
 }
 
+// MaxPrefix is the maximum length of a bead prefix.
 const MaxPrefix = 16
 
 func checkPrefix(v any) string {

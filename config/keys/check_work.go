@@ -47,6 +47,7 @@ func checkWisp(v any) string {
 	return ""
 }
 
+// checkAtLeast rejects shorter durations, because they would waste CPU time.
 func checkAtLeast(least time.Duration) func(any) string {
 	return func(v any) string {
 		if t := v.(time.Duration); t < least {

@@ -31,7 +31,7 @@ type Values struct {
 const Max = 64 << 10
 
 // Expand expands a template, and rejects references to the fields in unknown. The language is text/template without
-// loops and definitions.
+// loops and definitions, so every expansion terminates.
 func Expand(text string, v Values, unknown ...string) (string, error) {
 	if out, ok := plain(text, v, unknown); ok {
 		return out, nil

@@ -67,6 +67,7 @@ type subject interface {
 	// the watcher polls.
 	folders() map[string]bool
 	isChange(path string) bool
+	// state returns a string that changes whenever the files change.
 	state() string
 	// String describes the files, for example "the configuration".
 	String() string

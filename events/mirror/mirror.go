@@ -31,9 +31,9 @@ import (
 const (
 	// CallLimit is the timeout for one call to the script.
 	CallLimit = 30 * time.Second
-	// MaxBehind is the maximum number of events that wait for the script.
+	// MaxBehind is the maximum number of events that wait for the script. If more wait, the script misses the oldest.
 	MaxBehind        = 10_000
-	failing          = 3
+	failing          = 3 // consecutive failures before a Failing event
 	minWait, maxWait = time.Second, time.Minute
 	// finishLimit is how long Run may continue after its context has ended.
 	finishLimit = 5 * time.Second
@@ -227,7 +227,8 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	return accepted
 }
 
-// send waits for a call in progress, because the script's position is unknown until then.
+// send reports whether the script has accepted the event. It waits for a call in progress, because the
+// script's position is unknown until then.
 func (m *mirror) send(ctx context.Context, e events.Event) bool {
 	text, err := json.Marshal(e)
 	if err != nil { // cannot fail, because the event was decoded from JSON

@@ -27,7 +27,8 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 		renameio.WithTempDir(filepath.Dir(path)))
 }
 
-// MkdirIn creates a folder below root, with its parents. It never creates root.
+// MkdirIn creates a folder below root, with its parents. It never creates root, so a moved root does not
+// reappear.
 func MkdirIn(root, path string, perm fs.FileMode) error {
 	if _, err := os.Stat(root); err != nil {
 		return err

@@ -22,7 +22,7 @@ func (d *parent) Close() error { return d.root.Close() }
 
 func isState(name string) bool { return name == ".gc" || name == ".beads" }
 
-// split divides a path before its last .gc or .beads.
+// split divides a path before its last .gc or .beads. The user chose the first part, and gcity chose the second.
 func split(path string) (base string, below []string) {
 	path = filepath.Clean(path)
 	dir, name := filepath.Split(path)
@@ -128,6 +128,7 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	return nil, fmt.Errorf("%s is replaced too often to be opened", Real(d.path))
 }
 
+// If check returns replaced, the caller must open the file again.
 func (d *parent) check(f *os.File, flag int) (replaced bool, err error) {
 	info, err := f.Stat()
 	if err != nil {

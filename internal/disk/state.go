@@ -111,8 +111,8 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 	return nil
 }
 
-// MkdirAll creates a folder and its parents below .gc or .beads. It never creates the folders above. A link is an
-// error. Without .gc or .beads in path, it works like os.MkdirAll.
+// MkdirAll creates a folder and its parents below .gc or .beads. It never creates the folders above, so a moved city
+// does not reappear. A link is an error. Without .gc or .beads in path, it works like os.MkdirAll.
 func MkdirAll(path string, perm fs.FileMode) error { return mkdirAll(path, perm, false) }
 
 // MkdirState is like MkdirAll, but also creates a missing .gc or .beads above path. The caller must ensure that the

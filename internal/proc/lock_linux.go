@@ -12,7 +12,8 @@ import (
 // ErrLocked means that another process holds the lock.
 var ErrLocked = errors.New("locked by another process")
 
-// Lock takes an exclusive flock on a file and retries until the deadline. It creates the file if necessary.
+// Lock takes an exclusive flock on a file and retries until the deadline. It creates the file if necessary. Child
+// processes can inherit the lock.
 func Lock(path string, deadline time.Time) (fd int, err error) {
 	for {
 		fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NOFOLLOW|

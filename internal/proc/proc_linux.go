@@ -151,6 +151,7 @@ func HoldsFile(pid int, dev, ino uint64) bool {
 	return false
 }
 
+// If the kernel does not say so, writesOrLocks reports whether fd is open.
 func writesOrLocks(pid int, fd string) bool {
 	data, err := slurp("/proc/" + strconv.Itoa(pid) + "/fdinfo/" + fd)
 	if err != nil {

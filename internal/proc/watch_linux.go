@@ -9,7 +9,8 @@ import (
 // Watched is a process to wait for without blocking a thread. It need not be a child process.
 type Watched struct{ f *os.File }
 
-// Watch opens a pidfd for the process with this pid and start time. It fails if the process has exited.
+// Watch opens a pidfd for the process with this pid and start time. It fails if the process has exited, or if the
+// system does not support pidfds.
 func Watch(pid int, start uint64) (*Watched, error) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {

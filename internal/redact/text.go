@@ -38,7 +38,7 @@ func Args(args []string) []string {
 		}
 		if r.word(withoutTokens(withoutUsers(arg))); r.next != nothing &&
 			!strings.ContainsAny(arg, " \t\n") {
-			out = append(out, r.out.String())
+			out = append(out, r.out.String()) // the secret is the next argument
 			continue
 		}
 		r.next = nothing

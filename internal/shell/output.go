@@ -138,7 +138,8 @@ func (p *pipes) begun() {
 
 const maxPipeSize = 1 << 20
 
-// drain copies what a pipe contains, at most maxPipeSize bytes, without blocking.
+// drain copies what a pipe contains, at most maxPipeSize bytes, without blocking. It resets the read deadline, because
+// reads would fail otherwise.
 func drain(into io.Writer, r *os.File) {
 	raw, err := r.SyscallConn()
 	if err != nil || r.SetReadDeadline(time.Time{}) != nil {

@@ -1,4 +1,5 @@
-// Package shell runs "sh -c" lines and programs that can hang, print too much or leave child processes behind.
+// Package shell runs "sh -c" lines and programs that can hang, print too much or leave child processes behind. It kills
+// them, limits the output, and returns by a deadline.
 package shell
 
 import (

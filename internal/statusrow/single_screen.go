@@ -65,6 +65,7 @@ func (s *singleScreen) learn(to int) {
 	}
 }
 
+// drops reports whether a sequence erases the scrollback.
 func (s *singleScreen) drops(params string, final byte) bool {
 	return s != nil && final == 'J' && params == "3"
 }

@@ -11,7 +11,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// MaxDuration is the maximum duration in a file.
+// MaxDuration is the maximum duration in a file. Sums of durations and times therefore do not overflow.
 const MaxDuration = 365 * 24 * time.Hour
 
 // Table is a table in a file. Its methods return the zero value if a value is missing or invalid. They also record an

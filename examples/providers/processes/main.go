@@ -32,6 +32,6 @@ func open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
 	if err != nil {
 		return protocol.Opened{}, err
 	}
-	closeIt := func() { p.Close() }
+	closeIt := func() { p.Close() } // the agents keep running
 	return protocol.Opened{Name: "processes", Provider: p, Close: closeIt}, nil
 }
