@@ -155,7 +155,10 @@ func (c *state) damage() error {
 	path := filepath.Join(c.target.dir, ".gc", names[c.rnd.IntN(len(names))])
 	ways := []func() error{
 		func() error { return os.Truncate(path, int64(c.rnd.IntN(20))) },
-		func() error { return os.WriteFile(path, []byte("\x00\xff garbage {"), 0o600) },
+		func() error { // opening a named pipe of an earlier fault would block
+			return errors.Join(os.RemoveAll(path),
+				os.WriteFile(path, []byte("\x00\xff garbage {"), 0o600))
+		},
 		func() error { return os.RemoveAll(path) },
 		func() error { return errors.Join(os.RemoveAll(path), os.Mkdir(path, 0o700)) },
 		func() error { return errors.Join(os.RemoveAll(path), syscall.Mkfifo(path, 0o600)) },
