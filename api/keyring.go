@@ -9,8 +9,8 @@ import (
 )
 
 type keyring struct {
-	all     *key // permits everything; nil = none
-	read    *key // permits reading everything; nil = none
+	all     *key // permits everything; nil = no such key
+	read    *key // permits reading everything; nil = no such key
 	tenants map[string]*key
 }
 

@@ -77,7 +77,7 @@ type merge struct {
 	cities     []Info
 	at         Cursor
 	joined     bool                 // a city has been added, but no step has reported it yet
-	joinedAt   map[string]time.Time // when each city was added after the first list
+	joinedAt   map[string]time.Time // when a city was added, if it was not in the first list
 	paths      map[string]string
 	feeds      map[string]*feed
 	retries    map[string]retryDelay

@@ -26,7 +26,7 @@ type Heartbeat struct {
 type Agents struct{ Healthy, Unhealthy *int }
 
 // Parse parses a heartbeat: a JSON object with a timestamp, in RFC 3339 or in seconds since 1970. It ignores other keys
-// and invalid counts. Its errors follow "its heartbeat" in a sentence.
+// and invalid counts. An error completes a sentence that begins with "its heartbeat".
 func Parse(data []byte) (Heartbeat, error) {
 	if len(data) > MaxHeartbeat {
 		return Heartbeat{}, fmt.Errorf("is larger than %d KiB", MaxHeartbeat>>10)

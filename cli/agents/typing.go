@@ -31,7 +31,7 @@ the name of a key, such as enter or Ctrl-C, is an error, because it may be a typ
 		return city.SendKeys{Agent: agent, Keys: keys}, nil
 	})
 	c.Flags().BoolVar(&literal, "literal", false,
-		"also type words that resemble the name of a key")
+		"type words as text even if they look like names of keys")
 	return c
 }
 

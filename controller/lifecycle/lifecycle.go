@@ -88,7 +88,7 @@ func (p *Phase) Runs() { p.state, p.known, p.seen = Running, Running, true }
 // BecomesUnknown records that a start or a stop has failed.
 func (p *Phase) BecomesUnknown() { p.state = Unknown }
 
-// Ends records that the session has ended. The state Unknown stays until the sessions are listed.
+// Ends records that the session has ended. A session of an unknown state remains unknown until the next list.
 func (p *Phase) Ends() {
 	p.known = Absent
 	if p.state != Unknown {

@@ -23,7 +23,7 @@ type record struct {
 	want    *agent.Want // nil = the agent is an orphan
 	policy  policy
 	pool    *pools.Pool // nil = the agent is not in a pool
-	// names of dependencies; kept after the agent was removed
+	// names of dependencies; kept after the agent is removed
 	needs []string
 	// at the last call of decideRelated
 	wasUp, wasThere bool

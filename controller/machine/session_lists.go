@@ -21,7 +21,7 @@ type sessionLists struct {
 	listed  bool
 	listing bool
 	relist  bool
-	// have never responded, and might run unknown sessions
+	// have never responded, and may have unknown sessions
 	unlistedProviders map[string]bool
 	// why sessions are missing from the latest list, by provider
 	unknown       map[string]error

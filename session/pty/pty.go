@@ -38,7 +38,7 @@ func Hold() int { return holder.Main(os.Args[2:]) }
 type Options struct {
 	City string // absolute path of the city's folder
 	Dir  string // folder of the sessions, created if missing; "" for .gc/sessions in City
-	// path of City that stays valid in this process if the folder is moved; "" for City
+	// path of City that stays valid in this process if the folder is moved; "" = use City
 	At string
 	// program to run as "<Binary> hold <folder>" for each session; it must call Hold
 	Binary string

@@ -44,7 +44,7 @@ type Confirm[T any] struct {
 	About        any // what the question is about, for its owner
 
 	firstRow   int         // row of the first answer in the last frame
-	rows       []int       // the index of the answer in each row, beginning with firstRow
+	rows       []int       // index of the answer in each row, from firstRow
 	pending    *Confirm[T] // the latest content, stored while the user types RequiredText
 	mismatch   bool
 	note       string // why the latest key did nothing

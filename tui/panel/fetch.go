@@ -11,7 +11,7 @@ import (
 // BeadPanel is a panel that builds its rows from bead queries.
 type BeadPanel interface {
 	Panel
-	// RequestBeads passes queries for missing or outdated beads to seek, if the panel is visible.
+	// RequestBeads calls seek for missing or outdated beads, if the panel is visible.
 	RequestBeads(e *Env, visible bool, seek func(beads.Query) int)
 	// Take handles the result of a query. It reports whether the panel was waiting for it.
 	Take(id int, found []beads.Bead, problem string) bool

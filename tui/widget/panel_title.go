@@ -220,7 +220,7 @@ func WithoutHidden(tabs []Tab) []Tab {
 	return tabs
 }
 
-// HasSearch reports whether a title shows a search.
+// HasSearch reports whether a panel's title contains a search term.
 func HasSearch(tabs []Tab) bool {
 	return slices.ContainsFunc(tabs, func(t Tab) bool { return t.Search != "" })
 }
