@@ -688,6 +688,34 @@ func TestWaitingHolderStopped(t *testing.T) {
 	start(t, p, spec(city, "a", "exec cat"))
 }
 
+// A controller that found a holder stopped can restart its agent.
+func TestRestartWithStoppedHolder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a time limit")
+	}
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "exec cat"))
+	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the holder to stop", func() bool { return p.files.stopped(p.reg.Find("a").record) })
+	p.Close()
+	p = newProvider(t, city)
+	st, err := p.Look(t.Context(), "a")
+	if err != nil || !st.Alive {
+		t.Fatalf("got %+v, %v, want a live session", st, err)
+	}
+	if err := p.Stop(t.Context(), "a", 0); err != nil {
+		t.Fatal(err)
+	}
+	start(t, p, spec(city, "a", "exec cat"))
+	if x := nextExit(t, p); x.ID != st.ID || !x.Asked {
+		t.Errorf("got %+v", x)
+	}
+}
+
 // If the folder of a waiting holder is deleted, its holder recreates it without the record of the last session.
 func TestFolderOfWaitingHolderDeleted(t *testing.T) {
 	city := t.TempDir()

@@ -42,12 +42,31 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	case errors.Is(err, session.ErrNotFound):
 		return nil
 	case err == nil:
-		e.awaitEnd(ctx) // so that the next List or Start sees that the session has ended
+		p.learnEnd(ctx, e)
 		return nil
 	case asked.Err() != nil && ctx.Err() == nil, errors.Is(err, errGone):
 		return p.stopWithoutHolder(ctx, e)
 	}
 	return err
+}
+
+// learnEnd waits until the entry contains the session's end. Without a permanent connection, it connects to the holder.
+func (p *Provider) learnEnd(ctx context.Context, e *entry) {
+	if e.awaitEnd(ctx); !e.alive() {
+		return
+	}
+	release, err := e.take(ctx)
+	if err != nil {
+		return
+	}
+	e.mu.Lock()
+	rec := e.record
+	e.mu.Unlock()
+	if e.alive() && e.reusable() == nil && p.reconnect(ctx, e) != nil {
+		p.recordEnd(e, rec)
+	}
+	release()
+	e.awaitEnd(ctx)
 }
 
 // keepResumed resumes a stopped holder, because a holder must run to start or stop its agent.
