@@ -106,22 +106,11 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 
 // reconnect connects to the holder of a session, if the holder responds. The caller must hold the name's lock.
 func (p *Provider) reconnect(ctx context.Context, e *entry) error {
-	conn, err := dial(p.files.at+"/"+e.name, wire.SocketFile)
-	if err != nil {
-		return err
-	}
-	pid, err := peer(conn)
-	if err != nil {
-		conn.Close()
-		return err
-	}
-	state, err := hello(ctx, conn, p.files.observe)
-	if err == nil {
-		err = p.files.verifyHolder(e.name, pid, state)
+	conn, pid, state, err := p.greet(ctx, e.name)
+	if err != nil && p.resumeWaiting(e.name, pid) {
+		conn, pid, state, err = p.greet(ctx, e.name)
 	}
 	if err != nil {
-		conn.Close()
-		p.resumeWaiting(e.name, pid)
 		return err
 	}
 	st, statErr := proc.ReadStat(pid)
@@ -135,14 +124,35 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// resumeWaiting resumes the holder of a name without a record. Such a holder waits for a session, and would otherwise
-// block the name while it is stopped.
-func (p *Provider) resumeWaiting(name string, holder int) {
+// greet connects to a holder and requests its state. If no holder listens, pid is 0.
+func (p *Provider) greet(ctx context.Context, name string) (conn *net.UnixConn, pid int,
+	state wire.State, err error) {
+	if conn, err = dial(p.files.at+"/"+name, wire.SocketFile); err != nil {
+		return nil, 0, state, err
+	}
+	if pid, err = peer(conn); err == nil {
+		state, err = hello(ctx, conn, p.files.observe)
+	}
+	if err == nil {
+		err = p.files.verifyHolder(name, pid, state)
+	}
+	if err != nil {
+		conn.Close()
+	}
+	return conn, pid, state, err
+}
+
+// resumeWaiting resumes a stopped holder of a name without a record, and reports whether it did. Such a holder waits
+// for a session, and would otherwise block the name.
+func (p *Provider) resumeWaiting(name string, holder int) bool {
+	if st, err := proc.ReadStat(holder); holder == 0 || err != nil || st.State != 'T' {
+		return false
+	}
 	_, err := p.files.record(name)
 	if p.files.observe || !errors.Is(err, os.ErrNotExist) {
-		return
+		return false
 	}
-	proc.Signal(holder, syscall.SIGCONT, func(pid int) bool {
+	return proc.Signal(holder, syscall.SIGCONT, func(pid int) bool {
 		dir, ok := p.files.holderFolder(pid)
 		return ok && dir == p.files.dir+"/"+name
 	})

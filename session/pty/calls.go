@@ -161,7 +161,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		switch {
 		case err != nil && !errors.Is(err, errGone):
 			e.mu.Lock()
-			// the holder did not get the request, so the next List must return the exit again
+			// the holder may not have got the request, so the next List must return the exit again
 			if current && e.record.ID == id {
 				e.acked = false
 			}

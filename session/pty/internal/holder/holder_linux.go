@@ -186,10 +186,20 @@ func (h *holder) handleSignal(s os.Signal) {
 }
 
 func (h *holder) terminate() {
-	h.stop(terminateGrace, false)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.leave()
+	for {
+		h.stop(terminateGrace, false)
+		err := h.onMain(func() error { // not during a start
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if l := h.current; l == nil || l.exit != nil {
+				h.leave()
+			}
+			return nil
+		})
+		if err != nil { // the holder exits
+			return
+		}
+	}
 }
 
 func (h *holder) onMain(f func() error) error {
@@ -208,8 +218,8 @@ func (h *holder) logError(what string, err error) {
 		h.dir, what, err)
 }
 
-// beginFor starts a session unless the client has exited. The next controller may already have listed the sessions, and
-// would not know about this one.
+// beginFor starts a session unless the client has disconnected: the next controller may have listed the sessions
+// before, and would not know about this one.
 func beginFor(c *conn, h *holder, req *wire.Request) error {
 	if c.abandoned() {
 		h.logError("started no agent", errAbandoned)
@@ -218,7 +228,7 @@ func beginFor(c *conn, h *holder, req *wire.Request) error {
 	return h.begin(req)
 }
 
-var errAbandoned = errors.New("the process that requested the start has exited")
+var errAbandoned = errors.New("the client that requested the start has disconnected")
 
 var errLeaving = &wire.Failure{Cause: wire.NotAlive,
 	Message: "the session's holder is about to exit"}

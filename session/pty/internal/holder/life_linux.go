@@ -60,11 +60,12 @@ func (h *holder) begin(req *wire.Request) error {
 	s := req.Spec
 	h.mu.Lock()
 	old, leaving := h.current, h.leaving
+	running := old != nil && old.exit == nil
 	h.mu.Unlock()
 	if leaving {
 		return errLeaving
 	}
-	if old != nil && old.exit == nil {
+	if running {
 		return &wire.Failure{Cause: wire.Exists,
 			Message: fmt.Sprintf("it is already running as pid %d", old.pid)}
 	}
@@ -83,7 +84,8 @@ func (h *holder) begin(req *wire.Request) error {
 		return resourceError(fmt.Errorf("cannot write in %s: %w", h.dir, err))
 	}
 	if err := remove(wire.ExitFile); err != nil {
-		return fmt.Errorf("cannot remove the record of the last exit: %w", err)
+		err = fmt.Errorf("cannot remove the record of the last exit: %w", err)
+		return h.restore(old, before, err)
 	}
 	if err := l.launch(s); err != nil {
 		return h.restore(old, before, resourceError(err))

@@ -67,7 +67,8 @@ func (r *ring) clear() {
 	r.buf = nil
 }
 
-// safeStart returns the first position that is not inside an escape sequence.
+// safeStart returns the first position that is not inside an escape sequence. After dropped output, it searches the
+// next 8 KiB for a line feed or an ESC.
 func (r *ring) safeStart(dropped bool) uint64 {
 	if !dropped {
 		return r.start

@@ -52,7 +52,7 @@ func (h *holder) hasController() bool {
 }
 
 // leaveIfIdle makes the holder exit if its session has ended and no connection can start another one. The controller
-// must have recorded the exit, or be able to find it in the session's record. The caller must hold h.mu.
+// must have recorded the exit, or be able to read it completely from the session's folder. The caller must hold h.mu.
 //
 // Until the controller has recorded the exit, a connection that only reads also keeps the holder alive, because its
 // client might be about to record the exit.
@@ -156,10 +156,10 @@ func (h *holder) handleHold(c *conn, look bool) error {
 		h.held[c] = !look
 		return c.sendJSON(wire.Done, h.state())
 	})
-	if err != nil {
+	if errors.Is(err, errLeaving) {
 		return c.fail(err)
 	}
-	return nil
+	return err
 }
 
 // state returns the state of the current session. The caller must hold h.mu.
@@ -205,11 +205,14 @@ func acknowledge(h *holder, c *conn, id string) error {
 		l.acked = true
 		h.forgetExit()
 		time.AfterFunc(idleLife, func() {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			if h.current == l {
-				h.leave()
-			}
+			_ = h.onMain(func() error { // not during a start
+				h.mu.Lock()
+				defer h.mu.Unlock()
+				if h.current == l {
+					h.leave()
+				}
+				return nil
+			})
 		})
 	}
 	h.leaveIfIdle()
