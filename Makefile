@@ -82,7 +82,7 @@ short: ## tests without whole cities, external providers and long waits; no race
 	GOGC=off GOMEMLIMIT=400MiB go test -short -vet=off -p 6 -parallel 8 \
 		./events/mirror ./session/pty ./tui ./cli ./api ./config/watch ./controller/perform \
 		$$(go list ./... | grep -vE \
-			'/(internal/(e2e|faults|benchpeers|statusrow)|screenshots|topology|session/(plugin|script|subprocess|tmux)|beads/(bd|script))$$')
+			'/(internal/(e2e|faults|benchpeers|statusrow)|screenshots|topology|session/(plugin|script|subprocess|tmux)|beads/(bd|script)|cli/(consent|doctor|host|offline|service|sessions|workstore))$$')
 
 goldens: ## rewrite the golden files of all tests and the generated pages of docs/
 	go test ./automation ./beads/bd ./cli ./cli/service ./config ./controller/machine ./formula ./migrate ./tui -update
