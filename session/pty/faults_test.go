@@ -633,16 +633,31 @@ func TestLateAcknowledgement(t *testing.T) {
 	endAll(t, p)
 }
 
+// waitingHolder returns the holder of session "a", which has ended and has been acknowledged.
+func waitingHolder(t *testing.T, p *Provider) (pid int) {
+	t.Helper()
+	start(t, p, spec(p.files.city, "a", "true"))
+	if err := p.Acknowledge(t.Context(), "a", nextExit(t, p).ID); err != nil {
+		t.Fatal(err)
+	}
+	return holderOf(t, p, "a")
+}
+
+// stopHolder sends SIGSTOP to the holder of session "a".
+func stopHolder(t *testing.T, p *Provider) {
+	t.Helper()
+	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the holder to stop", func() bool { return p.files.stopped(p.reg.Find("a").record) })
+}
+
 // An acknowledged exit is not reported again, even if the waiting holder and the controller are killed.
 func TestWaitingHolderKilled(t *testing.T) {
 	for _, connected := range []bool{true, false} {
 		city := t.TempDir()
 		p := newProvider(t, city)
-		start(t, p, spec(city, "a", "true"))
-		if err := p.Acknowledge(t.Context(), "a", nextExit(t, p).ID); err != nil {
-			t.Fatal(err)
-		}
-		holder := holderOf(t, p, "a")
+		holder := waitingHolder(t, p)
 		if !connected {
 			p.Close()
 		}
@@ -672,14 +687,8 @@ func TestWaitingHolderStopped(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
-	start(t, p, spec(city, "a", "true"))
-	if err := p.Acknowledge(t.Context(), "a", nextExit(t, p).ID); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	until(t, "the holder to stop", func() bool { return p.files.stopped(p.reg.Find("a").record) })
+	waitingHolder(t, p)
+	stopHolder(t, p)
 	p.Close()
 	p = newProvider(t, city)
 	if list, err := p.List(t.Context()); err != nil || len(list) > 0 {
@@ -697,10 +706,7 @@ func TestRestartWithStoppedHolder(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", "exec cat"))
-	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	until(t, "the holder to stop", func() bool { return p.files.stopped(p.reg.Find("a").record) })
+	stopHolder(t, p)
 	p.Close()
 	p = newProvider(t, city)
 	st, err := p.Look(t.Context(), "a")
@@ -720,10 +726,7 @@ func TestRestartWithStoppedHolder(t *testing.T) {
 func TestFolderOfWaitingHolderDeleted(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
-	start(t, p, spec(city, "a", "true"))
-	if err := p.Acknowledge(t.Context(), "a", nextExit(t, p).ID); err != nil {
-		t.Fatal(err)
-	}
+	waitingHolder(t, p)
 	if err := os.RemoveAll(p.files.path("a", "")); err != nil {
 		t.Fatal(err)
 	}
