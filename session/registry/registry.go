@@ -31,6 +31,7 @@ type Registry[E any] struct {
 	mu     sync.Mutex
 	byName map[string]*E
 	closed bool
+	ended  bool // exits is closed
 }
 
 // New returns an empty registry. newState creates the state for a new name. onPanic is called with a panic from a
@@ -89,7 +90,13 @@ func (r *Registry[E]) Async(f func()) bool {
 func (r *Registry[E]) Exits() <-chan session.Exit { return r.exits }
 
 // Report sends an exit to the channel of Exits. If the channel is full, it drops the exit, which List still reports.
+// After Wait, it does nothing.
 func (r *Registry[E]) Report(x session.Exit) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
+		return
+	}
 	select {
 	case r.exits <- x:
 	default:
@@ -110,6 +117,9 @@ func (r *Registry[E]) Close() bool {
 // Wait waits for all goroutines and then closes the exit channel. It must be called after Close.
 func (r *Registry[E]) Wait() {
 	r.wg.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
 	close(r.exits)
 }
 

@@ -52,6 +52,17 @@ func TestClose(t *testing.T) {
 	}
 }
 
+// A stop that outlasts the provider can still report an exit.
+func TestReportAfterWait(t *testing.T) {
+	r := New(fresh, slog.New(slog.DiscardHandler), nil)
+	r.Close()
+	r.Wait()
+	r.Report(session.Exit{Name: "a"})
+	if x, open := <-r.Exits(); open {
+		t.Errorf("got %+v, want a closed channel", x)
+	}
+}
+
 // Only one call at a time holds the lock.
 func TestNameLock(t *testing.T) {
 	turn := NewNameLock()
