@@ -706,6 +706,7 @@ func TestRestartWithStoppedHolder(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", "exec cat"))
+	observer(t, city) // the holder remains until the exit is acknowledged
 	stopHolder(t, p)
 	p.Close()
 	p = newProvider(t, city)

@@ -2,6 +2,8 @@ package pty
 
 import (
 	"context"
+	"errors"
+	"os"
 	"time"
 
 	"gcity/internal/proc"
@@ -98,6 +100,9 @@ func (p *Provider) freeLock(ctx context.Context, e *entry) error {
 		return nil
 	}
 	rec, err := p.files.record(e.name)
+	if errors.Is(err, os.ErrNotExist) && p.files.removeFolder(e.name) {
+		return nil // a waiting holder has just exited
+	}
 	if err != nil {
 		return fail("start", e.name, session.ErrExists, "its lock is held by %v, but the session "+
 			"has no record: end these processes", p.files.lockHolders(e.name))

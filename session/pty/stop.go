@@ -50,9 +50,10 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return err
 }
 
-// learnEnd waits until the entry contains the session's end. Without a permanent connection, it connects to the holder.
+// learnEnd waits until the entry contains the session's end. Without a permanent connection, it gets the end from the
+// holder or from the session's folder.
 func (p *Provider) learnEnd(ctx context.Context, e *entry) {
-	if e.awaitEnd(ctx); !e.alive() {
+	if e.awaitEnd(ctx); !e.alive() || p.ctx.Err() != nil {
 		return
 	}
 	release, err := e.take(ctx)
