@@ -35,6 +35,9 @@ type Automation struct {
 	// the gate starts runs even while the rig or the city is suspended
 	WhileSuspended bool `json:"while_suspended,omitempty"`
 
+	// by the configuration; a request to run it is rejected
+	Disabled bool `json:"disabled,omitempty"`
+
 	State AutomationState `json:"state"`
 	// state of the gate in words, or the error of a broken automation
 	Reason string     `json:"reason"`

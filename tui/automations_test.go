@@ -199,6 +199,15 @@ func TestFire(t *testing.T) {
 	s.shows(`not fired: digest is running, and overlap is not "queue"`)
 	s.automation("digest", func(a *city.Automation) { a.Overlap = "queue" })
 	s.press("n")
+	s.automation("digest", func(a *city.Automation) {
+		a.State, a.Disabled, a.Reason = "off", true, "disabled in its file (enabled = false)"
+	})
+	s.press("t")
+	s.wants()
+	s.shows("cannot fire the automation now: digest is disabled in its file (enabled = false)")
+	s.automation("digest", func(a *city.Automation) {
+		a.State, a.Disabled, a.Reason = "running", false, "running for 5s"
+	})
 	s.point("prune-branches")
 	s.press("t")
 	s.shows("Not due: condition test -d repo; retry 1 of 3. Fire it now anyway?")

@@ -19,7 +19,7 @@ func Automation(dir string, d automation.Definition) city.Automation {
 		Gate:  string(d.Gate), When: redact.Text(d.GateSetting()), Exec: redact.Text(d.Exec),
 		Formula: d.Formula, Pool: d.Target(), State: city.AutomationIdle,
 		Timeout: d.Timeout, Retry: d.Retry, Overlap: string(d.Overlap),
-		WhileSuspended: d.WhileSuspended,
+		WhileSuspended: d.WhileSuspended, Disabled: d.Off != "",
 	}
 	for _, p := range d.Warnings {
 		v.Warnings = append(v.Warnings, reasons(dir, toml.Problems{p}))

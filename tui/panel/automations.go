@@ -44,6 +44,7 @@ type AutomationRow struct {
 	fireKey  string
 	Always   bool // it fires even if its city or rig is suspended
 	queues   bool // a run that is due during another one follows it
+	disabled bool
 }
 
 // Rejects returns why the city would reject a request to fire the automation, or "".
@@ -51,6 +52,8 @@ func (r *AutomationRow) Rejects() string {
 	switch {
 	case r.State == AutomationBroken:
 		return r.Shown + " is broken: " + r.Reason
+	case r.disabled:
+		return r.Shown + " is " + r.Reason
 	case r.State == AutomationRunning && !r.queues:
 		return r.Shown + ` is running, and overlap is not "queue"`
 	}
@@ -62,7 +65,7 @@ func NewAutomationRow(a *city.Automation) AutomationRow {
 		Source: widget.Plain(a.Source), gate: widget.Plain(a.Gate),
 		gateKind: widget.Plain(strings.Join(strings.Fields(a.When), " ")),
 		Reason:   widget.FirstItem(a.Reason), Failures: a.Failures, Last: a.Last,
-		Always: a.WhileSuspended, queues: a.Overlap == "queue"}
+		Always: a.WhileSuspended, queues: a.Overlap == "queue", disabled: a.Disabled}
 	if d, err := time.ParseDuration(a.When); err == nil {
 		r.gateKind = widget.Duration(d)
 	}
