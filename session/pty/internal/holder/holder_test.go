@@ -135,6 +135,60 @@ func TestDisconnectBeforeStart(t *testing.T) {
 	}
 }
 
+// A new connection, an acknowledgement and SIGTERM wait for a start in progress, and then apply to the new session.
+func TestStartInProgress(t *testing.T) {
+	t.Chdir(t.TempDir())
+	h := &holder{held: map[*conn]bool{}, tasks: make(chan func()), done: make(chan struct{})}
+	h.current = &life{rec: wire.Record{ID: "old"}, exit: &wire.Exit{ID: "old"}}
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := newConn(fds[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	c, err := newConn(fds[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	// a stop is in progress, so SIGTERM only waits for its end
+	next := &life{rec: wire.Record{ID: "new"}, ended: make(chan struct{}), stopping: &stopping{}}
+	begun := func(what string, call func()) {
+		t.Helper()
+		h.current = &life{rec: wire.Record{ID: "old"}, exit: &wire.Exit{ID: "old"}}
+		go call()
+		task := eventually.Receive(t, what+" waits for the main goroutine", h.tasks)
+		h.current = next
+		task()
+	}
+	begun("an acknowledgement", func() { _ = h.handleAck(c, "old") })
+	if next.acked {
+		t.Error("the new session is acknowledged")
+	}
+	if m, err := client.r.Next(); err != nil || m.Kind != wire.Done {
+		t.Errorf("acknowledgement: got %+v, %v", m, err)
+	}
+	begun("a connection", func() { _ = h.handleHold(c, false) })
+	m, err := client.r.Next()
+	if err != nil || !strings.Contains(string(m.Data), `"new"`) {
+		t.Errorf("connection: got %s, %v, want the state of the new session", m.Data, err)
+	}
+	begun("SIGTERM", h.terminate)
+	h.mu.Lock()
+	leaving := h.leaving
+	next.exit, next.acked = &wire.Exit{ID: "new"}, true
+	h.mu.Unlock()
+	if leaving {
+		t.Error("the holder exits while the new session is alive")
+	}
+	close(next.ended)
+	eventually.Receive(t, "SIGTERM waits again", h.tasks)()
+	eventually.Receive(t, "the exit of the holder", h.done)
+}
+
 // The holder saves an exit if a connected controller does not record it in time, or disconnects before it does. The saved
 // exit survives a second reason to save it, but not a failed write.
 func TestUnacknowledgedExitIsSaved(t *testing.T) {
