@@ -160,7 +160,7 @@ func (h *holder) leave() {
 	close(h.done)
 }
 
-// removeFiles does nothing if the folder was replaced, because the new folder belongs to another holder. The caller
+// removeFiles removes the session's files and its folder, unless another holder has replaced the folder. The caller
 // must hold h.mu.
 func (h *holder) removeFiles() {
 	if !proc.SameFile(h.lock.fd, wire.LockFile) {
