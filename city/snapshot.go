@@ -117,7 +117,7 @@ type WorkStore struct {
 
 // Console contains a city's settings for the control room.
 type Console struct {
-	// for users who have not chosen one
+	// a user's own choice overrides it
 	Theme string `json:"theme,omitempty"`
 	// a number from 0 to 255, or "#rrggbb"
 	Color string `json:"colour,omitempty"`

@@ -103,7 +103,7 @@ func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 	return nil
 }
 
-// openRow never attaches to an agent, because a user who clicks might not have a hand on the keyboard.
+// openRow opens a row's details, and never attaches to an agent: detaching needs the keyboard.
 func openRow(m *state.Room, p panel.ID) []feed.Effect {
 	if p == panel.IDPeek {
 		return perform(m, m.Keys.ByID("view.zoom"))

@@ -62,7 +62,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	case in.Conf == nil && in.Revision != ld.m.conf.Revision:
 		// the next patrol loads the revision unless the file changes again
 	default:
-		// the held or rejected configuration is no longer on disk
+		// the file no longer contains the held or rejected configuration
 		if ld.held != nil || ld.rejected != "" {
 			ld.m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
 				Actor: effect.ActorController, Message: "the file matches the configuration in " +

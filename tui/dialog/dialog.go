@@ -55,7 +55,7 @@ type Frame struct {
 	X, Y  int // position of the cursor in the lines; X = -1 means no cursor
 }
 
-// width leaves no narrow strips of background beside a sheet.
+// width returns the width of a sheet. If only narrow strips of background would remain beside it, it fills the screen.
 func (c Canvas) width(want int) int {
 	const scraps = 8 // minimum number of background columns on each side
 	if c.W < want+2*scraps {
