@@ -163,26 +163,22 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	if own := a.fitColumns(w); own != nil {
 		return chosenColumns(e, own)
 	}
-	c, more := AgentColumns(w, a.WidthsFor(e, rows)), e.Look.Glyphs.More
+	c := AgentColumns(w, a.WidthsFor(e, rows))
 	figure := func(head string, w int, text func(r *AgentRow) string) Column[*AgentRow] {
 		return Column[*AgentRow]{Head: head, W: w, Gap: 2, Right: true,
-			Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
-				l.Add(themes.Dim, widget.FitRight(text(r), w, more))
-			}}
+			Text: styled(themes.Dim, text)}
 	}
+	name := nameColumn(c.Name, func(r *AgentRow) string { return r.Shown })
+	name.Gap = c.gap
 	return append([]Column[*AgentRow]{
-		{Head: "state", W: c.state, Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
-			sign, token := ConditionOf(e.Look, r)
-			l.Add(token, widget.Fit(sign, c.state, more))
+		{Head: "state", W: c.state, Text: func(r *AgentRow) (string, themes.Token) {
+			return ConditionOf(e.Look, r)
 		}},
-		{Head: "name", W: c.Name, Gap: c.gap,
-			Cell: func(l *widget.Line, r *AgentRow, s widget.RowState) {
-				l.Add(s.NameToken(), widget.FitName(r.Shown, c.Name, more))
-			}},
+		name,
 	}, visible([]Column[*AgentRow]{
-		{W: c.mark, Gap: 1, Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
-			l.Add(themes.Accent, widget.Fit(r.mark(e.Look), c.mark, ""))
-		}},
+		{W: c.mark, Gap: 1, Text: styled(themes.Accent, func(r *AgentRow) string {
+			return r.mark(e.Look)
+		})},
 		{Head: "why", W: c.Why, Gap: c.gap, Cell: func(l *widget.Line, r *AgentRow,
 			_ widget.RowState) {
 			r.whyCell(e, l, c.Why)

@@ -125,20 +125,16 @@ func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
 }
 
 func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*AutomationRow] {
-	c, more := automationWidths(e, rows, w), e.Look.Glyphs.More
-	columns := []Column[*AutomationRow]{
-		{Head: "state", W: c.state, Cell: func(l *widget.Line, r *AutomationRow,
-			_ widget.RowState) {
-			sign, token := AutomationSign(e.Look, r.State)
-			l.Add(token, widget.Fit(sign+" "+string(r.State), c.state, more))
-		}},
-		{Head: "name", W: c.name, Gap: c.gap,
-			Cell: func(l *widget.Line, r *AutomationRow, s widget.RowState) {
-				l.Add(s.NameToken(), widget.FitName(r.Shown, c.name, more))
+	c := automationWidths(e, rows, w)
+	return spaced(c.gap,
+		Column[*AutomationRow]{Head: "state", W: c.state,
+			Text: func(r *AutomationRow) (string, themes.Token) {
+				sign, token := AutomationSign(e.Look, r.State)
+				return sign + " " + string(r.State), token
 			}},
-		{Head: "gate", W: c.why, Gap: c.gap,
-			Cell: func(l *widget.Line, r *AutomationRow,
-				_ widget.RowState) {
+		nameColumn(c.name, func(r *AutomationRow) string { return r.Shown }),
+		Column[*AutomationRow]{Head: "gate", W: c.why,
+			Cell: func(l *widget.Line, r *AutomationRow, _ widget.RowState) {
 				b := r.reason(e)
 				// the column "last run" shows the duration
 				if r.State == AutomationRunning && c.last > 0 {
@@ -146,18 +142,13 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 				}
 				e.Look.Reason(l, b, c.why)
 			}},
-	}
-	if c.last == 0 {
-		return columns
-	}
-	return append(columns, Column[*AutomationRow]{Head: "last run", W: c.last, Gap: 2,
-		Cell: func(l *widget.Line, r *AutomationRow, _ widget.RowState) {
-			last := themes.Dim
-			if r.fails() && r.State != AutomationRunning {
-				last = themes.Bad
-			}
-			l.Add(last, widget.Fit(r.LastRunText(e.Now), c.last, more))
-		}})
+		Column[*AutomationRow]{Head: "last run", W: c.last,
+			Text: func(r *AutomationRow) (string, themes.Token) {
+				if r.fails() && r.State != AutomationRunning {
+					return r.LastRunText(e.Now), themes.Bad
+				}
+				return r.LastRunText(e.Now), themes.Dim
+			}})
 }
 
 func (r *AutomationRow) reason(e *Env) widget.Reason {

@@ -140,25 +140,19 @@ func (a *Agents) fitColumns(w int) []sizedColumn {
 }
 
 func chosenColumns(e *Env, own []sizedColumn) []Column[*AgentRow] {
-	more := e.Look.Glyphs.More
 	all := make([]Column[*AgentRow], len(own))
 	for i, c := range own {
-		all[i] = Column[*AgentRow]{Head: c.head, W: c.w, Gap: 2, Right: c.right}
-		all[i].Cell = func(l *widget.Line, r *AgentRow, s widget.RowState) {
-			if c.columnKind.cell == nil {
+		all[i] = Column[*AgentRow]{Head: c.head, W: c.w, Right: c.right}
+		switch {
+		case c.cell == nil:
+			all[i].Cell = func(l *widget.Line, r *AgentRow, _ widget.RowState) {
 				r.whyCell(e, l, c.w)
-				return
 			}
-			text, t := c.columnKind.cell(e, r)
-			switch {
-			case c.name == "name":
-				l.Add(s.NameToken(), widget.FitName(text, c.w, more))
-			case c.right:
-				l.Add(t, widget.FitRight(text, c.w, more))
-			default:
-				l.Add(t, widget.Fit(text, c.w, more))
-			}
+		case c.name == "name":
+			all[i] = nameColumn(c.w, func(r *AgentRow) string { return r.Shown })
+		default:
+			all[i].Text = func(r *AgentRow) (string, token) { return c.cell(e, r) }
 		}
 	}
-	return all
+	return spaced(2, all...)
 }

@@ -337,34 +337,33 @@ func EventToken(kind string) themes.Token {
 
 // Columns returns the columns of the Events panel.
 func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
-	more, kinds, subject := e.Look.Glyphs.More, 26, min(20, max(8, w/6))
+	kinds, subject := 26, min(20, max(8, w/6))
 	if w < 100 {
 		kinds = 15
 	}
 	return []Column[*EventRow]{
-		{W: 8, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
+		{W: 8, Text: styled(themes.Dim, func(r *EventRow) string {
 			at := widget.Clock(r.Event.TS, e.Now)
 			if len(at) > 8 { // on other days, the date is more important than the time
 				at = r.Event.TS.In(e.Now.Location()).Format("Jan 02")
 			}
-			l.Add(themes.Dim, widget.Fit(at, 8, ""))
-		}},
-		{W: kinds, Gap: 2, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
-			kind := r.Kind
+			return at
+		})},
+		{W: kinds, Gap: 2, Text: func(r *EventRow) (string, themes.Token) {
 			if w < 100 {
-				kind = r.verb()
+				return r.verb(), EventToken(r.Event.Type)
 			}
-			l.Add(EventToken(r.Event.Type), widget.Fit(kind, kinds, more))
+			return r.Kind, EventToken(r.Event.Type)
 		}},
-		{W: subject, Gap: 2, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
+		{W: subject, Gap: 2, Names: true, Text: styled(themes.Text, func(r *EventRow) string {
 			name := r.Subject
 			if name == "" && w < 100 { // the type column then shows only the verb
 				name, _, _ = strings.Cut(r.Kind, ".")
 			}
-			l.Add(themes.Text, widget.FitName(name, subject, more))
-		}},
+			return name
+		})},
 		{Gap: 2, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
-			l.Add(themes.Text, widget.CutFirstItem(r.message, w-l.Width-1, more))
+			l.Add(themes.Text, widget.CutFirstItem(r.message, w-l.Width-1, e.Look.Glyphs.More))
 		}},
 	}
 }

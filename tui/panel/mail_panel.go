@@ -252,36 +252,34 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 	if to > 0 {
 		subject -= to + gap
 	}
-	more := e.Look.Glyphs.More
 	return append([]Column[*MailRow]{
-		{Order: "unread", W: 1, Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
-			sign := " "
-			if !r.Read {
-				sign = e.Look.Glyphs.Mail
+		{Order: "unread", W: 1, Text: styled(themes.Accent, func(r *MailRow) string {
+			if r.Read {
+				return " "
 			}
-			l.Add(themes.Accent, sign)
-		}},
-		{Head: "from", W: from, Gap: gap,
-			Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
-				l.Add(themes.Text, widget.FitName(r.from, from, more))
-			}},
-	}, visible([]Column[*MailRow]{
-		{Head: "to", W: to, Gap: gap, Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
-			l.Add(themes.Dim, widget.FitName(r.to, to, more))
-		}},
-		{Head: "subject", W: subject, Gap: gap,
+			return e.Look.Glyphs.Mail
+		})},
+	}, spaced(gap,
+		Column[*MailRow]{Head: "from", W: from, Names: true,
+			Text: styled(themes.Text, func(r *MailRow) string { return r.from })},
+		Column[*MailRow]{Head: "to", W: to, Names: true,
+			Text: styled(themes.Dim, func(r *MailRow) string { return r.to })},
+		Column[*MailRow]{Head: "subject", W: subject,
 			Cell: func(l *widget.Line, r *MailRow, s widget.RowState) {
 				token := s.NameToken()
 				if !r.Read {
 					token = themes.Title
 				}
-				l.Add(token, widget.Fit(r.subject, subject, more))
+				l.Add(token, widget.Fit(r.subject, subject, e.Look.Glyphs.More))
 			}},
-		{Head: "age", W: age, Gap: gap, Right: true,
-			Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
-				l.Add(themes.Dim, widget.FitRight(widget.Age(e.Now.Sub(r.Sent)), age, ""))
-			}},
-	})...)
+		ageColumn(e, age, func(r *MailRow) time.Time { return r.Sent }))...)
+}
+
+func ageColumn[P any](e *Env, w int, since func(r P) time.Time) Column[P] {
+	return Column[P]{Head: "age", W: w, Right: true,
+		Cell: func(l *widget.Line, r P, _ widget.RowState) {
+			l.Add(themes.Dim, widget.FitRight(widget.Age(e.Now.Sub(since(r))), w, ""))
+		}}
 }
 
 func (k *Mail) empty(e *Env, w int) []string {

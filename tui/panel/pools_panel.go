@@ -160,38 +160,27 @@ func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
 }
 
 func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
-	c, more := poolWidths(e, rows, w), e.Look.Glyphs.More
-	columns := []Column[*PoolRow]{
-		{Head: "state", W: c.state, Cell: func(l *widget.Line, r *PoolRow, _ widget.RowState) {
-			state := r.State(e.Now)
-			sign, token := PoolSign(e.Look, state)
-			l.Add(token, widget.Fit(sign+" "+string(state), c.state, more))
+	c := poolWidths(e, rows, w)
+	return spaced(c.gap,
+		Column[*PoolRow]{Head: "state", W: c.state, Text: func(r *PoolRow) (string, themes.Token) {
+			sign, token := PoolSign(e.Look, r.State(e.Now))
+			return sign + " " + string(r.State(e.Now)), token
 		}},
-		{Head: "name", W: c.name, Gap: c.gap, Cell: func(l *widget.Line, r *PoolRow,
-			s widget.RowState) {
-			l.Add(s.NameToken(), widget.FitName(r.Shown, c.name, more))
-		}},
-		{Head: "size", W: c.size, Gap: c.gap, Right: true, Cell: func(l *widget.Line, r *PoolRow,
-			_ widget.RowState) {
-			size := themes.Text
-			if r.Size != r.Desired {
-				_, size = PoolSign(e.Look, r.State(e.Now))
-			}
-			l.Add(size, widget.FitRight(r.sizeText(), c.size, more))
-		}},
-	}
-	if c.bounds > 0 {
-		columns = append(columns, Column[*PoolRow]{Head: "min-max", W: c.bounds, Gap: c.gap,
-			Right: true,
+		nameColumn(c.name, func(r *PoolRow) string { return r.Shown }),
+		Column[*PoolRow]{Head: "size", W: c.size, Right: true,
+			Text: func(r *PoolRow) (string, themes.Token) {
+				size := themes.Text
+				if r.Size != r.Desired {
+					_, size = PoolSign(e.Look, r.State(e.Now))
+				}
+				return r.sizeText(), size
+			}},
+		Column[*PoolRow]{Head: "min-max", W: c.bounds, Right: true,
+			Text: styled(themes.Dim, (*PoolRow).Bounds)},
+		Column[*PoolRow]{Head: "check", W: c.why,
 			Cell: func(l *widget.Line, r *PoolRow, _ widget.RowState) {
-				l.Add(themes.Dim, widget.FitRight(r.Bounds(), c.bounds, more))
+				e.Look.Reason(l, r.reason(e.Now, c.why), c.why)
 			}})
-	}
-	return append(columns, Column[*PoolRow]{Head: "check", W: c.why, Gap: c.gap,
-		Cell: func(l *widget.Line, r *PoolRow, _ widget.RowState) {
-			e.Look.Reason(l,
-				r.reason(e.Now, c.why), c.why)
-		}})
 }
 
 func (r *PoolRow) reason(now time.Time, w int) widget.Reason {

@@ -340,39 +340,25 @@ func (r *RigRow) why() widget.Reason {
 }
 
 func rigColumnsOf(e *Env, rows []*RigRow, w int) []Column[*RigRow] {
-	c, more := rigWidths(rows, w), e.Look.Glyphs.More
-	text := func(head string, w int, token themes.Token,
-		cell func(r *RigRow) string) Column[*RigRow] {
-		return Column[*RigRow]{Head: head, W: w, Gap: c.gap,
-			Cell: func(l *widget.Line, r *RigRow, _ widget.RowState) {
-				l.Add(token, widget.Fit(cell(r), w, more))
-			}}
-	}
-	number := func(head string, w int, cell func(r *RigRow) string) Column[*RigRow] {
-		return Column[*RigRow]{Head: head, W: w, Gap: c.gap, Right: true,
-			Cell: func(l *widget.Line, r *RigRow, _ widget.RowState) {
-				l.Add(themes.Text, widget.FitRight(cell(r), w, more))
-			}}
-	}
-	return append([]Column[*RigRow]{
-		{Head: "state", W: c.state, Cell: func(l *widget.Line, r *RigRow, _ widget.RowState) {
+	c := rigWidths(rows, w)
+	return spaced(c.gap,
+		Column[*RigRow]{Head: "state", W: c.state, Text: func(r *RigRow) (string, themes.Token) {
 			sign, token := rigSign(e.Look, r.State)
-			l.Add(token, widget.Fit(sign+" "+string(r.State), c.state, more))
+			return sign + " " + string(r.State), token
 		}},
-		{Head: "name", W: c.name, Gap: c.gap,
-			Cell: func(l *widget.Line, r *RigRow, s widget.RowState) {
-				l.Add(s.NameToken(), widget.FitName(r.Shown, c.name, more))
-			}},
-	}, visible([]Column[*RigRow]{
-		number("run", c.run, (*RigRow).runText),
-		number("work", c.work, (*RigRow).workCell),
-		text("prefix", c.prefix, themes.Dim, func(r *RigRow) string { return r.Prefix }),
-		{Head: "agents", W: c.agents, Gap: c.gap,
+		nameColumn(c.name, func(r *RigRow) string { return r.Shown }),
+		Column[*RigRow]{Head: "run", W: c.run, Right: true,
+			Text: styled(themes.Text, (*RigRow).runText)},
+		Column[*RigRow]{Head: "work", W: c.work, Right: true,
+			Text: styled(themes.Text, (*RigRow).workCell)},
+		Column[*RigRow]{Head: "prefix", W: c.prefix,
+			Text: styled(themes.Dim, func(r *RigRow) string { return r.Prefix })},
+		Column[*RigRow]{Head: "agents", W: c.agents,
 			Cell: func(l *widget.Line, r *RigRow, _ widget.RowState) {
 				e.Look.Reason(l, r.why(), c.agents)
 			}},
-		text("path", c.path, themes.Dim, func(r *RigRow) string { return r.Path }),
-	})...)
+		Column[*RigRow]{Head: "path", W: c.path,
+			Text: styled(themes.Dim, func(r *RigRow) string { return r.Path })})
 }
 
 func rigHelp(e *Env, w int) []string {

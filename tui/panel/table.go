@@ -391,14 +391,50 @@ func (t *Table[R, P]) Help(e *Env, w int) []string {
 // Clears says which key clears the filter.
 func (e *Env) Clears() string { return e.KeyOf("view.back") + " clears the filter." }
 
-// Column is a column of a table with its width.
+// Column is a column of a table with its width. Either Text or Cell draws its cells.
 type Column[P any] struct {
 	Head  string
 	Order string // name of its sort order; "" = the heading
 	W     int
 	Gap   int // spaces before it
 	Right bool
+	Names bool // the end of a text that does not fit stays visible
+	Text  func(r P) (string, themes.Token)
 	Cell  func(l *widget.Line, r P, s widget.RowState)
+}
+
+// spaced sets the gaps of columns, and removes those without width.
+func spaced[P any](gap int, columns ...Column[P]) []Column[P] {
+	for i := range columns {
+		columns[i].Gap = gap
+	}
+	return visible(columns)
+}
+
+func styled[P any](token themes.Token, text func(r P) string) func(r P) (string, themes.Token) {
+	return func(r P) (string, themes.Token) { return text(r), token }
+}
+
+func nameColumn[P any](w int, name func(r P) string) Column[P] {
+	return Column[P]{Head: "name", W: w, Cell: func(l *widget.Line, r P, s widget.RowState) {
+		l.Add(s.NameToken(), widget.FitName(name(r), w, l.Styles.Glyphs.More))
+	}}
+}
+
+func (c *Column[P]) draw(l *widget.Line, r P, s widget.RowState) {
+	if c.Cell != nil {
+		c.Cell(l, r, s)
+		return
+	}
+	text, token := c.Text(r)
+	fit := widget.Fit
+	switch {
+	case c.Names:
+		fit = widget.FitName
+	case c.Right:
+		fit = widget.FitRight
+	}
+	l.Add(token, fit(text, c.W, l.Styles.Glyphs.More))
 }
 
 // RowLine draws a row.
@@ -408,7 +444,7 @@ func RowLine[P any](k *widget.Styles, columns []Column[P], r P, s widget.RowStat
 		if i > 0 {
 			l.Space(columns[i].Gap)
 		}
-		columns[i].Cell(&l, r, s)
+		columns[i].draw(&l, r, s)
 	}
 	return l
 }

@@ -164,7 +164,7 @@ func workSign(l *widget.Styles, s workState) (string, themes.Token) {
 // column widths; 0 = hidden
 type workColumns struct{ state, id, prio, title, rig, owner, age, gap int }
 
-func workWidths(e *Env, rows []*WorkRow, w int) workColumns {
+func workWidths(rows []*WorkRow, w int) workColumns {
 	c := workColumns{state: 13, id: 4, prio: 4, age: 4, gap: 2}
 	for _, r := range rows {
 		c.id, c.owner = max(c.id, widget.Width(r.id)), max(c.owner, widget.Width(r.owner))
@@ -189,36 +189,28 @@ func workWidths(e *Env, rows []*WorkRow, w int) workColumns {
 }
 
 func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
-	c, more := workWidths(e, rows, w), e.Look.Glyphs.More
-	text := func(head string, w int, cell func(r *WorkRow) string) Column[*WorkRow] {
-		return Column[*WorkRow]{Head: head, W: w, Gap: c.gap,
-			Cell: func(l *widget.Line, r *WorkRow, _ widget.RowState) {
-				l.Add(themes.Dim, widget.FitName(cell(r), w, more))
-			}}
+	c := workWidths(rows, w)
+	text := func(head string, w int, token themes.Token,
+		cell func(r *WorkRow) string) Column[*WorkRow] {
+		return Column[*WorkRow]{Head: head, W: w, Names: true, Text: styled(token, cell)}
 	}
-	return append([]Column[*WorkRow]{
-		{Head: widget.Cut("state", c.state, ""), W: c.state,
+	return spaced(c.gap,
+		Column[*WorkRow]{Head: widget.Cut("state", c.state, ""), W: c.state,
 			Cell: func(l *widget.Line, r *WorkRow, _ widget.RowState) {
 				sign, token := workSign(e.Look, r.State)
 				l.Add(token, widget.Fit(sign+" "+string(r.State), c.state, ""))
 			}},
-		text("id", c.id, func(r *WorkRow) string { return r.id }),
-	}, visible([]Column[*WorkRow]{
-		text("prio", c.prio, func(r *WorkRow) string { return r.Bead.Priority.String() }),
-		{Head: "title", W: c.title, Gap: c.gap,
+		text("id", c.id, themes.Dim, func(r *WorkRow) string { return r.id }),
+		text("prio", c.prio, themes.Dim, func(r *WorkRow) string {
+			return r.Bead.Priority.String()
+		}),
+		Column[*WorkRow]{Head: "title", W: c.title,
 			Cell: func(l *widget.Line, r *WorkRow, s widget.RowState) {
 				r.titleCell(e, l, s, c.title)
 			}},
-		text("rig", c.rig, func(r *WorkRow) string { return r.Rig }),
-		{Head: "assignee", W: c.owner, Gap: c.gap,
-			Cell: func(l *widget.Line, r *WorkRow, _ widget.RowState) {
-				l.Add(themes.Text, widget.FitName(r.owner, c.owner, more))
-			}},
-		{Head: "age", W: c.age, Gap: c.gap, Right: true,
-			Cell: func(l *widget.Line, r *WorkRow, _ widget.RowState) {
-				l.Add(themes.Dim, widget.FitRight(widget.Age(e.Now.Sub(r.since())), c.age, ""))
-			}},
-	})...)
+		text("rig", c.rig, themes.Dim, func(r *WorkRow) string { return r.Rig }),
+		text("assignee", c.owner, themes.Text, func(r *WorkRow) string { return r.owner }),
+		ageColumn(e, c.age, (*WorkRow).since))
 }
 
 func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
