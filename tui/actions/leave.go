@@ -156,12 +156,7 @@ func explainSuspend(m *state.Room) []feed.Effect {
 }
 
 func askDrainAll(m *state.Room, stay state.Task) []feed.Effect {
-	var rows []*panel.AgentRow
-	for i := range m.Agents.Rows {
-		if r := &m.Agents.Rows[i]; r.Running && r.Session != nil {
-			rows = append(rows, r)
-		}
-	}
+	rows := m.Agents.Where(func(r *panel.AgentRow) bool { return r.Running && r.Session != nil })
 	if len(rows) == 0 {
 		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
 	}

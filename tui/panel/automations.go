@@ -217,8 +217,8 @@ func (r *AutomationRow) LastRunText(now time.Time) string {
 func (r *AutomationRow) Key() string { return r.Name }
 
 func (a *Automations) counts() (due, failing, broken int) {
-	for i := range a.Rows {
-		switch r := &a.Rows[i]; {
+	for r := range a.All() {
+		switch {
 		case r.State == AutomationBroken:
 			broken++
 		case r.fails():
@@ -244,7 +244,7 @@ func (a *Automations) problems() (text string, alert bool) {
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 
-func automationSorts() []widget.SortKey[AutomationRow] {
+func automationSorts(time.Time) []widget.SortKey[AutomationRow] {
 	next := func(a, b *AutomationRow) int {
 		if a.Next.IsZero() != b.Next.IsZero() { // rows with unknown times come last
 			return b.Next.Compare(a.Next)

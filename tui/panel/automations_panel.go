@@ -2,7 +2,6 @@ package panel
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"gcity/describe"
@@ -33,8 +32,8 @@ func newAutomations() *Automations {
 			}
 			return rows
 		},
-		Orders:  func(time.Time) []widget.SortKey[AutomationRow] { return automationSorts() },
-		Matches: matchesAutomation,
+		Orders:  automationSorts,
+		Matches: (*AutomationRow).matches,
 		Needs:   func(r *AutomationRow, _ time.Time) bool { return r.Attention() },
 		Columns: automationColumnsOf,
 		Issues:  func(*Env) (string, bool) { return a.problems() },
@@ -172,45 +171,36 @@ func automationHelp(e *Env, w int) []string {
 		`    exec = "df -h ."     # or formula = "NAME"`)
 }
 
-func matchesAutomation(f *widget.Filter, r *AutomationRow, now time.Time) bool {
-	return f.Matches(func(t *widget.Term) (hit bool) {
-		switch t.Field {
-		case "state":
-			hit = strings.HasPrefix(string(r.State), t.Word)
-		case "rig":
-			hit = strings.HasPrefix(strings.ToLower(r.Rig), t.Word)
-		case "pool":
-			hit = r.pool != "" && widget.HasNamePrefix(r.pool, t.Word)
-		case "name":
-			hit = strings.HasPrefix(strings.ToLower(r.Name), t.Word)
-		case "":
-			hit = t.In(r.Shown) || !t.Fuzzy && (t.In(string(r.State)) || t.In(r.Why(now, "")))
-		}
-		return hit
-	})
+func (r *AutomationRow) matches(t *widget.Term, now time.Time) bool {
+	switch t.Field {
+	case "state":
+		return t.Begins(string(r.State))
+	case "rig":
+		return t.Begins(r.Rig)
+	case "pool":
+		return t.BeginsName(r.pool)
+	case "name":
+		return t.Begins(r.Name)
+	case "":
+		return t.In(r.Shown) || !t.Fuzzy && (t.In(string(r.State)) || t.In(r.Why(now, "")))
+	}
+	return false
 }
 
 func automationSummary(e *Env, r *AutomationRow, w int) []string {
 	dot := " " + e.Look.Glyphs.Dot + " "
-	lines := []string{e.Look.Title(w, false,
-		[]widget.Tab{{Name: "automation " + r.Shown, Active: true}}, r.Source)}
-	row := func(k themes.Token, text string) {
-		l := widget.Line{Styles: e.Look}
-		l.Space(1)
-		l.Add(k, widget.Cut(text, w-2, e.Look.Glyphs.More))
-		lines = append(lines, widget.Crop(l.Fill(w), w))
-	}
+	s := newSummary(e, w, "automation "+r.Shown, r.Source)
 	a, ok := e.Snap.Automation(r.Name)
 	if !ok {
-		return lines
+		return s.lines
 	}
 	sign, token := AutomationSign(e.Look, r.State)
 	head := sign + " " + string(r.State)
 	if soon := describe.NextRun(r.DueText(e.Now).Full); soon != "" {
 		head += dot + soon
 	}
-	row(token, head)
-	row(themes.Text, r.Why(e.Now, e.Look.Glyphs.Dot))
+	s.add(token, head)
+	s.add(themes.Text, r.Why(e.Now, e.Look.Glyphs.Dot))
 	action := widget.Plain(a.Exec)
 	if a.Formula != "" {
 		action = "formula " + widget.Plain(a.Formula)
@@ -218,16 +208,16 @@ func automationSummary(e *Env, r *AutomationRow, w int) []string {
 			action += " for pool " + widget.Plain(a.Pool)
 		}
 	}
-	row(themes.Text, action)
+	s.add(themes.Text, action)
 	if r.State != AutomationRunning { // the first line already shows the progress
-		row(themes.Dim, r.LastRunText(e.Now))
+		s.add(themes.Dim, r.LastRunText(e.Now))
 	}
 	if a.Last != nil {
 		if out := lastLine(a.Last.Output); out != "" {
-			row(themes.Dim, "output: "+out)
+			s.add(themes.Dim, "output: "+out)
 		}
 	}
-	return lines
+	return s.lines
 }
 
 func automationCopies(r *AutomationRow) []Copied {

@@ -44,8 +44,8 @@ func agentColumnKinds() []columnKind {
 	longest := func(most int, text func(r *AgentRow) string) width {
 		return func(a *Agents) int {
 			n := 0
-			for i := range a.Rows { // all rows, so that a filter does not change the widths
-				n = max(n, widget.Width(text(&a.Rows[i])))
+			for r := range a.All() { // all rows, so that a filter does not change the widths
+				n = max(n, widget.Width(text(r)))
 			}
 			return min(n, most)
 		}

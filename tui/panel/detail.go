@@ -11,12 +11,34 @@ import (
 )
 
 func description(e *Env, w int, name, note string, texts []string) []string {
-	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: widget.Plain(name),
-		Active: true}}, widget.Plain(note))}
+	s := newSummary(e, w, widget.Plain(name), widget.Plain(note))
 	for _, text := range widget.WrapAll(texts, w-1) {
-		lines = append(lines, widget.Crop(" "+text, w))
+		s.lines = append(s.lines, widget.Crop(" "+text, w))
 	}
-	return lines
+	return s.lines
+}
+
+// summary is a description of a row: a title and lines of one color.
+type summary struct {
+	look  *widget.Styles
+	w     int
+	lines []string
+}
+
+func newSummary(e *Env, w int, name, note string) *summary {
+	return &summary{e.Look, w, []string{e.Look.Title(w, false,
+		[]widget.Tab{{Name: name, Active: true}}, note)}}
+}
+
+func (s *summary) build(add func(l *widget.Line)) {
+	l := widget.Line{Styles: s.look}
+	l.Space(1)
+	add(&l)
+	s.lines = append(s.lines, widget.Crop(l.Fill(s.w), s.w))
+}
+
+func (s *summary) add(token themes.Token, text string) {
+	s.build(func(l *widget.Line) { l.Add(token, widget.Cut(text, s.w-2, s.look.Glyphs.More)) })
 }
 
 // SummaryOf describes an agent in a few lines.
@@ -25,26 +47,19 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 	if !ok {
 		return []string{e.Look.Title(w, false, nil, "")}
 	}
-	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: r.Shown, Active: true}},
-		widget.Plain(known.Source))}
+	s := newSummary(e, w, r.Shown, widget.Plain(known.Source))
 	more, dot := e.Look.Glyphs.More, " "+e.Look.Glyphs.Dot+" "
-	add := func(build func(l *widget.Line)) {
-		l := widget.Line{Styles: e.Look}
-		l.Space(1)
-		build(&l)
-		lines = append(lines, widget.Crop(l.Fill(w), w))
-	}
 	narrow := w < 60 // next to the pane, the details are narrow and have many rows
 	write := func(token themes.Token, text string) {
-		parts := []string{widget.Cut(text, w-2, more)}
+		parts := []string{text}
 		if narrow {
 			parts = widget.Wrap(text, w-2)
 		}
 		for _, part := range parts {
-			add(func(l *widget.Line) { l.Add(token, part) })
+			s.add(token, part)
 		}
 	}
-	add(func(l *widget.Line) { stateLine(e, r, l, !narrow) })
+	s.build(func(l *widget.Line) { stateLine(e, r, l, !narrow) })
 	for _, text := range reasons(known, w-2, dot) {
 		write(themes.Text, text)
 	}
@@ -56,7 +71,7 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 			write(themes.Text, part)
 		}
 	} else {
-		add(func(l *widget.Line) {
+		s.build(func(l *widget.Line) {
 			drawn := a.Rates.Draw(r.Name, e.Now, &e.Look.Glyphs)
 			l.Add(themes.Dim, widget.Cut(strings.Join(session, dot), w-2, more))
 			if room := w - l.Width - 1 - widget.Width(drawn); drawn != "" && room >= 2 {
@@ -69,7 +84,7 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 		write(themes.Text, widget.Plain(known.Command))
 		write(themes.Dim, "in "+widget.Plain(known.Dir))
 	} else {
-		add(func(l *widget.Line) {
+		s.build(func(l *widget.Line) {
 			l.Add(themes.Text, widget.Cut(widget.Plain(known.Command), w-2, more))
 			l.Add(themes.Dim, widget.Cut("  in "+widget.Plain(known.Dir), w-l.Width-1, more))
 		})
@@ -77,7 +92,7 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 	if last := lastDecision(e, known.Decisions); last != "" {
 		write(themes.Dim, last)
 	}
-	return lines
+	return s.lines
 }
 
 func lastDecision(e *Env, all []city.Decision) string {

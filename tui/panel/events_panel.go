@@ -76,9 +76,7 @@ func NewEvents(all *Agents) *Events {
 			Opens: "view.event", Nouns: []string{"event", "agent", "rig"}, NoHeads: true,
 			NoMarks: true, Always: true, Follows: true,
 			NoAgent: "the event under the cursor does not belong to an agent that exists"},
-		Matches: func(f *widget.Filter, r *EventRow, now time.Time) bool {
-			return r.Matches(f, now)
-		},
+		Matches: (*EventRow).Matches,
 		Columns: t.Columns,
 		Cursor: func(at int, _ *EventRow, focus bool) bool {
 			return at == t.List.Cursor && (focus || t.Frozen)
@@ -368,29 +366,24 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 	}
 }
 
-// Matches reports whether an event matches the filter.
-func (r *EventRow) Matches(f *widget.Filter, now time.Time) bool {
-	return f.Matches(func(t *widget.Term) (hit bool) {
-		switch t.Field {
-		case "type":
-			_, verb, _ := strings.Cut(strings.ToLower(r.Kind), ".")
-			hit = strings.HasPrefix(strings.ToLower(r.Kind), t.Word) ||
-				strings.HasPrefix(verb, t.Word) || strings.HasPrefix(r.verb(), t.Word)
-		case "subject", "name":
-			hit = widget.HasNamePrefix(r.Subject, t.Word)
-		case "by":
-			hit = widget.HasNamePrefix(r.Event.Actor, t.Word)
-		case "since":
-			ago, err := time.ParseDuration(t.Word)
-			if err != nil {
-				return !t.Not
-			}
-			hit = now.Sub(r.Event.TS) <= ago
-		default:
-			hit = t.In(r.Kind + " " + r.verb() + " " + r.Subject + " " + r.message)
+// Matches reports whether an event matches a term of the filter.
+func (r *EventRow) Matches(t *widget.Term, now time.Time) bool {
+	switch t.Field {
+	case "type":
+		_, verb, _ := strings.Cut(r.Kind, ".")
+		return t.Begins(r.Kind) || t.Begins(verb) || t.Begins(r.verb())
+	case "subject", "name":
+		return t.BeginsName(r.Subject)
+	case "by":
+		return t.BeginsName(r.Event.Actor)
+	case "since":
+		ago, err := time.ParseDuration(t.Word)
+		if err != nil {
+			return !t.Not
 		}
-		return hit
-	})
+		return now.Sub(r.Event.TS) <= ago
+	}
+	return t.In(r.Kind + " " + r.verb() + " " + r.Subject + " " + r.message)
 }
 
 func eventCopies(r *EventRow) []Copied {

@@ -53,8 +53,8 @@ func newMail(all *Agents) *Mail {
 			Opens: "mail.read", Details: "mail.read", Nouns: []string{"mail"},
 			Explains: true, InSlot: true, Follows: true, Described: true},
 		Rows:    k.rows,
-		Orders:  func(time.Time) []widget.SortKey[MailRow] { return mailSorts() },
-		Matches: func(f *widget.Filter, r *MailRow, _ time.Time) bool { return r.Matches(f) },
+		Orders:  mailSorts,
+		Matches: (*MailRow).matches,
 		Needs:   func(r *MailRow, _ time.Time) bool { return r.people && !r.Read },
 		Belongs: func(r *MailRow) bool {
 			return r.people || k.Others || k.Filter.HasField("to") || k.Filter.HasField("from")
@@ -185,30 +185,26 @@ func (k *Mail) note(e *Env) (text string, alert bool) {
 	return strings.Join(parts, ", "), false
 }
 
-// Matches reports whether a row matches the filter.
-func (r *MailRow) Matches(f *widget.Filter) bool {
-	return f.Matches(func(t *widget.Term) (hit bool) {
-		switch t.Field {
-		case "to":
-			hit = widget.HasNamePrefix(r.To, t.Word)
-		case "from", "by":
-			hit = widget.HasNamePrefix(r.From, t.Word)
-		case "state":
-			state := "unread"
-			if r.Read {
-				state = "read"
-			}
-			hit = strings.HasPrefix(state, t.Word)
-		case "name":
-			hit = strings.HasPrefix(strings.ToLower(r.ID), t.Word)
-		case "", "subject":
-			hit = t.In(r.subject) || !t.Fuzzy && t.Field == "" && (t.In(r.from) || t.In(r.to))
+func (r *MailRow) matches(t *widget.Term, _ time.Time) bool {
+	switch t.Field {
+	case "to":
+		return t.BeginsName(r.To)
+	case "from", "by":
+		return t.BeginsName(r.From)
+	case "state":
+		if r.Read {
+			return t.Begins("read")
 		}
-		return hit
-	})
+		return t.Begins("unread")
+	case "name":
+		return t.Begins(r.ID)
+	case "", "subject":
+		return t.In(r.subject) || !t.Fuzzy && t.Field == "" && (t.In(r.from) || t.In(r.to))
+	}
+	return false
 }
 
-func mailSorts() []widget.SortKey[MailRow] {
+func mailSorts(time.Time) []widget.SortKey[MailRow] {
 	newest := func(a, b *MailRow) int { return b.Sent.Compare(a.Sent) }
 	return []widget.SortKey[MailRow]{
 		{Name: "age", Cmp: newest},

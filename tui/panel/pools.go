@@ -103,21 +103,11 @@ func (r *PoolRow) Attention(now time.Time) bool {
 func (r *PoolRow) Key() string { return r.Name }
 
 func (p *Pools) problems(now time.Time) string {
-	failing, short := 0, 0
-	for i := range p.Rows {
-		switch p.Rows[i].State(now) {
-		case poolFailing:
-			failing++
-		case poolShort:
-			short++
-		}
-	}
 	var parts []string
-	if failing > 0 {
-		parts = append(parts, fmt.Sprintf("%d failing", failing))
-	}
-	if short > 0 {
-		parts = append(parts, fmt.Sprintf("%d short", short))
+	for _, s := range []poolState{poolFailing, poolShort} {
+		if n := len(p.Where(func(r *PoolRow) bool { return r.State(now) == s })); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		}
 	}
 	return strings.Join(parts, ", ")
 }

@@ -34,8 +34,8 @@ func newRigs(all *Agents) *Rigs {
 			}
 			return rows
 		},
-		Orders:  func(time.Time) []widget.SortKey[RigRow] { return rigSorts() },
-		Matches: func(f *widget.Filter, r *RigRow, _ time.Time) bool { return r.Matches(f) },
+		Orders:  rigSorts,
+		Matches: (*RigRow).matches,
 		Needs:   func(r *RigRow, _ time.Time) bool { return r.Attention() },
 		Columns: rigColumnsOf,
 		Issues:  func(*Env) (string, bool) { return g.problems() },
@@ -53,19 +53,14 @@ func newRigs(all *Agents) *Rigs {
 }
 
 func (g *Rigs) problems() (text string, alert bool) {
-	n := 0
-	for i := range g.Rows {
-		if g.Rows[i].Attention() {
-			n++
-		}
-	}
-	if n == 0 {
+	switch n := len(g.Where((*RigRow).Attention)); n {
+	case 0:
 		return "", false
-	}
-	if n == 1 {
+	case 1:
 		return "1 needs attention", true
+	default:
+		return fmt.Sprintf("%d need attention", n), true
 	}
-	return fmt.Sprintf("%d need attention", n), true
 }
 
 func (g *Rigs) actions() []Action {
@@ -147,15 +142,9 @@ func rigLines(rows []*RigRow) []string {
 }
 
 func (g *Rigs) members(rigs ...*RigRow) []*AgentRow {
-	var rows []*AgentRow
-	for i := range g.agents.Rows {
-		a := &g.agents.Rows[i]
-		if slices.ContainsFunc(rigs, func(r *RigRow) bool { return a.Rig == r.Name }) {
-			rows = append(rows, a)
-		}
-	}
-	slices.SortFunc(rows, func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) })
-	return rows
+	return g.agents.sorted(func(a *AgentRow) bool {
+		return slices.ContainsFunc(rigs, func(r *RigRow) bool { return a.Rig == r.Name })
+	})
 }
 
 func (r *AgentRow) paused() bool {

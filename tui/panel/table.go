@@ -24,7 +24,7 @@ type Definition[R any, P named[R]] struct {
 	Rows func(e *Env) []R
 	// the default order first
 	Orders  func(now time.Time) []widget.SortKey[R]
-	Matches func(f *widget.Filter, r P, now time.Time) bool
+	Matches func(r P, t *widget.Term, now time.Time) bool // reports whether a row matches a term
 	Needs   func(r P, now time.Time) bool
 	// reports whether a row belongs to a panel that shows a subset
 	Belongs func(r P) bool
@@ -89,7 +89,8 @@ func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {
 
 // Shows reports whether a row is shown.
 func (t *Table[R, P]) Shows(e *Env, r P) bool {
-	return t.Def.Subset || t.Def.Matches(&t.Filter, r, e.Now) &&
+	matches := func(term *widget.Term) bool { return t.Def.Matches(r, term, e.Now) }
+	return t.Def.Subset || t.Filter.Matches(matches) &&
 		(!e.Attention || t.Def.Needs == nil || t.Def.Needs(r, e.Now))
 }
 
@@ -101,13 +102,7 @@ func (t *Table[R, P]) Targets() []P {
 	if r := t.Row(); r != nil && len(t.Marks) == 0 {
 		return []P{r}
 	}
-	var rows []P
-	for i := range t.Rows {
-		if r := P(&t.Rows[i]); t.Marks[r.Key()] {
-			rows = append(rows, r)
-		}
-	}
-	return rows
+	return t.Where(func(r P) bool { return t.Marks[r.Key()] })
 }
 
 // Cursor returns the indices of the cursor and of the first row on the screen, and the numbers of visible and of all

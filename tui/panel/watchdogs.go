@@ -125,22 +125,11 @@ func watchdogRank(a, b *WatchdogRow) int {
 
 // Calling returns the watchdogs with an unacknowledged call.
 func (d *Watchdogs) Calling() []*WatchdogRow {
-	var rows []*WatchdogRow
-	for i := range d.Rows {
-		if d.Rows[i].Info.IsEscalated() {
-			rows = append(rows, &d.Rows[i])
-		}
-	}
-	return rows
+	return d.Where(func(r *WatchdogRow) bool { return r.Info.IsEscalated() })
 }
 
 func (d *Watchdogs) problems() (text string, alert bool) {
-	calling, ill := len(d.Calling()), 0
-	for i := range d.Rows {
-		if d.Rows[i].Attention() {
-			ill++
-		}
-	}
+	calling, ill := len(d.Calling()), len(d.Where((*WatchdogRow).Attention))
 	var parts []string
 	if calling > 0 {
 		parts = append(parts, fmt.Sprintf("%d calling", calling))
@@ -189,11 +178,5 @@ func (r *WatchdogRow) decider() string {
 
 // Watching returns the watchdogs that watch an agent.
 func (d *Watchdogs) Watching(agent string) []*WatchdogRow {
-	var rows []*WatchdogRow
-	for i := range d.Rows {
-		if d.Rows[i].watches == agent {
-			rows = append(rows, &d.Rows[i])
-		}
-	}
-	return rows
+	return d.Where(func(r *WatchdogRow) bool { return r.watches == agent })
 }

@@ -1,7 +1,6 @@
 package panel
 
 import (
-	"strings"
 	"time"
 
 	"gcity/city"
@@ -35,7 +34,7 @@ func newWatchdogs(all *Agents) *Watchdogs {
 		Orders: func(time.Time) []widget.SortKey[WatchdogRow] {
 			return []widget.SortKey[WatchdogRow]{{Name: "state", Desc: true, Cmp: watchdogRank}}
 		},
-		Matches: func(f *widget.Filter, r *WatchdogRow, _ time.Time) bool { return r.Matches(f) },
+		Matches: (*WatchdogRow).matches,
 		Needs:   func(r *WatchdogRow, _ time.Time) bool { return r.Attention() },
 		Columns: d.Columns,
 		Issues:  func(*Env) (string, bool) { return d.problems() },
@@ -206,20 +205,17 @@ func (d *Watchdogs) summary(e *Env, r *WatchdogRow, w int) []string {
 	return description(e, w, "watchdog "+r.Shown, r.Info.Source, d.details(e, r.Name))
 }
 
-// Matches reports whether a row matches the filter.
-func (r *WatchdogRow) Matches(f *widget.Filter) bool {
-	return f.Matches(func(t *widget.Term) (hit bool) {
-		switch t.Field {
-		case "state":
-			hit = strings.HasPrefix(r.Status, t.Word)
-		case "name":
-			hit = widget.HasNamePrefix(r.Name, t.Word) || widget.HasNamePrefix(r.watches, t.Word)
-		case "":
-			hit = t.In(r.Shown) || !t.Fuzzy &&
-				(t.In(r.Status) || t.In(r.watches) || t.In(r.decider()) || t.In(r.fixedReason))
-		}
-		return hit
-	})
+func (r *WatchdogRow) matches(t *widget.Term, _ time.Time) bool {
+	switch t.Field {
+	case "state":
+		return t.Begins(r.Status)
+	case "name":
+		return t.BeginsName(r.Name) || t.BeginsName(r.watches)
+	case "":
+		return t.In(r.Shown) || !t.Fuzzy &&
+			(t.In(r.Status) || t.In(r.watches) || t.In(r.decider()) || t.In(r.fixedReason))
+	}
+	return false
 }
 
 // Update builds the rows, and adds the watchdogs' calls to the rows of agents.

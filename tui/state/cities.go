@@ -191,8 +191,7 @@ type fleetNeed struct {
 // AllNeeds collects the agents that need attention from all cities, most urgent first.
 func AllNeeds(m *Room) []fleetNeed {
 	var all []fleetNeed
-	for i := range m.Cities.Rows {
-		c := &m.Cities.Rows[i]
+	for c := range m.Cities.All() {
 		if !c.Info.Running {
 			continue
 		}

@@ -2,6 +2,7 @@ package widget
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -105,10 +106,32 @@ func (t *Records[R, P]) Len() int { return len(t.Rows) }
 
 func (t *Records[R, P]) ID(i int) string { return P(&t.Rows[i]).Key() }
 
+// All returns an iterator over the rows.
+func (t *Records[R, P]) All() iter.Seq[P] {
+	return func(yield func(P) bool) {
+		for i := range t.Rows {
+			if !yield(&t.Rows[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Where returns the rows that keep accepts.
+func (t *Records[R, P]) Where(keep func(P) bool) []P {
+	var rows []P
+	for r := range t.All() {
+		if keep(r) {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
 // Find returns the row with the given key, or nil.
 func (t *Records[R, P]) Find(key string) P {
-	for i := range t.Rows {
-		if r := P(&t.Rows[i]); r.Key() == key {
+	for r := range t.All() {
+		if r.Key() == key {
 			return r
 		}
 	}
