@@ -16,7 +16,6 @@ import (
 )
 
 func agentActions() []state.Action {
-	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
 		{ID: "agent.zoom", Key: keymap.Bind("zoom into the terminal, or show crashes", "enter"),
 			Short: "zoom", In: []keymap.Zone{keymap.InLists}, Why: needAgent, Run: enterAgent},
@@ -27,31 +26,30 @@ func agentActions() []state.Action {
 		{ID: "agent.attach",
 			Key:   keymap.Bind("attach: work in the agent's terminal; ctrl+q detaches", "a"),
 			Short: "attach",
-			In:    global, Why: needTerminal, Run: attachSelected},
+			Why:   needTerminal, Run: attachSelected},
 		{ID: "agent.send", Key: keymap.Bind("send text to the agent", "i"), Short: "send",
-			In:  global,
 			Why: needRunning, Run: askSend},
 		{ID: state.ReleaseID,
 			Key: keymap.Bind("release or undo: end quarantine, backoff or drain, or undo an "+
 				"action", "u"),
-			Short: "release", In: global, Why: needUndoOrHeld, Run: undoOrRelease},
+			Short: "release", Why: needUndoOrHeld, Run: undoOrRelease},
 		{ID: "agent.restart", Key: keymap.Bind("restart the agent or the pool", "r"),
 			Short: "restart",
-			In:    global, Risk: keymap.Confirmed,
-			Why: needRestart, Run: askRestart},
+			Risk:  keymap.Confirmed,
+			Why:   needRestart, Run: askRestart},
 		{ID: state.DrainID,
 			Key:   keymap.Bind("drain: let agent or pool finish, or cancel", "D"),
-			Short: "drain", In: global,
-			Risk: keymap.Confirmed, Why: needDrain, Run: askDrain},
+			Short: "drain",
+			Risk:  keymap.Confirmed, Why: needDrain, Run: askDrain},
 		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),
-			Short: "suspend", In: global,
-			Risk: keymap.Confirmed, Why: needSuspend, Run: askSuspend},
+			Short: "suspend",
+			Risk:  keymap.Confirmed, Why: needSuspend, Run: askSuspend},
 		{ID: "agent.end", Key: keymap.Bind("kill or stop the agent", "ctrl+k"), Short: "",
-			In: global, Risk: keymap.NameRequired,
-			Why: needSession, Run: askEnd},
+			Risk: keymap.NameRequired,
+			Why:  needSession, Run: askEnd},
 		{ID: "agent.details",
 			Key:   keymap.Bind("show details: reason, next step, last decisions or runs", "d"),
-			Short: "details", In: global, Why: needSubject, Run: showDetails},
+			Short: "details", Why: needSubject, Run: showDetails},
 	}
 }
 
@@ -194,8 +192,7 @@ func askRestart(m *state.Room) []feed.Effect {
 	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
 		return askRestartOf(m, state.Pool(m))
 	}
-	askLive(m, aboutAgents(m, state.Targets(m), restartQuestion))
-	return nil
+	return askLive(m, aboutAgents(m, state.Targets(m), restartQuestion))
 }
 
 func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
@@ -246,8 +243,7 @@ func release(m *state.Room) []feed.Effect {
 }
 
 func askEnd(m *state.Room) []feed.Effect {
-	askLive(m, aboutAgents(m, state.Targets(m), endQuestion))
-	return nil
+	return askLive(m, aboutAgents(m, state.Targets(m), endQuestion))
 }
 
 func endQuestion(m *state.Room, rows []*panel.AgentRow) question {

@@ -15,21 +15,19 @@ import (
 )
 
 func automationActions() []state.Action {
-	here := []keymap.Zone{keymap.InAutomations}
-	return []state.Action{
+	return in([]state.Action{
 		{ID: "automation.details",
 			Key: keymap.Bind("show details of the automation: gate, action, runs and their output",
 				"enter"),
-			Short: "details", In: here, Why: needAutomation, Run: showAutomation},
+			Short: "details", Why: needAutomation, Run: showAutomation},
 		{ID: "automation.fire",
 			Key:   keymap.Bind("fire the automation now: also if not due", "t"),
-			Short: "fire", In: here,
-			Risk: keymap.Confirmed, Why: needFire, Run: askFire},
+			Short: "fire",
+			Risk:  keymap.Confirmed, Why: needFire, Run: askFire},
 		{ID: "automation.stop",
 			Key:  keymap.Bind("stop the automation's run"),
-			In:   here,
 			Risk: keymap.Confirmed, Why: needRuns, Run: askEndRun},
-	}
+	}, keymap.InAutomations)
 }
 
 func needAutomation(m *state.Room) string {
@@ -64,8 +62,7 @@ func needRuns(m *state.Room) string {
 func askEndRun(m *state.Room) []feed.Effect { return endRuns(m, state.AutomationTargets(m)) }
 
 func endRuns(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
-	askLive(m, aboutAutomations(m, rows, endRunsQuestion))
-	return nil
+	return askLive(m, aboutAutomations(m, rows, endRunsQuestion))
 }
 
 func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
@@ -96,13 +93,11 @@ func askFire(m *state.Room) []feed.Effect { return fire(m, state.AutomationTarge
 func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	switch q := fireQuestion(m, rows); {
 	case len(rows) > 1:
-		askLive(m, aboutAutomations(m, rows, fireManyQuestion))
+		return askLive(m, aboutAutomations(m, rows, fireManyQuestion))
 	case q.body == nil:
 		return askIfWanted(m, q)
-	default:
-		askLive(m, aboutAutomations(m, rows, fireQuestion))
 	}
-	return nil
+	return askLive(m, aboutAutomations(m, rows, fireQuestion))
 }
 
 func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {

@@ -47,25 +47,27 @@ func askLiveIfWanted(m *state.Room, build builder) []feed.Effect {
 	if q := build(m); q.none == "" && !q.harms && m.Confirm != state.ConfirmAlways {
 		return q.do(m)
 	}
-	askLive(m, build)
-	return nil
+	return askLive(m, build)
 }
 
-func ask(m *state.Room, q question) { askLive(m, func(*state.Room) question { return q }) }
+func ask(m *state.Room, q question) []feed.Effect {
+	return askLive(m, func(*state.Room) question { return q })
+}
 
 // askLive asks a question that every snapshot updates. The question closes when there is nothing left to ask about.
-func askLive(m *state.Room, build builder) {
+func askLive(m *state.Room, build builder) []feed.Effect {
 	q := build(m)
 	switch {
 	case q.none != "":
 		state.ShowFailure(m, q.none)
 	case asksNothing(m, q.count) && !q.plan:
-		m.Todo = append(m.Todo, q.do(m)...)
+		return q.do(m)
 	default:
 		c := q.choice(m)
 		c.About = build
 		m.Dialogs.Open(c)
 	}
+	return nil
 }
 
 func asksNothing(m *state.Room, targets int) bool {

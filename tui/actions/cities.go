@@ -124,8 +124,7 @@ func ExplainDirectory(m *state.Room) []feed.Effect {
 }
 
 func askStart(m *state.Room, c *fleet.City) []feed.Effect {
-	askLive(m, aboutCity(m, c, startQuestion))
-	return nil
+	return askLive(m, aboutCity(m, c, startQuestion))
 }
 
 func startQuestion(m *state.Room, c *fleet.City) question {

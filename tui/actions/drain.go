@@ -27,8 +27,7 @@ func needDrain(m *state.Room) string {
 // Undo comes too late for an agent that finishes immediately, so this question is always asked.
 func askDrain(m *state.Room) []feed.Effect {
 	if p := m.Pools.Targets(); state.DrainsPools(m) && len(p) == 1 {
-		askLive(m, aboutPools(m, p, drainPoolQuestion))
-		return nil
+		return askLive(m, aboutPools(m, p, drainPoolQuestion))
 	}
 	return askDrainOf(m, state.DrainTargetsAt(m))
 }
@@ -45,11 +44,10 @@ func askDrainOf(m *state.Room, t state.DrainTargets) []feed.Effect {
 		}
 		return rows, gone
 	}
-	askLive(m, aboutLeft(m, current, state.NoLonger,
+	return askLive(m, aboutLeft(m, current, state.NoLonger,
 		func(m *state.Room, rows []*panel.AgentRow) question {
 			return drainQuestion(m, state.DrainTargets{Rows: rows, Pools: t.Pools, Of: t.Of})
 		}))
-	return nil
 }
 
 func undrainQuestion(m *state.Room, t state.DrainTargets, rows []*panel.AgentRow) question {

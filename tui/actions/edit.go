@@ -14,7 +14,7 @@ func editActions() []state.Action {
 		{ID: "config.edit",
 			Key: keymap.Bind("edit the configuration: opens $EDITOR at the agent or pool; "+
 				"applies the edits", "e"),
-			In: []keymap.Zone{keymap.Everywhere}, Why: needEditable, Run: editConfig},
+			Why: needEditable, Run: editConfig},
 		{ID: "reader.edit",
 			Key: keymap.Bind("from an agent's details: edit its configuration",
 				"e"), In: []keymap.Zone{keymap.InReader},

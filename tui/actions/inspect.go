@@ -14,11 +14,10 @@ func inspectActions() []state.Action {
 	r := []keymap.Zone{keymap.InReader}
 	return []state.Action{
 		{ID: "agent.crashes", Key: keymap.Bind("show the agent's crashes with their last output"),
-			In:  []keymap.Zone{keymap.Everywhere},
 			Why: needAgent, Run: showCrashes},
 		{ID: "agent.told",
 			Key: keymap.Bind("show the agent's prompt"),
-			In:  []keymap.Zone{keymap.Everywhere}, Why: needAgent, Run: showPrompt},
+			Why: needAgent, Run: showPrompt},
 		{ID: "reader.told", Key: keymap.Bind("from an agent's details: show the whole prompt", "p"),
 			In: r, Why: needInspection, Run: showPrompt},
 		{ID: "reader.crashes", Key: keymap.Bind("from an agent's details: show its crashes", "l"),

@@ -13,14 +13,13 @@ import (
 )
 
 func leaveActions() []state.Action {
-	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
 		{ID: "quit", Key: keymap.Bind("quit: if this program runs the city, asks what keeps "+
-			"running", "q", "ctrl+c"), Short: "quit", In: global, Run: AskQuit},
+			"running", "q", "ctrl+c"), Short: "quit", Run: AskQuit},
 		{ID: "quit.suspend",
 			Key: keymap.Bind("suspend this program: not supported; shows what to do instead",
 				"ctrl+z"),
-			In: global, Run: explainSuspend},
+			Run: explainSuspend},
 	}
 }
 
@@ -160,12 +159,11 @@ func askDrainAll(m *state.Room, stay state.Task) []feed.Effect {
 	if len(rows) == 0 {
 		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
 	}
-	askLive(m, aboutAgents(m, rows, func(m *state.Room, rows []*panel.AgentRow) question {
+	return askLive(m, aboutAgents(m, rows, func(m *state.Room, rows []*panel.AgentRow) question {
 		q := drainAllQuestion(m, rows)
 		q.stay = stay
 		return q
 	}))
-	return nil
 }
 
 func drainAllQuestion(m *state.Room, rows []*panel.AgentRow) question {

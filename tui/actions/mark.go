@@ -11,14 +11,14 @@ import (
 
 func markActions(all []panel.Panel) []state.Action {
 	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.NoMarks })
-	return []state.Action{
+	return in([]state.Action{
 		{ID: "agent.mark", Key: keymap.Bind("mark the row; actions apply to all marked rows",
-			"space"), In: lists, Why: needRow, Run: mark},
+			"space"), Why: needRow, Run: mark},
 		{ID: "agent.mark.range", Key: keymap.Bind("mark all rows from the last mark to here", "v"),
-			In: lists, Why: needRow, Run: markRange},
-		{ID: "agent.mark.all", Key: keymap.Bind("mark all visible rows, or none", "*"), In: lists,
+			Why: needRow, Run: markRange},
+		{ID: "agent.mark.all", Key: keymap.Bind("mark all visible rows, or none", "*"),
 			Why: needRow, Run: markAll},
-	}
+	}, lists...)
 }
 
 // Set marks rows. It copies the map of marks, because an undo might hold the old map.
@@ -91,14 +91,14 @@ func markAll(m *state.Room) []feed.Effect {
 
 func sortActions(all []panel.Panel) []state.Action {
 	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.NoMarks })
-	return []state.Action{
+	return in([]state.Action{
 		{ID: "list.sort",
 			Key: keymap.Bind("sort the list by the next column",
-				"o"), In: lists, Why: needSorted,
+				"o"), Why: needSorted,
 			Run: sortNext},
-		{ID: "list.reverse", Key: keymap.Bind("reverse the order of the list", "O"), In: lists,
+		{ID: "list.reverse", Key: keymap.Bind("reverse the order of the list", "O"),
 			Why: needSorted, Run: sortReverse},
-	}
+	}, lists...)
 }
 
 func needSorted(m *state.Room) string {

@@ -15,10 +15,10 @@ func menuActions() []state.Action {
 	return []state.Action{
 		{ID: "menu.verbs", Key: keymap.Bind("show all actions for the selection, and why some are "+
 			"not available",
-			"x"), In: []keymap.Zone{keymap.Everywhere}, Run: showVerbs},
+			"x"), Run: showVerbs},
 		{ID: "menu.yank",
 			Key: keymap.Bind("copy from the selection: name, folder, command, session and more",
-				"y"), In: []keymap.Zone{keymap.Everywhere},
+				"y"),
 			Why: needCopies, Run: showCopies},
 	}
 }

@@ -16,33 +16,32 @@ import (
 )
 
 func poolActions() []state.Action {
-	here := []keymap.Zone{keymap.InPools}
-	return []state.Action{
+	return in([]state.Action{
 		{ID: "pool.member", Key: keymap.Bind("choose a member of the pool, and go to it", "enter"),
-			Short: "members", In: here, Why: needPool, Run: chooseMember},
+			Short: "members", Why: needPool, Run: chooseMember},
 		{ID: "pool.details",
 			Key: keymap.Bind("show details of the pool: members, check, last decisions"),
-			In:  here, Why: needPool, Run: showPool},
+			Why: needPool, Run: showPool},
 		{ID: "pool.scale",
 			Key:   keymap.Bind("set the pool's size, or let its check decide", "S"),
-			Short: "size", In: here,
-			Risk: keymap.Confirmed, Why: needPoolVerb, Run: askScale},
+			Short: "size",
+			Risk:  keymap.Confirmed, Why: needPoolVerb, Run: askScale},
 		{ID: "pool.less", Key: keymap.Bind("reduce the pool's size by one", "<"), Short: "one less",
-			In: here, Risk: keymap.Confirmed, Why: needLess,
+			Risk: keymap.Confirmed, Why: needLess,
 			Run: func(m *state.Room) []feed.Effect {
 				p := state.Pool(m)
 				return scale(m, p, state.WantedSize(m, p)-1)
 			}},
 		{ID: "pool.more", Key: keymap.Bind("raise the pool's size by one", ">"), Short: "one more",
-			In: here, Why: needMore,
+			Why: needMore,
 			Run: func(m *state.Room) []feed.Effect {
 				p := state.Pool(m)
 				return scale(m, p, state.WantedSize(m, p)+1)
 			}},
-		{ID: "pool.check", Key: keymap.Bind("run the pool's check now", "K"), In: here,
+		{ID: "pool.check", Key: keymap.Bind("run the pool's check now", "K"),
 			Why: needCheck,
 			Run: func(m *state.Room) []feed.Effect { return checkOf(m, state.Pool(m).Name) }},
-	}
+	}, keymap.InPools)
 }
 
 func needRestart(m *state.Room) string {
@@ -67,8 +66,7 @@ func needRestart(m *state.Room) string {
 }
 
 func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
-	askLive(m, aboutPools(m, []*panel.PoolRow{p}, restartPoolQuestion))
-	return nil
+	return askLive(m, aboutPools(m, []*panel.PoolRow{p}, restartPoolQuestion))
 }
 
 func restartPoolQuestion(m *state.Room, rows []*panel.PoolRow) question {
@@ -247,7 +245,7 @@ func askLeaving(m *state.Room, q question, p *panel.PoolRow, size int) []feed.Ef
 	if len(details.PredictLeaving(m.Details(), p.Name, size)) == 0 {
 		return askIfWanted(m, q)
 	}
-	askLive(m, aboutPools(m, []*panel.PoolRow{p}, func(m *state.Room,
+	return askLive(m, aboutPools(m, []*panel.PoolRow{p}, func(m *state.Room,
 		rows []*panel.PoolRow) question {
 		q, leaving := q, details.PredictLeaving(m.Details(), rows[0].Name, size)
 		if len(leaving) == 0 {
@@ -258,7 +256,6 @@ func askLeaving(m *state.Room, q question, p *panel.PoolRow, size int) []feed.Ef
 		q.body = details.DrainEffects(m.Pools, leaving)[:1]
 		return q
 	}))
-	return nil
 }
 
 func needMember(m *state.Room) string {

@@ -12,13 +12,12 @@ import (
 )
 
 func rigActions() []state.Action {
-	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
 		{ID: "rig.suspend", Key: keymap.Bind("suspend the agent's rig: everything in it stops"),
-			In: global, Risk: keymap.Confirmed,
-			Why: needRunningRig,
-			Run: func(m *state.Room) []feed.Effect { return askSuspendRigOf(m, *state.Rig(m)) }},
-		{ID: "rig.resume", Key: keymap.Bind("resume the agent's rig"), In: global,
+			Risk: keymap.Confirmed,
+			Why:  needRunningRig,
+			Run:  func(m *state.Room) []feed.Effect { return askSuspendRigOf(m, *state.Rig(m)) }},
+		{ID: "rig.resume", Key: keymap.Bind("resume the agent's rig"),
 			Why: needSuspendedRig,
 			Run: func(m *state.Room) []feed.Effect { return resumeRigOf(m, state.Rig(m).Name) }},
 	}
@@ -58,7 +57,7 @@ func needSuspendedRig(m *state.Room) string {
 
 func askSuspendRigOf(m *state.Room, r city.Rig) []feed.Effect {
 	shown := "rig " + widget.Plain(r.Name)
-	askLive(m, func(m *state.Room) question {
+	return askLive(m, func(m *state.Room) question {
 		now := state.FindRig(m, r.Name)
 		if now == nil {
 			return question{none: "nothing was done: " + shown + " no longer exists"}
@@ -77,7 +76,6 @@ func askSuspendRigOf(m *state.Room, r city.Rig) []feed.Effect {
 					[]city.Command{city.SuspendRig{Rig: r.Name}})
 			}}
 	})
-	return nil
 }
 
 func belong(agents int) string {

@@ -16,15 +16,14 @@ import (
 )
 
 func sendActions() []state.Action {
-	global, c := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InComposer}
-	return []state.Action{
+	return append([]state.Action{
 		{ID: state.UnsendID,
-			Key: keymap.Bind("cancel the nudges that are queued for the agent", "U"),
-			In:  global, Risk: keymap.Confirmed,
-			Why: needWaiting, Run: askUnsend},
+			Key:  keymap.Bind("cancel the nudges that are queued for the agent", "U"),
+			Risk: keymap.Confirmed,
+			Why:  needWaiting, Run: askUnsend},
 		{ID: state.SendNowID,
 			Key: keymap.Bind("send now: type the queued nudge despite a draft",
-				"I"), In: global, Risk: keymap.Confirmed,
+				"I"), Risk: keymap.Confirmed,
 			Why: needKnownWaiting, Run: askSendNow},
 
 		{ID: "reader.unsend", Key: keymap.Bind("from an agent's details: cancel the queued nudge",
@@ -35,24 +34,23 @@ func sendActions() []state.Action {
 			Key: keymap.Bind("from an agent's details: type the queued nudge now", "I"),
 			In:  []keymap.Zone{keymap.InReader},
 			Why: ofOpenAgent(needKnownWaiting), Run: fromDetails(askSendNow)},
-
-		{ID: "composer.send", Key: keymap.Bind("send the text", "enter"), In: c,
+	}, in([]state.Action{
+		{ID: "composer.send", Key: keymap.Bind("send the text", "enter"),
 			Run: sendComposed},
 		{ID: "composer.newline", Key: keymap.Bind("insert a new line", "alt+enter", "ctrl+j"),
-			In:  c,
-			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Composer().Newline(); return nil }},
+			Run: noEffects(func(m *state.Room) { m.Dialogs.Composer().Newline() })},
 		{ID: "composer.up",
 			Key: keymap.Bind("up one line; from the first line: earlier messages", "up",
-				"ctrl+p"), In: c,
-			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Composer().Up(); return nil }},
+				"ctrl+p"),
+			Run: noEffects(func(m *state.Room) { m.Dialogs.Composer().Up() })},
 		{ID: "composer.down",
 			Key: keymap.Bind("down one line; from the last line: later messages", "down",
-				"ctrl+n"), In: c,
-			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Composer().Down(); return nil }},
+				"ctrl+n"),
+			Run: noEffects(func(m *state.Room) { m.Dialogs.Composer().Down() })},
 		{ID: "composer.leave",
 			Key: keymap.Bind("close and keep the draft for these agents", "esc",
-				"ctrl+c"), In: c, Run: leaveComposer},
-	}
+				"ctrl+c"), Run: leaveComposer},
+	}, keymap.InComposer)...)
 }
 
 func needRunning(m *state.Room) string {
@@ -248,8 +246,7 @@ func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Ef
 
 func askUnsend(m *state.Room) []feed.Effect {
 	nudges := state.QueuedNudges(waitingRows(m), false)
-	askLive(m, aboutLeft(m, state.RemainingNudges(nudges), state.NotQueued, unsendQuestion))
-	return nil
+	return askLive(m, aboutLeft(m, state.RemainingNudges(nudges), state.NotQueued, unsendQuestion))
 }
 
 func unsendQuestion(m *state.Room, nudges []state.QueuedNudge) question {
@@ -273,8 +270,7 @@ func unsendQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 // The text leaves the queue first, so that it is typed only once.
 func askSendNow(m *state.Room) []feed.Effect {
 	nudges := state.QueuedNudges(waitingRows(m), true)
-	askLive(m, aboutLeft(m, state.RemainingNudges(nudges), state.NotQueued, sendNowQuestion))
-	return nil
+	return askLive(m, aboutLeft(m, state.RemainingNudges(nudges), state.NotQueued, sendNowQuestion))
 }
 
 func sendNowQuestion(m *state.Room, nudges []state.QueuedNudge) question {

@@ -73,11 +73,9 @@ func askSuspend(m *state.Room) []feed.Effect {
 	case len(on) == 0 && len(off) > 0:
 		return resumeAll(m, off)
 	case len(on) == 0:
-		askResumeParent(m, all[0])
-		return nil
+		return askResumeParent(m, all[0])
 	}
-	askLive(m, aboutAgents(m, rows, suspendQuestion))
-	return nil
+	return askLive(m, aboutAgents(m, rows, suspendQuestion))
 }
 
 func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
@@ -121,11 +119,9 @@ func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 	case len(on) == 0 && len(off) > 0:
 		return resumeAll(m, off)
 	case len(on) == 0:
-		askResumeParent(m, all[0])
-		return nil
+		return askResumeParent(m, all[0])
 	}
-	askLive(m, aboutPools(m, rows, suspendPoolsQuestion))
-	return nil
+	return askLive(m, aboutPools(m, rows, suspendPoolsQuestion))
 }
 
 func suspendablePools(rows []*panel.PoolRow) []details.Suspendable {
@@ -160,9 +156,9 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	return q
 }
 
-func askResumeParent(m *state.Room, s details.Suspendable) {
+func askResumeParent(m *state.Room, s details.Suspendable) []feed.Effect {
 	shown := details.NameAll([]details.Suspendable{s}, false)
-	askLive(m, func(m *state.Room) question {
+	return askLive(m, func(m *state.Room) question {
 		if s.By != city.CityLevel {
 			q := resumeRigQuestion(m, s.Rig)
 			q.body = []string{shown + " is suspended with its rig. Yes resumes the whole rig."}

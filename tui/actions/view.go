@@ -12,9 +12,8 @@ import (
 )
 
 func focusActions(all []panel.Panel) []state.Action {
-	global := []keymap.Zone{keymap.Everywhere}
 	focusOn := func(p panel.ID) func(*state.Room) []feed.Effect {
-		return func(m *state.Room) []feed.Effect { state.FocusOn(m, p); return nil }
+		return noEffects(func(m *state.Room) { state.FocusOn(m, p) })
 	}
 	var to []state.Action
 	for _, p := range all {
@@ -25,29 +24,26 @@ func focusActions(all []panel.Panel) []state.Action {
 		}
 		to = append(to, state.Action{ID: "focus." + string(a.ID), Short: a.Short,
 			Key: keymap.Bind("go to "+a.Title, keys...),
-			In:  global, Run: focusOn(a.ID)})
+			Run: focusOn(a.ID)})
 	}
 	return append(to, []state.Action{
 		{ID: "focus.peek",
 			Key: keymap.Bind("go to the pane: the agent's terminal, or the automation's output",
-				"0"), In: global, Run: focusOn(panel.IDPeek)},
-		{ID: "focus.next", Key: keymap.Bind("go to the next panel", "tab"), In: global,
-			Run: func(m *state.Room) []feed.Effect { cycle(m, 1); return nil }},
+				"0"), Run: focusOn(panel.IDPeek)},
+		{ID: "focus.next", Key: keymap.Bind("go to the next panel", "tab"),
+			Run: noEffects(func(m *state.Room) { cycle(m, 1) })},
 		{ID: "focus.previous", Key: keymap.Bind("go to the previous panel", "shift+tab"),
-			In:  global,
-			Run: func(m *state.Room) []feed.Effect { cycle(m, -1); return nil }},
+			Run: noEffects(func(m *state.Room) { cycle(m, -1) })},
 	}...)
 }
 
 func viewActions(all []panel.Panel) []state.Action {
-	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
-		{ID: "view.zoom", Key: keymap.Bind("zoom the panel, or end the zoom", "f"), In: global,
-			Run: func(m *state.Room) []feed.Effect {
+		{ID: "view.zoom", Key: keymap.Bind("zoom the panel, or end the zoom", "f"),
+			Run: noEffects(func(m *state.Room) {
 				m.Zoomed = !m.Zoomed
 				m.PreviousFocus = m.Focus
-				return nil
-			}},
+			})},
 		{ID: "view.event", Key: keymap.Bind("show the whole event", "enter"), Short: "details",
 			In:  []keymap.Zone{keymap.InEvents},
 			Why: needEvent, Run: showEvent},
@@ -62,33 +58,31 @@ func viewActions(all []panel.Panel) []state.Action {
 				return !a.Always
 			}),
 			Run: toggleAttention},
-		{ID: "view.pane", Key: keymap.Bind("show or hide the agent's terminal", "p"), In: global,
+		{ID: "view.pane", Key: keymap.Bind("show or hide the agent's terminal", "p"),
 			Run: togglePane},
 		{ID: "view.pane.place",
 			Key: keymap.Bind("put the agent's terminal next to or below the lists (wide screens)",
 				"P"),
-			In: global, Why: needSides,
-			Run: func(m *state.Room) []feed.Effect {
+			Why: needSides,
+			Run: noEffects(func(m *state.Room) {
 				m.Below, m.Hidden = !m.Below, false
-				return nil
-			}},
-		{ID: "view.redraw", Key: keymap.Bind("redraw the screen", "ctrl+l"), In: global,
+			})},
+		{ID: "view.redraw", Key: keymap.Bind("redraw the screen", "ctrl+l"),
 			Run: func(m *state.Room) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
 		{ID: "city.details",
 			Key: keymap.Bind("show details of the city: problems, configuration, controller", "c"),
-			In:  global,
 			Why: needCity, Run: showCity},
-		{ID: "city.suspend", Key: keymap.Bind("suspend the whole city, or resume it"), In: global,
+		{ID: "city.suspend", Key: keymap.Bind("suspend the whole city, or resume it"),
 			Risk: keymap.Confirmed, Why: state.NeedWritable,
 			Run: askSuspendCity},
 		{ID: "view.palette", Key: keymap.Bind("palette: find an action and run it", ":", "ctrl+p"),
-			Short: "palette", In: global,
-			Run: func(m *state.Room) []feed.Effect { openFinder(m, true); return nil }},
+			Short: "palette",
+			Run:   noEffects(func(m *state.Room) { openFinder(m, true) })},
 		{ID: "view.help", Key: keymap.Bind("help: all keys; / searches, enter runs", "?"),
-			Short: "help", In: global,
-			Run: func(m *state.Room) []feed.Effect { openFinder(m, false); return nil }},
+			Short: "help",
+			Run:   noEffects(func(m *state.Room) { openFinder(m, false) })},
 		{ID: state.BackID, Key: keymap.Bind("go back one step; does not quit", "esc"),
-			Short: "back", In: global, Run: back},
+			Short: "back", Run: back},
 	}
 }
 
@@ -114,7 +108,7 @@ func askSuspendCity(m *state.Room) []feed.Effect {
 				return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})
 			}})
 	}
-	askLive(m, func(m *state.Room) question {
+	return askLive(m, func(m *state.Room) question {
 		return question{title: "Suspend " + state.CityTitle(m, 50) + "?", verb: "suspend",
 			count: state.RunningAgents(m), of: "running agents",
 			body: []string{"All sessions stop, and no new ones start until the city is resumed."},
@@ -123,7 +117,6 @@ func askSuspendCity(m *state.Room) []feed.Effect {
 					[]city.Command{city.Suspend{}})
 			}}
 	})
-	return nil
 }
 
 func cycle(m *state.Room, n int) {
@@ -198,13 +191,12 @@ func askFilter(m *state.Room) []feed.Effect {
 			}
 		},
 		Done: func(text string) state.Task {
-			return func(m *state.Room) []feed.Effect {
+			return noEffects(func(m *state.Room) {
 				apply(text)
 				if _, _, shown, _ := list.Cursor(); shown > 0 && text != "" {
 					list.Prefer("")
 				}
-				return nil
-			}
+			})
 		},
 		Cancel: func() { apply("") },
 	}
@@ -257,7 +249,7 @@ func mouseActions() []state.Action {
 	return []state.Action{
 		{ID: "view.mouse",
 			Key: keymap.Bind("mouse: use it for clicks and scrolling, or return it to the terminal",
-				"M"), In: []keymap.Zone{keymap.Everywhere},
+				"M"),
 			Run: toggleMouse},
 	}
 }

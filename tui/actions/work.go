@@ -16,22 +16,21 @@ import (
 )
 
 func workActions() []state.Action {
-	w := []keymap.Zone{keymap.InWork}
-	return []state.Action{
+	return in([]state.Action{
 		{ID: "work.details", Key: keymap.Bind("show the whole bead", "enter"), Short: "details",
-			In: w, Why: needBead, Run: showBead},
-		{ID: "work.create", Key: keymap.Bind("add a bead", "n"), Short: "new", In: w,
+			Why: needBead, Run: showBead},
+		{ID: "work.create", Key: keymap.Bind("add a bead", "n"), Short: "new",
 			Why: state.NeedWritable, Run: askCreate},
-		{ID: "work.sling", Short: "sling", In: w, Why: needOpenBead, Run: askRecipientOf,
+		{ID: "work.sling", Short: "sling", Why: needOpenBead, Run: askRecipientOf,
 			Key: keymap.Bind("sling the bead to an agent or a pool, and notify it", "B")},
-		{ID: "work.finish", Key: keymap.Bind("close the bead", "X"), Short: "close", In: w,
+		{ID: "work.finish", Key: keymap.Bind("close the bead", "X"), Short: "close",
 			Risk: keymap.Confirmed, Why: needOpenBead, Run: askClose},
-		{ID: "work.agent", Key: keymap.Bind("go to the assigned agent", "."), In: w,
+		{ID: "work.agent", Key: keymap.Bind("go to the assigned agent", "."),
 			Why: needAssignee, Run: func(m *state.Room) []feed.Effect {
 				return runRequest(m, panel.Request{Select: m.Work.Agent()})
 			}},
-		{ID: "work.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: w, Run: refreshWork},
-	}
+		{ID: "work.refresh", Key: keymap.Bind("refresh", "ctrl+r"), Run: refreshWork},
+	}, keymap.InWork)
 }
 
 func bead(m *state.Room) *panel.WorkRow {
@@ -97,8 +96,7 @@ func askCreate(m *state.Room) []feed.Effect {
 }
 
 func askClose(m *state.Room) []feed.Effect {
-	askLive(m, aboutListed(m, m.Work.Targets(), state.FindBead, closeQuestion))
-	return nil
+	return askLive(m, aboutListed(m, m.Work.Targets(), state.FindBead, closeQuestion))
 }
 
 func closeQuestion(m *state.Room, rows []*panel.WorkRow) question {

@@ -14,6 +14,9 @@ func (r *Registry[H, E]) Add(more []Action[H, E]) {
 	r.byZone = map[Zone][]*Action[H, E]{}
 	for i := range r.Actions {
 		a := &r.Actions[i]
+		if a.In == nil {
+			a.In = []Zone{Everywhere}
+		}
 		for _, c := range a.In {
 			r.byZone[c] = append(r.byZone[c], a)
 		}

@@ -23,8 +23,9 @@ type Definition[R any, P named[R]] struct {
 	About
 	Rows func(e *Env) []R
 	// the default order first
-	Orders  func(now time.Time) []widget.SortKey[R]
-	Matches func(r P, t *widget.Term, now time.Time) bool // reports whether a row matches a term
+	Orders func(now time.Time) []widget.SortKey[R]
+	// reports whether a row matches a term of the filter
+	Matches func(r P, t *widget.Term, now time.Time) bool
 	Needs   func(r P, now time.Time) bool
 	// reports whether a row belongs to a panel that shows a subset
 	Belongs func(r P) bool

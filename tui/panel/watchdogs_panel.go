@@ -154,7 +154,9 @@ func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*Watchd
 			}},
 		nameColumn(c.name, func(r *WatchdogRow) string { return r.Shown }),
 		Column[*WatchdogRow]{Head: "watches", W: c.watches, Names: true,
-			Text: styled(themes.Text, func(r *WatchdogRow) string { return widget.Plain(r.watches) })},
+			Text: styled(themes.Text, func(r *WatchdogRow) string {
+				return widget.Plain(r.watches)
+			})},
 		Column[*WatchdogRow]{Head: "heartbeat", W: c.heart,
 			Text: func(r *WatchdogRow) (string, themes.Token) {
 				_, token := watchdogSign(e.Look, r.Status)
