@@ -81,18 +81,17 @@ func whyNotInPools(m *state.Room) string {
 }
 
 func needVerb(m *state.Room) string {
+	why := state.NeedWritable(m)
 	switch {
-	case state.NeedWritable(m) != "":
-		return state.NeedWritable(m)
+	case why != "":
 	case state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0:
 		return whyNotInPools(m)
 	case state.AgentVerbsUnavailable(m) && len(m.NamedAgents) == 0:
 		return WhyNotHere(m)
-	}
-	if len(state.Targets(m)) == 0 {
+	case len(state.Targets(m)) == 0:
 		return noAgent(m)
 	}
-	return ""
+	return why
 }
 
 func needSession(m *state.Room) string {
@@ -130,10 +129,9 @@ func noAgent(m *state.Room) string {
 }
 
 func needTerminal(m *state.Room) string {
-	r := state.SingleAgent(m)
+	r, why := state.SingleAgent(m), state.NeedWritable(m)
 	switch {
-	case state.NeedWritable(m) != "":
-		return state.NeedWritable(m)
+	case why != "":
 	case state.ActsOn(m, panel.KindPool):
 		return needMember(m)
 	case state.AgentVerbsUnavailable(m):
@@ -141,10 +139,13 @@ func needTerminal(m *state.Room) string {
 	case r == nil:
 		return noAgent(m)
 	case !r.Running:
-		return fmt.Sprintf("%s is %s and has no session%s", r.Shown, r.State.Is(),
-			releaseHint(m, r))
+		return noSession(m, r)
 	}
-	return ""
+	return why
+}
+
+func noSession(m *state.Room, r *panel.AgentRow) string {
+	return fmt.Sprintf("%s is %s and has no session%s", r.Shown, r.State.Is(), releaseHint(m, r))
 }
 
 func needHeld(m *state.Room) string {
@@ -192,7 +193,7 @@ func askRestart(m *state.Room) []feed.Effect {
 	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
 		return askRestartOf(m, state.Pool(m))
 	}
-	return askLive(m, aboutAgents(m, state.Targets(m), restartQuestion))
+	return askLive(m, about(m, state.Targets(m), m.Agents.Find, restartQuestion))
 }
 
 func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
@@ -243,7 +244,7 @@ func release(m *state.Room) []feed.Effect {
 }
 
 func askEnd(m *state.Room) []feed.Effect {
-	return askLive(m, aboutAgents(m, state.Targets(m), endQuestion))
+	return askLive(m, about(m, state.Targets(m), m.Agents.Find, endQuestion))
 }
 
 func endQuestion(m *state.Room, rows []*panel.AgentRow) question {

@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -38,31 +39,19 @@ func needAutomation(m *state.Room) string {
 }
 
 func needFire(m *state.Room) string {
-	if why := state.NeedWritable(m); why != "" {
-		return why
-	}
-	rows := state.AutomationTargets(m)
-	if len(rows) == 0 {
-		return needAutomation(m)
-	}
-	return palette.CannotFire(rows)
+	return cmp.Or(state.NeedWritable(m), needAutomation(m),
+		palette.CannotFire(state.AutomationTargets(m)))
 }
 
 func needRuns(m *state.Room) string {
-	if why := state.NeedWritable(m); why != "" {
-		return why
-	}
-	rows := state.AutomationTargets(m)
-	if len(rows) == 0 {
-		return needAutomation(m)
-	}
-	return palette.CannotStop(rows)
+	return cmp.Or(state.NeedWritable(m), needAutomation(m),
+		palette.CannotStop(state.AutomationTargets(m)))
 }
 
 func askEndRun(m *state.Room) []feed.Effect { return endRuns(m, state.AutomationTargets(m)) }
 
 func endRuns(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
-	return askLive(m, aboutAutomations(m, rows, endRunsQuestion))
+	return askLive(m, about(m, rows, m.Automations.Find, endRunsQuestion))
 }
 
 func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
@@ -75,7 +64,7 @@ func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
 		}
 	}
 	if len(names) == 0 {
-		return question{none: "nothing was done: the run has ended"}
+		return nothingDone("the run has ended")
 	}
 	what := strings.Join(names, ", ")
 	return question{title: "Stop the run of " + what + "?", verb: "stop",
@@ -84,7 +73,7 @@ func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
 			"not retried."},
 		do: func(m *state.Room) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
-			return state.SendCommands(m, "stopping the run of", what, commands)
+			return state.SendCommands(m, "stopping the run of", what, commands...)
 		}}
 }
 
@@ -93,11 +82,11 @@ func askFire(m *state.Room) []feed.Effect { return fire(m, state.AutomationTarge
 func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	switch q := fireQuestion(m, rows); {
 	case len(rows) > 1:
-		return askLive(m, aboutAutomations(m, rows, fireManyQuestion))
+		return askLive(m, about(m, rows, m.Automations.Find, fireManyQuestion))
 	case q.body == nil:
 		return askIfWanted(m, q)
 	}
-	return askLive(m, aboutAutomations(m, rows, fireQuestion))
+	return askLive(m, about(m, rows, m.Automations.Find, fireQuestion))
 }
 
 func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
@@ -117,7 +106,7 @@ func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 				m.Fired.Before = r.Last.ID
 			}
 			todo := state.SendCommands(m, "firing", r.Shown+" ("+r.Reason+")",
-				[]city.Command{city.Fire{Automation: r.Name, By: "operator"}})
+				city.Fire{Automation: r.Name, By: "operator"})
 			m.Fired.ID = m.Status.ID
 			return todo
 		}}
@@ -141,7 +130,7 @@ func fireManyQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 		body: []string{"Each will fire once now."},
 		do: func(m *state.Room) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
-			return state.SendCommands(m, "firing", what, commands)
+			return state.SendCommands(m, "firing", what, commands...)
 		}}
 	if closed > 0 {
 		q.body = []string{fmt.Sprintf("%d of them are not due (gate closed or blocked). Each "+

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"gcity/tui/feed"
-	"gcity/tui/panel"
 	"gcity/tui/state"
 	"gcity/tui/widget"
 )
@@ -23,7 +22,7 @@ type question struct {
 	of      string // plural noun: "running agents"
 	plan    bool   // the question shows a plan, so it is always asked
 	harms   bool
-	do      func(*state.Room) []feed.Effect
+	do      state.Task
 	stay    state.Task     // after "no" or a cancellation; may be nil
 	more    []state.Answer // after "yes"
 	none    string         // why there is nothing to ask about; "" = the question is valid
@@ -32,6 +31,8 @@ type question struct {
 	cursor   int
 	required string // must be typed before a destructive answer
 }
+
+func nothingDone(why string) question { return question{none: "nothing was done: " + why} }
 
 type builder func(*state.Room) question
 
@@ -116,13 +117,13 @@ func (q *question) choice(m *state.Room) *state.Choice {
 	return c
 }
 
-func about[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
+func about[R state.Row](m *state.Room, rows []R, find func(key string) R,
 	build func(*state.Room, []R) question) builder {
 	return aboutLeft(m, state.Remaining(rows, find), state.NoLonger, build)
 }
 
 // aboutListed is like about, for objects that can exist without being listed.
-func aboutListed[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
+func aboutListed[R state.Row](m *state.Room, rows []R, find func(key string) R,
 	build func(*state.Room, []R) question) builder {
 	return aboutLeft(m, state.Remaining(rows, find), state.NotListed, build)
 }
@@ -136,7 +137,7 @@ func aboutLeft[R any](m *state.Room, remaining func(*state.Room) ([]R, []string)
 		m.NamedAgents = named
 		left, gone := remaining(m)
 		if len(left) == 0 {
-			return question{none: "nothing was done: " + missing(gone)}
+			return nothingDone(missing(gone))
 		}
 		q := build(m, left)
 		if len(gone) > 0 {
@@ -144,19 +145,4 @@ func aboutLeft[R any](m *state.Room, remaining func(*state.Room) ([]R, []string)
 		}
 		return q
 	}
-}
-
-func aboutAgents(m *state.Room, rows []*panel.AgentRow,
-	build func(*state.Room, []*panel.AgentRow) question) builder {
-	return about(m, rows, state.FindAgent, build)
-}
-
-func aboutPools(m *state.Room, rows []*panel.PoolRow,
-	build func(*state.Room, []*panel.PoolRow) question) builder {
-	return about(m, rows, state.FindPool, build)
-}
-
-func aboutAutomations(m *state.Room, rows []*panel.AutomationRow,
-	build func(*state.Room, []*panel.AutomationRow) question) builder {
-	return about(m, rows, state.FindAutomation, build)
 }

@@ -129,7 +129,7 @@ func askStart(m *state.Room, c *fleet.City) []feed.Effect {
 
 func startQuestion(m *state.Room, c *fleet.City) question {
 	if !state.CanStart(m, c) {
-		return question{none: "nothing was done: " + c.DisplayName + " is no longer stopped"}
+		return nothingDone(c.DisplayName + " is no longer stopped")
 	}
 	to := feed.SwitchCity{Name: c.Info.Name, Path: c.Info.Path, Start: true}
 	stop := "It keeps running after you quit; `gcity stop` in that folder stops it."

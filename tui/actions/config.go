@@ -30,17 +30,15 @@ func HeldConfig(m *state.Room) *city.Held {
 }
 
 func needHeldConfig(m *state.Room) string {
-	if why := state.NeedWritable(m); why != "" {
-		return why
-	}
-	if HeldConfig(m) == nil {
+	why := state.NeedWritable(m)
+	if why == "" && HeldConfig(m) == nil {
 		return "no configuration is held"
 	}
-	return ""
+	return why
 }
 
 func reload(m *state.Room) []feed.Effect {
-	return state.SendCommands(m, "reloading", "the configuration", []city.Command{city.Reload{}})
+	return state.SendCommands(m, "reloading", "the configuration", city.Reload{})
 }
 
 // The answer applies only to the revision that was shown.
@@ -54,7 +52,7 @@ func askConfirm(m *state.Room) []feed.Effect {
 			return nil
 		}
 		return state.SendCommands(m, "confirming", "the configuration",
-			[]city.Command{city.Reload{Confirm: true, Revision: revision}})
+			city.Reload{Confirm: true, Revision: revision})
 	}
 	return ask(m, question{title: "Apply configuration " + widget.Plain(revision) + "?",
 		body: details.Held(m.Details(), h, 24), verb: "apply it",

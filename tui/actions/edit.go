@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"fmt"
 
 	"gcity/tui/feed"
@@ -23,10 +24,7 @@ func editActions() []state.Action {
 }
 
 func needEditableAgent(m *state.Room) string {
-	if why := needInspection(m); why != "" {
-		return why
-	}
-	return needEditable(m)
+	return cmp.Or(needInspection(m), needEditable(m))
 }
 
 func editOpenAgent(m *state.Room) []feed.Effect {

@@ -123,10 +123,7 @@ func needCityItself(m *state.Room) string {
 }
 
 func needRunningCity(m *state.Room) string {
-	if why := state.NeedWritable(m); why != "" {
-		return why
-	}
-	if why := needCityItself(m); why != "" {
+	if why := cmp.Or(state.NeedWritable(m), needCityItself(m)); why != "" {
 		return why
 	}
 	if c := state.ChosenCity(m); !c.Info.Running {
@@ -136,13 +133,11 @@ func needRunningCity(m *state.Room) string {
 }
 
 func needRegistrar(m *state.Room) string {
-	if why := state.NeedWritable(m); why != "" {
-		return why
-	}
-	if !m.Registrar {
+	why := state.NeedWritable(m)
+	if why == "" && !m.Registrar {
 		return describe.Fixed + "; use `gcity register`"
 	}
-	return ""
+	return why
 }
 
 // needSupervisor is checked before the user types a folder.
@@ -184,11 +179,12 @@ func sendToCity(m *state.Room, doing string, c *fleet.City, command city.Command
 func aboutCity(m *state.Room, c *fleet.City,
 	build func(m *state.Room, c *fleet.City) question) builder {
 	path := c.Info.Path
-	return aboutListed(m, []*fleet.City{c}, state.FindCity,
+	find := func(key string) *fleet.City { return state.FindCity(m, key) }
+	return aboutListed(m, []*fleet.City{c}, find,
 		func(m *state.Room, rows []*fleet.City) question {
 			if rows[0].Info.Path != path {
-				return question{none: "nothing was done: " + rows[0].DisplayName +
-					" is now the name of another city"}
+				return nothingDone(rows[0].DisplayName +
+					" is now the name of another city")
 			}
 			return build(m, rows[0])
 		})
@@ -200,10 +196,9 @@ func suspendCity(m *state.Room) []feed.Effect {
 	build := aboutCity(m, c, func(m *state.Room, c *fleet.City) question {
 		switch {
 		case !c.Info.Running:
-			return question{none: "nothing was done: " + c.DisplayName + " is not running"}
+			return nothingDone(c.DisplayName + " is not running")
 		case off == c.Summary.Suspended:
-			return question{none: "nothing was done: " +
-				palette.FlaggedAlready(c.DisplayName, off, off)}
+			return nothingDone(palette.FlaggedAlready(c.DisplayName, off, off))
 		case off:
 			return suspendCityQuestion(c)
 		}

@@ -173,11 +173,11 @@ func markUnread(m *state.Room) []feed.Effect {
 	m.Mail.SetRead(l.ID, false)
 	listMail(m)
 	return state.SendCommands(m, "marking", widget.Plain(l.ID)+" as unread",
-		[]city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
+		city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()})
 }
 
 func archive(m *state.Room, all []*panel.MailRow) []feed.Effect {
-	return askLiveIfWanted(m, aboutListed(m, all, state.FindMail, archiveQuestion))
+	return askLiveIfWanted(m, aboutListed(m, all, m.Mail.Find, archiveQuestion))
 }
 
 func archiveQuestion(m *state.Room, all []*panel.MailRow) question {

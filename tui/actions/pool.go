@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func needRestart(m *state.Room) string {
 }
 
 func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
-	return askLive(m, aboutPools(m, []*panel.PoolRow{p}, restartPoolQuestion))
+	return askLive(m, about(m, []*panel.PoolRow{p}, m.Pools.Find, restartPoolQuestion))
 }
 
 func restartPoolQuestion(m *state.Room, rows []*panel.PoolRow) question {
@@ -97,7 +98,7 @@ func restartPoolQuestion(m *state.Room, rows []*panel.PoolRow) question {
 func restartOf(name string, rolling bool) state.Task {
 	return func(m *state.Room) []feed.Effect {
 		return state.SendCommands(m, "restarting", "pool "+widget.Plain(name),
-			[]city.Command{city.RestartPool{Pool: name, Rolling: rolling}})
+			city.RestartPool{Pool: name, Rolling: rolling})
 	}
 }
 
@@ -148,7 +149,7 @@ func needCheck(m *state.Room) string {
 
 func checkOf(m *state.Room, name string) []feed.Effect {
 	return state.SendCommands(m, "checking", "pool "+widget.Plain(name),
-		[]city.Command{city.CheckPool{Pool: name}})
+		city.CheckPool{Pool: name})
 }
 
 func needPool(m *state.Room) string {
@@ -159,10 +160,7 @@ func needPool(m *state.Room) string {
 }
 
 func needPoolVerb(m *state.Room) string {
-	if state.NeedWritable(m) != "" {
-		return state.NeedWritable(m)
-	}
-	return needPool(m)
+	return cmp.Or(state.NeedWritable(m), needPool(m))
 }
 
 func needLess(m *state.Room) string {
@@ -221,7 +219,7 @@ func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 	do := func(m *state.Room) []feed.Effect {
 		todo := state.SendCommands(m, "scaling",
 			fmt.Sprintf("pool %s to %d", widget.Plain(name), size),
-			[]city.Command{city.Scale{Pool: name, Size: size}})
+			city.Scale{Pool: name, Size: size})
 		m.Scaled = state.Scaling{Pool: name, Size: size, At: m.Now}
 		return todo
 	}
@@ -233,7 +231,7 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	name, size := p.Name, details.AutoSize(p)
 	do := func(m *state.Room) []feed.Effect {
 		todo := state.SendCommands(m, "resetting", "pool "+widget.Plain(name)+
-			" to its check's size", []city.Command{city.Scale{Pool: name, Auto: true}})
+			" to its check's size", city.Scale{Pool: name, Auto: true})
 		m.Scaled = state.Scaling{}
 		return todo
 	}
@@ -245,7 +243,7 @@ func askLeaving(m *state.Room, q question, p *panel.PoolRow, size int) []feed.Ef
 	if len(details.PredictLeaving(m.Details(), p.Name, size)) == 0 {
 		return askIfWanted(m, q)
 	}
-	return askLive(m, aboutPools(m, []*panel.PoolRow{p}, func(m *state.Room,
+	return askLive(m, about(m, []*panel.PoolRow{p}, m.Pools.Find, func(m *state.Room,
 		rows []*panel.PoolRow) question {
 		q, leaving := q, details.PredictLeaving(m.Details(), rows[0].Name, size)
 		if len(leaving) == 0 {

@@ -58,8 +58,7 @@ func needRunning(m *state.Room) string {
 		return why
 	}
 	if able, unable := textRecipients(m); len(able) == 0 {
-		return fmt.Sprintf("%s is %s and has no session%s", unable[0].Shown,
-			unable[0].State.Is(), releaseHint(m, unable[0]))
+		return noSession(m, unable[0])
 	}
 	return ""
 }
@@ -146,7 +145,7 @@ func sendComposed(m *state.Room) []feed.Effect {
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
-	build := aboutAgents(m, rows, func(m *state.Room, rows []*panel.AgentRow) question {
+	build := about(m, rows, m.Agents.Find, func(m *state.Room, rows []*panel.AgentRow) question {
 		return question{title: "Send to " + state.TargetNames(m, rows) + "?",
 			targets: state.TargetLines(m, rows), verb: "send", count: len(rows), of: "agents",
 			harms: len(rows) >= manyTargets,
@@ -235,7 +234,7 @@ func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	}
 }
 
-func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Effect {
+func fromDetails(do state.Task) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
 		name := m.Dialogs.Inspection().Name
 		m.Dialogs.CloseIn(keymap.InReader)
@@ -263,7 +262,7 @@ func unsendQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 		do: func(m *state.Room) []feed.Effect {
 			state.Unmark(m, commands)
 			state.ExpectUnsent(m, commands)
-			return state.SendCommands(m, "canceling", what, commands)
+			return state.SendCommands(m, "canceling", what, commands...)
 		}}
 }
 
@@ -297,7 +296,7 @@ func sendNowQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 			}
 			what := state.TargetNames(m, rows)
 			state.Unmark(m, commands)
-			todo := state.SendCommands(m, "sending to", what, commands)
+			todo := state.SendCommands(m, "sending to", what, commands...)
 			for i, e := range todo {
 				if p, ok := e.(feed.SendCommands); ok {
 					p.Prerequisites = first

@@ -110,12 +110,12 @@ func slingQuestion(m *state.Room, b beads.Bead, to string) builder {
 		id, recipient := widget.Plain(b.ID), widget.Plain(to)
 		switch {
 		case listed && row == nil:
-			return question{none: "nothing was done: " + state.NotListed([]string{id})}
+			return nothingDone(state.NotListed([]string{id}))
 		case b.Status == beads.StatusClosed:
-			return question{none: "nothing was done: " + id + " is already closed"}
+			return nothingDone(id + " is already closed")
 		case m.Agents.Find(to) == nil &&
 			m.Pools.Find(strings.TrimPrefix(to, mail.PoolPrefix)) == nil:
-			return question{none: "nothing was done: " + state.NoLonger([]string{recipient})}
+			return nothingDone(state.NoLonger([]string{recipient}))
 		}
 		r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
 		what := id + " to " + recipient

@@ -20,7 +20,7 @@ func setSuspended(m *state.Room, doing string, all []details.Suspendable,
 	}
 	what := nameAll(m, all)
 	state.Unmark(m, commands)
-	return state.SendCommands(m, doing, what, commands)
+	return state.SendCommands(m, doing, what, commands...)
 }
 
 func nameAll(m *state.Room, all []details.Suspendable) string {
@@ -45,11 +45,8 @@ func resumeAll(m *state.Room, all []details.Suspendable) []feed.Effect {
 }
 
 func needSuspend(m *state.Room) string {
-	switch {
-	case state.NeedWritable(m) != "":
-		return state.NeedWritable(m)
-	case state.ActsOn(m, panel.KindPool):
-		return needPool(m)
+	if state.ActsOn(m, panel.KindPool) {
+		return needPoolVerb(m)
 	}
 	return needVerb(m)
 }
@@ -75,14 +72,14 @@ func askSuspend(m *state.Room) []feed.Effect {
 	case len(on) == 0:
 		return askResumeParent(m, all[0])
 	}
-	return askLive(m, aboutAgents(m, rows, suspendQuestion))
+	return askLive(m, about(m, rows, m.Agents.Find, suspendQuestion))
 }
 
 func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	all := details.Suspendables(&m.Lists, rows)
 	on, _ := details.SplitBySuspended(all)
 	if len(on) == 0 {
-		return question{none: "nothing was done: " + nameAll(m, all) + " already suspended"}
+		return nothingDone(nameAll(m, all) + " already suspended")
 	}
 	n, of := details.Suspends(&m.Lists, on)
 	q := question{title: "Suspend " + nameAll(m, on) + "?", verb: "suspend", count: n, of: of,
@@ -121,7 +118,7 @@ func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 	case len(on) == 0:
 		return askResumeParent(m, all[0])
 	}
-	return askLive(m, aboutPools(m, rows, suspendPoolsQuestion))
+	return askLive(m, about(m, rows, m.Pools.Find, suspendPoolsQuestion))
 }
 
 func suspendablePools(rows []*panel.PoolRow) []details.Suspendable {
@@ -136,7 +133,7 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	all := suspendablePools(rows)
 	on, _ := details.SplitBySuspended(all)
 	if len(on) == 0 {
-		return question{none: "nothing was done: " + nameAll(m, all) + " already suspended"}
+		return nothingDone(nameAll(m, all) + " already suspended")
 	}
 	ending := details.StoppingSessions(&m.Lists, on)
 	n, of := details.Suspends(&m.Lists, on)
@@ -165,13 +162,13 @@ func askResumeParent(m *state.Room, s details.Suspendable) []feed.Effect {
 			return q
 		}
 		if m.Snap != nil && !m.Snap.Suspended {
-			return question{none: "nothing was done: " + state.CityTitle(m, 50) +
-				" is not suspended"}
+			return nothingDone(state.CityTitle(m, 50) +
+				" is not suspended")
 		}
 		return question{verb: "resume", title: "Resume " + state.CityTitle(m, 50) + "?",
 			body: []string{shown + " is suspended with the city. Yes resumes the whole city."},
 			do: func(m *state.Room) []feed.Effect {
-				return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})
+				return state.SendCommands(m, "resuming", "the city", city.Resume{})
 			}}
 	})
 }

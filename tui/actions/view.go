@@ -105,7 +105,7 @@ func askSuspendCity(m *state.Room) []feed.Effect {
 		return askIfWanted(m, question{verb: "resume",
 			title: "Resume " + state.CityTitle(m, 50) + "?",
 			do: func(m *state.Room) []feed.Effect {
-				return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})
+				return state.SendCommands(m, "resuming", "the city", city.Resume{})
 			}})
 	}
 	return askLive(m, func(m *state.Room) question {
@@ -114,7 +114,7 @@ func askSuspendCity(m *state.Room) []feed.Effect {
 			body: []string{"All sessions stop, and no new ones start until the city is resumed."},
 			do: func(m *state.Room) []feed.Effect {
 				return state.SendCommands(m, "suspending", "the city",
-					[]city.Command{city.Suspend{}})
+					city.Suspend{})
 			}}
 	})
 }

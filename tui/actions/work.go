@@ -88,7 +88,7 @@ func askCreate(m *state.Room) []feed.Effect {
 					return nil
 				}
 				return state.SendCommands(m, "adding", widget.Plain(b.Title),
-					[]city.Command{city.CreateBead{Bead: b}})
+					city.CreateBead{Bead: b})
 			}
 		},
 	})
@@ -96,7 +96,7 @@ func askCreate(m *state.Room) []feed.Effect {
 }
 
 func askClose(m *state.Room) []feed.Effect {
-	return askLive(m, aboutListed(m, m.Work.Targets(), state.FindBead, closeQuestion))
+	return askLive(m, aboutListed(m, m.Work.Targets(), m.Work.Find, closeQuestion))
 }
 
 func closeQuestion(m *state.Room, rows []*panel.WorkRow) question {
@@ -108,7 +108,7 @@ func closeQuestion(m *state.Room, rows []*panel.WorkRow) question {
 		if len(rows) > 1 {
 			is = " are"
 		}
-		return question{none: "nothing was done: " + m.Work.Names(rows) + is + " already closed"}
+		return nothingDone(m.Work.Names(rows) + is + " already closed")
 	}
 	parts := 0
 	commands := make([]city.Command, len(open))
@@ -136,7 +136,7 @@ func closeQuestion(m *state.Room, rows []*panel.WorkRow) question {
 	return question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
 		count: len(open), of: "beads", do: func(m *state.Room) []feed.Effect {
 			m.Work.Marks = map[string]bool{}
-			return state.SendCommands(m, "closing", what, commands)
+			return state.SendCommands(m, "closing", what, commands...)
 		}}
 }
 

@@ -87,7 +87,7 @@ func CancelDeparture(m *Room) []feed.Effect {
 	}
 	return SendCommands(m, "not quitting, and canceling the drain of",
 		details.TargetNames(rows, false),
-		commands)
+		commands...)
 }
 
 // DepartureText returns a description of the progress of a departure, or "".
@@ -121,7 +121,7 @@ func DrainAndLeave(m *Room, rows []*panel.AgentRow) []feed.Effect {
 	}
 	var todo []feed.Effect
 	if len(commands) > 0 {
-		todo = SendCommands(m, "draining", widget.Count(len(commands), "agent"), commands)
+		todo = SendCommands(m, "draining", widget.Count(len(commands), "agent"), commands...)
 		m.Undo = Undo{} // no undo is needed, because esc cancels the drains
 		d.ID = m.Status.ID
 	}

@@ -178,7 +178,7 @@ func RunUndo(m *Room) []feed.Effect {
 	}
 	m.Scaled = Scaling{}
 	possible, _ := u.Possible(m)
-	todo := SendCommands(m, "undoing:", u.What, possible)
+	todo := SendCommands(m, "undoing:", u.What, possible...)
 	if u.Then != nil {
 		u.Then(m)
 	}
