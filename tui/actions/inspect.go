@@ -61,7 +61,7 @@ func showAgent(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: r.Shown, About: state.AgentText{Inspection: d},
 		Lines: func(w int) []string {
 			return widget.WrapAll(append(details.Agent(m.Details(), d, w),
-				details.MoreDetails(m.Details(), d, w)...), w)
+				details.MoreDetails(m.Details(), d)...), w)
 		}})
 	state.RequestInspection(m, d)
 	return nil
