@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -185,19 +186,18 @@ func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 
 // Decisions returns one line per decision, newest first.
 func Decisions(e *Env, all []city.Decision) []string {
-	lines := []string{"", e.Look.Paint(themes.Title, "Last decisions")}
+	p := widget.Page{Styles: e.Look}
+	p.Heading("Last decisions")
 	if len(all) == 0 {
-		return append(lines, e.Look.Paint(themes.Dim, "None yet."))
+		p.Dim("None yet.")
 	}
 	room := 0
 	for i := range all {
 		room = max(room, widget.Width(widget.Clock(all[i].At, e.Now)))
 	}
-	for i := len(all) - 1; i >= 0; i-- {
-		d := &all[i]
-		lines = append(lines, e.Look.Paint(themes.Dim,
-			widget.Fit(widget.Clock(d.At, e.Now), room, ""))+"  "+
-			widget.Fit(widget.Plain(d.What), 10, "")+"  "+widget.Plain(d.Why))
+	for _, d := range slices.Backward(all) {
+		p.Add(p.Paint(themes.Dim, widget.Fit(widget.Clock(d.At, e.Now), room, "")) + "  " +
+			widget.Fit(widget.Plain(d.What), 10, "") + "  " + widget.Plain(d.Why))
 	}
-	return lines
+	return p.Lines
 }

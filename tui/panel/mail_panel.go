@@ -316,21 +316,19 @@ func (k *Mail) summary(e *Env, r *MailRow, w int) []string {
 
 // MailDetails returns the details of a message.
 func MailDetails(e *Env, m *mail.Message) []string {
-	lines := []string{
-		e.Look.Field("from", widget.Plain(m.From)),
-		e.Look.Field("to", widget.Plain(m.To)),
-		e.Look.Field("subject", e.Look.Paint(themes.Title, widget.Plain(m.Subject))),
-		e.Look.Field("sent", widget.Clock(m.Sent, e.Now)+", "+widget.Age(e.Now.Sub(m.Sent))+" ago"),
-	}
-	if m.ReplyTo != "" {
-		lines = append(lines, e.Look.Field("reply to", widget.Plain(m.ReplyTo)))
-	}
-	lines = append(lines, "")
+	p := widget.Page{Styles: e.Look}
+	p.Show("from", widget.Plain(m.From))
+	p.Show("to", widget.Plain(m.To))
+	p.Show("subject", p.Paint(themes.Title, widget.Plain(m.Subject)))
+	p.Show("sent", widget.Clock(m.Sent, e.Now)+", "+widget.Age(e.Now.Sub(m.Sent))+" ago")
+	p.ShowKnown("reply to", widget.Plain(m.ReplyTo))
+	p.Add("")
 	if strings.TrimSpace(m.Text) == "" {
-		return append(lines, e.Look.Paint(themes.Dim, "The message has no text."))
+		p.Dim("The message has no text.")
+		return p.Lines
 	}
 	for part := range strings.SplitSeq(m.Text, "\n") {
-		lines = append(lines, widget.Plain(part))
+		p.Add(widget.Plain(part))
 	}
-	return lines
+	return p.Lines
 }

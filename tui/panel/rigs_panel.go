@@ -220,20 +220,19 @@ func (g *Rigs) show(*Env) []Request {
 
 func (g *Rigs) details(e *Env, r *RigRow) []string {
 	sign, token := rigSign(e.Look, r.State)
-	lines := []string{
-		e.Look.Field("state", e.Look.Paint(token, sign+" "+string(r.State))),
-		e.Look.Field("path", r.Path),
-	}
+	p := widget.Page{Styles: e.Look}
+	p.Show("state", p.Paint(token, sign+" "+string(r.State)))
+	p.Show("path", r.Path)
 	if r.Problem != "" {
-		lines = append(lines, e.Look.Field("problem", e.Look.Paint(themes.Bad, r.Problem)))
+		p.Show("problem", p.Paint(themes.Bad, r.Problem))
 	}
-	lines = append(lines,
-		e.Look.Field("prefix", r.Prefix+" (for bead IDs)"),
-		e.Look.Field("agents", r.AgentsText()),
-		e.Look.Field("work", r.WorkText()),
-		e.Look.Field("declared", r.Source), "",
-		e.Look.Paint(themes.Title, "Agents"))
-	return append(lines, AgentLines(e, g.members(r))...)
+	p.Show("prefix", r.Prefix+" (for bead IDs)")
+	p.Show("agents", r.AgentsText())
+	p.Show("work", r.WorkText())
+	p.Show("declared", r.Source)
+	p.Heading("Agents")
+	p.Add(AgentLines(e, g.members(r))...)
+	return p.Lines
 }
 
 // AgentLines returns one line per agent.

@@ -2,6 +2,7 @@ package panel
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -246,43 +247,32 @@ func (k *Work) summary(e *Env, r *WorkRow, w int) []string {
 
 // Details returns everything that is known about a bead.
 func (r *WorkRow) Details(e *Env) []string {
-	b := &r.Bead
+	b, p := &r.Bead, widget.Page{Styles: e.Look}
 	sign, token := workSign(e.Look, r.State)
-	lines := []string{
-		e.Look.Field("title", r.Shown),
-		e.Look.Field("state", e.Look.Paint(token, sign+" "+string(r.State))),
-		e.Look.Field("assignee", r.owner),
-		e.Look.Field("priority", b.Priority.String()),
-		e.Look.Field("type", widget.Plain(b.Type)),
-		e.Look.Field("created", widget.Clock(b.CreatedAt, e.Now)),
-		e.Look.Field("changed", widget.Clock(b.UpdatedAt, e.Now)),
-	}
-	closed := ""
+	p.Show("title", r.Shown)
+	p.Show("state", p.Paint(token, sign+" "+string(r.State)))
+	p.Show("assignee", r.owner)
+	p.Show("priority", b.Priority.String())
+	p.Show("type", widget.Plain(b.Type))
+	p.Show("created", widget.Clock(b.CreatedAt, e.Now))
+	p.Show("changed", widget.Clock(b.UpdatedAt, e.Now))
 	if b.ClosedAt != nil {
-		closed = widget.Clock(*b.ClosedAt, e.Now)
+		p.Show("closed", widget.Clock(*b.ClosedAt, e.Now))
 	}
-	for _, f := range []struct{ name, text string }{
-		{"closed", closed}, {"awaits", r.Gate}, {"rig", r.Rig}, {"part of", b.ParentID},
-		{"formula", b.Ref}, {"needs", strings.Join(b.Needs, ", ")},
-		{"labels", strings.Join(b.Labels, ", ")},
-	} {
-		if f.text != "" {
-			lines = append(lines, e.Look.Field(f.name, widget.Plain(f.text)))
-		}
-	}
-	keys := make([]string, 0, len(b.Metadata))
-	for key := range b.Metadata {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		lines = append(lines, e.Look.Field(widget.Plain(key), widget.Plain(b.Metadata[key])))
+	p.ShowKnown("awaits", widget.Plain(r.Gate))
+	p.ShowKnown("rig", widget.Plain(r.Rig))
+	p.ShowKnown("part of", widget.Plain(b.ParentID))
+	p.ShowKnown("formula", widget.Plain(b.Ref))
+	p.ShowKnown("needs", widget.Plain(strings.Join(b.Needs, ", ")))
+	p.ShowKnown("labels", widget.Plain(strings.Join(b.Labels, ", ")))
+	for _, key := range slices.Sorted(maps.Keys(b.Metadata)) {
+		p.Show(widget.Plain(key), widget.Plain(b.Metadata[key]))
 	}
 	if b.Description != "" {
-		lines = append(lines, "")
+		p.Add("")
 		for text := range strings.SplitSeq(b.Description, "\n") {
-			lines = append(lines, widget.Plain(text))
+			p.Add(widget.Plain(text))
 		}
 	}
-	return lines
+	return p.Lines
 }
