@@ -28,7 +28,7 @@ func agentActions() []state.Action {
 			Short: "attach",
 			Why:   needTerminal, Run: attachSelected},
 		{ID: "agent.send", Key: keymap.Bind("send text to the agent", "i"), Short: "send",
-			Why: needRunning, Run: askSend},
+			Why: needRunning, Run: noEffects(askSend)},
 		{ID: state.ReleaseID,
 			Key: keymap.Bind("release or undo: end quarantine, backoff or drain, or undo an "+
 				"action", "u"),

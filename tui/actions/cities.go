@@ -66,7 +66,7 @@ func cityItems(m *state.Room) []state.Item {
 			mark = m.Look.Glyphs.Here + " "
 		}
 		item := state.Item{
-			Title: mark + widget.FitName(c.DisplayName, name, m.Look.Glyphs.More) + "  " + h.Sign +
+			Title: mark + m.Look.FitName(c.DisplayName, name) + "  " + h.Sign +
 				" " +
 				widget.Fit(h.Word, 9, "") + "  " + c.Counts(),
 			Label: c.DisplayName, Line: c.Info.Path, Note: c.Why(m.Now), Whole: true,
@@ -119,7 +119,7 @@ func ExplainDirectory(m *state.Room) []feed.Effect {
 		about = state.NoCities{}
 	}
 	openReader(m, &state.Reader{Title: "Other cities", About: about,
-		Lines: func(w int) []string { return widget.WrapAll(state.NoDirectory(m), w) }})
+		Lines: func(int) []string { return state.NoDirectory(m) }})
 	return nil
 }
 

@@ -95,7 +95,7 @@ func promptActions() []state.Action {
 				return m.RunTasks(p.Step(func() { m.Dialogs.Close(p) }))
 			}},
 		{ID: "prompt.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"),
-			Run: leavePrompt},
+			Run: noEffects(leavePrompt)},
 	}, keymap.InPrompt)
 }
 
@@ -111,7 +111,6 @@ func submitPrompt(m *state.Room) []feed.Effect {
 	return m.RunTasks(m.Dialogs.Prompt().Submit(func() { m.Dialogs.CloseIn(keymap.InPrompt) }))
 }
 
-func leavePrompt(m *state.Room) []feed.Effect {
+func leavePrompt(m *state.Room) {
 	m.Dialogs.Prompt().Leave(func() { m.Dialogs.CloseIn(keymap.InPrompt) })
-	return nil
 }

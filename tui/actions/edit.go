@@ -126,8 +126,8 @@ func askApply(m *state.Room, e feed.Edited, again, drop state.Answer) {
 			Do: func(m *state.Room) []feed.Effect {
 				m.Checked = &e // ask again when the reader is closed
 				openReader(m, &state.Reader{Title: "What the edited configuration changes",
-					Lines: func(w int) []string {
-						return widget.WrapAll(e.Plan.Lines(&m.Look, true), w)
+					Lines: func(int) []string {
+						return e.Plan.Lines(&m.Look, true)
 					}})
 				return nil
 			}}

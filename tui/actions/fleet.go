@@ -34,7 +34,8 @@ func fleetActions() []state.Action {
 			"@"), Short: "back", Run: returnToCity},
 		{ID: "fleet.next", Key: keymap.Bind("go to the agents that need attention, or back "+
 			"to the cities",
-			"tab", "shift+tab"), Short: "agents", Why: needAttention, Run: switchFleetList},
+			"tab", "shift+tab"), Short: "agents", Why: needAttention,
+			Run: noEffects(switchFleetList)},
 		{ID: "fleet.suspend", Key: keymap.Bind("suspend the whole city, or resume it", "s"),
 			Short: "suspend", Risk: keymap.Confirmed, Why: needRunningCity,
 			Run: suspendCity},
@@ -58,11 +59,11 @@ func fleetActions() []state.Action {
 		{ID: "fleet.mouse",
 			Key: keymap.Bind("switch the mouse between this room and selecting text",
 				"M"),
-			Run: toggleMouse},
+			Run: noEffects(toggleMouse)},
 		{ID: "fleet.redraw", Key: keymap.Bind("redraw the screen", "ctrl+l"),
 			Run: func(*state.Room) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
 		{ID: "fleet.verbs", Key: keymap.Bind("find one of these actions and run it", "?", ":", "x",
-			"ctrl+p"), Short: "help", Run: fleetMenu},
+			"ctrl+p"), Short: "help", Run: noEffects(fleetMenu)},
 		{ID: "fleet.quit", Key: keymap.Bind("quit; all cities keep running", "q", "ctrl+c"),
 			Short: "quit", Run: AskQuit},
 	}, keymap.InFleet), fleetMoves())
@@ -97,10 +98,9 @@ func needAttention(m *state.Room) string {
 	return ""
 }
 
-func switchFleetList(m *state.Room) []feed.Effect {
+func switchFleetList(m *state.Room) {
 	m.OnNeeds = !m.OnNeeds && len(state.AllNeeds(m)) > 0
 	state.MoveNeeds(m, 0)
-	return nil
 }
 
 func needCityRow(m *state.Room) string {
@@ -290,7 +290,7 @@ func filterCities(m *state.Room) []feed.Effect {
 	return nil
 }
 
-func fleetMenu(m *state.Room) []feed.Effect {
+func fleetMenu(m *state.Room) {
 	f := &state.Finder{Title: "All cities", EmptyText: "No action matches.", Reasons: true}
 	for _, a := range m.Keys.ActionsIn(keymap.InFleet) {
 		if a.ID != "fleet.verbs" && !Unseen(m, a) {
@@ -305,7 +305,6 @@ func fleetMenu(m *state.Room) []feed.Effect {
 		}
 	}
 	openFinderOf(m, f)
-	return nil
 }
 
 // In a program for all cities, returnToCity opens the city under the cursor.
@@ -338,8 +337,8 @@ func backInFleet(m *state.Room) []feed.Effect {
 func showOtherCity(m *state.Room) []feed.Effect {
 	c := *state.ChosenCity(m)
 	openReader(m, &state.Reader{Title: c.DisplayName,
-		Lines: func(w int) []string {
-			return widget.WrapAll(m.Fleet.Details(&c, state.RunnerText(m, &c), &m.Look, m.Now), w)
+		Lines: func(int) []string {
+			return m.Fleet.Details(&c, state.RunnerText(m, &c), &m.Look, m.Now)
 		}})
 	return nil
 }

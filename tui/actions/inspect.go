@@ -60,8 +60,8 @@ func showAgent(m *state.Room) []feed.Effect {
 	d := &details.Inspection{Name: r.Name}
 	openReader(m, &state.Reader{Title: r.Shown, About: state.AgentText{Inspection: d},
 		Lines: func(w int) []string {
-			return widget.WrapAll(append(details.Agent(m.Details(), d, w),
-				details.MoreDetails(m.Details(), d)...), w)
+			return append(details.Agent(m.Details(), d, w),
+				details.MoreDetails(m.Details(), d)...)
 		}})
 	state.RequestInspection(m, d)
 	return nil
@@ -129,7 +129,7 @@ func showText(m *state.Room, what string, about state.AgentText,
 	}
 	about.Inspection = d
 	openPage(m, &state.Reader{Title: what + " of " + r.Shown, About: about,
-		Lines: func(w int) []string { return widget.WrapAll(text(d, w), w) }})
+		Lines: func(w int) []string { return text(d, w) }})
 	if d.About == nil && d.RequestID == 0 {
 		state.RequestInspection(m, d)
 	}
@@ -137,7 +137,7 @@ func showText(m *state.Room, what string, about state.AgentText,
 }
 
 func openPage(m *state.Room, r *state.Reader) {
-	r.Hints = func() []string { return readerKeys(m) }
+	r = withKeys(m, r)
 	t, ok := m.Dialogs.Subject().(state.AgentText)
 	switch {
 	case ok && !t.Crashes && !t.Prompt:

@@ -40,7 +40,7 @@ func mailActions() []state.Action {
 		{ID: "mail.unread", Key: keymap.Bind("mark as unread, or undo archiving", "u"),
 			Short: "unread", Why: needUnread, Run: markUnread},
 		{ID: "mail.others", Key: keymap.Bind("show all mail, or only mail for people", "t"),
-			Short: "all mail", Run: toggleOthers},
+			Short: "all mail", Run: noEffects(toggleOthers)},
 		{ID: "mail.agent", Key: keymap.Bind("go to the agent that sent or received "+
 			"the message", "."),
 			Why: needMailAgent, Run: func(m *state.Room) []feed.Effect {
@@ -131,10 +131,9 @@ func fromOpenMail(do func(*state.Room, mail.Message) []feed.Effect) func(
 	}
 }
 
-func toggleOthers(m *state.Room) []feed.Effect {
+func toggleOthers(m *state.Room) {
 	m.Mail.Others = !m.Mail.Others
 	m.Refill()
-	return nil
 }
 
 func listMail(m *state.Room) {
@@ -150,7 +149,7 @@ func openMail(m *state.Room) []feed.Effect {
 	}
 	own := l.Message
 	openReader(m, &state.Reader{Title: widget.Plain(own.ID), About: &own,
-		Lines: func(w int) []string { return widget.WrapAll(panel.MailDetails(m.Env(), &own), w) }})
+		Lines: func(int) []string { return panel.MailDetails(m.Env(), &own) }})
 	if own.Read || m.Mode == state.ReadOnly || m.Snap == nil || !m.Snap.IsUserAddress(own.To) {
 		return nil
 	}

@@ -39,7 +39,7 @@ func peekActions() []state.Action {
 			Run: noEffects(func(m *state.Room) { nextHit(m, -1) })},
 		{ID: "peek.follow", Key: keymap.Bind("follow again, or freeze the view", "F"),
 			Short: "follow", Why: needOutput,
-			Run: freezeOrFollow},
+			Run: noEffects(freezeOrFollow)},
 		{ID: "peek.mark",
 			Key: keymap.Bind("mark the end of the output with the time, or remove the mark",
 				"m"), Short: "mark",
@@ -215,17 +215,16 @@ func nextHit(m *state.Room, n int) {
 	p.Reveal(w, h)
 }
 
-func freezeOrFollow(m *state.Room) []feed.Effect {
+func freezeOrFollow(m *state.Room) {
 	p := &m.Peek
 	if p.Frozen() || p.YChosen {
 		p.Follow()
-		return nil
+		return
 	}
 	w, h := state.PaneRoom(m)
 	s := p.All()
 	p.Freeze(s)
 	p.Top = p.LastTop(s.Lines, w, h)
-	return nil
 }
 
 func markOutput(m *state.Room) []feed.Effect {

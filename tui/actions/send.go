@@ -74,7 +74,7 @@ func textRecipients(m *state.Room) (able, unable []*panel.AgentRow) {
 	return able, unable
 }
 
-func askSend(m *state.Room) []feed.Effect {
+func askSend(m *state.Room) {
 	rows, unable := textRecipients(m)
 	to := make([]string, len(rows))
 	for i, r := range rows {
@@ -89,7 +89,6 @@ func askSend(m *state.Room) []feed.Effect {
 		c.Problem = fmt.Sprintf("not included because they cannot receive text: %s",
 			details.ListRows(unable))
 	}
-	return nil
 }
 
 func openComposer(m *state.Room, c *state.Composer, begun state.Unsent) *state.Composer {
@@ -150,7 +149,7 @@ func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 			targets: state.TargetLines(m, rows), verb: "send", count: len(rows), of: "agents",
 			harms: len(rows) >= manyTargets,
 			body: []string{
-				fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.Look.Glyphs.More)),
+				fmt.Sprintf("%q", m.Look.Cut(widget.Plain(first), 60)),
 				widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))},
 			do: func(m *state.Room) []feed.Effect {
 				agreed(m)

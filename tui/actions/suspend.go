@@ -64,15 +64,20 @@ func askSuspend(m *state.Room) []feed.Effect {
 		return askSuspendPools(m, m.Pools.Targets())
 	}
 	rows := state.Targets(m)
-	all := details.Suspendables(&m.Lists, rows)
+	return askSuspendAll(m, details.Suspendables(&m.Lists, rows),
+		about(m, rows, m.Agents.Find, suspendQuestion))
+}
+
+// askSuspendAll suspends what is not suspended yet. If all is suspended, it resumes it.
+func askSuspendAll(m *state.Room, all []details.Suspendable, suspend builder) []feed.Effect {
 	on, off := details.SplitBySuspended(all)
 	switch {
-	case len(on) == 0 && len(off) > 0:
+	case len(on) > 0:
+		return askLive(m, suspend)
+	case len(off) > 0:
 		return resumeAll(m, off)
-	case len(on) == 0:
-		return askResumeParent(m, all[0])
 	}
-	return askLive(m, about(m, rows, m.Agents.Find, suspendQuestion))
+	return askResumeParent(m, all[0])
 }
 
 func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
@@ -110,15 +115,8 @@ func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
 }
 
 func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
-	all := suspendablePools(rows)
-	on, off := details.SplitBySuspended(all)
-	switch {
-	case len(on) == 0 && len(off) > 0:
-		return resumeAll(m, off)
-	case len(on) == 0:
-		return askResumeParent(m, all[0])
-	}
-	return askLive(m, about(m, rows, m.Pools.Find, suspendPoolsQuestion))
+	return askSuspendAll(m, suspendablePools(rows),
+		about(m, rows, m.Pools.Find, suspendPoolsQuestion))
 }
 
 func suspendablePools(rows []*panel.PoolRow) []details.Suspendable {

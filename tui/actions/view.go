@@ -57,9 +57,9 @@ func viewActions(all []panel.Panel) []state.Action {
 			Short: "attention", In: panel.ZonesOf(all, func(a *panel.About) bool {
 				return !a.Always
 			}),
-			Run: toggleAttention},
+			Run: noEffects(toggleAttention)},
 		{ID: "view.pane", Key: keymap.Bind("show or hide the agent's terminal", "p"),
-			Run: togglePane},
+			Run: noEffects(togglePane)},
 		{ID: "view.pane.place",
 			Key: keymap.Bind("put the agent's terminal next to or below the lists (wide screens)",
 				"P"),
@@ -133,19 +133,18 @@ func cycle(m *state.Room, n int) {
 	state.FocusOn(m, ring[(at+n+len(ring))%len(ring)])
 }
 
-func togglePane(m *state.Room) []feed.Effect {
+func togglePane(m *state.Room) {
 	m.Hidden = !m.Hidden
 	if m.Hidden && m.Focus == panel.IDPeek {
 		m.Focus, m.Zoomed = panel.IDAgents, false
 	}
-	return nil
 }
 
-func toggleAttention(m *state.Room) []feed.Effect {
+func toggleAttention(m *state.Room) {
 	m.OnlyAttention = !m.OnlyAttention
 	m.Refill()
 	if !m.OnlyAttention || m.Focus == panel.IDPeek {
-		return nil
+		return
 	}
 	for _, p := range []panel.Panel{m.Focused(), m.Agents, m.Watchdogs, m.Automations, m.Pools} {
 		if _, _, shown, _ := p.Cursor(); shown > 0 && !p.About().Always {
@@ -153,7 +152,6 @@ func toggleAttention(m *state.Room) []feed.Effect {
 			break
 		}
 	}
-	return nil
 }
 
 func needSides(m *state.Room) string {
@@ -250,7 +248,7 @@ func mouseActions() []state.Action {
 		{ID: "view.mouse",
 			Key: keymap.Bind("mouse: use it for clicks and scrolling, or return it to the terminal",
 				"M"),
-			Run: toggleMouse},
+			Run: noEffects(toggleMouse)},
 	}
 }
 
@@ -259,14 +257,13 @@ func UsesMouse(m *state.Room) bool {
 	return m.Mouse == "on" || m.Mouse == "" && !m.Preferences.MouseOff
 }
 
-func toggleMouse(m *state.Room) []feed.Effect {
+func toggleMouse(m *state.Room) {
 	if UsesMouse(m) {
 		m.Mouse = "off"
 		state.ShowSuccess(m, "the terminal handles the mouse again; this choice is saved")
-		return nil
+		return
 	}
 	m.Mouse = "on"
 	state.ShowSuccess(m, "the mouse now works in gcity; hold shift to "+
 		"select text, "+m.Keys.MainKey("view.mouse")+" releases it")
-	return nil
 }

@@ -29,7 +29,7 @@ func workActions() []state.Action {
 			Why: needAssignee, Run: func(m *state.Room) []feed.Effect {
 				return runRequest(m, panel.Request{Select: m.Work.Agent()})
 			}},
-		{ID: "work.refresh", Key: keymap.Bind("refresh", "ctrl+r"), Run: refreshWork},
+		{ID: "work.refresh", Key: keymap.Bind("refresh", "ctrl+r"), Run: noEffects(refreshWork)},
 	}, keymap.InWork)
 }
 
@@ -67,9 +67,8 @@ func needAssignee(m *state.Room) string {
 	return why
 }
 
-func refreshWork(m *state.Room) []feed.Effect {
+func refreshWork(m *state.Room) {
 	m.Work.Outdated()
-	return nil
 }
 
 func askCreate(m *state.Room) []feed.Effect {
@@ -149,7 +148,7 @@ func showBead(m *state.Room) []feed.Effect {
 		if now := m.Work.Find(r.Bead.ID); now != nil {
 			r = *now
 		}
-		return widget.WrapAll(r.Details(m.Env()), w)
+		return r.Details(m.Env())
 	}})
 	return nil
 }

@@ -302,7 +302,7 @@ func (p *page) showSends(sends []city.Send) {
 
 // Rig returns one line about a rig and its agents.
 func Rig(src *Source, r *city.Rig) string {
-	dot := " " + src.Look.Glyphs.Dot + " "
+	dot := src.Look.Between()
 	text := widget.Plain(r.Name) + dot +
 		fmt.Sprintf("%d of %s running", r.Running, widget.Count(r.Agents, "agent")) + dot +
 		widget.Plain(r.Path)

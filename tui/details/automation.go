@@ -136,7 +136,7 @@ func Runs(src *Source, h *RunHistory) []string {
 			text += p.dot() + err
 		}
 		p.Add(p.Paint(themes.Dim, widget.Fit(widget.Clock(run.Opened, p.Now), 12, "")) + "  " +
-			p.Paint(token, widget.Fit(outcome, 11, p.Glyphs.More)) + "  " +
+			p.Paint(token, p.Fit(outcome, 11)) + "  " +
 			widget.FitRight(took, 5, "") + "  " + text)
 	}
 	return p.Lines

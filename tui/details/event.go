@@ -34,7 +34,7 @@ func Payload(src *Source, raw json.RawMessage) []string {
 		label := widget.Plain(name)
 		for _, text := range valueLines(fields[name]) {
 			lines = append(lines, src.Look.Paint(themes.Dim,
-				widget.Fit(label, room, src.Look.Glyphs.More)+"  ")+text)
+				src.Look.Fit(label, room)+"  ")+text)
 			label = ""
 		}
 	}

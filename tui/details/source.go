@@ -16,7 +16,7 @@ type page struct {
 
 func newPage(src *Source) *page { return &page{src, widget.Page{Styles: src.Look}} }
 
-func (p *page) dot() string { return " " + p.Glyphs.Dot + " " }
+func (p *page) dot() string { return p.Between() }
 
 // Source contains the data that details are generated from.
 type Source struct {

@@ -79,7 +79,7 @@ func Members[T any](look *widget.Styles, rows []*panel.AgentRow,
 	for i, r := range rows {
 		sign, _ := panel.ConditionOf(look, r)
 		items[i] = dialog.Item[T]{
-			Title: widget.FitName(r.Shown, name, look.Glyphs.More) + "  " + sign,
+			Title: look.FitName(r.Shown, name) + "  " + sign,
 			Words: r.Shown + " " + r.Why, Line: r.Name, Name: r.Name, Note: r.Why, Run: run(r)}
 		if at := strings.LastIndexByte(r.Name, '-'); at >= 0 {
 			number := strings.ToLower(r.Name[at+1:])

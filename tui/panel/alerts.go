@@ -159,7 +159,7 @@ func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
 		l.Add(themes.Key, key)
 		l.Add(themes.Dim, end)
 	}
-	return widget.Crop(l.Fill(w), w)
+	return l.Row(w)
 }
 
 // Alerts returns the problems with a city, worst first. held is the reason why a configuration is held, or "".

@@ -261,9 +261,7 @@ func automationSorts(time.Time) []widget.SortKey[AutomationRow] {
 		{Name: "state", Desc: true, Cmp: func(a, b *AutomationRow) int {
 			return cmp.Compare(a.urgency(), b.urgency())
 		}},
-		{Name: "name", Cmp: func(a, b *AutomationRow) int {
-			return city.CompareNames(a.Name, b.Name)
-		}},
+		{Name: "name"},
 		{Name: "gate", Cmp: next},
 		{Name: "last run", Desc: true, Cmp: func(a, b *AutomationRow) int {
 			return last(b).Compare(last(a))

@@ -188,7 +188,7 @@ func (r *AutomationRow) matches(t *widget.Term, now time.Time) bool {
 }
 
 func automationSummary(e *Env, r *AutomationRow, w int) []string {
-	dot := " " + e.Look.Glyphs.Dot + " "
+	dot := e.Look.Between()
 	s := newSummary(e, w, "automation "+r.Shown, r.Source)
 	a, ok := e.Snap.Automation(r.Name)
 	if !ok {

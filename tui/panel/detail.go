@@ -35,11 +35,11 @@ func (s *summary) build(add func(l *widget.Line)) {
 	l := widget.Line{Styles: s.look}
 	l.Space(1)
 	add(&l)
-	s.lines = append(s.lines, widget.Crop(l.Fill(s.w), s.w))
+	s.lines = append(s.lines, l.Row(s.w))
 }
 
 func (s *summary) add(token themes.Token, text string) {
-	s.build(func(l *widget.Line) { l.Add(token, widget.Cut(text, s.w-2, s.look.Glyphs.More)) })
+	s.build(func(l *widget.Line) { l.Add(token, s.look.Cut(text, s.w-2)) })
 }
 
 // SummaryOf describes an agent in a few lines.
@@ -49,7 +49,7 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 		return []string{e.Look.Title(w, false, nil, "")}
 	}
 	s := newSummary(e, w, r.Shown, widget.Plain(known.Source))
-	more, dot := e.Look.Glyphs.More, " "+e.Look.Glyphs.Dot+" "
+	more, dot := e.Look.Glyphs.More, e.Look.Between()
 	narrow := w < 60 // next to the pane, the details are narrow and have many rows
 	write := func(token themes.Token, text string) {
 		parts := []string{text}
@@ -101,7 +101,7 @@ func lastDecision(e *Env, all []city.Decision) string {
 		return ""
 	}
 	d := &all[len(all)-1]
-	return "last decision: " + widget.Plain(d.What) + " " + e.Look.Glyphs.Dot + " " +
+	return "last decision: " + widget.Plain(d.What) + e.Look.Between() +
 		widget.Plain(d.Why)
 }
 
@@ -176,7 +176,7 @@ func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 		next = NextText(r.next, e.Now)
 	}
 	if next != "" {
-		l.Add(themes.Dim, " "+e.Look.Glyphs.Dot+" ")
+		l.Add(themes.Dim, e.Look.Between())
 		l.Add(token, next)
 		if !r.Until.IsZero() && clock {
 			l.Add(themes.Dim, ", at "+widget.Clock(r.Until, e.Now))

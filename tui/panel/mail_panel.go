@@ -266,7 +266,7 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 				if !r.Read {
 					token = themes.Title
 				}
-				l.Add(token, widget.Fit(r.subject, subject, e.Look.Glyphs.More))
+				l.Add(token, e.Look.Fit(r.subject, subject))
 			}},
 		ageColumn(e, age, func(r *MailRow) time.Time { return r.Sent }))...)
 }

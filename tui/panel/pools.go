@@ -114,19 +114,19 @@ func (p *Pools) problems(now time.Time) string {
 
 func poolSorts(now time.Time) []widget.SortKey[PoolRow] {
 	return []widget.SortKey[PoolRow]{
-		{Name: "name", Cmp: func(a, b *PoolRow) int { return city.CompareNames(a.Name, b.Name) }},
+		{Name: "name"},
 		{Name: "state", Desc: true, Cmp: func(a, b *PoolRow) int {
 			return cmp.Compare(a.State(now).urgency(), b.State(now).urgency())
 		}},
-		{Name: "size", Desc: true, Cmp: func(a, b *PoolRow) int {
-			return cmp.Compare(b.Size, a.Size)
-		}},
+		{Name: "size", Desc: true, Cmp: widget.GreatestFirst(func(r *PoolRow) int {
+			return r.Size
+		})},
 		{Name: "min-max", Desc: true, Cmp: func(a, b *PoolRow) int {
 			return cmp.Or(cmp.Compare(b.Max, a.Max), cmp.Compare(b.Min, a.Min))
 		}},
-		{Name: "check", Desc: true, Cmp: func(a, b *PoolRow) int {
-			return cmp.Compare(b.Check.Value, a.Check.Value)
-		}},
+		{Name: "check", Desc: true, Cmp: widget.GreatestFirst(func(r *PoolRow) int {
+			return r.Check.Value
+		})},
 	}
 }
 

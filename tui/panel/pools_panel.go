@@ -320,7 +320,7 @@ func (r *PoolRow) matches(t *widget.Term, now time.Time) bool {
 }
 
 func (p *Pools) summary(e *Env, r *PoolRow, w int) []string {
-	dot := " " + e.Look.Glyphs.Dot + " "
+	dot := e.Look.Between()
 	s := newSummary(e, w, "pool "+r.Shown, r.Source)
 	state := r.State(e.Now)
 	sign, token := PoolSign(e.Look, state)

@@ -124,19 +124,16 @@ func (r *RigRow) matches(t *widget.Term, _ time.Time) bool {
 func rigSorts(time.Time) []widget.SortKey[RigRow] {
 	return []widget.SortKey[RigRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *RigRow) int {
-			return cmp.Or(cmp.Compare(a.State.urgency(), b.State.urgency()),
-				city.CompareNames(a.Name, b.Name))
+			return cmp.Compare(a.State.urgency(), b.State.urgency())
 		}},
-		{Name: "name", Cmp: func(a, b *RigRow) int { return city.CompareNames(a.Name, b.Name) }},
-		{Name: "run", Desc: true, Cmp: func(a, b *RigRow) int {
-			return cmp.Compare(b.Running, a.Running)
-		}},
-		{Name: "agents", Desc: true, Cmp: func(a, b *RigRow) int {
-			return cmp.Compare(b.Agents, a.Agents)
-		}},
-		{Name: "work", Desc: true, Cmp: func(a, b *RigRow) int {
-			return cmp.Compare(b.unfinished(), a.unfinished())
-		}},
+		{Name: "name"},
+		{Name: "run", Desc: true, Cmp: widget.GreatestFirst(func(r *RigRow) int {
+			return r.Running
+		})},
+		{Name: "agents", Desc: true, Cmp: widget.GreatestFirst(func(r *RigRow) int {
+			return r.Agents
+		})},
+		{Name: "work", Desc: true, Cmp: widget.GreatestFirst((*RigRow).unfinished)},
 		{Name: "prefix", Cmp: func(a, b *RigRow) int {
 			return widget.CompareText(a.Prefix, b.Prefix)
 		}},

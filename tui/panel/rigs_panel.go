@@ -214,7 +214,7 @@ func (g *Rigs) show(*Env) []Request {
 		if r == nil {
 			return []string{"This rig is no longer part of the city."}
 		}
-		return widget.WrapAll(g.details(e, r), w)
+		return g.details(e, r)
 	}}}
 }
 
@@ -249,7 +249,7 @@ func AgentLines(e *Env, rows []*AgentRow) []string {
 		sign, token := AgentSign(e.Look, r.State)
 		text := r.Why
 		if ends := r.NextChange(e).Full; ends != "" {
-			text += " " + e.Look.Glyphs.Dot + " " + ends
+			text += e.Look.Between() + ends
 		}
 		lines[i] = e.Look.Paint(token, widget.Fit(sign+" "+string(r.State), StateWidth+2, "")) +
 			"  " + widget.Fit(r.Shown, longest, "") + "  " +

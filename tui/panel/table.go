@@ -413,7 +413,7 @@ func styled[P any](token themes.Token, text func(r P) string) func(r P) (string,
 
 func nameColumn[P any](w int, name func(r P) string) Column[P] {
 	return Column[P]{Head: "name", W: w, Cell: func(l *widget.Line, r P, s widget.RowState) {
-		l.Add(s.NameToken(), widget.FitName(name(r), w, l.Styles.Glyphs.More))
+		l.Add(s.NameToken(), l.Styles.FitName(name(r), w))
 	}}
 }
 
@@ -476,7 +476,7 @@ func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string
 			l.Add(token, widget.Fit(head, width, more))
 		}
 	}
-	return widget.Crop(l.Fill(w), w)
+	return l.Row(w)
 }
 
 // OrderAt returns the index of the sort order of the heading at column x, or -1.

@@ -14,7 +14,7 @@ func (d *Watchdogs) details(e *Env, name string) []string {
 	if r == nil {
 		return []string{"This watchdog is no longer part of the city."}
 	}
-	p, w, dot := widget.Page{Styles: e.Look}, r.Info, " "+e.Look.Glyphs.Dot+" "
+	p, w, dot := widget.Page{Styles: e.Look}, r.Info, e.Look.Between()
 	sign, token := watchdogSign(e.Look, r.Status)
 	state := p.Paint(token, sign+" "+r.Status)
 	if next := r.nextCheck(e.Now).Full; next != "" {
@@ -57,7 +57,7 @@ func (d *Watchdogs) watchedText(e *Env, w *city.Watchdog) string {
 	text := widget.Plain(w.Watches)
 	if r := d.agents.Find(w.Watches); r != nil {
 		sign, token := ConditionOf(e.Look, r)
-		text += " " + e.Look.Glyphs.Dot + " " + e.Look.Paint(token, sign) + " for " +
+		text += e.Look.Between() + e.Look.Paint(token, sign) + " for " +
 			widget.Age(e.Now.Sub(r.Since))
 		if r.Frozen {
 			text += ", " + e.Look.Paint(themes.Warn, "stopped by a signal")
@@ -74,7 +74,7 @@ func (d *Watchdogs) watchedText(e *Env, w *city.Watchdog) string {
 func beatText(e *Env, r *WatchdogRow) string {
 	text := r.BeatAge(e.Now).Full
 	if r.Info.Problem != "" {
-		text += " " + e.Look.Glyphs.Dot + " " +
+		text += e.Look.Between() +
 			e.Look.Paint(themes.Warn, widget.Plain(r.Info.Problem))
 	}
 	return text

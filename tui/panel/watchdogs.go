@@ -107,20 +107,14 @@ func (r *WatchdogRow) BeatAge(now time.Time) widget.Phrase {
 	return widget.SamePhrase(text)
 }
 
-func watchdogRank(a, b *WatchdogRow) int {
-	need := func(r *WatchdogRow) int {
-		switch {
-		case r.Info.IsEscalated():
-			return 0
-		case r.Info.NeedsAttention():
-			return 1
-		}
+func (r *WatchdogRow) urgency() int {
+	switch {
+	case r.Info.IsEscalated():
 		return 2
+	case r.Info.NeedsAttention():
+		return 1
 	}
-	if n := need(a) - need(b); n != 0 {
-		return n
-	}
-	return city.CompareNames(a.Name, b.Name)
+	return 0
 }
 
 // Calling returns the watchdogs with an unacknowledged call.

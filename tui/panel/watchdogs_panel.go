@@ -32,7 +32,8 @@ func newWatchdogs(all *Agents) *Watchdogs {
 			return rows
 		},
 		Orders: func(time.Time) []widget.SortKey[WatchdogRow] {
-			return []widget.SortKey[WatchdogRow]{{Name: "state", Desc: true, Cmp: watchdogRank}}
+			return []widget.SortKey[WatchdogRow]{{Name: "state", Desc: true,
+				Cmp: widget.GreatestFirst((*WatchdogRow).urgency)}}
 		},
 		Matches: (*WatchdogRow).matches,
 		Needs:   func(r *WatchdogRow, _ time.Time) bool { return r.Attention() },
@@ -101,7 +102,7 @@ func (d *Watchdogs) show(*Env) []Request {
 		if r := d.Find(name); r != nil {
 			lines = append(lines, judgements(e, r.Info)...)
 		}
-		return widget.WrapAll(lines, w)
+		return lines
 	}}}
 }
 

@@ -224,7 +224,7 @@ func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
 		gate = city.AwaitingGate + " "
 	}
 	l.Add(themes.Warn, widget.Cut(gate, w, ""))
-	l.Add(token, widget.Fit(r.Shown, max(0, w-widget.Width(gate)), e.Look.Glyphs.More))
+	l.Add(token, e.Look.Fit(r.Shown, max(0, w-widget.Width(gate))))
 }
 
 func (k *Work) help(e *Env, w int) []string {

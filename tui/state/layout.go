@@ -290,7 +290,7 @@ func (m *Room) Hint() []string {
 	}
 	lines := firstHint(m.Keys.KeyText, m.Preferences.Detach.String(), m.Mode == Hosting)
 	for i, text := range lines {
-		lines[i] = m.Look.Paint(themes.Accent, widget.Fit(" "+text, m.W, m.Look.Glyphs.More))
+		lines[i] = m.Look.Paint(themes.Accent, m.Look.Fit(" "+text, m.W))
 	}
 	return lines
 }

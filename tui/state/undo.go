@@ -210,7 +210,7 @@ func (u *Undo) About(rows []*panel.AgentRow) bool {
 
 // UndoText returns text that names what undo does: "undo suspending builder".
 func UndoText(m *Room) string {
-	what := widget.Cut(widget.Plain(m.Undo.What), 24, m.Look.Glyphs.More)
+	what := m.Look.Cut(widget.Plain(m.Undo.What), 24)
 	return strings.TrimSpace("undo " + what)
 }
 

@@ -75,5 +75,5 @@ func cityRow(m *state.Room, c *fleet.City, cols fleet.Columns, w int, focus bool
 		l.Space(2)
 		l.Add(themes.Text, widget.Fit(c.Why(m.Now), cols.Why, more))
 	}
-	return widget.Crop(l.Fill(w), w)
+	return l.Row(w)
 }

@@ -57,7 +57,7 @@ func header(m *state.Room, w int) string {
 		loop = themes.Bad
 	}
 	l.Add(loop, h.end)
-	return widget.Crop(l.Fill(w), w)
+	return l.Row(w)
 }
 
 type layout struct {
@@ -75,7 +75,7 @@ func headerLayout(m *state.Room, w, omit int) (h layout, fits bool) {
 
 func headerStart(m *state.Room, w, omit int) widget.Line {
 	l := widget.Line{Styles: &m.Look}
-	dot := " " + m.Look.Glyphs.Dot + " "
+	dot := m.Look.Between()
 	cityBadge(m, &l, state.CityTitle(m, w/3))
 	if m.Snap != nil && m.Snap.Suspended {
 		l.Add(themes.Warn, dot+"suspended")
@@ -211,7 +211,7 @@ func clockText(m *state.Room, omit int) string {
 }
 
 func summary(m *state.Room, w int) string {
-	dot := " " + m.Look.Glyphs.Dot + " "
+	dot := m.Look.Between()
 	lead := state.CityTitle(m, max(12, w/2))
 	// the agents in trouble are counted below
 	if n := len(state.Alerts(m)) - len(m.Agents.Alerts(m.Env())); n > 0 {
@@ -231,7 +231,7 @@ func summary(m *state.Room, w int) string {
 		}
 		over := widget.Width(text) - w
 		if over <= 0 || len(parts) == 0 {
-			return widget.Cut(text, w, m.Look.Glyphs.More)
+			return m.Look.Cut(text, w)
 		}
 		room -= over
 	}
@@ -299,7 +299,7 @@ func longPosition(m *state.Room, key string, troubled int) (position, wanting st
 }
 
 func addCityPosition(m *state.Room, l *widget.Line, w, omit int) {
-	dot := " " + m.Look.Glyphs.Dot + " "
+	dot := m.Look.Between()
 	if w < 60 {
 		dot = " "
 	}
