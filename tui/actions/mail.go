@@ -111,11 +111,7 @@ func ofOpenMail(why func(*state.Room) string) func(*state.Room) string {
 
 func onMail(do func(*state.Room, mail.Message) []feed.Effect) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
-		l := pointedMail(m)
-		if l == nil {
-			return nil
-		}
-		return do(m, l.Message)
+		return do(m, pointedMail(m).Message)
 	}
 }
 
@@ -143,11 +139,7 @@ func listMail(m *state.Room) {
 
 // Mail for an agent stays unread, because the agent has not read it.
 func openMail(m *state.Room) []feed.Effect {
-	l := pointedMail(m)
-	if l == nil {
-		return nil
-	}
-	own := l.Message
+	own := pointedMail(m).Message
 	openReader(m, &state.Reader{Title: widget.Plain(own.ID), About: &own,
 		Lines: func(int) []string { return panel.MailDetails(m.Env(), &own) }})
 	if own.Read || m.Mode == state.ReadOnly || m.Snap == nil || !m.Snap.IsUserAddress(own.To) {

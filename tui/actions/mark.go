@@ -110,10 +110,8 @@ func needSorted(m *state.Room) string {
 
 func sortNext(m *state.Room) {
 	w := m.W
-	for _, a := range state.Areas(m) {
-		if a.Panel == m.Focus {
-			w = a.W
-		}
+	if a := state.AreaOf(m, m.Focus); a != nil {
+		w = a.W
 	}
 	SortBy(m, m.Focused().NextOrder(m.Env(), w))
 }

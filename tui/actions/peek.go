@@ -256,7 +256,7 @@ func askSave(m *state.Room) []feed.Effect {
 	lines := strings.Count(text, "\n")
 	m.Dialogs.Open(&state.Prompt{
 		Label: "save " + widget.Count(lines, "line") + " to",
-		Hint:  m.Keys.Hint("  ", "prompt.done", "saves", "prompt.cancel", "cancels"),
+		Hint:  promptHint(m, "saves"),
 		Edit:  widget.NewEntry(fileName(of) + "-" + m.Now.Format("20060102-150405") + ".txt"),
 		Validate: func(path string) string {
 			if strings.TrimSpace(path) == "" {

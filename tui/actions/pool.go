@@ -190,7 +190,7 @@ func askScale(m *state.Room) []feed.Effect {
 			return fmt.Sprintf("scale %s to (%s, or auto; %s)", p.Shown, known.Bounds(),
 				strings.TrimPrefix(known.CheckResult(), "the "))
 		},
-		Hint:     m.Keys.Hint("  ", "prompt.done", "sets", "prompt.cancel", "cancels"),
+		Hint:     promptHint(m, "sets"),
 		Edit:     widget.NewEntry(""),
 		Validate: func(text string) string { _, _, why := p.SizeOf(text); return why },
 		Done: func(text string) state.Task {

@@ -45,3 +45,7 @@ func noEffects(change func(*state.Room)) state.Task {
 		return nil
 	}
 }
+
+func promptHint(m *state.Room, done string) string {
+	return m.Keys.Hint("  ", "prompt.done", done, "prompt.cancel", "cancels")
+}

@@ -24,11 +24,7 @@ func needRecipient(m *state.Room) string {
 }
 
 func askSling(m *state.Room) []feed.Effect {
-	all := addressees(m)
-	if len(all) == 0 {
-		return nil
-	}
-	to := all[0]
+	to := addressees(m)[0]
 	f := &state.Finder{Title: "Work for " + widget.Plain(to), EmptyText: "loading " +
 		m.Look.Glyphs.More,
 		Verb: "slings it"}

@@ -140,9 +140,6 @@ func closeQuestion(m *state.Room, rows []*panel.WorkRow) question {
 }
 
 func showBead(m *state.Room) []feed.Effect {
-	if bead(m) == nil {
-		return nil
-	}
 	r := *bead(m)
 	openReader(m, &state.Reader{Title: widget.Plain(r.Bead.ID), Lines: func(w int) []string {
 		if now := m.Work.Find(r.Bead.ID); now != nil {

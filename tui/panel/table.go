@@ -12,14 +12,9 @@ import (
 	"gcity/tui/widget"
 )
 
-type named[R any] interface {
-	*R
-	Key() string
-}
-
 // Definition turns a table into a panel. A function is nil if the panel lacks the feature or uses the
 // default.
-type Definition[R any, P named[R]] struct {
+type Definition[R any, P widget.Keyed[R]] struct {
 	About
 	Rows func(e *Env) []R
 	// the default order first
@@ -54,13 +49,13 @@ type Definition[R any, P named[R]] struct {
 }
 
 // Table is a panel with a Definition. When rows move, the cursor stays on its row.
-type Table[R any, P named[R]] struct {
+type Table[R any, P widget.Keyed[R]] struct {
 	widget.Table[R, P]
 	Def   Definition[R, P]
 	lines widget.Cache
 }
 
-func NewTable[R any, P named[R]](def Definition[R, P]) Table[R, P] {
+func NewTable[R any, P widget.Keyed[R]](def Definition[R, P]) Table[R, P] {
 	return Table[R, P]{Table: widget.NewTable[R, P](), Def: def}
 }
 
@@ -77,10 +72,8 @@ func (t *Table[R, P]) Update(e *Env) {
 }
 
 func (t *Table[R, P]) rank(now time.Time) func(a, b *R) int {
-	return widget.Comparison(t.Def.Orders(now), t.Order, keyOf[R, P])
+	return widget.Comparison(t.Def.Orders(now), t.Order, widget.KeyOf[R, P])
 }
-
-func keyOf[R any, P named[R]](r *R) string { return P(r).Key() }
 
 // Refill selects the rows to show. See widget.List.Fill for holds.
 func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {

@@ -254,17 +254,7 @@ func (m *Room) roomFor(p panel.Panel, top int) int {
 func (m *Room) peekVisible() bool { return OnScreen(m, panel.IDPeek) }
 
 // OnScreen reports whether a panel is on the screen.
-func OnScreen(m *Room, id panel.ID) bool {
-	p := m.Plan()
-	for _, stack := range [][]Place{p.Above, p.Left, p.Right, p.Across} {
-		for _, at := range stack {
-			if at.Panel == id {
-				return true
-			}
-		}
-	}
-	return false
-}
+func OnScreen(m *Room, id panel.ID) bool { return AreaOf(m, id) != nil }
 
 // FocusRows returns how many rows of content the focused panel shows.
 func (m *Room) FocusRows() int {
@@ -272,13 +262,8 @@ func (m *Room) FocusRows() int {
 		_, h := PaneRoom(m)
 		return h
 	}
-	p := m.Plan()
-	for _, stack := range [][]Place{p.Above, p.Left, p.Right, p.Across} {
-		for _, at := range stack {
-			if at.Panel == m.Focus {
-				return max(1, at.H-1)
-			}
-		}
+	if a := AreaOf(m, m.Focus); a != nil {
+		return max(1, a.H-1)
 	}
 	return 1
 }

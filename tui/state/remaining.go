@@ -106,18 +106,19 @@ func FindCity(m *Room, key string) *fleet.City {
 
 // NoLonger returns a sentence that says that objects no longer exist.
 func NoLonger(gone []string) string {
-	if len(gone) == 1 {
-		return gone[0] + " no longer exists"
-	}
-	return strings.Join(gone, ", ") + " no longer exist"
+	return oneOrMore(gone, "no longer exists", "no longer exist")
 }
 
 // NotListed returns a sentence saying that objects are no longer listed.
 func NotListed(gone []string) string {
-	if len(gone) == 1 {
-		return gone[0] + " is no longer listed"
+	return oneOrMore(gone, "is no longer listed", "are no longer listed")
+}
+
+func oneOrMore(names []string, one, more string) string {
+	if len(names) == 1 {
+		more = one
 	}
-	return strings.Join(gone, ", ") + " are no longer listed"
+	return strings.Join(names, ", ") + " " + more
 }
 
 // NotQueued returns a sentence saying that nudges to the given agents are no longer queued.

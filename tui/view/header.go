@@ -81,11 +81,11 @@ func headerStart(m *state.Room, w, omit int) widget.Line {
 		l.Add(themes.Warn, dot+"suspended")
 	}
 	addCityPosition(m, &l, w, omit)
-	if badge := mailBadge(m, w); badge != "" {
-		l.Add(themes.Accent, dot+badge)
+	if n := state.Unread(m); n > 0 {
+		l.Add(themes.Accent, dot+badge(m.Look.Glyphs.Mail, n, " unread", w))
 	}
-	if calls := callBadge(m, w); calls != "" {
-		l.Add(themes.Bad, dot+calls)
+	if n := len(m.Watchdogs.Calling()); n > 0 {
+		l.Add(themes.Bad, dot+badge(m.Look.Glyphs.Alert, n, " calling", w))
 	}
 	switch {
 	case m.Mode == state.ReadOnly && w-l.Width > 40:
@@ -104,15 +104,11 @@ func headerStart(m *state.Room, w, omit int) widget.Line {
 
 const controllerOK = "controller ok"
 
-func mailBadge(m *state.Room, w int) string {
-	n := state.Unread(m)
-	switch {
-	case n == 0:
-		return ""
-	case w < 100:
-		return m.Look.Glyphs.Mail + strconv.Itoa(min(n, 999))
+func badge(sign string, n int, what string, w int) string {
+	if w < 100 {
+		return sign + widget.Number(min(n, 999))
 	}
-	return fmt.Sprintf("%s %d unread", m.Look.Glyphs.Mail, n)
+	return sign + " " + strconv.Itoa(n) + what
 }
 
 func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
@@ -235,17 +231,6 @@ func summary(m *state.Room, w int) string {
 		}
 		room -= over
 	}
-}
-
-func callBadge(m *state.Room, w int) string {
-	n := len(m.Watchdogs.Calling())
-	switch {
-	case n == 0:
-		return ""
-	case w < 100:
-		return m.Look.Glyphs.Alert + widget.Number(n)
-	}
-	return fmt.Sprintf("%s %d calling", m.Look.Glyphs.Alert, n)
 }
 
 // cityPosition returns text for the header that says which of the listed cities this is, and how many other cities need

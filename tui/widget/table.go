@@ -15,13 +15,14 @@ const MinReorderInterval = 3 * time.Second
 // ReactionTime is how long users need to notice that the order of the rows has changed.
 const ReactionTime = 500 * time.Millisecond
 
-type keyed[R any] interface {
+// Keyed is a pointer to a row with a key that identifies the row.
+type Keyed[R any] interface {
 	*R
 	Key() string
 }
 
 // Records contains rows in display order, with the user's marks and filter. Two tables can share records.
-type Records[R any, P keyed[R]] struct {
+type Records[R any, P Keyed[R]] struct {
 	Rows    []R
 	Order   Order
 	Filter  Filter
@@ -36,7 +37,7 @@ type Records[R any, P keyed[R]] struct {
 // Arrange replaces the rows and sorts them. If keepOrder is set or the order has just changed, rows that already exist
 // keep their order.
 func (t *Records[R, P]) Arrange(rows []R, rank func(a, b *R) int, now time.Time, keepOrder bool) {
-	rows = SortRows(rows, t.Rows, keyOf[R, P], rank, keepOrder || t.JustReordered(now))
+	rows = SortRows(rows, t.Rows, KeyOf[R, P], rank, keepOrder || t.JustReordered(now))
 	if _, _, moved := t.slots(rows, t.Rows); moved {
 		t.before, t.moved = t.Rows, now
 	}
@@ -100,7 +101,8 @@ func (t *Records[R, P]) PruneMarks() {
 	}
 }
 
-func keyOf[R any, P keyed[R]](r *R) string { return P(r).Key() }
+// KeyOf returns the key of a row.
+func KeyOf[R any, P Keyed[R]](r *R) string { return P(r).Key() }
 
 func (t *Records[R, P]) Len() int { return len(t.Rows) }
 
@@ -139,7 +141,7 @@ func (t *Records[R, P]) Find(key string) P {
 }
 
 // Table is Records together with a list that shows some of the rows.
-type Table[R any, P keyed[R]] struct {
+type Table[R any, P Keyed[R]] struct {
 	*Records[R, P]
 	List        List
 	SelectedKey string
@@ -147,7 +149,7 @@ type Table[R any, P keyed[R]] struct {
 	awaited     string // key of a row to select as soon as it is listed; "" = none
 }
 
-func NewTable[R any, P keyed[R]]() Table[R, P] {
+func NewTable[R any, P Keyed[R]]() Table[R, P] {
 	return Table[R, P]{Records: &Records[R, P]{Marks: map[string]bool{}}}
 }
 
