@@ -68,10 +68,10 @@ func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store,
 }
 
 // unassign reopens a bead and labels it with the pool, unless it already has a pool label. It does not change a bead
-// that was closed or assigned to another agent in the meantime.
+// that was deleted, closed or assigned to another agent in the meantime. It returns ErrConflict if other clients update
+// the bead before each of its attempts.
 func unassign(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was,
-	now beads.Bead,
-	err error) {
+	now beads.Bead, err error) {
 	assignee := b.Assignee
 	for range swaps {
 		p := beads.Patch{Status: new(beads.StatusOpen), Assignee: new(""), IfRev: &b.Rev}
@@ -83,12 +83,15 @@ func unassign(ctx context.Context, store beads.Store, b beads.Bead, pool string)
 		if now, err = store.Update(ctx, b.ID, p); !errors.Is(err, beads.ErrConflict) {
 			break
 		}
-		was := b
-		if b, err = store.Get(ctx, b.ID); err != nil || b.Assignee != assignee ||
-			b.Status == beads.StatusClosed {
-			b, now = was, was
+		latest, failed := store.Get(ctx, b.ID)
+		if failed != nil {
+			err = failed
 			break
 		}
+		if latest.Assignee != assignee || latest.Status == beads.StatusClosed {
+			return b, b, nil
+		}
+		b = latest
 	}
 	if errors.Is(err, beads.ErrNotFound) {
 		return b, b, nil
