@@ -96,7 +96,7 @@ type startSocket struct {
 	path     string
 
 	mu sync.Mutex
-	// starts that wait for their process, by session ID
+	// starts in progress that are waiting for their process to connect, by session ID
 	expected map[string]chan *net.UnixConn
 }
 
@@ -118,7 +118,8 @@ func (d *startSocket) close() {
 	disk.Remove(d.path)
 }
 
-// cancel closes a connection that arrives too late.
+// expect registers a start. arrival receives the connection of its process. cancel removes the start, and closes a
+// connection that was not received.
 func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 	arrival = make(chan *net.UnixConn, 1)
 	d.mu.Lock()
