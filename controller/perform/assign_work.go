@@ -15,7 +15,8 @@ import (
 	"gcity/sling"
 )
 
-// Work in progress is returned last: it shows the next controller which members still have work.
+// returnWork returns the work of members that have left their pools. Work in progress is last: if this controller ends
+// before that, it shows the next one which members still have work.
 func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effect.Input {
 	var in effect.WorkReturned
 	of := map[string]effect.Leaver{}
@@ -66,7 +67,8 @@ func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store,
 	return nil
 }
 
-// A bead with another assignee is not changed. A pool label takes precedence over pool.
+// unassign reopens a bead and labels it with the pool, unless it already has a pool label. It does not change a bead
+// that was closed or assigned to another agent in the meantime.
 func unassign(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was,
 	now beads.Bead,
 	err error) {

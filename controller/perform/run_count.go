@@ -78,7 +78,7 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 		}
 	}
 	if in.Unknown {
-		// the next count must be reported as a change
+		// do not update t, so that the next complete count is reported as a change
 		return in
 	}
 	in.Unchanged = t.work != nil && maps.Equal(t.tasks, in.Tasks) &&
