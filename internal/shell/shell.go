@@ -75,7 +75,7 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	ended := context.Cause(ctx)
 	_ = killGroup(cmd.Process)
 	if !exited {
-		// the error below already reports that a process does not exit
+		// the error below already reports that a process has not exited
 		_ = sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0)
 		pipes.finish(0)
 		res := out.result()

@@ -206,7 +206,7 @@ func acknowledge(h *holder, c *conn, id string) error {
 		l.acked = true
 		h.forgetExit()
 		time.AfterFunc(idleLife, func() {
-			_ = h.onMain(func() error { // not during a start
+			_ = h.onMain(func() error { // in the main goroutine, so that no start is in progress
 				h.mu.Lock()
 				defer h.mu.Unlock()
 				if h.current == l {
