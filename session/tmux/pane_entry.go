@@ -168,14 +168,14 @@ func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
 			defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
 			id, err := readLine(conn)
 			d.mu.Lock()
+			defer d.mu.Unlock()
 			waiting := d.expected[id]
 			delete(d.expected, id) // each start expects only one connection
-			d.mu.Unlock()
 			if err != nil || waiting == nil {
 				conn.Close()
 				return
 			}
-			waiting <- conn
+			waiting <- conn // does not block; with the lock, cancel finds the connection
 		})
 	}
 }
