@@ -80,8 +80,8 @@ func Run(ctx context.Context, l Line) (Result, error) {
 		pipes.finish(0)
 		res := out.result()
 		res.Code = -1
-		err := fmt.Errorf("process %d does not exit, because it waits for a file system "+
-			"or a device",
+		err := fmt.Errorf("process %d has not exited, because it is waiting for a file "+
+			"system or a device",
 			cmd.Process.Pid)
 		return res, fmt.Errorf("%q was killed: %w; and %w", l.Text, ended,
 			errors.Join(l.folderError(pipes.said.String(), true), err))
