@@ -113,7 +113,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// NotRunning means that no process listens on a socket.
+// NotRunning means that no process is listening on the socket.
 type NotRunning struct {
 	Program string // "controller" or "supervisor"
 	Socket  string
