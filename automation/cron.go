@@ -73,6 +73,9 @@ func ParseSchedule(text string) (Schedule, error) {
 			items[j] = plain
 		}
 		parts[i] = strings.Join(items, ",")
+		if items[0] == "*" { // gronx does not recognize "*,5" as unrestricted in the weekday field
+			parts[i] = "*"
+		}
 	}
 	s := Schedule{text: text, line: strings.Join(parts, " "),
 		every: strings.HasPrefix(parts[1], "*")}

@@ -97,7 +97,7 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 		return err
 	}
 	at := q.After
-	// the page contains all older matches
+	// the page ends with the newest match, so continue after the newest event
 	if !q.Forward && len(newest) > 0 {
 		at = newest[len(newest)-1].Seq
 	}

@@ -338,7 +338,8 @@ func (c *conversion) isRig(name string) bool {
 	return slices.ContainsFunc(c.rigs, func(r *rig) bool { return r.name == name })
 }
 
-// patchAgents skips the city's patches for a single rig, because cityPatches converts them.
+// patchAgents applies a pack's patches to its agents. It skips the city's patches for a single rig, because cityPatches
+// converts them.
 func (c *conversion) patchAgents(p *pack, s *source) error {
 	patches := s.root.Get("patches")
 	for _, key := range []string{"agent", "agents"} {
