@@ -145,8 +145,8 @@ func (s *Screen) rebuild() {
 	}
 }
 
-// Resize changes the size, within the limits of New. Lines at the top move to the history, so that the cursor stays
-// visible.
+// Resize changes the size, within the limits of New. If the cursor would be cut off, lines at the top move to the
+// history.
 func (s *Screen) Resize(cols, rows int) {
 	cols, rows = clamp(cols, 1, maxCols), clamp(rows, 1, maxRows)
 	s.mu.Lock()

@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// MaxEvents is the maximum number of events in the panel. While the user views older events, it is MaxPages.
+// MaxEvents is the maximum number of events in the panel. While the user views older events, the maximum is MaxPages.
 const (
 	MaxEvents = 2000
 	MaxPages  = 10_000
