@@ -112,7 +112,7 @@ func (n *Next) Condition() string {
 	return ""
 }
 
-// Held is a configuration that waits for confirmation.
+// Held is a configuration that is waiting for confirmation.
 type Held struct {
 	Revision string    `json:"revision"` // 12 hex digits
 	Since    time.Time `json:"since"`

@@ -37,7 +37,7 @@ type (
 	Stop struct {
 		Agent, Session string
 		Grace          time.Duration
-		Force          bool // do not wait until the session's host confirms the end
+		Force          bool // abandon the session if its host does not confirm that it has ended
 	}
 	// CheckProvider asks a provider whether it could run sessions. The result is ProviderChecked.
 	CheckProvider struct{ Provider string }
@@ -116,7 +116,7 @@ type (
 	// SweepRuns closes the run records that the previous controller left open. For each automation in Of, it also reads
 	// the latest record. The result is RunsSwept.
 	SweepRuns struct{ Of []string }
-	// CloseUnclosedRuns closes records of runs that are open and were created before a given time. It skips the known
+	// CloseUnclosedRuns closes run records that are still open and were created before a given time. It skips the known
 	// records. The result is UnclosedRunsClosed.
 	CloseUnclosedRuns struct {
 		Known  []string // IDs, sorted
@@ -153,7 +153,7 @@ type (
 	CloseRun struct {
 		Run     city.Run
 		Formula bool
-		Kind    string // type of the event about the end; "" = the event has already been written
+		Kind    string // type of the event that reports the run's end; "" = already written
 		Msg     string
 		Again   *Retry // nil = no retry
 		Failed  bool   // an earlier attempt to close the record failed
@@ -202,8 +202,7 @@ type (
 		Env                           []string
 		In                            *config.City
 	}
-	// Listen configures the TCP listener. The result is a ListenerChanged whenever the state of the
-	// listener changes.
+	// Listen configures the TCP listener. A ListenerChanged reports each change of the listener's state.
 	Listen struct{ Want config.API }
 	// Emit writes a client's event to the log and replies to the client's command.
 	Emit struct {

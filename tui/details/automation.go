@@ -144,8 +144,8 @@ func Runs(src *Source, h *RunHistory) []string {
 
 const shownOutput = 100
 
-// ScrollTo returns the offset that shows the end of a run's output. After the user has scrolled, it returns the given
-// offset.
+// ScrollTo returns the offset that shows the end of the latest run's output. If the user has scrolled, or no run was in
+// progress while the details were open, it returns the given offset.
 func (h *RunHistory) ScrollTo(offset, rows int) int {
 	if !h.live || h.moved {
 		return offset

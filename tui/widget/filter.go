@@ -121,7 +121,7 @@ func (t *Term) Begins(text string) bool {
 // BeginsName is like HasNamePrefix.
 func (t *Term) BeginsName(name string) bool { return HasNamePrefix(name, t.Word) }
 
-// In reports whether text contains the word of the term.
+// In reports whether text contains the term's word or, if Fuzzy is set, matches it fuzzily.
 func (t *Term) In(text string) bool {
 	text = strings.ToLower(text)
 	if t.Fuzzy {
