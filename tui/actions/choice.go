@@ -36,7 +36,7 @@ func nothingDone(why string) question { return question{none: "nothing was done:
 
 type builder func(*state.Room) question
 
-// From this number of targets on, the user must type the number to confirm.
+// With this many targets or more, the user must type their number to confirm.
 const manyTargets = 5
 
 // askIfWanted asks only if the action does harm or the preference is state.ConfirmAlways.
