@@ -102,7 +102,7 @@ const (
 	IfCityRuns     = " if the city is running"
 )
 
-// Condition returns the condition at the end of n.What, or "" if there is none.
+// Condition returns the condition at the end of n.What, or "".
 func (n *Next) Condition() string {
 	for _, c := range []string{UnlessItPrints, IfStillRunning, IfNotDone, IfCityRuns} {
 		if strings.HasSuffix(n.What, c) {
