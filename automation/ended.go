@@ -59,12 +59,14 @@ func (r *Runs) Queued(scoped string) bool {
 // retry follows.
 func (r *Runs) Again(scoped string) (try, of int, at time.Time, ok bool) {
 	it := r.items[scoped]
-	if it == nil || it.gone || it.run != nil || it.memory.Tries == 0 ||
-		it.memory.Tries > it.d.Retry || it.d.Off != "" {
+	if it == nil || it.gone || it.run != nil || !it.retries() || it.d.Off != "" {
 		return 0, 0, time.Time{}, false
 	}
 	return it.memory.Tries, it.d.Retry, it.memory.Ended.Add(it.d.backoff(it.memory.Tries)), true
 }
+
+// a new definition can allow fewer retries
+func (it *item) retries() bool { return it.memory.Tries > 0 && it.memory.Tries <= it.d.Retry }
 
 func (it *item) ended(run *Run, how Outcome, now time.Time) {
 	m := &it.memory

@@ -185,6 +185,21 @@ func TestRetryAndFailure(t *testing.T) {
 	}
 }
 
+// If an edit lowers retry below the number of the next retry, no retry follows.
+func TestRetryLowered(t *testing.T) {
+	d := newDrill(t, 0, parse(t, "a", "gate = 'manual'\nexec = 'x'\nretry = 1"))
+	if err := d.r.Fire("a", "operator", d.now); err != nil {
+		t.Fatal(err)
+	}
+	d.is(d.turn(0), "a")
+	d.is(d.r.Ended("a", Failed, d.now), "")
+	d.is(d.turn(0), "")
+	d.is(d.state("a"), "backoff: retry 1 of 1 in 10s")
+	d.r.Load([]Definition{parse(t, "a", "gate = 'manual'\nexec = 'x'")}, d.seq, d.now)
+	d.is(d.turn(time.Second), "")
+	d.is(d.state("a"), "idle: manual")
+}
+
 func TestConditions(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "c", "gate = 'condition'\ncheck = 'true'\nexec = 'x'"))
 	d.is(d.turn(0), "?c")

@@ -82,7 +82,7 @@ func (it *item) status(r *Runs) Status {
 		}
 	case it.d.Off != "" || it.verdict.off:
 		s.State = Off
-	case it.memory.Tries > 0:
+	case it.retries():
 		s.State = Backoff
 	}
 	if it.skipReason != "" && s.State == Idle {

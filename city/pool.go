@@ -90,8 +90,26 @@ type Usage struct {
 // Next says what will happen if nothing changes.
 type Next struct {
 	At *time.Time `json:"at,omitempty"` // nil = no fixed time; What contains the condition
-	// "restarted", "killed if it does not respond", …
+	// such as "is stopped again"; it can end with one of the conditions below
 	What string `json:"what"`
+}
+
+// Conditions at the end of Next.What.
+const (
+	UnlessItPrints = " unless it prints something"
+	IfStillRunning = " if still running"
+	IfNotDone      = " if it has not reported done"
+	IfCityRuns     = " if the city is running"
+)
+
+// Condition returns the condition at the end of n.What, or "".
+func (n *Next) Condition() string {
+	for _, c := range []string{UnlessItPrints, IfStillRunning, IfNotDone, IfCityRuns} {
+		if strings.HasSuffix(n.What, c) {
+			return c
+		}
+	}
+	return ""
 }
 
 // Held is a configuration that is waiting for confirmation.
@@ -112,6 +130,9 @@ func (s *Snapshot) Pool(name string) (*Pool, bool) {
 	}
 	return nil, false
 }
+
+// PoolSetBy begins Pool.Reason if Pool.Override determines the size.
+const PoolSetBy = "set "
 
 // While a pool restarts, Pool.Reason ends with text such as "; restarting, 1 of 3 done".
 const (

@@ -34,17 +34,12 @@ func Next(n *city.Next, left func(at time.Time) string) (full, brief string) {
 	if n == nil {
 		return "", ""
 	}
-	what, condition := n.What, ""
-	for _, word := range []string{" unless ", " if "} {
-		if at := strings.Index(what, word); at >= 0 {
-			what, condition = what[:at], what[at:]
-			break
-		}
-	}
+	condition := n.Condition()
+	brief = strings.TrimSuffix(n.What, condition)
 	if n.At != nil {
-		what += " in " + left(*n.At)
+		brief += " in " + left(*n.At)
 	}
-	return what + condition, what
+	return brief + condition, brief
 }
 
 // Count returns a number with its noun: "1 agent", "3 agents".

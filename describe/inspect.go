@@ -33,13 +33,20 @@ func Restart(p *city.RestartPolicy) string {
 		text += fmt.Sprintf("; quarantine on crash %d within %s", p.MaxRestarts+1,
 			span.Text(p.Window))
 	}
-	switch first, most := p.Waits(); {
-	case first > 0 && first < most:
-		text += "; waits " + span.Text(first) + ", doubling up to " + span.Text(most)
-	case first > 0:
-		text += "; waits " + span.Text(first)
+	if wait := waits(p); wait != "" {
+		text += "; " + wait
 	}
 	return text
+}
+
+func waits(p *city.RestartPolicy) string {
+	switch first, most := p.Waits(); {
+	case first > 0 && first < most:
+		return "waits " + span.Text(first) + ", doubling up to " + span.Text(most)
+	case first > 0:
+		return "waits " + span.Text(first)
+	}
+	return ""
 }
 
 // RestartLines describes what happens when an agent exits, one fact per line.
@@ -58,12 +65,8 @@ func RestartLines(s *city.Spec) []string {
 	} else {
 		lines = append(lines, "crashes never lead to quarantine")
 	}
-	switch first, most := p.Waits(); {
-	case first > 0 && first < most:
-		lines = append(lines, "first restart: immediate; then waits "+span.Text(first)+
-			", doubling up to "+span.Text(most))
-	case first > 0:
-		lines = append(lines, "first restart: immediate; then waits "+span.Text(first))
+	if wait := waits(p); wait != "" {
+		lines = append(lines, "first restart: immediate; then "+wait)
 	}
 	switch s.Strategy {
 	case "rest_for_one":

@@ -99,7 +99,7 @@ func TestAutomationTexts(t *testing.T) {
 			panel.AutomationFailing, "manual · last interrupted", "", "interrupted 0s ago (60s)"},
 		{city.Automation{Gate: "manual", State: city.AutomationOff, Reason: "disabled in its file (enabled = false)", Next: &at}, panel.AutomationOff,
 			"manual · disabled in its file (enabled = false)", "", "never"},
-		{city.Automation{Gate: "event", When: "x.y", State: city.AutomationRunning, Reason: "running for 3s", Since: &gone}, panel.AutomationRunning,
+		{city.Automation{Gate: "event", When: "x.y", State: city.AutomationRunning, Reason: "event", Since: &gone}, panel.AutomationRunning,
 			"event x.y", "for 1m", "running 1m"},
 		{city.Automation{Gate: "event", When: "x.y", State: "later", Reason: "new"}, "later", "event x.y · new", "", "never"},
 		{city.Automation{State: city.AutomationBroken, Reason: "a:1:1: bad"}, panel.AutomationBroken, "a:1:1: bad", "", ""},
@@ -206,7 +206,7 @@ func TestFire(t *testing.T) {
 	s.wants()
 	s.shows("cannot fire the automation now: digest is disabled in its file (enabled = false)")
 	s.automation("digest", func(a *city.Automation) {
-		a.State, a.Disabled, a.Reason = "running", false, "running for 5s"
+		a.State, a.Disabled, a.Reason = "running", false, "by hand"
 	})
 	s.point("prune-branches")
 	s.press("t")

@@ -39,9 +39,7 @@ func newToys() panel.Panel {
 				{Name: "size", Cmp: func(a, b *toy) int { return b.size - a.size }},
 			}
 		},
-		Matches: func(f *widget.Filter, r *toy, _ time.Time) bool {
-			return f.Matches(func(c *widget.Term) bool { return c.In(r.name) })
-		},
+		Matches: func(r *toy, t *widget.Term, _ time.Time) bool { return t.In(r.name) },
 		Columns: func(*panel.Env, []*toy, int) []panel.Column[*toy] {
 			return []panel.Column[*toy]{
 				{Head: "toy", W: 12, Cell: func(l *widget.Line, r *toy, _ widget.RowState) {

@@ -49,7 +49,7 @@ func TestFilterOfEvents(t *testing.T) {
 		"exit 3": true, "~agcr": true, "!exit": false, "type:crash exit since:6m !subject:scout": true, "": true,
 	} {
 		f := widget.ParseFilter(text)
-		if row.Matches(&f, epoch) != want {
+		if f.Matches(func(t *widget.Term) bool { return row.Matches(t, epoch) }) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
 	}
@@ -64,7 +64,7 @@ func TestEventTypesInWords(t *testing.T) {
 		s.shows(want)
 		for _, text := range []string{"type:" + want[:6], "type:" + kind, want} {
 			row, f := panel.NewEventRow(events.Event{TS: epoch, Type: kind}), widget.ParseFilter(text)
-			if !row.Matches(&f, epoch) {
+			if !f.Matches(func(t *widget.Term) bool { return row.Matches(t, epoch) }) {
 				t.Errorf("%q does not find %s", text, kind)
 			}
 		}

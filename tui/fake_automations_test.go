@@ -37,7 +37,7 @@ func withAutomations(s *city.Snapshot) {
 			Exec: "./check-db.sh --fast", State: city.AutomationIdle, Reason: "cooldown: 2m41s remaining", Next: in(161 * time.Second), Last: health,
 			Timeout: 90 * time.Second, Retry: 2, Overlap: "skip", Warnings: []string{file("db-health") + `:7:1: unknown key "colour"`}},
 		{Name: "digest", Source: file("digest"), Gate: "cron", When: "0 3 * * *", Formula: "digest", Pool: "worker", State: city.AutomationRunning,
-			Reason: "running for 14s; due again at 03:00", Since: ago(14 * time.Second), Last: digest},
+			Reason: "due again at 03:00", Since: ago(14 * time.Second), Last: digest},
 		{Name: "nightly", Source: file("nightly"), Gate: "cron", When: "30 3 * * *", Exec: "make -s nightly", State: city.AutomationIdle,
 			Reason: "cron: next 2026-11-22 03:30", Next: in(16*time.Hour + 48*time.Minute), Last: pruneAgain},
 		{Name: "prune-branches", Source: file("prune-branches"), Gate: "condition", When: "test -d repo", Exec: "git fetch --prune",

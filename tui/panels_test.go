@@ -47,7 +47,8 @@ func TestFilterTerms(t *testing.T) {
 		"provider:tm": true, "provider:pty": false, "tmux": false, "attached": true, "~attached": false,
 	} {
 		f := widget.ParseFilter(text)
-		if got := row.Matches(&f); got != want {
+		got := f.Matches(func(t *widget.Term) bool { return row.Matches(t, epoch) })
+		if got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -227,17 +227,13 @@ func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	if answersMissingQuestion(m, k) {
 		return nil
 	}
+	zones := []keymap.Zone{m.Zone(), keymap.Everywhere}
 	if m.FleetRoom {
-		if a := m.Keys.Find(k, keymap.InFleet); a != nil {
-			return perform(m, a)
-		}
-		explainFleetKey(m, k)
+		zones = []keymap.Zone{keymap.InFleet}
+	} else if typedAfterRejection(m, k) {
 		return nil
 	}
-	if typedAfterRejection(m, k) {
-		return nil
-	}
-	if a := m.Keys.Find(k, m.Zone(), keymap.Everywhere); a != nil {
+	if a := m.Keys.Find(k, zones...); a != nil {
 		return perform(m, a)
 	}
 	explainKey(m, k)

@@ -22,7 +22,7 @@ func (s *stage) live(name string, lines int) {
 	s.t.Helper()
 	s.automation(name, func(a *city.Automation) {
 		began := s.now.Add(-14 * time.Second)
-		a.State, a.Reason, a.Since, a.Next = city.AutomationRunning, "running for 14s", &began, nil
+		a.State, a.Reason, a.Since, a.Next = city.AutomationRunning, "", &began, nil
 		a.Last = &city.Run{ID: "gc-230", Automation: name, Reason: "by hand", By: "operator", Opened: began}
 	})
 	s.point(name)

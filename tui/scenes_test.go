@@ -85,7 +85,11 @@ func wideNames(n *city.Snapshot) {
 	}
 	all := append([]city.Automation(nil), n.Automations...)
 	for i := range all {
-		all[i].Name, all[i].Reason = fmt.Sprint(name, i+1), why
+		a := &all[i]
+		a.Name, a.Reason = fmt.Sprint(name, i+1), why
+		if a.State == city.AutomationBackoff { // the reason does not describe a retry
+			a.State = city.AutomationIdle
+		}
 	}
 	n.Automations = all
 }

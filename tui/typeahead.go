@@ -78,8 +78,15 @@ func explainKey(m *state.Room, k tea.KeyPressMsg) {
 	if k.Text == "" || m.Status.Failed || m.Status.Pending {
 		return
 	}
-	text := quoted(k) + " does nothing here"
-	for _, p := range m.Panels {
+	text, help, panels := quoted(k)+" does nothing here", "view.help", m.Panels
+	if m.FleetRoom {
+		help, panels = "fleet.verbs", nil
+		if a := m.Keys.Find(k, keymap.Everywhere); a != nil {
+			text = fmt.Sprintf("%s only works in a city (press %s): %s", quoted(k),
+				m.Keys.KeyText("fleet.open"), keymap.Verb(a.Title()))
+		}
+	}
+	for _, p := range panels {
 		about := p.About()
 		if a := m.Keys.Find(k, about.Zone); a != nil && !actions.Unseen(m, a) {
 			text = fmt.Sprintf("%s works in %s (press %s): %s", quoted(k), about.Title,
@@ -87,17 +94,5 @@ func explainKey(m *state.Room, k tea.KeyPressMsg) {
 			break
 		}
 	}
-	state.ShowNote(m, text+"; "+m.Keys.KeyText("view.help")+" lists the keys")
-}
-
-func explainFleetKey(m *state.Room, k tea.KeyPressMsg) {
-	if k.Text == "" || m.Status.Failed || m.Status.Pending {
-		return
-	}
-	text := quoted(k) + " does nothing here"
-	if a := m.Keys.Find(k, keymap.Everywhere); a != nil {
-		text = fmt.Sprintf("%s only works in a city (press %s): %s", quoted(k),
-			m.Keys.KeyText("fleet.open"), keymap.Verb(a.Title()))
-	}
-	state.ShowNote(m, text+"; "+m.Keys.KeyText("fleet.verbs")+" lists the keys")
+	state.ShowNote(m, text+"; "+m.Keys.KeyText(help)+" lists the keys")
 }

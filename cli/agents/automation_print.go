@@ -286,7 +286,7 @@ func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 		if r.By != "" {
 			why += " (" + r.By + ")"
 		}
-		if r.Retry > 0 && !strings.HasPrefix(why, "retry ") {
+		if r.Retry > 0 && r.By != "" { // otherwise, the reason contains the number
 			why += fmt.Sprintf(", retry %d", r.Retry)
 		}
 		rows = append(rows, []output.Cell{

@@ -196,7 +196,7 @@ func wanted(p *city.Pool) string {
 	if why := p.SuspendedReason; p.Suspended && !strings.Contains(p.Reason, why) {
 		parts = append(parts, "suspended "+why)
 	}
-	if p.Override != nil && !strings.HasPrefix(p.Reason, "set ") {
+	if p.Override != nil && !strings.HasPrefix(p.Reason, city.PoolSetBy) {
 		parts = append(parts, "set by hand")
 	}
 	if p.Check.Problem != "" {

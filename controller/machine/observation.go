@@ -93,7 +93,7 @@ func (ob *Observation) complete(s *city.Snapshot) {
 		p := &s.Pools[i]
 		p.Since, p.Decisions = ob.Stopped, nil
 		if p.Reason = "no controller is running, so its check is not run"; p.Override != nil {
-			p.Reason = "set by hand; no controller is running"
+			p.Reason = city.PoolSetBy + "by hand; no controller is running"
 		}
 	}
 }

@@ -198,7 +198,7 @@ func sessionOf(life *session.Status) *city.Session {
 func (a *record) nextOfStop() string {
 	switch {
 	case a.phase.Stopping():
-		return "is killed if still running"
+		return "is killed" + city.IfStillRunning
 	case !a.until.IsZero():
 		return "is stopped again"
 	case a.phase.State() == lifecycle.Unknown:
@@ -217,7 +217,7 @@ func (m *Machine) nextFor(a *record) *city.Next {
 	if m.stops() && !a.phase.Alive() {
 		switch {
 		case a.state == city.Quarantined && !a.until.IsZero():
-			return at(a.until, "starts again if the city is running")
+			return at(a.until, "starts again"+city.IfCityRuns)
 		case a.restart.stays(), a.state == city.Exited, a.state == city.Quarantined:
 			return at(time.Time{}, "starts when the city is started")
 		}
@@ -232,7 +232,7 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		if a.until.IsZero() {
 			return at(a.until, "stops when it reports done")
 		}
-		return at(a.until, "is killed if it has not reported done")
+		return at(a.until, "is killed"+city.IfNotDone)
 	case city.Stopping:
 		return at(a.until, a.nextOfStop())
 	case city.Backoff, city.Failed, city.Quarantined:
@@ -262,7 +262,7 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		case len(a.sess.drift) > 0:
 			return at(a.until, "restarts when no user is at its terminal")
 		case !a.silence.idleAt.IsZero():
-			return at(a.silence.idleAt, "restarts unless it prints something")
+			return at(a.silence.idleAt, "restarts"+city.UnlessItPrints)
 		}
 	}
 	return nil

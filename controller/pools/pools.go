@@ -224,7 +224,7 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	case s.Max == 0:
 		ps.resize(now, p, 0, "off: max = 0")
 	case p.override != nil:
-		why := fmt.Sprintf("set to %d by operator", *p.override)
+		why := setByOperator(*p.override)
 		ps.resize(now, p, s.Size(*p.override), why+p.bounded(*p.override))
 	case p.lastValid:
 		ps.resize(now, p, s.Size(p.last.Value), fmt.Sprintf("check returned %d", p.last.Value)+
@@ -242,12 +242,14 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	}
 }
 
+func setByOperator(n int) string { return fmt.Sprintf(city.PoolSetBy+"to %d by operator", n) }
+
 // setSize sets a user's size, or removes it if size is nil. Until a check has succeeded, a removal restores the size
 // that applied before.
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	what := "removed by operator; the check sets the size again"
 	if size != nil {
-		what = fmt.Sprintf("set to %d by operator", *size)
+		what = setByOperator(*size)
 	}
 	if p.override == nil && size != nil {
 		p.automatic, p.whyAutomatic = p.Desired, p.why

@@ -16,7 +16,6 @@ import (
 )
 
 func agentActions() []state.Action {
-	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
 		{ID: "agent.zoom", Key: keymap.Bind("zoom into the terminal, or show crashes", "enter"),
 			Short: "zoom", In: []keymap.Zone{keymap.InLists}, Why: needAgent, Run: enterAgent},
@@ -27,31 +26,30 @@ func agentActions() []state.Action {
 		{ID: "agent.attach",
 			Key:   keymap.Bind("attach: work in the agent's terminal; ctrl+q detaches", "a"),
 			Short: "attach",
-			In:    global, Why: needTerminal, Run: attachSelected},
+			Why:   needTerminal, Run: attachSelected},
 		{ID: "agent.send", Key: keymap.Bind("send text to the agent", "i"), Short: "send",
-			In:  global,
-			Why: needRunning, Run: askSend},
+			Why: needRunning, Run: noEffects(askSend)},
 		{ID: state.ReleaseID,
 			Key: keymap.Bind("release or undo: end quarantine, backoff or drain, or undo an "+
 				"action", "u"),
-			Short: "release", In: global, Why: needUndoOrHeld, Run: undoOrRelease},
+			Short: "release", Why: needUndoOrHeld, Run: undoOrRelease},
 		{ID: "agent.restart", Key: keymap.Bind("restart the agent or the pool", "r"),
 			Short: "restart",
-			In:    global, Risk: keymap.Confirmed,
-			Why: needRestart, Run: askRestart},
+			Risk:  keymap.Confirmed,
+			Why:   needRestart, Run: askRestart},
 		{ID: state.DrainID,
 			Key:   keymap.Bind("drain: let agent or pool finish, or cancel", "D"),
-			Short: "drain", In: global,
-			Risk: keymap.Confirmed, Why: needDrain, Run: askDrain},
+			Short: "drain",
+			Risk:  keymap.Confirmed, Why: needDrain, Run: askDrain},
 		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),
-			Short: "suspend", In: global,
-			Risk: keymap.Confirmed, Why: needSuspend, Run: askSuspend},
+			Short: "suspend",
+			Risk:  keymap.Confirmed, Why: needSuspend, Run: askSuspend},
 		{ID: "agent.end", Key: keymap.Bind("kill or stop the agent", "ctrl+k"), Short: "",
-			In: global, Risk: keymap.NameRequired,
-			Why: needSession, Run: askEnd},
+			Risk: keymap.NameRequired,
+			Why:  needSession, Run: askEnd},
 		{ID: "agent.details",
 			Key:   keymap.Bind("show details: reason, next step, last decisions or runs", "d"),
-			Short: "details", In: global, Why: needSubject, Run: showDetails},
+			Short: "details", Why: needSubject, Run: showDetails},
 	}
 }
 
@@ -83,18 +81,17 @@ func whyNotInPools(m *state.Room) string {
 }
 
 func needVerb(m *state.Room) string {
+	why := state.NeedWritable(m)
 	switch {
-	case state.NeedWritable(m) != "":
-		return state.NeedWritable(m)
+	case why != "":
 	case state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0:
 		return whyNotInPools(m)
 	case state.AgentVerbsUnavailable(m) && len(m.NamedAgents) == 0:
 		return WhyNotHere(m)
-	}
-	if len(state.Targets(m)) == 0 {
+	case len(state.Targets(m)) == 0:
 		return noAgent(m)
 	}
-	return ""
+	return why
 }
 
 func needSession(m *state.Room) string {
@@ -132,10 +129,9 @@ func noAgent(m *state.Room) string {
 }
 
 func needTerminal(m *state.Room) string {
-	r := state.SingleAgent(m)
+	r, why := state.SingleAgent(m), state.NeedWritable(m)
 	switch {
-	case state.NeedWritable(m) != "":
-		return state.NeedWritable(m)
+	case why != "":
 	case state.ActsOn(m, panel.KindPool):
 		return needMember(m)
 	case state.AgentVerbsUnavailable(m):
@@ -143,10 +139,13 @@ func needTerminal(m *state.Room) string {
 	case r == nil:
 		return noAgent(m)
 	case !r.Running:
-		return fmt.Sprintf("%s is %s and has no session%s", r.Shown, r.State.Is(),
-			releaseHint(m, r))
+		return noSession(m, r)
 	}
-	return ""
+	return why
+}
+
+func noSession(m *state.Room, r *panel.AgentRow) string {
+	return fmt.Sprintf("%s is %s and has no session%s", r.Shown, r.State.Is(), releaseHint(m, r))
 }
 
 func needHeld(m *state.Room) string {
@@ -194,8 +193,7 @@ func askRestart(m *state.Room) []feed.Effect {
 	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
 		return askRestartOf(m, state.Pool(m))
 	}
-	askLive(m, aboutAgents(m, state.Targets(m), restartQuestion))
-	return nil
+	return askLive(m, about(m, state.Targets(m), m.Agents.Find, restartQuestion))
 }
 
 func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
@@ -246,8 +244,7 @@ func release(m *state.Room) []feed.Effect {
 }
 
 func askEnd(m *state.Room) []feed.Effect {
-	askLive(m, aboutAgents(m, state.Targets(m), endQuestion))
-	return nil
+	return askLive(m, about(m, state.Targets(m), m.Agents.Find, endQuestion))
 }
 
 func endQuestion(m *state.Room, rows []*panel.AgentRow) question {

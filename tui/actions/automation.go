@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -15,21 +16,19 @@ import (
 )
 
 func automationActions() []state.Action {
-	here := []keymap.Zone{keymap.InAutomations}
-	return []state.Action{
+	return in([]state.Action{
 		{ID: "automation.details",
 			Key: keymap.Bind("show details of the automation: gate, action, runs and their output",
 				"enter"),
-			Short: "details", In: here, Why: needAutomation, Run: showAutomation},
+			Short: "details", Why: needAutomation, Run: showAutomation},
 		{ID: "automation.fire",
 			Key:   keymap.Bind("fire the automation now: also if not due", "t"),
-			Short: "fire", In: here,
-			Risk: keymap.Confirmed, Why: needFire, Run: askFire},
+			Short: "fire",
+			Risk:  keymap.Confirmed, Why: needFire, Run: askFire},
 		{ID: "automation.stop",
 			Key:  keymap.Bind("stop the automation's run"),
-			In:   here,
 			Risk: keymap.Confirmed, Why: needRuns, Run: askEndRun},
-	}
+	}, keymap.InAutomations)
 }
 
 func needAutomation(m *state.Room) string {
@@ -40,32 +39,19 @@ func needAutomation(m *state.Room) string {
 }
 
 func needFire(m *state.Room) string {
-	if why := state.NeedWritable(m); why != "" {
-		return why
-	}
-	rows := state.AutomationTargets(m)
-	if len(rows) == 0 {
-		return needAutomation(m)
-	}
-	return palette.CannotFire(rows)
+	return cmp.Or(state.NeedWritable(m), needAutomation(m),
+		palette.CannotFire(state.AutomationTargets(m)))
 }
 
 func needRuns(m *state.Room) string {
-	if why := state.NeedWritable(m); why != "" {
-		return why
-	}
-	rows := state.AutomationTargets(m)
-	if len(rows) == 0 {
-		return needAutomation(m)
-	}
-	return palette.CannotStop(rows)
+	return cmp.Or(state.NeedWritable(m), needAutomation(m),
+		palette.CannotStop(state.AutomationTargets(m)))
 }
 
 func askEndRun(m *state.Room) []feed.Effect { return endRuns(m, state.AutomationTargets(m)) }
 
 func endRuns(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
-	askLive(m, aboutAutomations(m, rows, endRunsQuestion))
-	return nil
+	return askLive(m, about(m, rows, m.Automations.Find, endRunsQuestion))
 }
 
 func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
@@ -78,7 +64,7 @@ func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
 		}
 	}
 	if len(names) == 0 {
-		return question{none: "nothing was done: the run has ended"}
+		return nothingDone("the run has ended")
 	}
 	what := strings.Join(names, ", ")
 	return question{title: "Stop the run of " + what + "?", verb: "stop",
@@ -87,7 +73,7 @@ func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
 			"not retried."},
 		do: func(m *state.Room) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
-			return state.SendCommands(m, "stopping the run of", what, commands)
+			return state.SendCommands(m, "stopping the run of", what, commands...)
 		}}
 }
 
@@ -96,13 +82,11 @@ func askFire(m *state.Room) []feed.Effect { return fire(m, state.AutomationTarge
 func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	switch q := fireQuestion(m, rows); {
 	case len(rows) > 1:
-		askLive(m, aboutAutomations(m, rows, fireManyQuestion))
+		return askLive(m, about(m, rows, m.Automations.Find, fireManyQuestion))
 	case q.body == nil:
 		return askIfWanted(m, q)
-	default:
-		askLive(m, aboutAutomations(m, rows, fireQuestion))
 	}
-	return nil
+	return askLive(m, about(m, rows, m.Automations.Find, fireQuestion))
 }
 
 func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
@@ -122,7 +106,7 @@ func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 				m.Fired.Before = r.Last.ID
 			}
 			todo := state.SendCommands(m, "firing", r.Shown+" ("+r.Reason+")",
-				[]city.Command{city.Fire{Automation: r.Name, By: "operator"}})
+				city.Fire{Automation: r.Name, By: "operator"})
 			m.Fired.ID = m.Status.ID
 			return todo
 		}}
@@ -146,7 +130,7 @@ func fireManyQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 		body: []string{"Each will fire once now."},
 		do: func(m *state.Room) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
-			return state.SendCommands(m, "firing", what, commands)
+			return state.SendCommands(m, "firing", what, commands...)
 		}}
 	if closed > 0 {
 		q.body = []string{fmt.Sprintf("%d of them are not due (gate closed or blocked). Each "+

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"gcity/tui/feed"
-	"gcity/tui/panel"
 	"gcity/tui/state"
 	"gcity/tui/widget"
 )
@@ -23,7 +22,7 @@ type question struct {
 	of      string // plural noun: "running agents"
 	plan    bool   // the question shows a plan, so it is always asked
 	harms   bool
-	do      func(*state.Room) []feed.Effect
+	do      state.Task
 	stay    state.Task     // after "no" or a cancellation; may be nil
 	more    []state.Answer // after "yes"
 	none    string         // why there is nothing to ask about; "" = the question is valid
@@ -32,6 +31,8 @@ type question struct {
 	cursor   int
 	required string // must be typed before a destructive answer
 }
+
+func nothingDone(why string) question { return question{none: "nothing was done: " + why} }
 
 type builder func(*state.Room) question
 
@@ -47,25 +48,27 @@ func askLiveIfWanted(m *state.Room, build builder) []feed.Effect {
 	if q := build(m); q.none == "" && !q.harms && m.Confirm != state.ConfirmAlways {
 		return q.do(m)
 	}
-	askLive(m, build)
-	return nil
+	return askLive(m, build)
 }
 
-func ask(m *state.Room, q question) { askLive(m, func(*state.Room) question { return q }) }
+func ask(m *state.Room, q question) []feed.Effect {
+	return askLive(m, func(*state.Room) question { return q })
+}
 
 // askLive asks a question that every snapshot updates. The question closes when there is nothing left to ask about.
-func askLive(m *state.Room, build builder) {
+func askLive(m *state.Room, build builder) []feed.Effect {
 	q := build(m)
 	switch {
 	case q.none != "":
 		state.ShowFailure(m, q.none)
 	case asksNothing(m, q.count) && !q.plan:
-		m.Todo = append(m.Todo, q.do(m)...)
+		return q.do(m)
 	default:
 		c := q.choice(m)
 		c.About = build
 		m.Dialogs.Open(c)
 	}
+	return nil
 }
 
 func asksNothing(m *state.Room, targets int) bool {
@@ -114,13 +117,13 @@ func (q *question) choice(m *state.Room) *state.Choice {
 	return c
 }
 
-func about[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
+func about[R state.Row](m *state.Room, rows []R, find func(key string) R,
 	build func(*state.Room, []R) question) builder {
 	return aboutLeft(m, state.Remaining(rows, find), state.NoLonger, build)
 }
 
 // aboutListed is like about, for objects that can exist without being listed.
-func aboutListed[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
+func aboutListed[R state.Row](m *state.Room, rows []R, find func(key string) R,
 	build func(*state.Room, []R) question) builder {
 	return aboutLeft(m, state.Remaining(rows, find), state.NotListed, build)
 }
@@ -135,7 +138,7 @@ func aboutLeft[R any](m *state.Room, remaining func(*state.Room) ([]R, []string)
 		m.NamedAgents = named
 		left, gone := remaining(m)
 		if len(left) == 0 {
-			return question{none: "nothing was done: " + missing(gone)}
+			return nothingDone(missing(gone))
 		}
 		q := build(m, left)
 		if len(gone) > 0 {
@@ -143,19 +146,4 @@ func aboutLeft[R any](m *state.Room, remaining func(*state.Room) ([]R, []string)
 		}
 		return q
 	}
-}
-
-func aboutAgents(m *state.Room, rows []*panel.AgentRow,
-	build func(*state.Room, []*panel.AgentRow) question) builder {
-	return about(m, rows, state.FindAgent, build)
-}
-
-func aboutPools(m *state.Room, rows []*panel.PoolRow,
-	build func(*state.Room, []*panel.PoolRow) question) builder {
-	return about(m, rows, state.FindPool, build)
-}
-
-func aboutAutomations(m *state.Room, rows []*panel.AutomationRow,
-	build func(*state.Room, []*panel.AutomationRow) question) builder {
-	return about(m, rows, state.FindAutomation, build)
 }

@@ -66,7 +66,7 @@ func cityItems(m *state.Room) []state.Item {
 			mark = m.Look.Glyphs.Here + " "
 		}
 		item := state.Item{
-			Title: mark + widget.FitName(c.DisplayName, name, m.Look.Glyphs.More) + "  " + h.Sign +
+			Title: mark + m.Look.FitName(c.DisplayName, name) + "  " + h.Sign +
 				" " +
 				widget.Fit(h.Word, 9, "") + "  " + c.Counts(),
 			Label: c.DisplayName, Line: c.Info.Path, Note: c.Why(m.Now), Whole: true,
@@ -120,18 +120,17 @@ func ExplainDirectory(m *state.Room) []feed.Effect {
 		about = state.NoCities{}
 	}
 	openReader(m, &state.Reader{Title: "Other cities", About: about,
-		Lines: func(w int) []string { return widget.WrapAll(state.NoDirectory(m), w) }})
+		Lines: func(int) []string { return state.NoDirectory(m) }})
 	return nil
 }
 
 func askStart(m *state.Room, c *fleet.City) []feed.Effect {
-	askLive(m, aboutCity(m, c, startQuestion))
-	return nil
+	return askLive(m, aboutCity(m, c, startQuestion))
 }
 
 func startQuestion(m *state.Room, c *fleet.City) question {
 	if !state.CanStart(m, c) {
-		return question{none: "nothing was done: " + c.DisplayName + " is no longer stopped"}
+		return nothingDone(c.DisplayName + " is no longer stopped")
 	}
 	to := feed.SwitchCity{Name: c.Info.Name, Path: c.Info.Path, Start: true}
 	stop := "It keeps running after you quit; `gcity stop` in that folder stops it."

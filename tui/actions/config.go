@@ -10,14 +10,13 @@ import (
 )
 
 func configActions() []state.Action {
-	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
 		{ID: "config.confirm",
 			Key: keymap.Bind("confirm a held configuration: shows its plan first",
 				"C"),
 			Short: "confirm",
-			In:    global, Risk: keymap.Confirmed, Why: needHeldConfig, Run: askConfirm},
-		{ID: "city.reload", Key: keymap.Bind("reload the configuration now"), In: global,
+			Risk:  keymap.Confirmed, Why: needHeldConfig, Run: askConfirm},
+		{ID: "city.reload", Key: keymap.Bind("reload the configuration now"),
 			Why: state.NeedWritable, Run: reload},
 	}
 }
@@ -31,17 +30,15 @@ func HeldConfig(m *state.Room) *city.Held {
 }
 
 func needHeldConfig(m *state.Room) string {
-	if why := state.NeedWritable(m); why != "" {
-		return why
-	}
-	if HeldConfig(m) == nil {
+	why := state.NeedWritable(m)
+	if why == "" && HeldConfig(m) == nil {
 		return "no configuration is held"
 	}
-	return ""
+	return why
 }
 
 func reload(m *state.Room) []feed.Effect {
-	return state.SendCommands(m, "reloading", "the configuration", []city.Command{city.Reload{}})
+	return state.SendCommands(m, "reloading", "the configuration", city.Reload{})
 }
 
 // The answer applies only to the revision that was shown.
@@ -55,10 +52,9 @@ func askConfirm(m *state.Room) []feed.Effect {
 			return nil
 		}
 		return state.SendCommands(m, "confirming", "the configuration",
-			[]city.Command{city.Reload{Confirm: true, Revision: revision}})
+			city.Reload{Confirm: true, Revision: revision})
 	}
-	ask(m, question{title: "Apply configuration " + widget.Plain(revision) + "?",
+	return ask(m, question{title: "Apply configuration " + widget.Plain(revision) + "?",
 		body: details.Held(m.Details(), h, 24), verb: "apply it",
 		count: len(h.Removes), of: "agents to remove", plan: true, do: do})
-	return nil
 }

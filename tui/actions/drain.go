@@ -11,13 +11,11 @@ import (
 )
 
 func needDrain(m *state.Room) string {
-	why := ""
+	need := needVerb
 	if state.DrainsPools(m) {
-		why = needPoolVerb(m)
-	} else {
-		why = needVerb(m)
+		need = needPoolVerb
 	}
-	if why != "" {
+	if why := need(m); why != "" {
 		return why
 	}
 	t := state.DrainTargetsAt(m)
@@ -27,8 +25,7 @@ func needDrain(m *state.Room) string {
 // Undo comes too late for an agent that finishes immediately, so this question is always asked.
 func askDrain(m *state.Room) []feed.Effect {
 	if p := m.Pools.Targets(); state.DrainsPools(m) && len(p) == 1 {
-		askLive(m, aboutPools(m, p, drainPoolQuestion))
-		return nil
+		return askLive(m, about(m, p, m.Pools.Find, drainPoolQuestion))
 	}
 	return askDrainOf(m, state.DrainTargetsAt(m))
 }
@@ -37,7 +34,7 @@ func askDrainOf(m *state.Room, t state.DrainTargets) []feed.Effect {
 	if drain, undrain := t.Split(); len(drain) == 0 {
 		return askIfWanted(m, undrainQuestion(m, t, undrain))
 	}
-	remaining := state.Remaining(t.Rows, state.FindAgent)
+	remaining := state.Remaining(t.Rows, m.Agents.Find)
 	current := func(m *state.Room) (rows []*panel.AgentRow, gone []string) {
 		rows, gone = remaining(m)
 		if t.Pools != "" { // members can join while the question is open
@@ -45,11 +42,10 @@ func askDrainOf(m *state.Room, t state.DrainTargets) []feed.Effect {
 		}
 		return rows, gone
 	}
-	askLive(m, aboutLeft(m, current, state.NoLonger,
+	return askLive(m, aboutLeft(m, current, state.NoLonger,
 		func(m *state.Room, rows []*panel.AgentRow) question {
 			return drainQuestion(m, state.DrainTargets{Rows: rows, Pools: t.Pools, Of: t.Of})
 		}))
-	return nil
 }
 
 func undrainQuestion(m *state.Room, t state.DrainTargets, rows []*panel.AgentRow) question {
@@ -65,7 +61,7 @@ func drainQuestion(m *state.Room, t state.DrainTargets) question {
 	drain, _ := t.Split()
 	out := t.Refused()
 	if len(drain) == 0 {
-		return question{none: "nothing was done: " + out}
+		return nothingDone(out)
 	}
 	q := question{title: "Drain " + t.Names(m, drain) + "?", targets: state.TargetLines(m, drain),
 		body: details.DrainEffects(m.Pools, drain), verb: "drain", count: len(drain), of: "agents",

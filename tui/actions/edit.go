@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"fmt"
 
 	"gcity/tui/feed"
@@ -14,7 +15,7 @@ func editActions() []state.Action {
 		{ID: "config.edit",
 			Key: keymap.Bind("edit the configuration: opens $EDITOR at the agent or pool; "+
 				"applies the edits", "e"),
-			In: []keymap.Zone{keymap.Everywhere}, Why: needEditable, Run: editConfig},
+			Why: needEditable, Run: editConfig},
 		{ID: "reader.edit",
 			Key: keymap.Bind("from an agent's details: edit its configuration",
 				"e"), In: []keymap.Zone{keymap.InReader},
@@ -23,10 +24,7 @@ func editActions() []state.Action {
 }
 
 func needEditableAgent(m *state.Room) string {
-	if why := needInspection(m); why != "" {
-		return why
-	}
-	return needEditable(m)
+	return cmp.Or(needInspection(m), needEditable(m))
 }
 
 func editOpenAgent(m *state.Room) []feed.Effect {
@@ -128,8 +126,8 @@ func askApply(m *state.Room, e feed.Edited, again, drop state.Answer) {
 			Do: func(m *state.Room) []feed.Effect {
 				m.Checked = &e // ask again when the reader is closed
 				openReader(m, &state.Reader{Title: "What the edited configuration changes",
-					Lines: func(w int) []string {
-						return widget.WrapAll(e.Plan.Lines(&m.Look, true), w)
+					Lines: func(int) []string {
+						return e.Plan.Lines(&m.Look, true)
 					}})
 				return nil
 			}}

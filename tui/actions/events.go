@@ -9,16 +9,15 @@ import (
 )
 
 func eventActions() []state.Action {
-	e := []keymap.Zone{keymap.InEvents}
-	return []state.Action{
+	return in([]state.Action{
 		{ID: "event.agent", Key: keymap.Bind("select the agent of the event", "."),
-			Short: "agent", In: e, Why: needEventAgent, Run: chooseOfEvent},
+			Short: "agent", Why: needEventAgent, Run: chooseOfEvent},
 		{ID: "event.only",
 			Key: keymap.Bind("show only this agent's events; again: all events",
-				","), Short: "only this agent", In: e, Why: needOnly, Run: toggleOnly},
+				","), Short: "only this agent", Why: needOnly, Run: toggleOnly},
 		{ID: "reader.agent", Key: keymap.Bind("from an event: select its agent",
 			"."), In: []keymap.Zone{keymap.InReader}, Why: needOpenAgent, Run: selectOpen},
-	}
+	}, keymap.InEvents)
 }
 
 func needEventAgent(m *state.Room) string {

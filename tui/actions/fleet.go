@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gcity/city"
@@ -17,79 +18,77 @@ import (
 )
 
 func fleetActions() []state.Action {
-	f := []keymap.Zone{keymap.InFleet}
-	return append([]state.Action{
+	return slices.Concat([]state.Action{
 		{ID: "city.switch", Key: keymap.Bind("switch city: choose one, or go back to all cities",
-			"@"), Short: "cities", In: []keymap.Zone{keymap.Everywhere}, Run: SwitchCity},
+			"@"), Short: "cities", Run: SwitchCity},
 		{ID: "fleet.show", Key: keymap.Bind("show all cities in one list"),
-			In: []keymap.Zone{keymap.Everywhere}, Why: needFleet,
+			Why: needFleet,
 			Run: func(m *state.Room) []feed.Effect {
 				return state.StartSwitch(m, feed.SwitchCity{})
 			}},
-
+	}, in([]state.Action{
 		{ID: "fleet.open", Key: keymap.Bind("open the city, or select the agent in its city",
 			"enter"),
-			Short: "open", In: f, Why: needCityRow, Run: enterCity},
+			Short: "open", Why: needCityRow, Run: enterCity},
 		{ID: "fleet.return", Key: keymap.Bind("go back to the city where you opened this list",
-			"@"), Short: "back", In: f, Run: returnToCity},
+			"@"), Short: "back", Run: returnToCity},
 		{ID: "fleet.next", Key: keymap.Bind("go to the agents that need attention, or back "+
 			"to the cities",
-			"tab", "shift+tab"), Short: "agents", In: f, Why: needAttention, Run: switchFleetList},
+			"tab", "shift+tab"), Short: "agents", Why: needAttention,
+			Run: noEffects(switchFleetList)},
 		{ID: "fleet.suspend", Key: keymap.Bind("suspend the whole city, or resume it", "s"),
-			Short: "suspend", In: f, Risk: keymap.Confirmed, Why: needRunningCity,
+			Short: "suspend", Risk: keymap.Confirmed, Why: needRunningCity,
 			Run: suspendCity},
-		{ID: "fleet.reload", Key: keymap.Bind("reload the city's configuration now", "R"), In: f,
+		{ID: "fleet.reload", Key: keymap.Bind("reload the city's configuration now", "R"),
 			Why: needRunningCity, Run: reloadCity},
 		{ID: "fleet.details", Key: keymap.Bind("show details of the city: why it is in this "+
 			"state, all its problems",
-			"d"), Short: "details", In: f, Why: needCityRow, Run: showOtherCity},
+			"d"), Short: "details", Why: needCityRow, Run: showOtherCity},
 		{ID: "fleet.register",
 			Key: keymap.Bind(
 				"register the city in a folder and start it; also starts a registered city", "a"),
-			Short: "add", In: f, Why: needSupervisor, Run: askRegister},
+			Short: "add", Why: needSupervisor, Run: askRegister},
 		{ID: "fleet.unregister",
 			Key:  keymap.Bind("stop and unregister the city", "ctrl+k"),
-			In:   f,
 			Risk: keymap.NameRequired, Why: needRegistered, Run: askUnregister},
 		{ID: "fleet.filter",
 			Key:   keymap.Bind("filter: all words must match; !not ~fuzzy state: name:", "/"),
-			Short: "filter", In: f, Run: filterCities},
-		{ID: "fleet.messages", Key: keymap.Bind("messages: show past status lines", "m"), In: f,
+			Short: "filter", Run: filterCities},
+		{ID: "fleet.messages", Key: keymap.Bind("messages: show past status lines", "m"),
 			Run: showMessages},
 		{ID: "fleet.mouse",
 			Key: keymap.Bind("switch the mouse between this room and selecting text",
 				"M"),
-			In: f, Run: toggleMouse},
-		{ID: "fleet.redraw", Key: keymap.Bind("redraw the screen", "ctrl+l"), In: f,
+			Run: noEffects(toggleMouse)},
+		{ID: "fleet.redraw", Key: keymap.Bind("redraw the screen", "ctrl+l"),
 			Run: func(*state.Room) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
 		{ID: "fleet.verbs", Key: keymap.Bind("find one of these actions and run it", "?", ":", "x",
-			"ctrl+p"), Short: "help", In: f, Run: fleetMenu},
+			"ctrl+p"), Short: "help", Run: noEffects(fleetMenu)},
 		{ID: "fleet.quit", Key: keymap.Bind("quit; all cities keep running", "q", "ctrl+c"),
-			Short: "quit", In: f, Run: AskQuit},
-	}, fleetMoves()...)
+			Short: "quit", Run: AskQuit},
+	}, keymap.InFleet), fleetMoves())
 }
 
 func fleetMoves() []state.Action {
-	f := []keymap.Zone{keymap.InFleet}
 	move := func(n int) func(*state.Room) []feed.Effect {
-		return func(m *state.Room) []feed.Effect { state.StepFleet(m, n); return nil }
+		return noEffects(func(m *state.Room) { state.StepFleet(m, n) })
 	}
 	moves := []state.Action{
-		{ID: "fleet.down", Key: keymap.Bind("move down", "j", "down"), In: f, Run: move(1)},
-		{ID: "fleet.up", Key: keymap.Bind("move up", "k", "up"), In: f, Run: move(-1)},
-		{ID: "fleet.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d"), In: f,
+		{ID: "fleet.down", Key: keymap.Bind("move down", "j", "down"), Run: move(1)},
+		{ID: "fleet.up", Key: keymap.Bind("move up", "k", "up"), Run: move(-1)},
+		{ID: "fleet.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d"),
 			Run: move(10)},
-		{ID: "fleet.page.up", Key: keymap.Bind("a page up", "pgup", "ctrl+u"), In: f,
+		{ID: "fleet.page.up", Key: keymap.Bind("a page up", "pgup", "ctrl+u"),
 			Run: move(-10)},
-		{ID: "fleet.first", Key: keymap.Bind("to the first row", "g", "home"), In: f,
+		{ID: "fleet.first", Key: keymap.Bind("to the first row", "g", "home"),
 			Run: move(-widget.Unlimited)},
-		{ID: "fleet.last", Key: keymap.Bind("to the last row", "G", "end"), In: f,
+		{ID: "fleet.last", Key: keymap.Bind("to the last row", "G", "end"),
 			Run: move(widget.Unlimited)},
 	}
 	markMoves(moves)
-	return append(moves, state.Action{ID: "fleet.back",
+	return in(append(moves, state.Action{ID: "fleet.back",
 		Key: keymap.Bind("go back one step, or to the previous city; does not quit",
-			"esc"), In: f, Run: backInFleet})
+			"esc"), Run: backInFleet}), keymap.InFleet)
 }
 
 func needAttention(m *state.Room) string {
@@ -99,10 +98,9 @@ func needAttention(m *state.Room) string {
 	return ""
 }
 
-func switchFleetList(m *state.Room) []feed.Effect {
+func switchFleetList(m *state.Room) {
 	m.OnNeeds = !m.OnNeeds && len(state.AllNeeds(m)) > 0
 	state.MoveNeeds(m, 0)
-	return nil
 }
 
 func needCityRow(m *state.Room) string {
@@ -125,10 +123,7 @@ func needCityItself(m *state.Room) string {
 }
 
 func needRunningCity(m *state.Room) string {
-	if why := state.NeedWritable(m); why != "" {
-		return why
-	}
-	if why := needCityItself(m); why != "" {
+	if why := cmp.Or(state.NeedWritable(m), needCityItself(m)); why != "" {
 		return why
 	}
 	if c := state.ChosenCity(m); !c.Info.Running {
@@ -138,13 +133,11 @@ func needRunningCity(m *state.Room) string {
 }
 
 func needRegistrar(m *state.Room) string {
-	if why := state.NeedWritable(m); why != "" {
-		return why
-	}
-	if !m.Registrar {
+	why := state.NeedWritable(m)
+	if why == "" && !m.Registrar {
 		return describe.Fixed + "; use `gcity register`"
 	}
-	return ""
+	return why
 }
 
 // needSupervisor returns why no city can be registered at the moment, or "". It is checked before the user types a
@@ -187,11 +180,12 @@ func sendToCity(m *state.Room, doing string, c *fleet.City, command city.Command
 func aboutCity(m *state.Room, c *fleet.City,
 	build func(m *state.Room, c *fleet.City) question) builder {
 	path := c.Info.Path
-	return aboutListed(m, []*fleet.City{c}, state.FindCity,
+	find := func(key string) *fleet.City { return state.FindCity(m, key) }
+	return aboutListed(m, []*fleet.City{c}, find,
 		func(m *state.Room, rows []*fleet.City) question {
 			if rows[0].Info.Path != path {
-				return question{none: "nothing was done: " + rows[0].DisplayName +
-					" is now the name of another city"}
+				return nothingDone(rows[0].DisplayName +
+					" is now the name of another city")
 			}
 			return build(m, rows[0])
 		})
@@ -203,10 +197,9 @@ func suspendCity(m *state.Room) []feed.Effect {
 	build := aboutCity(m, c, func(m *state.Room, c *fleet.City) question {
 		switch {
 		case !c.Info.Running:
-			return question{none: "nothing was done: " + c.DisplayName + " is not running"}
+			return nothingDone(c.DisplayName + " is not running")
 		case off == c.Summary.Suspended:
-			return question{none: "nothing was done: " +
-				palette.FlaggedAlready(c.DisplayName, off, off)}
+			return nothingDone(palette.FlaggedAlready(c.DisplayName, off, off))
 		case off:
 			return suspendCityQuestion(c)
 		}
@@ -258,8 +251,7 @@ func askRegister(m *state.Room) []feed.Effect {
 }
 
 func askUnregister(m *state.Room) []feed.Effect {
-	askLive(m, aboutCity(m, state.ChosenCity(m), unregisterQuestion))
-	return nil
+	return askLive(m, aboutCity(m, state.ChosenCity(m), unregisterQuestion))
 }
 
 func unregisterQuestion(m *state.Room, c *fleet.City) question {
@@ -292,14 +284,14 @@ func filterCities(m *state.Room) []feed.Effect {
 			m.Keys.KeyText("prompt.cancel") + " clears",
 		Change: apply,
 		Done: func(text string) state.Task {
-			return func(m *state.Room) []feed.Effect { apply(text); return nil }
+			return noEffects(func(m *state.Room) { apply(text) })
 		},
 		Cancel: func() { apply("") },
 	})
 	return nil
 }
 
-func fleetMenu(m *state.Room) []feed.Effect {
+func fleetMenu(m *state.Room) {
 	f := &state.Finder{Title: "All cities", EmptyText: "No action matches.", Reasons: true}
 	for _, a := range m.Keys.ActionsIn(keymap.InFleet) {
 		if a.ID != "fleet.verbs" && !Unseen(m, a) {
@@ -314,7 +306,6 @@ func fleetMenu(m *state.Room) []feed.Effect {
 		}
 	}
 	openFinderOf(m, f)
-	return nil
 }
 
 // returnToCity goes back to the room from which this one was opened. In a program for all cities, it opens the city
@@ -348,8 +339,8 @@ func backInFleet(m *state.Room) []feed.Effect {
 func showOtherCity(m *state.Room) []feed.Effect {
 	c := *state.ChosenCity(m)
 	openReader(m, &state.Reader{Title: c.DisplayName,
-		Lines: func(w int) []string {
-			return widget.WrapAll(m.Fleet.Details(&c, state.RunnerText(m, &c), &m.Look, m.Now), w)
+		Lines: func(int) []string {
+			return m.Fleet.Details(&c, state.RunnerText(m, &c), &m.Look, m.Now)
 		}})
 	return nil
 }

@@ -1,6 +1,8 @@
 package actions
 
 import (
+	"cmp"
+
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
@@ -14,11 +16,10 @@ func inspectActions() []state.Action {
 	r := []keymap.Zone{keymap.InReader}
 	return []state.Action{
 		{ID: "agent.crashes", Key: keymap.Bind("show the agent's crashes with their last output"),
-			In:  []keymap.Zone{keymap.Everywhere},
 			Why: needAgent, Run: showCrashes},
 		{ID: "agent.told",
 			Key: keymap.Bind("show the agent's prompt"),
-			In:  []keymap.Zone{keymap.Everywhere}, Why: needAgent, Run: showPrompt},
+			Why: needAgent, Run: showPrompt},
 		{ID: "reader.told", Key: keymap.Bind("from an agent's details: show the whole prompt", "p"),
 			In: r, Why: needInspection, Run: showPrompt},
 		{ID: "reader.crashes", Key: keymap.Bind("from an agent's details: show its crashes", "l"),
@@ -37,10 +38,7 @@ func needInspection(m *state.Room) string {
 }
 
 func needHeldAgent(m *state.Room) string {
-	if why := needInspection(m); why != "" {
-		return why
-	}
-	if why := state.NeedWritable(m); why != "" {
+	if why := cmp.Or(needInspection(m), state.NeedWritable(m)); why != "" {
 		return why
 	}
 	if r := m.Agents.Find(m.Dialogs.Inspection().Name); r == nil || !r.Releasable() {
@@ -62,8 +60,8 @@ func showAgent(m *state.Room) []feed.Effect {
 	d := &details.Inspection{Name: r.Name}
 	openReader(m, &state.Reader{Title: r.Shown, About: state.AgentText{Inspection: d},
 		Lines: func(w int) []string {
-			return widget.WrapAll(append(details.Agent(m.Details(), d, w),
-				details.MoreDetails(m.Details(), d, w)...), w)
+			return append(details.Agent(m.Details(), d, w),
+				details.MoreDetails(m.Details(), d)...)
 		}})
 	state.RequestInspection(m, d)
 	return nil
@@ -106,20 +104,32 @@ func readerKeys(m *state.Room) []string {
 }
 
 func showPrompt(m *state.Room) []feed.Effect {
-	d := &details.Inspection{}
-	if r := state.SingleAgent(m); r != nil {
-		d.Name = r.Name
-	}
-	if known := m.Dialogs.Inspection(); known != nil {
-		d = known
+	return showText(m, "prompt", state.AgentText{Prompt: true},
+		func(d *details.Inspection, _ int) []string { return details.Prompt(m.Details(), d) })
+}
+
+func showCrashes(m *state.Room) []feed.Effect {
+	return showText(m, "crashes", state.AgentText{Crashes: true},
+		func(d *details.Inspection, w int) []string { return details.Crashes(m.Details(), d, w) })
+}
+
+// showText shows a text about the agent in the open reader, or else about the selected agent.
+func showText(m *state.Room, what string, about state.AgentText,
+	text func(d *details.Inspection, w int) []string) []feed.Effect {
+	d := m.Dialogs.Inspection()
+	if d == nil {
+		d = &details.Inspection{}
+		if r := state.SingleAgent(m); r != nil {
+			d.Name = r.Name
+		}
 	}
 	r := m.Agents.Find(d.Name)
 	if r == nil {
 		return nil
 	}
-	openPage(m, &state.Reader{Title: "prompt of " + r.Shown,
-		About: state.AgentText{Inspection: d, Prompt: true},
-		Lines: func(w int) []string { return widget.WrapAll(details.Prompt(m.Details(), d), w) }})
+	about.Inspection = d
+	openPage(m, &state.Reader{Title: what + " of " + r.Shown, About: about,
+		Lines: func(w int) []string { return text(d, w) }})
 	if d.About == nil && d.RequestID == 0 {
 		state.RequestInspection(m, d)
 	}
@@ -127,7 +137,7 @@ func showPrompt(m *state.Room) []feed.Effect {
 }
 
 func openPage(m *state.Room, r *state.Reader) {
-	r.Hints = func() []string { return readerKeys(m) }
+	r = withKeys(m, r)
 	t, ok := m.Dialogs.Subject().(state.AgentText)
 	switch {
 	case ok && !t.Crashes && !t.Prompt:
@@ -145,27 +155,4 @@ func enterAgent(m *state.Room) []feed.Effect {
 		return showCrashes(m)
 	}
 	return zoomIn(m)
-}
-
-func showCrashes(m *state.Room) []feed.Effect {
-	d := &details.Inspection{}
-	if r := state.SingleAgent(m); r != nil {
-		d.Name = r.Name
-	}
-	if known := m.Dialogs.Inspection(); known != nil {
-		d = known
-	}
-	r := m.Agents.Find(d.Name)
-	if r == nil {
-		return nil
-	}
-	openPage(m, &state.Reader{Title: "crashes of " + r.Shown,
-		About: state.AgentText{Inspection: d, Crashes: true},
-		Lines: func(w int) []string {
-			return widget.WrapAll(details.Crashes(m.Details(), d, w), w)
-		}})
-	if d.About == nil && d.RequestID == 0 {
-		state.RequestInspection(m, d)
-	}
-	return nil
 }

@@ -13,14 +13,13 @@ import (
 )
 
 func leaveActions() []state.Action {
-	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
 		{ID: "quit", Key: keymap.Bind("quit: if this program runs the city, asks what keeps "+
-			"running", "q", "ctrl+c"), Short: "quit", In: global, Run: AskQuit},
+			"running", "q", "ctrl+c"), Short: "quit", Run: AskQuit},
 		{ID: "quit.suspend",
 			Key: keymap.Bind("suspend this program: not supported; shows what to do instead",
 				"ctrl+z"),
-			In: global, Run: explainSuspend},
+			Run: explainSuspend},
 	}
 }
 
@@ -63,7 +62,7 @@ func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 
 // askQuitElsewhere is for a room of a city that this program does not run. To stop the home city, the user first goes
 // to its room.
-func askQuitElsewhere(m *state.Room, leave func(feed.Exit) func(*state.Room) []feed.Effect) {
+func askQuitElsewhere(m *state.Room, leave func(feed.Exit) state.Task) {
 	askLive(m, func(m *state.Room) question {
 		home := state.HomeTitle(m, 30)
 		return question{title: "Quit " + state.HomeTitle(m, 50) + "?", plan: true, cursor: 3,
@@ -156,27 +155,22 @@ func explainSuspend(m *state.Room) []feed.Effect {
 }
 
 func askDrainAll(m *state.Room, stay state.Task) []feed.Effect {
-	var rows []*panel.AgentRow
-	for i := range m.Agents.Rows {
-		if r := &m.Agents.Rows[i]; r.Running && r.Session != nil {
-			rows = append(rows, r)
-		}
-	}
+	rows := m.Agents.Where(func(r *panel.AgentRow) bool { return r.Running && r.Session != nil })
 	if len(rows) == 0 {
 		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
 	}
-	askLive(m, aboutAgents(m, rows, func(m *state.Room, rows []*panel.AgentRow) question {
+	build := func(m *state.Room, rows []*panel.AgentRow) question {
 		q := drainAllQuestion(m, rows)
 		q.stay = stay
 		return q
-	}))
-	return nil
+	}
+	return askLive(m, about(m, rows, m.Agents.Find, build))
 }
 
 func drainAllQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	rows = slices.DeleteFunc(rows, func(r *panel.AgentRow) bool { return r.Session == nil })
 	if len(rows) == 0 {
-		return question{none: "nothing was done: no agent is running"}
+		return nothingDone("no agent is running")
 	}
 	return question{title: "Drain " + details.TargetNames(rows, false) + ", then quit?",
 		targets: state.TargetLines(m, rows),

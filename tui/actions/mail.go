@@ -15,40 +15,39 @@ import (
 )
 
 func mailActions() []state.Action {
-	global, k, r := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InMail},
-		[]keymap.Zone{keymap.InReader}
-	return []state.Action{
+	r := []keymap.Zone{keymap.InReader}
+	return append([]state.Action{
 		{ID: state.MailID,
 			Key: keymap.Bind("write mail to the agent or the pool, to be read later", "W"),
-			In:  global, Why: needAddressees, Run: askMailTo},
+			Why: needAddressees, Run: askMailTo},
 		{ID: state.SlingID, Key: keymap.Bind("sling a bead to the agent or the pool, and notify it",
 			"B"),
-			In: global, Why: needRecipient, Run: askSling},
+			Why: needRecipient, Run: askSling},
 
-		{ID: "agent.inbox", Key: keymap.Bind("show the agent's mail"), In: global, Why: needAgent,
+		{ID: "agent.inbox", Key: keymap.Bind("show the agent's mail"), Why: needAgent,
 			Run: goFiltered(panel.IDMail, "to:")},
-		{ID: "agent.work", Key: keymap.Bind("show the agent's beads"), In: global, Why: needAgent,
+		{ID: "agent.work", Key: keymap.Bind("show the agent's beads"), Why: needAgent,
 			Run: goFiltered(panel.IDWork, "assignee:")},
-
-		{ID: "mail.read", Key: keymap.Bind("read the message", "enter"), Short: "read", In: k,
+	}, in([]state.Action{
+		{ID: "mail.read", Key: keymap.Bind("read the message", "enter"), Short: "read",
 			Why: needMail, Run: openMail},
-		{ID: "mail.reply", Key: keymap.Bind("reply", "r"), Short: "reply", In: k,
+		{ID: "mail.reply", Key: keymap.Bind("reply", "r"), Short: "reply",
 			Why: needMailVerb, Run: onMail(reply)},
-		{ID: "mail.write", Key: keymap.Bind("write mail", "n"), Short: "new", In: k,
+		{ID: "mail.write", Key: keymap.Bind("write mail", "n"), Short: "new",
 			Why: state.NeedWritable, Run: askRecipient},
-		{ID: "mail.archive", Key: keymap.Bind("archive the message", "A"), Short: "archive", In: k,
+		{ID: "mail.archive", Key: keymap.Bind("archive the message", "A"), Short: "archive",
 			Why: needMailVerb, Run: archiveListed},
 		{ID: "mail.unread", Key: keymap.Bind("mark as unread, or undo archiving", "u"),
-			Short: "unread", In: k, Why: needUnread, Run: markUnread},
+			Short: "unread", Why: needUnread, Run: markUnread},
 		{ID: "mail.others", Key: keymap.Bind("show all mail, or only mail for people", "t"),
-			Short: "all mail", In: k, Run: toggleOthers},
+			Short: "all mail", Run: noEffects(toggleOthers)},
 		{ID: "mail.agent", Key: keymap.Bind("go to the agent that sent or received "+
 			"the message", "."),
-			In: k, Why: needMailAgent, Run: func(m *state.Room) []feed.Effect {
+			Why: needMailAgent, Run: func(m *state.Room) []feed.Effect {
 				return runRequest(m, panel.Request{Select: m.Mail.Agent()})
 			}},
-		{ID: "mail.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: k,
-			Run: func(m *state.Room) []feed.Effect { m.Mail.Outdated(); return nil }},
+		{ID: "mail.refresh", Key: keymap.Bind("refresh", "ctrl+r"),
+			Run: noEffects(func(m *state.Room) { m.Mail.Outdated() })},
 
 		{ID: "reader.reply", Key: keymap.Bind("from a message: reply", "r"), In: r,
 			Why: ofOpenMail(state.NeedWritable), Run: fromOpenMail(reply)},
@@ -57,7 +56,7 @@ func mailActions() []state.Action {
 				l mail.Message) []feed.Effect {
 				return archive(m, []*panel.MailRow{{Message: l}})
 			})},
-	}
+	}, keymap.InMail)...)
 }
 
 func goFiltered(to panel.ID, field string) func(*state.Room) []feed.Effect {
@@ -112,11 +111,7 @@ func ofOpenMail(why func(*state.Room) string) func(*state.Room) string {
 
 func onMail(do func(*state.Room, mail.Message) []feed.Effect) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
-		l := pointedMail(m)
-		if l == nil {
-			return nil
-		}
-		return do(m, l.Message)
+		return do(m, pointedMail(m).Message)
 	}
 }
 
@@ -132,10 +127,9 @@ func fromOpenMail(do func(*state.Room, mail.Message) []feed.Effect) func(
 	}
 }
 
-func toggleOthers(m *state.Room) []feed.Effect {
+func toggleOthers(m *state.Room) {
 	m.Mail.Others = !m.Mail.Others
 	m.Refill()
-	return nil
 }
 
 func listMail(m *state.Room) {
@@ -145,13 +139,9 @@ func listMail(m *state.Room) {
 
 // Mail for an agent stays unread, because the agent has not read it.
 func openMail(m *state.Room) []feed.Effect {
-	l := pointedMail(m)
-	if l == nil {
-		return nil
-	}
-	own := l.Message
+	own := pointedMail(m).Message
 	openReader(m, &state.Reader{Title: widget.Plain(own.ID), About: &own,
-		Lines: func(w int) []string { return widget.WrapAll(panel.MailDetails(m.Env(), &own), w) }})
+		Lines: func(int) []string { return panel.MailDetails(m.Env(), &own) }})
 	if own.Read || m.Mode == state.ReadOnly || m.Snap == nil || !m.Snap.IsUserAddress(own.To) {
 		return nil
 	}
@@ -174,11 +164,11 @@ func markUnread(m *state.Room) []feed.Effect {
 	m.Mail.SetRead(l.ID, false)
 	listMail(m)
 	return state.SendCommands(m, "marking", widget.Plain(l.ID)+" as unread",
-		[]city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
+		city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()})
 }
 
 func archive(m *state.Room, all []*panel.MailRow) []feed.Effect {
-	return askLiveIfWanted(m, aboutListed(m, all, state.FindMail, archiveQuestion))
+	return askLiveIfWanted(m, aboutListed(m, all, m.Mail.Find, archiveQuestion))
 }
 
 func archiveQuestion(m *state.Room, all []*panel.MailRow) question {

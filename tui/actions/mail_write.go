@@ -80,7 +80,7 @@ func askSubject(m *state.Room, e *mailDraft) []feed.Effect {
 	}
 	m.Dialogs.Open(&state.Prompt{
 		Label: "mail to " + addressed(e.to) + ", subject",
-		Hint:  m.Keys.Hint("  ", "prompt.done", "continues", "prompt.cancel", "cancels"),
+		Hint:  promptHint(m, "continues"),
 		Edit:  widget.NewEntry(begun),
 		Leads: true,
 		Validate: func(text string) string {

@@ -2,7 +2,6 @@ package actions
 
 import (
 	"fmt"
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/state"
@@ -11,14 +10,14 @@ import (
 
 func markActions(all []panel.Panel) []state.Action {
 	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.NoMarks })
-	return []state.Action{
+	return in([]state.Action{
 		{ID: "agent.mark", Key: keymap.Bind("mark the row; actions apply to all marked rows",
-			"space"), In: lists, Why: needRow, Run: mark},
+			"space"), Why: needRow, Run: noEffects(mark)},
 		{ID: "agent.mark.range", Key: keymap.Bind("mark all rows from the last mark to here", "v"),
-			In: lists, Why: needRow, Run: markRange},
-		{ID: "agent.mark.all", Key: keymap.Bind("mark all visible rows, or none", "*"), In: lists,
-			Why: needRow, Run: markAll},
-	}
+			Why: needRow, Run: noEffects(markRange)},
+		{ID: "agent.mark.all", Key: keymap.Bind("mark all visible rows, or none", "*"),
+			Why: needRow, Run: noEffects(markAll)},
+	}, lists...)
 }
 
 // Set marks rows. It copies the map of marks, because an undo might hold the old map.
@@ -40,7 +39,7 @@ func needRow(m *state.Room) string {
 	return ""
 }
 
-func mark(m *state.Room) []feed.Effect {
+func mark(m *state.Room) {
 	k := state.Marking(m)
 	id := k.Cursor()
 	if (*k.Marks)[id] {
@@ -52,10 +51,9 @@ func mark(m *state.Room) []feed.Effect {
 		*k.Anchor = id
 	}
 	state.Step(m, 1)
-	return nil
 }
 
-func markRange(m *state.Room) []feed.Effect {
+func markRange(m *state.Room) {
 	k := state.Marking(m)
 	from := k.List.Cursor
 	for at, i := range k.List.Shown {
@@ -69,10 +67,9 @@ func markRange(m *state.Room) []feed.Effect {
 	}
 	Set(m, k, ids...)
 	*k.Anchor = k.Cursor()
-	return nil
 }
 
-func markAll(m *state.Room) []feed.Effect {
+func markAll(m *state.Room) {
 	k := state.Marking(m)
 	before := len(*k.Marks)
 	ids := make([]string, 0, len(k.List.Shown))
@@ -86,19 +83,18 @@ func markAll(m *state.Room) []feed.Effect {
 		*k.Marks = old
 		state.UnmarkAll(m, k)
 	}
-	return nil
 }
 
 func sortActions(all []panel.Panel) []state.Action {
 	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.NoMarks })
-	return []state.Action{
+	return in([]state.Action{
 		{ID: "list.sort",
 			Key: keymap.Bind("sort the list by the next column",
-				"o"), In: lists, Why: needSorted,
-			Run: sortNext},
-		{ID: "list.reverse", Key: keymap.Bind("reverse the order of the list", "O"), In: lists,
-			Why: needSorted, Run: sortReverse},
-	}
+				"o"), Why: needSorted,
+			Run: noEffects(sortNext)},
+		{ID: "list.reverse", Key: keymap.Bind("reverse the order of the list", "O"),
+			Why: needSorted, Run: noEffects(sortReverse)},
+	}, lists...)
 }
 
 func needSorted(m *state.Room) string {
@@ -112,21 +108,17 @@ func needSorted(m *state.Room) string {
 	return ""
 }
 
-func sortNext(m *state.Room) []feed.Effect {
+func sortNext(m *state.Room) {
 	w := m.W
-	for _, a := range state.Areas(m) {
-		if a.Panel == m.Focus {
-			w = a.W
-		}
+	if a := state.AreaOf(m, m.Focus); a != nil {
+		w = a.W
 	}
 	SortBy(m, m.Focused().NextOrder(m.Env(), w))
-	return nil
 }
 
-func sortReverse(m *state.Room) []feed.Effect {
+func sortReverse(m *state.Room) {
 	o, _ := m.Focused().Sorting(m.Now)
 	SortBy(m, o.Key)
-	return nil
 }
 
 // SortBy sorts the focused list by a column. Sorting by the same column again reverses the order.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/state"
@@ -15,10 +14,10 @@ func menuActions() []state.Action {
 	return []state.Action{
 		{ID: "menu.verbs", Key: keymap.Bind("show all actions for the selection, and why some are "+
 			"not available",
-			"x"), In: []keymap.Zone{keymap.Everywhere}, Run: showVerbs},
+			"x"), Run: noEffects(showVerbs)},
 		{ID: "menu.yank",
 			Key: keymap.Bind("copy from the selection: name, folder, command, session and more",
-				"y"), In: []keymap.Zone{keymap.Everywhere},
+				"y"),
 			Why: needCopies, Run: showCopies},
 	}
 }
@@ -44,7 +43,7 @@ func subjectTitle(m *state.Room) string {
 	return cmp.Or(title, state.CityTitle(m, 50))
 }
 
-func showVerbs(m *state.Room) []feed.Effect {
+func showVerbs(m *state.Room) {
 	title := subjectTitle(m)
 	if r := state.RowAgent(m); r != nil {
 		title += " and " + r.Shown
@@ -72,7 +71,6 @@ func showVerbs(m *state.Room) []feed.Effect {
 		f.All = append(f.All, t)
 	}
 	openFinderOf(m, f)
-	return nil
 }
 
 func hasVerb(m *state.Room, a *state.Action) bool {

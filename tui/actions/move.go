@@ -11,38 +11,36 @@ import (
 func moveActions(all []panel.Panel) []state.Action {
 	everyPanel := append(panel.ZonesOf(all, func(*panel.About) bool { return true }), keymap.InPeek)
 	by := func(n int) func(*state.Room) []feed.Effect {
-		return func(m *state.Room) []feed.Effect { state.Step(m, n); return nil }
+		return noEffects(func(m *state.Room) { state.Step(m, n) })
 	}
 	page := func(parts, of int) func(*state.Room) []feed.Effect {
-		return func(m *state.Room) []feed.Effect {
+		return noEffects(func(m *state.Room) {
 			n := max(1, (m.FocusRows()-1)*max(parts, -parts)/of)
 			if parts < 0 {
 				n = -n
 			}
 			state.Step(m, n)
-			return nil
-		}
+		})
 	}
 	moves := []state.Action{
-		{ID: "move.down", Key: keymap.Bind("move down", "j", "down"), In: everyPanel, Run: by(1)},
-		{ID: "move.up", Key: keymap.Bind("move up", "k", "up"), In: everyPanel, Run: by(-1)},
-		{ID: "move.half.down", Key: keymap.Bind("half a page down", "ctrl+d"), In: everyPanel,
+		{ID: "move.down", Key: keymap.Bind("move down", "j", "down"), Run: by(1)},
+		{ID: "move.up", Key: keymap.Bind("move up", "k", "up"), Run: by(-1)},
+		{ID: "move.half.down", Key: keymap.Bind("half a page down", "ctrl+d"),
 			Run: page(1, 2)},
-		{ID: "move.half.up", Key: keymap.Bind("half a page up", "ctrl+u"), In: everyPanel,
+		{ID: "move.half.up", Key: keymap.Bind("half a page up", "ctrl+u"),
 			Run: page(-1, 2)},
-		{ID: "move.page.down", Key: keymap.Bind("a page down", "pgdown"), In: everyPanel,
+		{ID: "move.page.down", Key: keymap.Bind("a page down", "pgdown"),
 			Run: page(1, 1)},
-		{ID: "move.page.up", Key: keymap.Bind("a page up", "pgup"), In: everyPanel,
+		{ID: "move.page.up", Key: keymap.Bind("a page up", "pgup"),
 			Run: page(-1, 1)},
-		{ID: "move.first", Key: keymap.Bind("to the beginning", "g", "home"), In: everyPanel,
+		{ID: "move.first", Key: keymap.Bind("to the beginning", "g", "home"),
 			Run: by(-widget.Unlimited)},
 		{ID: "move.last",
 			Key: keymap.Bind("to the end: Events and the pane follow new output again", "G", "end"),
-			In:  everyPanel,
-			Run: func(m *state.Room) []feed.Effect { state.MoveToEnd(m); return nil }},
+			Run: noEffects(func(m *state.Room) { state.MoveToEnd(m) })},
 	}
 	markMoves(moves)
-	return moves
+	return in(moves, everyPanel...)
 }
 
 func markMoves(all []state.Action) {

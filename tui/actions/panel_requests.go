@@ -32,9 +32,9 @@ func panelActions(all []panel.Panel) []state.Action {
 }
 
 func whyUnavailable(m *state.Room, p panel.Panel, a panel.Action) string {
-	switch {
-	case a.Writes && state.NeedWritable(m) != "":
-		return state.NeedWritable(m)
+	switch why := state.NeedWritable(m); {
+	case a.Writes && why != "":
+		return why
 	case m.Focus != p.About().ID || p.Subject().Name == "":
 		return state.NothingSelected(m, p)
 	}
@@ -56,11 +56,11 @@ func runRequest(m *state.Room, r panel.Request) []feed.Effect {
 		}})
 	case r.Build != nil:
 		asked := r.Build(r.Rigs)
-		return askLiveIfWanted(m, about(m, r.Rigs, state.FindRigRow, func(_ *state.Room,
+		return askLiveIfWanted(m, about(m, r.Rigs, m.Rigs.Find, func(_ *state.Room,
 			rows []*panel.RigRow) question {
 			now := r.Build(rows)
 			if now.Doing != asked.Doing || len(now.Commands) == 0 {
-				return question{none: "nothing was done: " + now.What + " changed in the meantime"}
+				return nothingDone(now.What + " changed in the meantime")
 			}
 			return requestQuestion(now)
 		}))
@@ -83,6 +83,6 @@ func requestQuestion(r panel.Request) question {
 	return question{title: r.Prompt, targets: r.Targets, body: r.Body, verb: r.Yes,
 		count: r.Count, of: r.Counts, harms: r.Count > 0,
 		do: func(m *state.Room) []feed.Effect {
-			return state.SendCommands(m, r.Doing, r.What, r.Commands)
+			return state.SendCommands(m, r.Doing, r.What, r.Commands...)
 		}}
 }

@@ -15,61 +15,57 @@ import (
 )
 
 func peekActions() []state.Action {
-	pane := []keymap.Zone{keymap.InPeek}
 	sideways := func(n int) func(*state.Room) []feed.Effect {
-		return func(m *state.Room) []feed.Effect {
+		return noEffects(func(m *state.Room) {
 			w, _ := state.PaneRoom(m)
 			m.Peek.ScrollColumns(n*max(1, w/4), w)
-			return nil
-		}
+		})
 	}
-	return []state.Action{
+	return append([]state.Action{
 		{ID: "peek.logs",
 			Key: keymap.Bind(
 				"show all stored output (logs) of the agent or run, or go back", "l"),
-			In:  []keymap.Zone{keymap.Everywhere},
 			Why: needOutputAgent, Run: showLogs},
+	}, in([]state.Action{
 		{ID: "peek.search",
 			Key:   keymap.Bind("search: a regular expression; lower case matches both cases", "/"),
-			Short: "search", In: pane,
-			Why: needOutput, Run: askSearch},
+			Short: "search",
+			Why:   needOutput, Run: askSearch},
 		{ID: "peek.search.next", Key: keymap.Bind("next match", "n"), Short: "next match",
-			In: pane, Why: needSearch,
-			Run: func(m *state.Room) []feed.Effect { nextHit(m, 1); return nil }},
-		{ID: "peek.search.previous", Key: keymap.Bind("previous match", "N"), In: pane,
 			Why: needSearch,
-			Run: func(m *state.Room) []feed.Effect { nextHit(m, -1); return nil }},
+			Run: noEffects(func(m *state.Room) { nextHit(m, 1) })},
+		{ID: "peek.search.previous", Key: keymap.Bind("previous match", "N"),
+			Why: needSearch,
+			Run: noEffects(func(m *state.Room) { nextHit(m, -1) })},
 		{ID: "peek.follow", Key: keymap.Bind("follow again, or freeze the view", "F"),
-			Short: "follow", In: pane, Why: needOutput,
-			Run: freezeOrFollow},
+			Short: "follow", Why: needOutput,
+			Run: noEffects(freezeOrFollow)},
 		{ID: "peek.mark",
 			Key: keymap.Bind("mark the end of the output with the time, or remove the mark",
-				"m"), Short: "mark", In: pane,
+				"m"), Short: "mark",
 			Why: needOutput, Run: markOutput},
 		{ID: "peek.wrap", Key: keymap.Bind("wrap lines wider than the pane, or truncate them", "w"),
-			Short: "wrap", In: pane, Why: needLines,
-			Run: func(m *state.Room) []feed.Effect {
+			Short: "wrap", Why: needLines,
+			Run: noEffects(func(m *state.Room) {
 				m.Peek.Wrap, m.Peek.X = !m.Peek.Wrap, 0
-				return nil
-			}},
+			})},
 		{ID: "peek.fit",
 			Key: keymap.Bind(
 				"fit: wrap lines and drop empty rows and columns of a full-screen program", "z"),
 			Short: "fit",
-			In:    pane, Run: func(m *state.Room) []feed.Effect {
+			Run: noEffects(func(m *state.Room) {
 				m.Peek.Fit, m.Peek.X = !m.Peek.Fit, 0
-				return nil
-			}},
-		{ID: "peek.left", Key: keymap.Bind("scroll to the left", "left"), In: pane,
+			})},
+		{ID: "peek.left", Key: keymap.Bind("scroll to the left", "left"),
 			Run: sideways(-1)},
-		{ID: "peek.right", Key: keymap.Bind("scroll to the right", "right"), In: pane,
+		{ID: "peek.right", Key: keymap.Bind("scroll to the right", "right"),
 			Run: sideways(1)},
-		{ID: "peek.page", Key: keymap.Bind("open the output in $PAGER", "|"), In: pane,
+		{ID: "peek.page", Key: keymap.Bind("open the output in $PAGER", "|"),
 			Why: needOutput, Run: pageOutput},
 		{ID: "peek.save", Key: keymap.Bind("save the output to a new file", "ctrl+s"),
-			In: pane, Why: needOutput,
+			Why: needOutput,
 			Run: askSave},
-	}
+	}, keymap.InPeek)...)
 }
 
 func outputAgent(m *state.Room) *panel.AgentRow {
@@ -219,17 +215,16 @@ func nextHit(m *state.Room, n int) {
 	p.Reveal(w, h)
 }
 
-func freezeOrFollow(m *state.Room) []feed.Effect {
+func freezeOrFollow(m *state.Room) {
 	p := &m.Peek
 	if p.Frozen() || p.YChosen {
 		p.Follow()
-		return nil
+		return
 	}
 	w, h := state.PaneRoom(m)
 	s := p.All()
 	p.Freeze(s)
 	p.Top = p.LastTop(s.Lines, w, h)
-	return nil
 }
 
 func markOutput(m *state.Room) []feed.Effect {
@@ -261,7 +256,7 @@ func askSave(m *state.Room) []feed.Effect {
 	lines := strings.Count(text, "\n")
 	m.Dialogs.Open(&state.Prompt{
 		Label: "save " + widget.Count(lines, "line") + " to",
-		Hint:  m.Keys.Hint("  ", "prompt.done", "saves", "prompt.cancel", "cancels"),
+		Hint:  promptHint(m, "saves"),
 		Edit:  widget.NewEntry(fileName(of) + "-" + m.Now.Format("20060102-150405") + ".txt"),
 		Validate: func(path string) string {
 			if strings.TrimSpace(path) == "" {

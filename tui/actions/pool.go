@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,33 +17,32 @@ import (
 )
 
 func poolActions() []state.Action {
-	here := []keymap.Zone{keymap.InPools}
-	return []state.Action{
+	return in([]state.Action{
 		{ID: "pool.member", Key: keymap.Bind("choose a member of the pool, and go to it", "enter"),
-			Short: "members", In: here, Why: needPool, Run: chooseMember},
+			Short: "members", Why: needPool, Run: chooseMember},
 		{ID: "pool.details",
 			Key: keymap.Bind("show details of the pool: members, check, last decisions"),
-			In:  here, Why: needPool, Run: showPool},
+			Why: needPool, Run: showPool},
 		{ID: "pool.scale",
 			Key:   keymap.Bind("set the pool's size, or let its check decide", "S"),
-			Short: "size", In: here,
-			Risk: keymap.Confirmed, Why: needPoolVerb, Run: askScale},
+			Short: "size",
+			Risk:  keymap.Confirmed, Why: needPoolVerb, Run: askScale},
 		{ID: "pool.less", Key: keymap.Bind("reduce the pool's size by one", "<"), Short: "one less",
-			In: here, Risk: keymap.Confirmed, Why: needLess,
+			Risk: keymap.Confirmed, Why: needLess,
 			Run: func(m *state.Room) []feed.Effect {
 				p := state.Pool(m)
 				return scale(m, p, state.WantedSize(m, p)-1)
 			}},
 		{ID: "pool.more", Key: keymap.Bind("raise the pool's size by one", ">"), Short: "one more",
-			In: here, Why: needMore,
+			Why: needMore,
 			Run: func(m *state.Room) []feed.Effect {
 				p := state.Pool(m)
 				return scale(m, p, state.WantedSize(m, p)+1)
 			}},
-		{ID: "pool.check", Key: keymap.Bind("run the pool's check now", "K"), In: here,
+		{ID: "pool.check", Key: keymap.Bind("run the pool's check now", "K"),
 			Why: needCheck,
 			Run: func(m *state.Room) []feed.Effect { return checkOf(m, state.Pool(m).Name) }},
-	}
+	}, keymap.InPools)
 }
 
 func needRestart(m *state.Room) string {
@@ -67,8 +67,7 @@ func needRestart(m *state.Room) string {
 }
 
 func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
-	askLive(m, aboutPools(m, []*panel.PoolRow{p}, restartPoolQuestion))
-	return nil
+	return askLive(m, about(m, []*panel.PoolRow{p}, m.Pools.Find, restartPoolQuestion))
 }
 
 func restartPoolQuestion(m *state.Room, rows []*panel.PoolRow) question {
@@ -99,7 +98,7 @@ func restartPoolQuestion(m *state.Room, rows []*panel.PoolRow) question {
 func restartOf(name string, rolling bool) state.Task {
 	return func(m *state.Room) []feed.Effect {
 		return state.SendCommands(m, "restarting", "pool "+widget.Plain(name),
-			[]city.Command{city.RestartPool{Pool: name, Rolling: rolling}})
+			city.RestartPool{Pool: name, Rolling: rolling})
 	}
 }
 
@@ -150,7 +149,7 @@ func needCheck(m *state.Room) string {
 
 func checkOf(m *state.Room, name string) []feed.Effect {
 	return state.SendCommands(m, "checking", "pool "+widget.Plain(name),
-		[]city.Command{city.CheckPool{Pool: name}})
+		city.CheckPool{Pool: name})
 }
 
 func needPool(m *state.Room) string {
@@ -161,10 +160,7 @@ func needPool(m *state.Room) string {
 }
 
 func needPoolVerb(m *state.Room) string {
-	if state.NeedWritable(m) != "" {
-		return state.NeedWritable(m)
-	}
-	return needPool(m)
+	return cmp.Or(state.NeedWritable(m), needPool(m))
 }
 
 func needLess(m *state.Room) string {
@@ -194,7 +190,7 @@ func askScale(m *state.Room) []feed.Effect {
 			return fmt.Sprintf("scale %s to (%s, or auto; %s)", p.Shown, known.Bounds(),
 				strings.TrimPrefix(known.CheckResult(), "the "))
 		},
-		Hint:     m.Keys.Hint("  ", "prompt.done", "sets", "prompt.cancel", "cancels"),
+		Hint:     promptHint(m, "sets"),
 		Edit:     widget.NewEntry(""),
 		Validate: func(text string) string { _, _, why := p.SizeOf(text); return why },
 		Done: func(text string) state.Task {
@@ -223,7 +219,7 @@ func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 	do := func(m *state.Room) []feed.Effect {
 		todo := state.SendCommands(m, "scaling",
 			fmt.Sprintf("pool %s to %d", widget.Plain(name), size),
-			[]city.Command{city.Scale{Pool: name, Size: size}})
+			city.Scale{Pool: name, Size: size})
 		m.Scaled = state.Scaling{Pool: name, Size: size, At: m.Now}
 		return todo
 	}
@@ -235,7 +231,7 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	name, size := p.Name, details.AutoSize(p)
 	do := func(m *state.Room) []feed.Effect {
 		todo := state.SendCommands(m, "resetting", "pool "+widget.Plain(name)+
-			" to its check's size", []city.Command{city.Scale{Pool: name, Auto: true}})
+			" to its check's size", city.Scale{Pool: name, Auto: true})
 		m.Scaled = state.Scaling{}
 		return todo
 	}
@@ -247,7 +243,7 @@ func askLeaving(m *state.Room, q question, p *panel.PoolRow, size int) []feed.Ef
 	if len(details.PredictLeaving(m.Details(), p.Name, size)) == 0 {
 		return askIfWanted(m, q)
 	}
-	askLive(m, aboutPools(m, []*panel.PoolRow{p}, func(m *state.Room,
+	return askLive(m, about(m, []*panel.PoolRow{p}, m.Pools.Find, func(m *state.Room,
 		rows []*panel.PoolRow) question {
 		q, leaving := q, details.PredictLeaving(m.Details(), rows[0].Name, size)
 		if len(leaving) == 0 {
@@ -258,7 +254,6 @@ func askLeaving(m *state.Room, q question, p *panel.PoolRow, size int) []feed.Ef
 		q.body = details.DrainEffects(m.Pools, leaving)[:1]
 		return q
 	}))
-	return nil
 }
 
 func needMember(m *state.Room) string {

@@ -12,8 +12,8 @@ import (
 func showEvent(m *state.Room) []feed.Effect {
 	row := *m.Events.Selected()
 	openReader(m, &state.Reader{Title: row.Kind, About: state.EventAgent(agentOf(m, &row.Event)),
-		Lines: func(w int) []string {
-			return widget.WrapAll(details.Event(m.Details(), &row), w)
+		Lines: func(int) []string {
+			return details.Event(m.Details(), &row)
 		}})
 	return nil
 }
@@ -29,8 +29,8 @@ func showPool(m *state.Room) []feed.Effect {
 	p := state.Pool(m)
 	name := p.Name
 	openReader(m, &state.Reader{Title: "pool " + p.Shown,
-		Lines: func(w int) []string {
-			return widget.WrapAll(details.Pool(m.Details(), name), w)
+		Lines: func(int) []string {
+			return details.Pool(m.Details(), name)
 		}})
 	return nil
 }
@@ -39,7 +39,7 @@ type cityText struct{}
 
 func showCity(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: state.CityTitle(m, 50), About: cityText{},
-		Lines: func(w int) []string { return widget.WrapAll(details.City(m.Details()), w) },
+		Lines: func(int) []string { return details.City(m.Details()) },
 		OnKey: func(key string) []state.Task {
 			a := state.FindAlert(m, func(a panel.Alert) bool { return a.Key == key })
 			if a == nil {
@@ -82,7 +82,12 @@ func showProblem(m *state.Room, a *panel.Alert) []feed.Effect {
 	return todo
 }
 
-func openReader(m *state.Room, r *state.Reader) {
+func openReader(m *state.Room, r *state.Reader) { m.Dialogs.Open(withKeys(m, r)) }
+
+// withKeys makes a reader wrap its lines and show its keys.
+func withKeys(m *state.Room, r *state.Reader) *state.Reader {
+	lines := r.Lines
+	r.Lines = func(w int) []string { return widget.WrapAll(lines(w), w) }
 	r.Hints = func() []string { return readerKeys(m) }
-	m.Dialogs.Open(r)
+	return r
 }

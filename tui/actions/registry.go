@@ -8,6 +8,8 @@ package actions
 import (
 	"slices"
 
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/state"
 )
@@ -24,4 +26,26 @@ func NewRegistry(all []panel.Panel) *state.Registry {
 		leaveActions(), dialogActions(), fleetActions(),
 	))
 	return r
+}
+
+// in limits the actions that have no zones yet to the given ones.
+func in(all []state.Action, zones ...keymap.Zone) []state.Action {
+	for i := range all {
+		if all[i].In == nil {
+			all[i].In = zones
+		}
+	}
+	return all
+}
+
+// noEffects returns a task that only changes the room.
+func noEffects(change func(*state.Room)) state.Task {
+	return func(m *state.Room) []feed.Effect {
+		change(m)
+		return nil
+	}
+}
+
+func promptHint(m *state.Room, done string) string {
+	return m.Keys.Hint("  ", "prompt.done", done, "prompt.cancel", "cancels")
 }

@@ -12,13 +12,12 @@ import (
 )
 
 func rigActions() []state.Action {
-	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
 		{ID: "rig.suspend", Key: keymap.Bind("suspend the agent's rig: everything in it stops"),
-			In: global, Risk: keymap.Confirmed,
-			Why: needRunningRig,
-			Run: func(m *state.Room) []feed.Effect { return askSuspendRigOf(m, *state.Rig(m)) }},
-		{ID: "rig.resume", Key: keymap.Bind("resume the agent's rig"), In: global,
+			Risk: keymap.Confirmed,
+			Why:  needRunningRig,
+			Run:  func(m *state.Room) []feed.Effect { return askSuspendRigOf(m, *state.Rig(m)) }},
+		{ID: "rig.resume", Key: keymap.Bind("resume the agent's rig"),
 			Why: needSuspendedRig,
 			Run: func(m *state.Room) []feed.Effect { return resumeRigOf(m, state.Rig(m).Name) }},
 	}
@@ -58,12 +57,12 @@ func needSuspendedRig(m *state.Room) string {
 
 func askSuspendRigOf(m *state.Room, r city.Rig) []feed.Effect {
 	shown := "rig " + widget.Plain(r.Name)
-	askLive(m, func(m *state.Room) question {
+	return askLive(m, func(m *state.Room) question {
 		now := state.FindRig(m, r.Name)
 		if now == nil {
-			return question{none: "nothing was done: " + shown + " no longer exists"}
+			return nothingDone(shown + " no longer exists")
 		} else if now.Suspended {
-			return question{none: "nothing was done: " + shown + " is already suspended"}
+			return nothingDone(shown + " is already suspended")
 		}
 		body := []string{
 			fmt.Sprintf("%s to it, %d running. The sessions stop, and no new ones start",
@@ -74,10 +73,9 @@ func askSuspendRigOf(m *state.Room, r city.Rig) []feed.Effect {
 			count: now.Running, of: "running agents",
 			do: func(m *state.Room) []feed.Effect {
 				return state.SendCommands(m, "suspending", shown,
-					[]city.Command{city.SuspendRig{Rig: r.Name}})
+					city.SuspendRig{Rig: r.Name})
 			}}
 	})
-	return nil
 }
 
 func belong(agents int) string {
@@ -95,13 +93,13 @@ func resumeRigQuestion(m *state.Room, name string) question {
 	shown := "rig " + widget.Plain(name)
 	switch r := state.FindRig(m, name); {
 	case r == nil:
-		return question{none: "nothing was done: " + shown + " no longer exists"}
+		return nothingDone(shown + " no longer exists")
 	case !r.Suspended:
-		return question{none: "nothing was done: " + shown + " is not suspended"}
+		return nothingDone(shown + " is not suspended")
 	}
 	return question{title: "Resume " + shown + "?", verb: "resume",
 		do: func(m *state.Room) []feed.Effect {
 			return state.SendCommands(m, "resuming", shown,
-				[]city.Command{city.ResumeRig{Rig: name}})
+				city.ResumeRig{Rig: name})
 		}}
 }

@@ -16,15 +16,14 @@ import (
 )
 
 func sendActions() []state.Action {
-	global, c := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InComposer}
-	return []state.Action{
+	return append([]state.Action{
 		{ID: state.UnsendID,
-			Key: keymap.Bind("cancel the nudges that are queued for the agent", "U"),
-			In:  global, Risk: keymap.Confirmed,
-			Why: needWaiting, Run: askUnsend},
+			Key:  keymap.Bind("cancel the nudges that are queued for the agent", "U"),
+			Risk: keymap.Confirmed,
+			Why:  needWaiting, Run: askUnsend},
 		{ID: state.SendNowID,
 			Key: keymap.Bind("send now: type the queued nudge despite a draft",
-				"I"), In: global, Risk: keymap.Confirmed,
+				"I"), Risk: keymap.Confirmed,
 			Why: needKnownWaiting, Run: askSendNow},
 
 		{ID: "reader.unsend", Key: keymap.Bind("from an agent's details: cancel the queued nudge",
@@ -35,24 +34,23 @@ func sendActions() []state.Action {
 			Key: keymap.Bind("from an agent's details: type the queued nudge now", "I"),
 			In:  []keymap.Zone{keymap.InReader},
 			Why: ofOpenAgent(needKnownWaiting), Run: fromDetails(askSendNow)},
-
-		{ID: "composer.send", Key: keymap.Bind("send the text", "enter"), In: c,
+	}, in([]state.Action{
+		{ID: "composer.send", Key: keymap.Bind("send the text", "enter"),
 			Run: sendComposed},
 		{ID: "composer.newline", Key: keymap.Bind("insert a new line", "alt+enter", "ctrl+j"),
-			In:  c,
-			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Composer().Newline(); return nil }},
+			Run: noEffects(func(m *state.Room) { m.Dialogs.Composer().Newline() })},
 		{ID: "composer.up",
 			Key: keymap.Bind("up one line; from the first line: earlier messages", "up",
-				"ctrl+p"), In: c,
-			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Composer().Up(); return nil }},
+				"ctrl+p"),
+			Run: noEffects(func(m *state.Room) { m.Dialogs.Composer().Up() })},
 		{ID: "composer.down",
 			Key: keymap.Bind("down one line; from the last line: later messages", "down",
-				"ctrl+n"), In: c,
-			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Composer().Down(); return nil }},
+				"ctrl+n"),
+			Run: noEffects(func(m *state.Room) { m.Dialogs.Composer().Down() })},
 		{ID: "composer.leave",
 			Key: keymap.Bind("close and keep the draft for these agents", "esc",
-				"ctrl+c"), In: c, Run: leaveComposer},
-	}
+				"ctrl+c"), Run: leaveComposer},
+	}, keymap.InComposer)...)
 }
 
 func needRunning(m *state.Room) string {
@@ -60,8 +58,7 @@ func needRunning(m *state.Room) string {
 		return why
 	}
 	if able, unable := textRecipients(m); len(able) == 0 {
-		return fmt.Sprintf("%s is %s and has no session%s", unable[0].Shown,
-			unable[0].State.Is(), releaseHint(m, unable[0]))
+		return noSession(m, unable[0])
 	}
 	return ""
 }
@@ -77,7 +74,7 @@ func textRecipients(m *state.Room) (able, unable []*panel.AgentRow) {
 	return able, unable
 }
 
-func askSend(m *state.Room) []feed.Effect {
+func askSend(m *state.Room) {
 	rows, unable := textRecipients(m)
 	to := make([]string, len(rows))
 	for i, r := range rows {
@@ -92,7 +89,6 @@ func askSend(m *state.Room) []feed.Effect {
 		c.Problem = fmt.Sprintf("not included because they cannot receive text: %s",
 			details.ListRows(unable))
 	}
-	return nil
 }
 
 func openComposer(m *state.Room, c *state.Composer, begun state.Unsent) *state.Composer {
@@ -148,12 +144,12 @@ func sendComposed(m *state.Room) []feed.Effect {
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
-	build := aboutAgents(m, rows, func(m *state.Room, rows []*panel.AgentRow) question {
+	build := about(m, rows, m.Agents.Find, func(m *state.Room, rows []*panel.AgentRow) question {
 		return question{title: "Send to " + state.TargetNames(m, rows) + "?",
 			targets: state.TargetLines(m, rows), verb: "send", count: len(rows), of: "agents",
 			harms: len(rows) >= manyTargets,
 			body: []string{
-				fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.Look.Glyphs.More)),
+				fmt.Sprintf("%q", m.Look.Cut(widget.Plain(first), 60)),
 				widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))},
 			do: func(m *state.Room) []feed.Effect {
 				agreed(m)
@@ -238,7 +234,7 @@ func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	}
 }
 
-func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Effect {
+func fromDetails(do state.Task) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
 		name := m.Dialogs.Inspection().Name
 		m.Dialogs.CloseIn(keymap.InReader)
@@ -249,8 +245,7 @@ func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Ef
 
 func askUnsend(m *state.Room) []feed.Effect {
 	nudges := state.QueuedNudges(waitingRows(m), false)
-	askLive(m, aboutLeft(m, state.RemainingNudges(nudges), state.NotQueued, unsendQuestion))
-	return nil
+	return askLive(m, aboutLeft(m, state.RemainingNudges(nudges), state.NotQueued, unsendQuestion))
 }
 
 func unsendQuestion(m *state.Room, nudges []state.QueuedNudge) question {
@@ -267,15 +262,14 @@ func unsendQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 		do: func(m *state.Room) []feed.Effect {
 			state.Unmark(m, commands)
 			state.ExpectUnsent(m, commands)
-			return state.SendCommands(m, "canceling", what, commands)
+			return state.SendCommands(m, "canceling", what, commands...)
 		}}
 }
 
 // The text leaves the queue first, so that it is typed only once.
 func askSendNow(m *state.Room) []feed.Effect {
 	nudges := state.QueuedNudges(waitingRows(m), true)
-	askLive(m, aboutLeft(m, state.RemainingNudges(nudges), state.NotQueued, sendNowQuestion))
-	return nil
+	return askLive(m, aboutLeft(m, state.RemainingNudges(nudges), state.NotQueued, sendNowQuestion))
 }
 
 func sendNowQuestion(m *state.Room, nudges []state.QueuedNudge) question {
@@ -302,7 +296,7 @@ func sendNowQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 			}
 			what := state.TargetNames(m, rows)
 			state.Unmark(m, commands)
-			todo := state.SendCommands(m, "sending to", what, commands)
+			todo := state.SendCommands(m, "sending to", what, commands...)
 			for i, e := range todo {
 				if p, ok := e.(feed.SendCommands); ok {
 					p.Prerequisites = first

@@ -24,11 +24,7 @@ func needRecipient(m *state.Room) string {
 }
 
 func askSling(m *state.Room) []feed.Effect {
-	all := addressees(m)
-	if len(all) == 0 {
-		return nil
-	}
-	to := all[0]
+	to := addressees(m)[0]
 	f := &state.Finder{Title: "Work for " + widget.Plain(to), EmptyText: "loading " +
 		m.Look.Glyphs.More,
 		Verb: "slings it"}
@@ -110,12 +106,12 @@ func slingQuestion(m *state.Room, b beads.Bead, to string) builder {
 		id, recipient := widget.Plain(b.ID), widget.Plain(to)
 		switch {
 		case listed && row == nil:
-			return question{none: "nothing was done: " + state.NotListed([]string{id})}
+			return nothingDone(state.NotListed([]string{id}))
 		case b.Status == beads.StatusClosed:
-			return question{none: "nothing was done: " + id + " is already closed"}
+			return nothingDone(id + " is already closed")
 		case m.Agents.Find(to) == nil &&
 			m.Pools.Find(strings.TrimPrefix(to, mail.PoolPrefix)) == nil:
-			return question{none: "nothing was done: " + state.NoLonger([]string{recipient})}
+			return nothingDone(state.NoLonger([]string{recipient}))
 		}
 		r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
 		what := id + " to " + recipient

@@ -20,7 +20,7 @@ func setSuspended(m *state.Room, doing string, all []details.Suspendable,
 	}
 	what := nameAll(m, all)
 	state.Unmark(m, commands)
-	return state.SendCommands(m, doing, what, commands)
+	return state.SendCommands(m, doing, what, commands...)
 }
 
 func nameAll(m *state.Room, all []details.Suspendable) string {
@@ -45,11 +45,8 @@ func resumeAll(m *state.Room, all []details.Suspendable) []feed.Effect {
 }
 
 func needSuspend(m *state.Room) string {
-	switch {
-	case state.NeedWritable(m) != "":
-		return state.NeedWritable(m)
-	case state.ActsOn(m, panel.KindPool):
-		return needPool(m)
+	if state.ActsOn(m, panel.KindPool) {
+		return needPoolVerb(m)
 	}
 	return needVerb(m)
 }
@@ -67,24 +64,27 @@ func askSuspend(m *state.Room) []feed.Effect {
 		return askSuspendPools(m, m.Pools.Targets())
 	}
 	rows := state.Targets(m)
-	all := details.Suspendables(&m.Lists, rows)
+	return askSuspendAll(m, details.Suspendables(&m.Lists, rows),
+		about(m, rows, m.Agents.Find, suspendQuestion))
+}
+
+// askSuspendAll suspends what is not suspended yet. If all is suspended, it resumes it.
+func askSuspendAll(m *state.Room, all []details.Suspendable, suspend builder) []feed.Effect {
 	on, off := details.SplitBySuspended(all)
 	switch {
-	case len(on) == 0 && len(off) > 0:
+	case len(on) > 0:
+		return askLive(m, suspend)
+	case len(off) > 0:
 		return resumeAll(m, off)
-	case len(on) == 0:
-		askResumeParent(m, all[0])
-		return nil
 	}
-	askLive(m, aboutAgents(m, rows, suspendQuestion))
-	return nil
+	return askResumeParent(m, all[0])
 }
 
 func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	all := details.Suspendables(&m.Lists, rows)
 	on, _ := details.SplitBySuspended(all)
 	if len(on) == 0 {
-		return question{none: "nothing was done: " + nameAll(m, all) + " already suspended"}
+		return nothingDone(nameAll(m, all) + " already suspended")
 	}
 	n, of := details.Suspends(&m.Lists, on)
 	q := question{title: "Suspend " + nameAll(m, on) + "?", verb: "suspend", count: n, of: of,
@@ -115,17 +115,8 @@ func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
 }
 
 func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
-	all := suspendablePools(rows)
-	on, off := details.SplitBySuspended(all)
-	switch {
-	case len(on) == 0 && len(off) > 0:
-		return resumeAll(m, off)
-	case len(on) == 0:
-		askResumeParent(m, all[0])
-		return nil
-	}
-	askLive(m, aboutPools(m, rows, suspendPoolsQuestion))
-	return nil
+	return askSuspendAll(m, suspendablePools(rows),
+		about(m, rows, m.Pools.Find, suspendPoolsQuestion))
 }
 
 func suspendablePools(rows []*panel.PoolRow) []details.Suspendable {
@@ -140,7 +131,7 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	all := suspendablePools(rows)
 	on, _ := details.SplitBySuspended(all)
 	if len(on) == 0 {
-		return question{none: "nothing was done: " + nameAll(m, all) + " already suspended"}
+		return nothingDone(nameAll(m, all) + " already suspended")
 	}
 	ending := details.StoppingSessions(&m.Lists, on)
 	n, of := details.Suspends(&m.Lists, on)
@@ -160,22 +151,22 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	return q
 }
 
-func askResumeParent(m *state.Room, s details.Suspendable) {
+func askResumeParent(m *state.Room, s details.Suspendable) []feed.Effect {
 	shown := details.NameAll([]details.Suspendable{s}, false)
-	askLive(m, func(m *state.Room) question {
+	return askLive(m, func(m *state.Room) question {
 		if s.By != city.CityLevel {
 			q := resumeRigQuestion(m, s.Rig)
 			q.body = []string{shown + " is suspended with its rig. Yes resumes the whole rig."}
 			return q
 		}
 		if m.Snap != nil && !m.Snap.Suspended {
-			return question{none: "nothing was done: " + state.CityTitle(m, 50) +
-				" is not suspended"}
+			return nothingDone(state.CityTitle(m, 50) +
+				" is not suspended")
 		}
 		return question{verb: "resume", title: "Resume " + state.CityTitle(m, 50) + "?",
 			body: []string{shown + " is suspended with the city. Yes resumes the whole city."},
 			do: func(m *state.Room) []feed.Effect {
-				return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})
+				return state.SendCommands(m, "resuming", "the city", city.Resume{})
 			}}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"gcity/themes"
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/state"
 	"gcity/tui/widget"
@@ -14,8 +13,8 @@ import (
 func ThemeActions(all []themes.Theme) []state.Action {
 	choose := func(name, does string) state.Action {
 		return state.Action{ID: state.ThemeID + name, Key: keymap.Bind(does),
-			In: []keymap.Zone{keymap.Everywhere}, Why: needColors,
-			Run: func(m *state.Room) []feed.Effect { TryTheme(m, name); return nil }}
+			Why: needColors,
+			Run: noEffects(func(m *state.Room) { TryTheme(m, name) })}
 	}
 	actions := []state.Action{choose(state.AutoTheme, "use theme auto: dark or light, like "+
 		"the terminal")}

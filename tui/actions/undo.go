@@ -53,10 +53,9 @@ func messageActions() []state.Action {
 	return []state.Action{
 		{ID: "view.messages",
 			Key: keymap.Bind("messages: show past status lines, with the result of each target"),
-			In:  []keymap.Zone{keymap.Everywhere},
 			Run: showMessages},
 		{ID: "verb.undo", Key: keymap.Bind("undo the latest action: possible for 30s"),
-			In: []keymap.Zone{keymap.Everywhere}, Why: state.NeedUndo, Run: state.RunUndo},
+			Why: state.NeedUndo, Run: state.RunUndo},
 	}
 }
 

@@ -71,7 +71,7 @@ func switchNames(m *state.Room, _ []string) []state.Word {
 		Noun: palette.NounCity})
 }
 
-func whySuspended(off bool) func(*state.Room, []string) string {
+func whySuspended(off bool) verbWhy {
 	return func(m *state.Room, args []string) string {
 		noun, name := named(args)
 		if p := m.Pools.Find(name); p != nil && (noun == "" || noun == palette.NounPool) {
@@ -90,7 +90,7 @@ func whySuspended(off bool) func(*state.Room, []string) string {
 	}
 }
 
-func suspendVerb(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
+func suspendVerb(off bool) verbRun {
 	return func(m *state.Room, args []string) ([]feed.Effect, string) {
 		if why := whySuspended(off)(m, args); why != "" {
 			return nil, why
@@ -113,7 +113,7 @@ func suspendVerb(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
 	}
 }
 
-func automationWhy(cond func([]*panel.AutomationRow) string) func(*state.Room, []string) string {
+func automationWhy(cond func([]*panel.AutomationRow) string) verbWhy {
 	return func(m *state.Room, args []string) string {
 		r := m.Automations.Find(args[0])
 		if r == nil {

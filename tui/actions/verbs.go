@@ -12,7 +12,13 @@ import (
 	"gcity/tui/widget"
 )
 
-type verb = palette.Verb[*state.Room, feed.Effect]
+type (
+	verb = palette.Verb[*state.Room, feed.Effect]
+	// parts of a verb
+	verbWords = func(*state.Room, []string) []state.Word
+	verbWhy   = func(*state.Room, []string) string
+	verbRun   = func(*state.Room, []string) ([]feed.Effect, string)
+)
 
 // Verbs returns the palette's commands.
 func Verbs() []verb {
@@ -109,8 +115,7 @@ func Table(m *state.Room) *palette.Table[*state.Room, feed.Effect] {
 		Open: openPaletteAt, Fail: state.ShowFailure}
 }
 
-func firstArg(words func(*state.Room, []string) []state.Word) func(*state.Room,
-	[]string) []state.Word {
+func firstArg(words verbWords) verbWords {
 	return func(m *state.Room, before []string) []state.Word {
 		if len(before) > 0 {
 			return nil
@@ -178,8 +183,7 @@ func onNamed(m *state.Room, names []string, do func() ([]feed.Effect, string)) (
 	return do()
 }
 
-func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) func(*state.Room,
-	[]string) string {
+func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) verbWhy {
 	return func(m *state.Room, names []string) string {
 		_, why := onNamed(m, names, func() ([]feed.Effect, string) {
 			for _, r := range state.Targets(m) {
@@ -198,9 +202,7 @@ func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) func(*state.R
 
 // onAgents returns a function that runs the action id on the named agents. If id is "", the function releases the
 // agents.
-func onAgents(id string, against func(r *panel.AgentRow) string) func(*state.Room,
-	[]string) ([]feed.Effect,
-	string) {
+func onAgents(id string, against func(r *panel.AgentRow) string) verbRun {
 	return func(m *state.Room, names []string) ([]feed.Effect, string) {
 		if why := agentsWhy(id, against)(m, names); why != "" {
 			return nil, why
@@ -256,7 +258,7 @@ func goToRow(m *state.Room, p panel.Panel, key string) {
 	}
 }
 
-func goAndRun(id string) func(*state.Room, []string) ([]feed.Effect, string) {
+func goAndRun(id string) verbRun {
 	return func(m *state.Room, args []string) ([]feed.Effect, string) {
 		if _, why := GoTo(m, args); why != "" {
 			return nil, why
@@ -272,7 +274,7 @@ func attachLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return goAndRun("agent.attach")(m, args)
 }
 
-func runAsKey(id string) func(*state.Room, []string) ([]feed.Effect, string) {
+func runAsKey(id string) verbRun {
 	return func(m *state.Room, _ []string) ([]feed.Effect, string) {
 		a := m.Keys.ByID(id)
 		if why := a.WhyUnavailable(m); why != "" {

@@ -12,9 +12,8 @@ import (
 )
 
 func focusActions(all []panel.Panel) []state.Action {
-	global := []keymap.Zone{keymap.Everywhere}
 	focusOn := func(p panel.ID) func(*state.Room) []feed.Effect {
-		return func(m *state.Room) []feed.Effect { state.FocusOn(m, p); return nil }
+		return noEffects(func(m *state.Room) { state.FocusOn(m, p) })
 	}
 	var to []state.Action
 	for _, p := range all {
@@ -25,29 +24,26 @@ func focusActions(all []panel.Panel) []state.Action {
 		}
 		to = append(to, state.Action{ID: "focus." + string(a.ID), Short: a.Short,
 			Key: keymap.Bind("go to "+a.Title, keys...),
-			In:  global, Run: focusOn(a.ID)})
+			Run: focusOn(a.ID)})
 	}
 	return append(to, []state.Action{
 		{ID: "focus.peek",
 			Key: keymap.Bind("go to the pane: the agent's terminal, or the automation's output",
-				"0"), In: global, Run: focusOn(panel.IDPeek)},
-		{ID: "focus.next", Key: keymap.Bind("go to the next panel", "tab"), In: global,
-			Run: func(m *state.Room) []feed.Effect { cycle(m, 1); return nil }},
+				"0"), Run: focusOn(panel.IDPeek)},
+		{ID: "focus.next", Key: keymap.Bind("go to the next panel", "tab"),
+			Run: noEffects(func(m *state.Room) { cycle(m, 1) })},
 		{ID: "focus.previous", Key: keymap.Bind("go to the previous panel", "shift+tab"),
-			In:  global,
-			Run: func(m *state.Room) []feed.Effect { cycle(m, -1); return nil }},
+			Run: noEffects(func(m *state.Room) { cycle(m, -1) })},
 	}...)
 }
 
 func viewActions(all []panel.Panel) []state.Action {
-	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
-		{ID: "view.zoom", Key: keymap.Bind("zoom the panel, or end the zoom", "f"), In: global,
-			Run: func(m *state.Room) []feed.Effect {
+		{ID: "view.zoom", Key: keymap.Bind("zoom the panel, or end the zoom", "f"),
+			Run: noEffects(func(m *state.Room) {
 				m.Zoomed = !m.Zoomed
 				m.PreviousFocus = m.Focus
-				return nil
-			}},
+			})},
 		{ID: "view.event", Key: keymap.Bind("show the whole event", "enter"), Short: "details",
 			In:  []keymap.Zone{keymap.InEvents},
 			Why: needEvent, Run: showEvent},
@@ -61,34 +57,32 @@ func viewActions(all []panel.Panel) []state.Action {
 			Short: "attention", In: panel.ZonesOf(all, func(a *panel.About) bool {
 				return !a.Always
 			}),
-			Run: toggleAttention},
-		{ID: "view.pane", Key: keymap.Bind("show or hide the agent's terminal", "p"), In: global,
-			Run: togglePane},
+			Run: noEffects(toggleAttention)},
+		{ID: "view.pane", Key: keymap.Bind("show or hide the agent's terminal", "p"),
+			Run: noEffects(togglePane)},
 		{ID: "view.pane.place",
 			Key: keymap.Bind("put the agent's terminal next to or below the lists (wide screens)",
 				"P"),
-			In: global, Why: needSides,
-			Run: func(m *state.Room) []feed.Effect {
+			Why: needSides,
+			Run: noEffects(func(m *state.Room) {
 				m.Below, m.Hidden = !m.Below, false
-				return nil
-			}},
-		{ID: "view.redraw", Key: keymap.Bind("redraw the screen", "ctrl+l"), In: global,
+			})},
+		{ID: "view.redraw", Key: keymap.Bind("redraw the screen", "ctrl+l"),
 			Run: func(m *state.Room) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
 		{ID: "city.details",
 			Key: keymap.Bind("show details of the city: problems, configuration, controller", "c"),
-			In:  global,
 			Why: needCity, Run: showCity},
-		{ID: "city.suspend", Key: keymap.Bind("suspend the whole city, or resume it"), In: global,
+		{ID: "city.suspend", Key: keymap.Bind("suspend the whole city, or resume it"),
 			Risk: keymap.Confirmed, Why: state.NeedWritable,
 			Run: askSuspendCity},
 		{ID: "view.palette", Key: keymap.Bind("palette: find an action and run it", ":", "ctrl+p"),
-			Short: "palette", In: global,
-			Run: func(m *state.Room) []feed.Effect { openFinder(m, true); return nil }},
+			Short: "palette",
+			Run:   noEffects(func(m *state.Room) { openFinder(m, true) })},
 		{ID: "view.help", Key: keymap.Bind("help: all keys; / searches, enter runs", "?"),
-			Short: "help", In: global,
-			Run: func(m *state.Room) []feed.Effect { openFinder(m, false); return nil }},
+			Short: "help",
+			Run:   noEffects(func(m *state.Room) { openFinder(m, false) })},
 		{ID: state.BackID, Key: keymap.Bind("go back one step; does not quit", "esc"),
-			Short: "back", In: global, Run: back},
+			Short: "back", Run: back},
 	}
 }
 
@@ -111,19 +105,18 @@ func askSuspendCity(m *state.Room) []feed.Effect {
 		return askIfWanted(m, question{verb: "resume",
 			title: "Resume " + state.CityTitle(m, 50) + "?",
 			do: func(m *state.Room) []feed.Effect {
-				return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})
+				return state.SendCommands(m, "resuming", "the city", city.Resume{})
 			}})
 	}
-	askLive(m, func(m *state.Room) question {
+	return askLive(m, func(m *state.Room) question {
 		return question{title: "Suspend " + state.CityTitle(m, 50) + "?", verb: "suspend",
 			count: state.RunningAgents(m), of: "running agents",
 			body: []string{"All sessions stop, and no new ones start until the city is resumed."},
 			do: func(m *state.Room) []feed.Effect {
 				return state.SendCommands(m, "suspending", "the city",
-					[]city.Command{city.Suspend{}})
+					city.Suspend{})
 			}}
 	})
-	return nil
 }
 
 func cycle(m *state.Room, n int) {
@@ -140,19 +133,18 @@ func cycle(m *state.Room, n int) {
 	state.FocusOn(m, ring[(at+n+len(ring))%len(ring)])
 }
 
-func togglePane(m *state.Room) []feed.Effect {
+func togglePane(m *state.Room) {
 	m.Hidden = !m.Hidden
 	if m.Hidden && m.Focus == panel.IDPeek {
 		m.Focus, m.Zoomed = panel.IDAgents, false
 	}
-	return nil
 }
 
-func toggleAttention(m *state.Room) []feed.Effect {
+func toggleAttention(m *state.Room) {
 	m.OnlyAttention = !m.OnlyAttention
 	m.Refill()
 	if !m.OnlyAttention || m.Focus == panel.IDPeek {
-		return nil
+		return
 	}
 	for _, p := range []panel.Panel{m.Focused(), m.Agents, m.Watchdogs, m.Automations, m.Pools} {
 		if _, _, shown, _ := p.Cursor(); shown > 0 && !p.About().Always {
@@ -160,7 +152,6 @@ func toggleAttention(m *state.Room) []feed.Effect {
 			break
 		}
 	}
-	return nil
 }
 
 func needSides(m *state.Room) string {
@@ -198,13 +189,12 @@ func askFilter(m *state.Room) []feed.Effect {
 			}
 		},
 		Done: func(text string) state.Task {
-			return func(m *state.Room) []feed.Effect {
+			return noEffects(func(m *state.Room) {
 				apply(text)
 				if _, _, shown, _ := list.Cursor(); shown > 0 && text != "" {
 					list.Prefer("")
 				}
-				return nil
-			}
+			})
 		},
 		Cancel: func() { apply("") },
 	}
@@ -257,8 +247,8 @@ func mouseActions() []state.Action {
 	return []state.Action{
 		{ID: "view.mouse",
 			Key: keymap.Bind("mouse: use it for clicks and scrolling, or return it to the terminal",
-				"M"), In: []keymap.Zone{keymap.Everywhere},
-			Run: toggleMouse},
+				"M"),
+			Run: noEffects(toggleMouse)},
 	}
 }
 
@@ -267,14 +257,13 @@ func UsesMouse(m *state.Room) bool {
 	return m.Mouse == "on" || m.Mouse == "" && !m.Preferences.MouseOff
 }
 
-func toggleMouse(m *state.Room) []feed.Effect {
+func toggleMouse(m *state.Room) {
 	if UsesMouse(m) {
 		m.Mouse = "off"
 		state.ShowSuccess(m, "the terminal handles the mouse again; this choice is saved")
-		return nil
+		return
 	}
 	m.Mouse = "on"
 	state.ShowSuccess(m, "the mouse now works in gcity; hold shift to "+
 		"select text, "+m.Keys.MainKey("view.mouse")+" releases it")
-	return nil
 }

@@ -10,8 +10,8 @@ import (
 
 func acknowledgeCall(m *state.Room, r *panel.WatchdogRow) []feed.Effect {
 	return state.SendCommands(m, "acknowledging", r.Shown,
-		[]city.Command{city.Acknowledge{Watchdog: r.Name,
-			By: "operator"}})
+		city.Acknowledge{Watchdog: r.Name,
+			By: "operator"})
 }
 
 func acknowledgeLine(m *state.Room, args []string) ([]feed.Effect, string) {

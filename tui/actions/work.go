@@ -16,22 +16,21 @@ import (
 )
 
 func workActions() []state.Action {
-	w := []keymap.Zone{keymap.InWork}
-	return []state.Action{
+	return in([]state.Action{
 		{ID: "work.details", Key: keymap.Bind("show the whole bead", "enter"), Short: "details",
-			In: w, Why: needBead, Run: showBead},
-		{ID: "work.create", Key: keymap.Bind("add a bead", "n"), Short: "new", In: w,
+			Why: needBead, Run: showBead},
+		{ID: "work.create", Key: keymap.Bind("add a bead", "n"), Short: "new",
 			Why: state.NeedWritable, Run: askCreate},
-		{ID: "work.sling", Short: "sling", In: w, Why: needOpenBead, Run: askRecipientOf,
+		{ID: "work.sling", Short: "sling", Why: needOpenBead, Run: askRecipientOf,
 			Key: keymap.Bind("sling the bead to an agent or a pool, and notify it", "B")},
-		{ID: "work.finish", Key: keymap.Bind("close the bead", "X"), Short: "close", In: w,
+		{ID: "work.finish", Key: keymap.Bind("close the bead", "X"), Short: "close",
 			Risk: keymap.Confirmed, Why: needOpenBead, Run: askClose},
-		{ID: "work.agent", Key: keymap.Bind("go to the assigned agent", "."), In: w,
+		{ID: "work.agent", Key: keymap.Bind("go to the assigned agent", "."),
 			Why: needAssignee, Run: func(m *state.Room) []feed.Effect {
 				return runRequest(m, panel.Request{Select: m.Work.Agent()})
 			}},
-		{ID: "work.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: w, Run: refreshWork},
-	}
+		{ID: "work.refresh", Key: keymap.Bind("refresh", "ctrl+r"), Run: noEffects(refreshWork)},
+	}, keymap.InWork)
 }
 
 func bead(m *state.Room) *panel.WorkRow {
@@ -68,9 +67,8 @@ func needAssignee(m *state.Room) string {
 	return why
 }
 
-func refreshWork(m *state.Room) []feed.Effect {
+func refreshWork(m *state.Room) {
 	m.Work.Outdated()
-	return nil
 }
 
 func askCreate(m *state.Room) []feed.Effect {
@@ -89,7 +87,7 @@ func askCreate(m *state.Room) []feed.Effect {
 					return nil
 				}
 				return state.SendCommands(m, "adding", widget.Plain(b.Title),
-					[]city.Command{city.CreateBead{Bead: b}})
+					city.CreateBead{Bead: b})
 			}
 		},
 	})
@@ -97,8 +95,7 @@ func askCreate(m *state.Room) []feed.Effect {
 }
 
 func askClose(m *state.Room) []feed.Effect {
-	askLive(m, aboutListed(m, m.Work.Targets(), state.FindBead, closeQuestion))
-	return nil
+	return askLive(m, aboutListed(m, m.Work.Targets(), m.Work.Find, closeQuestion))
 }
 
 func closeQuestion(m *state.Room, rows []*panel.WorkRow) question {
@@ -110,7 +107,7 @@ func closeQuestion(m *state.Room, rows []*panel.WorkRow) question {
 		if len(rows) > 1 {
 			is = " are"
 		}
-		return question{none: "nothing was done: " + m.Work.Names(rows) + is + " already closed"}
+		return nothingDone(m.Work.Names(rows) + is + " already closed")
 	}
 	parts := 0
 	commands := make([]city.Command, len(open))
@@ -138,20 +135,17 @@ func closeQuestion(m *state.Room, rows []*panel.WorkRow) question {
 	return question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
 		count: len(open), of: "beads", do: func(m *state.Room) []feed.Effect {
 			m.Work.Marks = map[string]bool{}
-			return state.SendCommands(m, "closing", what, commands)
+			return state.SendCommands(m, "closing", what, commands...)
 		}}
 }
 
 func showBead(m *state.Room) []feed.Effect {
-	if bead(m) == nil {
-		return nil
-	}
 	r := *bead(m)
 	openReader(m, &state.Reader{Title: widget.Plain(r.Bead.ID), Lines: func(w int) []string {
 		if now := m.Work.Find(r.Bead.ID); now != nil {
 			r = *now
 		}
-		return widget.WrapAll(r.Details(m.Env()), w)
+		return r.Details(m.Env())
 	}})
 	return nil
 }

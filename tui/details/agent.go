@@ -21,104 +21,87 @@ func Agent(src *Source, d *Inspection, w int) []string {
 	if r == nil || !ok {
 		return []string{"This agent is no longer part of the city."}
 	}
-	dot := " " + src.Look.Glyphs.Dot + " "
-	lines := stateFields(src, r, a)
+	p := newPage(src)
+	p.showState(r, a)
 	if s := a.Stuck; s != nil {
-		lines = append(lines, src.Look.Field("stuck", "screen unchanged since "+
-			widget.Clock(s.Since, src.Now)+", with "+widget.Plain(s.Task)+"; "+
-			src.KeyOf("agent.attach")+" attaches"))
+		p.Show("stuck", "screen unchanged since "+widget.Clock(s.Since, p.Now)+", with "+
+			widget.Plain(s.Task)+"; "+p.KeyOf("agent.attach")+" attaches")
 	}
 	if a.AwaitsGate != "" {
-		lines = append(lines, src.Look.Field("awaits", "gate "+widget.Plain(a.AwaitsGate)))
+		p.Show("awaits", "gate "+widget.Plain(a.AwaitsGate))
 	}
-	for _, d := range src.Watchdogs.Watching(name) {
-		lines = append(lines, src.Look.Field("watched", "by "+d.Shown+dot+d.Status+dot+"heartbeat "+
-			d.BeatAge(src.Now).Full))
+	for _, d := range p.Watchdogs.Watching(name) {
+		p.Show("watched", "by "+d.Shown+p.dot()+d.Status+p.dot()+"heartbeat "+
+			d.BeatAge(p.Now).Full)
 	}
-	lines = append(lines, sendFields(src, a.Sends)...)
+	p.showSends(a.Sends)
 	if len(a.Drift) > 0 {
-		lines = append(lines, src.Look.Field("drift", widget.Plain(describe.HeldBack(a.Drift))))
+		p.Show("drift", widget.Plain(describe.HeldBack(a.Drift)))
 	}
-	if a.UnavailableReason != "" {
-		lines = append(lines, src.Look.Field("problem", widget.Plain(a.UnavailableReason)))
+	p.ShowKnown("problem", widget.Plain(a.UnavailableReason))
+	if pool := p.Pools.Find(a.Pool); pool != nil {
+		p.Show("pool", pool.Shown+", "+string(pool.State(p.Now))+", "+pool.Sizes())
 	}
-	if p := src.Pools.Find(a.Pool); p != nil {
-		lines = append(lines, src.Look.Field("pool", p.Shown+", "+string(p.State(src.Now))+", "+
-			p.Sizes()))
+	p.ShowKnown("working on", r.Task)
+	if a.Mail > 0 {
+		p.Show("mail", p.Paint(themes.Accent,
+			widget.Count(a.Mail, "message")+", unread by the agent"))
 	}
-	if r.Task != "" {
-		lines = append(lines, src.Look.Field("working on", r.Task))
-	}
-	lines = append(lines, mailField(src, a)...)
-	if a.Rig != "" {
-		lines = append(lines, src.Look.Field("rig", rigText(src, a.Rig)))
-	}
-	if len(a.DependsOn) > 0 {
-		lines = append(lines, src.Look.Field("needs", needsText(src, a.DependsOn)))
-	}
+	p.ShowKnown("rig", rigText(src, a.Rig))
+	p.ShowKnown("needs", needsText(src, a.DependsOn))
 	if a.IdleTimeout > 0 {
-		lines = append(lines, src.Look.Field("idle", idleText(src, a)))
+		p.Show("idle", idleText(src, a))
 	}
-	if a.Description != "" {
-		lines = append(lines, src.Look.Field("about", widget.Plain(a.Description)))
-	}
-	lines = append(lines, lifeFields(src, a, d, w)...)
-	return append(lines, panel.Decisions(src.Env, a.Decisions)...)
+	p.ShowKnown("about", widget.Plain(a.Description))
+	p.showLife(a, d, w)
+	p.Add(panel.Decisions(src.Env, a.Decisions)...)
+	return p.Lines
 }
 
-func lifeFields(src *Source, a *city.Agent, d *Inspection, w int) []string {
-	dot := " " + src.Look.Glyphs.Dot + " "
-	lines := []string{
-		src.Look.Field("command", widget.Plain(a.Command)),
-		src.Look.Field("folder", widget.Plain(a.Dir)),
-		src.Look.Field("declared", src.Declared(a.Source, a.Patched)),
-		src.Look.Field("session", sessionText(src, a)),
-	}
-	if drawn := src.Agents.Rates.Draw(a.Name, src.Now, &src.Look.Glyphs); drawn != "" {
-		lines = append(lines, src.Look.Field("activity", src.Look.Paint(themes.Accent, drawn)+
-			src.Look.Paint(themes.Dim, "  output in the last 10 minutes")))
+func (p *page) showLife(a *city.Agent, d *Inspection, w int) {
+	p.Show("command", widget.Plain(a.Command))
+	p.Show("folder", widget.Plain(a.Dir))
+	p.Show("declared", p.Declared(a.Source, a.Patched))
+	p.Show("session", sessionText(p.Source, a))
+	if drawn := p.Agents.Rates.Draw(a.Name, p.Now, &p.Glyphs); drawn != "" {
+		p.showChart("activity", drawn, "output in the last 10 minutes")
 	}
 	if u := a.Usage; u != nil {
-		lines = append(lines, src.Look.Field("uses", widget.CPU(u)+" of a CPU, "+
-			widget.Memory(u)+" in "+describe.Processes(u.Procs)))
+		p.Show("uses", widget.CPU(u)+" of a CPU, "+widget.Memory(u)+" in "+
+			describe.Processes(u.Procs))
 	}
-	lines = append(lines, hourFields(src, a.Name, w-widget.FieldWidth)...)
+	p.showHour(a.Name, w-widget.FieldWidth)
 	var window time.Duration
 	if d.About != nil && d.About.Spec != nil {
 		window = d.About.Spec.Restart.Window
 	}
-	lines = append(lines,
-		src.Look.Field("restarts", restartsText(a, window, dot)),
-		src.Look.Field("last exit", lastExit(src, a, d)),
-	)
+	p.Show("restarts", restartsText(a, window, p.dot()))
+	p.Show("last exit", lastExit(p.Source, a, d))
 	if a.Exit != nil && a.Exit.File != "" {
-		lines = append(lines, src.Look.Field("output in",
-			outputFile(src, a.Exit.File, w-widget.FieldWidth)))
+		p.Show("output in", outputFile(p.Source, a.Exit.File, w-widget.FieldWidth))
 	}
-	return lines
 }
 
-func hourFields(src *Source, name string, w int) (lines []string) {
+func (p *page) showChart(label, drawn, note string) {
+	p.Show(label, p.Paint(themes.Accent, drawn)+p.Paint(themes.Dim, "  "+note))
+}
+
+func (p *page) showHour(name string, w int) {
 	const narrow, broad = 15, 30 // columns of a chart
 	n := broad
 	if w < 2*broad {
 		n = narrow
 	}
-	c := src.Agents.Hours.Hour(name, src.Now, &src.Look.Glyphs, n)
-	field := func(label, drawn, note string) {
-		lines = append(lines, src.Look.Field(label, src.Look.Paint(themes.Accent, drawn)+
-			src.Look.Paint(themes.Dim, "  "+note)))
-	}
-	hour := src.Agents.Hours.Period(src.Now, time.Hour, "last hour")
+	c := p.Agents.Hours.Hour(name, p.Now, &p.Glyphs, n)
+	hour := p.Agents.Hours.Period(p.Now, time.Hour, "last hour")
 	if c.Peak != nil {
-		field("cpu", c.CPU, hour+", at most "+widget.CPU(c.Peak))
-		field("memory", c.Memory, hour+", at most "+widget.Memory(c.Peak))
+		p.showChart("cpu", c.CPU, hour+", at most "+widget.CPU(c.Peak))
+		p.showChart("memory", c.Memory, hour+", at most "+widget.Memory(c.Peak))
 	}
 	if c.RestartCount > 0 {
-		field("restarts 1h", c.Restarts,
+		p.showChart("restarts 1h", c.Restarts,
 			fmt.Sprintf("%s, %d automatic, while this room was open", hour, c.RestartCount))
 	}
-	return lines
 }
 
 // window is the period in which crashes count towards a quarantine; 0 = unknown.
@@ -140,35 +123,32 @@ func restartsText(a *city.Agent, window time.Duration, dot string) string {
 	return text
 }
 
-func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
-	sign, token := panel.ConditionOf(src.Look, r)
-	dot := " " + src.Look.Glyphs.Dot + " "
-	state := src.Look.Paint(token, sign) + " " + widget.Lasted(r.State, src.Now.Sub(r.Since))
+func (p *page) showState(r *panel.AgentRow, a *city.Agent) {
+	sign, token := panel.ConditionOf(p.Look, r)
+	state := p.Paint(token, sign) + " " + widget.Lasted(r.State, p.Now.Sub(r.Since))
 	if r.Stuck != nil {
-		state = src.Look.Paint(token, sign) + " for " + widget.Age(src.Now.Sub(r.Stuck.Since)) +
-			dot +
-			"running for " + widget.Age(src.Now.Sub(r.Since))
+		state = p.Paint(token, sign) + " for " + widget.Age(p.Now.Sub(r.Stuck.Since)) + p.dot() +
+			"running for " + widget.Age(p.Now.Sub(r.Since))
 	}
-	if e := r.NextChange(src.Env).Full; e != "" {
-		state += dot + e
+	change := r.NextChange(p.Env).Full
+	if change != "" {
+		state += p.dot() + change
 		if !r.Until.IsZero() {
-			state += " (" + widget.Clock(r.Until, src.Now) + ")"
+			state += " (" + widget.Clock(r.Until, p.Now) + ")"
 		}
 	}
-	lines := []string{src.Look.Field("state", state),
-		src.Look.Field("why", widget.Plain(describe.Reason(a)))}
-	shown := r.NextChange(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
-		a.Next.At.Equal(r.Until)
-	if next := panel.NextText(a.Next, src.Now); next != "" && !shown {
+	p.Show("state", state)
+	p.Show("why", widget.Plain(describe.Reason(a)))
+	shown := change != "" && a.Next != nil && a.Next.At != nil && a.Next.At.Equal(r.Until)
+	if next := panel.NextText(a.Next, p.Now); next != "" && !shown {
 		if a.Next.At != nil {
-			next += " (" + widget.Clock(*a.Next.At, src.Now) + ")"
+			next += " (" + widget.Clock(*a.Next.At, p.Now) + ")"
 		}
-		lines = append(lines, src.Look.Field("next", next))
+		p.Show("next", next)
 	}
 	if a.Drain != nil {
-		lines = append(lines, src.Look.Field("drain", drainText(src, a.Drain, r.Until)))
+		p.Show("drain", drainText(p.Source, a.Drain, r.Until))
 	}
-	return lines
 }
 
 // drainText omits the deadline if another line already shows it.
@@ -289,8 +269,7 @@ func Exit(src *Source, e *city.Exit) string {
 	return panel.LastExit(e) + ", " + widget.Age(src.Now.Sub(e.At)) + " ago"
 }
 
-func sendFields(src *Source, sends []city.Send) []string {
-	var lines []string
+func (p *page) showSends(sends []city.Send) {
 	label := "sent"
 	for i := range sends {
 		s := &sends[i]
@@ -303,29 +282,28 @@ func sendFields(src *Source, sends []city.Send) []string {
 		case city.GivenUp:
 			token = themes.Bad
 		}
-		text := src.Look.Paint(token, widget.Plain(s.Stage.Text())) + " for " +
-			widget.Age(src.Now.Sub(s.Since))
+		text := p.Paint(token, widget.Plain(s.Stage.Text())) + " for " +
+			widget.Age(p.Now.Sub(s.Since))
 		if s.Stage.Over() {
 			stage, note := s.Stage, ""
 			if stage == city.Acknowledged {
 				stage, note = city.Submitted, "; "+city.OutputSince
 			}
-			text = src.Look.Paint(token, widget.Plain(stage.Text())) + " " +
-				widget.Age(src.Now.Sub(s.Since)) + " ago" + note
+			text = p.Paint(token, widget.Plain(stage.Text())) + " " +
+				widget.Age(p.Now.Sub(s.Since)) + " ago" + note
 		}
 		if s.Why != "" {
 			text += ": " + widget.Plain(s.Why)
 		}
-		lines = append(lines, src.Look.Field(label, text),
-			src.Look.Field("", src.Look.Paint(themes.Dim, panel.Quoted(s))))
+		p.Show(label, text)
+		p.Show("", p.Paint(themes.Dim, panel.Quoted(s)))
 		label = ""
 	}
-	return lines
 }
 
 // Rig returns one line about a rig and its agents.
 func Rig(src *Source, r *city.Rig) string {
-	dot := " " + src.Look.Glyphs.Dot + " "
+	dot := src.Look.Between()
 	text := widget.Plain(r.Name) + dot +
 		fmt.Sprintf("%d of %s running", r.Running, widget.Count(r.Agents, "agent")) + dot +
 		widget.Plain(r.Path)
@@ -336,12 +314,4 @@ func Rig(src *Source, r *city.Rig) string {
 		text += dot + src.Look.Paint(themes.Bad, widget.Plain(r.Problem))
 	}
 	return text
-}
-
-func mailField(src *Source, a *city.Agent) []string {
-	if a.Mail <= 0 {
-		return nil
-	}
-	return []string{src.Look.Field("mail", src.Look.Paint(themes.Accent,
-		widget.Count(a.Mail, "message")+", unread by the agent"))}
 }

@@ -34,93 +34,95 @@ func Automation(src *Source, h *RunHistory) []string {
 	if r == nil || !ok {
 		return []string{"This automation is no longer part of the city."}
 	}
+	p := newPage(src)
 	sign, token := panel.AutomationSign(src.Look, r.State)
-	state := src.Look.Paint(token, sign+" "+string(r.State))
-	if soon := describe.NextRun(r.DueText(src.Now).Full); soon != "" {
-		state += " " + src.Look.Glyphs.Dot + " " + soon
+	state := p.Paint(token, sign+" "+string(r.State))
+	if soon := describe.NextRun(r.DueText(p.Now).Full); soon != "" {
+		state += p.dot() + soon
 		if !r.Next.IsZero() {
-			state += " (" + widget.Clock(r.Next, src.Now) + ")"
+			state += " (" + widget.Clock(r.Next, p.Now) + ")"
 		}
 	}
-	lines := []string{src.Look.Field("state", state), src.Look.Field("gate", r.GateText())}
-	says := r.GateState(src.Now) // empty if the countdown shows the state
+	p.Show("state", state)
+	says := r.GateState(p.Now) // empty if the countdown shows the state
 	switch {
 	case a.State == city.AutomationBroken:
-		lines = append(lines, fieldLines(src, "reason", a.Reason)...)
+		p.Show("gate", r.GateText())
+		p.showText("reason", a.Reason)
 	case r.State == panel.AutomationManual: // the state already contains the gate
-		lines[len(lines)-1] = src.Look.Field("gate", says)
-	case says != "":
-		lines = append(lines, src.Look.Field("reason", says))
+		p.Show("gate", says)
+	default:
+		p.Show("gate", r.GateText())
+		p.ShowKnown("reason", says)
 	}
 	if r.Failures > 0 {
-		lines = append(lines, src.Look.Field("failures", fmt.Sprintf("%d in a row", r.Failures)))
+		p.Show("failures", fmt.Sprintf("%d in a row", r.Failures))
 	}
-	if a.Exec != "" {
-		lines = append(lines, src.Look.Field("runs", widget.Plain(a.Exec)))
-	}
+	p.ShowKnown("runs", widget.Plain(a.Exec))
 	if a.Formula != "" {
-		lines = append(lines, src.Look.Field("cooks", "formula "+widget.Plain(a.Formula)))
+		p.Show("cooks", "formula "+widget.Plain(a.Formula))
 	}
 	if a.Pool != "" {
-		lines = append(lines, src.Look.Field("for", "pool "+widget.Plain(a.Pool)))
+		p.Show("for", "pool "+widget.Plain(a.Pool))
 	}
 	if a.Timeout > 0 {
-		lines = append(lines, src.Look.Field("limits", widget.Plain(describe.Limits(a))))
+		p.Show("limits", widget.Plain(describe.Limits(a)))
 	}
-	if a.Rig != "" {
-		lines = append(lines, src.Look.Field("rig", rigText(src, a.Rig)))
-	}
-	if a.Description != "" {
-		lines = append(lines, src.Look.Field("about", widget.Plain(a.Description)))
-	}
-	lines = append(lines, src.Look.Field("file", r.Source))
-	if a.Layer != "" {
-		lines = append(lines, src.Look.Field("layer", widget.Plain(a.Layer)))
-	}
+	p.ShowKnown("rig", rigText(src, a.Rig))
+	p.ShowKnown("about", widget.Plain(a.Description))
+	p.Show("file", r.Source)
+	p.ShowKnown("layer", widget.Plain(a.Layer))
 	for _, w := range a.Warnings {
-		lines = append(lines, src.Look.Field("warning",
-			src.Look.Paint(themes.Warn, widget.Plain(w))))
+		p.Show("warning", p.Paint(themes.Warn, widget.Plain(w)))
 	}
 	h.live = h.live || a.Last != nil && a.Last.Ended == nil
-	return append(lines, lastRun(src, a.Last)...)
+	p.showLastRun(a.Last)
+	return p.Lines
 }
 
-func lastRun(src *Source, run *city.Run) []string {
-	lines := []string{"", src.Look.Paint(themes.Title, "Last run")}
+func (p *page) showLastRun(run *city.Run) {
+	p.Heading("Last run")
 	if run == nil {
-		return append(lines, src.Look.Paint(themes.Dim, "This automation has never run."))
+		p.Dim("This automation has never run.")
+		return
 	}
 	outcome, token := panel.RunOutcome(run)
-	how := src.Look.Paint(token, outcome)
+	how := p.Paint(token, outcome)
 	if run.Ended == nil {
-		how += " for " + widget.Age(src.Now.Sub(run.Opened))
+		how += " for " + widget.Age(p.Now.Sub(run.Opened))
 	} else {
 		how += " in " + widget.Elapsed(run.Ended.Sub(run.Opened)) + ", " +
-			widget.Age(src.Now.Sub(*run.Ended)) + " ago"
+			widget.Age(p.Now.Sub(*run.Ended)) + " ago"
 	}
-	lines = append(lines, src.Look.Field("outcome", how),
-		src.Look.Field("because", panel.RunReason(run)),
-		src.Look.Field("record", widget.Plain(run.ID)))
+	p.Show("outcome", how)
+	p.Show("because", panel.RunReason(run))
+	p.Show("record", widget.Plain(run.ID))
 	if err := widget.Plain(run.Error); err != "" && err != outcome {
-		lines = append(lines, src.Look.Field("problem", src.Look.Paint(themes.Bad, err)))
+		p.Show("problem", p.Paint(themes.Bad, err))
 	}
 	if run.Made != "" {
-		lines = append(lines, src.Look.Field("created", widget.Plain(run.Creation())))
+		p.Show("created", widget.Plain(run.Creation()))
 	}
-	return append(lines, outputFields(src, run)...)
+	output := terminal.Tail(p.RunLines(run), shownOutput)
+	p.ShowAll("output", output)
+	if len(output) == 0 && run.Ended == nil {
+		p.Show("output", p.Paint(themes.Dim, "nothing printed yet"))
+	}
 }
 
 // Runs returns the runs, newest first.
 func Runs(src *Source, h *RunHistory) []string {
-	lines := []string{"", src.Look.Paint(themes.Title, "Runs")}
+	p := newPage(src)
+	p.Heading("Runs")
 	if h.Problem != "" {
-		lines = append(lines, src.Look.Paint(themes.Bad, "cannot be read: "+h.Problem))
+		p.Add(p.Paint(themes.Bad, "cannot be read: "+h.Problem))
 	}
 	switch {
 	case !h.Responded:
-		return append(lines, src.Look.Paint(themes.Dim, "loading "+src.Look.Glyphs.More))
+		p.Dim("loading " + p.Glyphs.More)
+		return p.Lines
 	case len(h.Runs) == 0 && h.Problem == "":
-		return append(lines, src.Look.Paint(themes.Dim, "No runs are recorded."))
+		p.Dim("No runs are recorded.")
 	}
 	for i := range h.Runs {
 		run := &h.Runs[i]
@@ -131,31 +133,16 @@ func Runs(src *Source, h *RunHistory) []string {
 		}
 		text := panel.RunReason(run)
 		if err := widget.Plain(run.Error); err != "" && err != outcome {
-			text += " " + src.Look.Glyphs.Dot + " " + err
+			text += p.dot() + err
 		}
-		lines = append(lines, src.Look.Paint(themes.Dim,
-			widget.Fit(widget.Clock(run.Opened, src.Now), 12, ""))+"  "+
-			src.Look.Paint(token, widget.Fit(outcome, 11, src.Look.Glyphs.More))+"  "+
-			widget.FitRight(took, 5, "")+"  "+text)
+		p.Add(p.Paint(themes.Dim, widget.Fit(widget.Clock(run.Opened, p.Now), 12, "")) + "  " +
+			p.Paint(token, p.Fit(outcome, 11)) + "  " +
+			widget.FitRight(took, 5, "") + "  " + text)
 	}
-	return lines
+	return p.Lines
 }
 
 const shownOutput = 100
-
-func outputFields(src *Source, run *city.Run) []string {
-	var lines []string
-	label := "output"
-	for _, text := range terminal.Tail(src.RunLines(run), shownOutput) {
-		lines = append(lines, src.Look.Field(label, text))
-		label = ""
-	}
-	if len(lines) == 0 && run.Ended == nil {
-		lines = append(lines, src.Look.Field(label,
-			src.Look.Paint(themes.Dim, "nothing printed yet")))
-	}
-	return lines
-}
 
 // ScrollTo returns the offset that shows the end of the latest run's output. If the user has scrolled, or no run was in
 // progress while the details were open, it returns the given offset.

@@ -14,8 +14,7 @@ func ClosingNotes(all *panel.Work, r *panel.WorkRow) (notes []string) {
 		notes = append(notes, "It is blocked: it is waiting for other work or for a gate.")
 	}
 	var waiting []string
-	for i := range all.Rows {
-		other := &all.Rows[i]
+	for other := range all.All() {
 		if slices.Contains(other.Bead.Needs, r.Bead.ID) && other.State != panel.WorkClosed {
 			waiting = append(waiting, widget.Plain(other.Bead.ID))
 		}

@@ -15,45 +15,43 @@ import (
 
 // City returns the details of the whole city, its problems first.
 func City(s *Source) []string {
-	var lines []string
+	p := newPage(s)
 	for _, a := range s.Env.Alerts() {
 		for i, part := range strings.Split(a.Details(s.Look), "\n") {
 			sign := " "
 			if i == 0 {
 				sign = a.Sign(s.Look)
 			}
-			lines = append(lines, sign+" "+part)
+			p.Add(sign + " " + part)
 		}
 	}
-	if len(lines) == 0 {
-		lines = append(lines, s.Look.Paint(themes.Good, s.Look.Glyphs.OK)+" no problems")
+	if len(p.Lines) == 0 {
+		p.Add(p.Paint(themes.Good, p.Glyphs.OK) + " no problems")
 	}
 	c := s.Snap
-	lines = append(lines, "",
-		s.Look.Field("folder", widget.Plain(c.Path)),
-		s.Look.Field("host", widget.Plain(c.Host)),
-		s.Look.Field("version", widget.Plain(c.Version)),
-		s.Look.Field("run by", fmt.Sprintf("%s, up %s",
-			widget.Plain(describe.Runner(c.Mode, c.PID)), widget.Age(s.Now.Sub(c.Started)))),
-		s.Look.Field("config", fmt.Sprintf("revision %s, in force since %s",
-			widget.Plain(c.Config.Revision), widget.Clock(c.Config.Loaded, s.Now))+
-			whileInvalid(c)),
-		s.Look.Field("patrol", fmt.Sprintf("every %s, last %s ago", c.Patrol.Interval,
-			widget.Age(c.Patrol.Age(s.Now)))),
-		s.Look.Field("events", fmt.Sprintf("%d so far", c.Seq)),
-	)
+	p.Add("")
+	p.Show("folder", widget.Plain(c.Path))
+	p.Show("host", widget.Plain(c.Host))
+	p.Show("version", widget.Plain(c.Version))
+	p.Show("run by", fmt.Sprintf("%s, up %s",
+		widget.Plain(describe.Runner(c.Mode, c.PID)), widget.Age(s.Now.Sub(c.Started))))
+	p.Show("config", fmt.Sprintf("revision %s, in force since %s",
+		widget.Plain(c.Config.Revision), widget.Clock(c.Config.Loaded, s.Now))+whileInvalid(c))
+	p.Show("patrol", fmt.Sprintf("every %s, last %s ago", c.Patrol.Interval,
+		widget.Age(c.Patrol.Age(s.Now))))
+	p.Show("events", fmt.Sprintf("%d so far", c.Seq))
 	if h := c.Config.Held; h != nil {
-		lines = append(lines, "", s.Look.Paint(themes.Title, "Held configuration")+" "+
-			widget.Plain(h.Revision)+", since "+widget.Clock(h.Since, s.Now))
-		lines = append(lines, Held(s, h, len(h.Removes))...)
+		p.Add("", p.Paint(themes.Title, "Held configuration")+" "+widget.Plain(h.Revision)+
+			", since "+widget.Clock(h.Since, s.Now))
+		p.Add(Held(s, h, len(h.Removes))...)
 	}
 	if len(c.Rigs) > 0 {
-		lines = append(lines, "", s.Look.Paint(themes.Title, "Rigs"))
+		p.Heading("Rigs")
 	}
 	for i := range c.Rigs {
-		lines = append(lines, Rig(s, &c.Rigs[i]))
+		p.Add(Rig(s, &c.Rigs[i]))
 	}
-	return lines
+	return p.Lines
 }
 
 func whileInvalid(c *city.Snapshot) string {

@@ -34,7 +34,7 @@ func Payload(src *Source, raw json.RawMessage) []string {
 		label := widget.Plain(name)
 		for _, text := range valueLines(fields[name]) {
 			lines = append(lines, src.Look.Paint(themes.Dim,
-				widget.Fit(label, room, src.Look.Glyphs.More)+"  ")+text)
+				src.Look.Fit(label, room)+"  ")+text)
 			label = ""
 		}
 	}
@@ -43,18 +43,13 @@ func Payload(src *Source, raw json.RawMessage) []string {
 
 // Event returns the details of an event.
 func Event(src *Source, r *panel.EventRow) []string {
-	e := &r.Event
-	lines := []string{
-		src.Look.Field("when", e.TS.In(src.Now.Location()).Format(time.RFC3339Nano)+", "+
-			widget.Age(src.Now.Sub(e.TS))+" ago"),
-		src.Look.Field("about", r.Subject),
-		src.Look.Field("by", widget.Plain(e.Actor)),
-	}
-	label := "message"
-	for _, text := range widget.PlainLines(e.Message) {
-		lines = append(lines, src.Look.Field(label, text))
-		label = ""
-	}
-	lines = append(lines, src.Look.Field("seq", fmt.Sprint(e.Seq)))
-	return append(lines, Payload(src, e.Payload)...)
+	e, p := &r.Event, newPage(src)
+	p.Show("when", e.TS.In(p.Now.Location()).Format(time.RFC3339Nano)+", "+
+		widget.Age(p.Now.Sub(e.TS))+" ago")
+	p.Show("about", r.Subject)
+	p.Show("by", widget.Plain(e.Actor))
+	p.ShowAll("message", widget.PlainLines(e.Message))
+	p.Show("seq", fmt.Sprint(e.Seq))
+	p.Add(Payload(src, e.Payload)...)
+	return p.Lines
 }

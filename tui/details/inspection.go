@@ -1,8 +1,10 @@
 package details
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gcity/city"
@@ -14,91 +16,74 @@ import (
 
 // MoreDetails returns what the snapshot does not say about an agent: configuration drift, crashes, and how the agent
 // starts.
-func MoreDetails(src *Source, d *Inspection, w int) []string {
-	var lines []string
+func MoreDetails(src *Source, d *Inspection) []string {
+	p := newPage(src)
 	if d.Problem != "" {
-		lines = append(lines, "", src.Look.Paint(themes.Bad,
-			"Further details are not available: "+d.Problem))
+		p.Add("", p.Paint(themes.Bad, "Further details are not available: "+d.Problem))
 	}
 	if d.About == nil {
 		if d.Problem == "" {
-			lines = append(lines, "", src.Look.Paint(themes.Dim,
-				"loading further details "+src.Look.Glyphs.More))
+			p.Add("", p.Paint(themes.Dim, "loading further details "+p.Glyphs.More))
 		}
-		return lines
+		return p.Lines
 	}
-	for _, p := range d.About.Problems {
-		lines = append(lines, "", src.Look.Paint(themes.Warn, widget.Plain(p)))
+	for _, problem := range d.About.Problems {
+		p.Add("", p.Paint(themes.Warn, widget.Plain(problem)))
 	}
-	lines = append(lines, driftLines(src, d.About.Drift)...)
-	lines = append(lines, crashSummary(src, d.About.Crashes)...)
-	lines = append(lines, specLines(src, d.About)...)
-	lines = append(lines, promptLines(src, d.About)...)
-	return append(lines, envLines(src, d.About.Env)...)
+	p.showDrift(d.About.Drift)
+	p.showCrashes(d.About.Crashes)
+	p.showSpec(d.About)
+	p.showPrompt(d.About)
+	p.showEnvironment(d.About.Env)
+	return p.Lines
 }
 
-func heading(src *Source, text string) []string {
-	return []string{"", src.Look.Paint(themes.Title, text)}
-}
-
-func driftLines(src *Source, all []city.Difference) []string {
-	if len(all) == 0 {
-		return nil
+func (p *page) showDrift(all []city.Difference) {
+	if len(all) > 0 {
+		p.Heading("Differs from the configuration")
 	}
-	lines := heading(src, "Differs from the configuration")
 	for _, d := range all {
-		lines = append(lines, src.Look.Paint(themes.Warn, widget.Plain(d.Field))+" "+
-			widget.Plain(d.What))
+		p.Add(p.Paint(themes.Warn, widget.Plain(d.Field)) + " " + widget.Plain(d.What))
 		switch {
 		case d.Hidden:
-			lines = append(lines, src.Look.Field("",
-				src.Look.Paint(themes.Dim, "a secret: not shown")))
+			p.Show("", p.Paint(themes.Dim, "a secret: not shown"))
 			continue
 		case d.RunsUnknown:
-			lines = append(lines, src.Look.Field("  runs",
-				src.Look.Paint(themes.Dim, describe.Unrecorded)))
+			p.Show("  runs", p.Paint(themes.Dim, describe.Unrecorded))
 		case d.What != "added":
-			lines = append(lines, fieldLines(src, "  runs", d.Runs)...)
+			p.showText("  runs", d.Runs)
 		}
 		if d.What != "removed" {
-			lines = append(lines, fieldLines(src, "  wants", d.Wants)...)
+			p.showText("  wants", d.Wants)
 		}
 	}
-	return lines
 }
 
-func fieldLines(src *Source, label, text string) []string {
-	var lines []string
-	for _, part := range widget.PlainLines(text) {
-		lines = append(lines, src.Look.Field(label, part))
-		label = ""
+func (p *page) showText(label, text string) {
+	lines := widget.PlainLines(text)
+	if len(lines) == 0 {
+		lines = []string{p.Paint(themes.Dim, "nothing")}
 	}
-	if lines == nil {
-		return []string{src.Look.Field(label, src.Look.Paint(themes.Dim, "nothing"))}
-	}
-	return lines
+	p.ShowAll(label, lines)
 }
 
-func crashSummary(src *Source, all []city.Crash) []string {
-	if len(all) == 0 {
-		return nil
-	}
-	lines := heading(src, "Crashes")
+func (p *page) showCrashes(all []city.Crash) {
 	room := 0
 	for i := range all {
-		room = max(room, widget.Width(widget.Clock(all[i].At, src.Now)))
+		room = max(room, widget.Width(widget.Clock(all[i].At, p.Now)))
+	}
+	if len(all) > 0 {
+		p.Heading("Crashes")
 	}
 	for i := range all {
 		c := &all[i]
-		text := src.Look.Paint(themes.Dim, widget.Fit(widget.Clock(c.At, src.Now), room, "")) +
-			"  " +
-			src.Look.Paint(themes.Bad, crashText(c))
+		text := p.Paint(themes.Dim, widget.Fit(widget.Clock(c.At, p.Now), room, "")) + "  " +
+			p.Paint(themes.Bad, crashText(c))
 		if said := widget.PlainLines(c.Output); len(said) > 0 {
-			text += "  " + src.Look.Paint(themes.Dim, said[len(said)-1])
+			text += "  " + p.Paint(themes.Dim, said[len(said)-1])
 		}
-		lines = append(lines, text)
+		p.Add(text)
 	}
-	return lines
 }
 
 func crashText(c *city.Crash) string {
@@ -108,56 +93,46 @@ func crashText(c *city.Crash) string {
 	return panel.LastExit(&c.Exit)
 }
 
-func specLines(src *Source, in *city.Inspection) []string {
+func (p *page) showSpec(in *city.Inspection) {
 	s := in.Spec
+	p.Heading("Start")
 	if s == nil {
-		return append(heading(src, "Start"), src.Look.Paint(themes.Dim,
-			"The active configuration does not declare this agent."))
+		p.Dim("The active configuration does not declare this agent.")
+		return
 	}
-	lines := append(heading(src, "Start"),
-		src.Look.Field("terminal", fmt.Sprintf("%d columns, %d rows, provider %s", s.Cols, s.Rows,
-			orDash(widget.Plain(s.Provider)))),
-		src.Look.Field("ready", readyText(s)))
+	p.Show("terminal", fmt.Sprintf("%d columns, %d rows, provider %s", s.Cols, s.Rows,
+		cmp.Or(widget.Plain(s.Provider), "-")))
+	p.Show("ready", readyText(s))
 	if s.Limits != "" {
-		lines = append(lines, src.Look.Field("", "which "+widget.Plain(s.Limits)))
+		p.Show("", "which "+widget.Plain(s.Limits))
 	}
 	if s.Program != "" {
-		lines = append(lines, src.Look.Field("program", programText(s)))
+		p.Show("program", programText(s))
 	}
-	lines = append(lines, src.Look.Field("prompt", promptSource(src, in)))
+	p.Show("prompt", promptSource(p.Source, in))
 	if s.Overlay != "" {
-		lines = append(lines, src.Look.Field("overlay", "files from "+inCity(src, s.Overlay)+
-			", copied to the agent's folder"))
+		p.Show("overlay", "files from "+inCity(p.Source, s.Overlay)+
+			", copied to the agent's folder")
 	}
 	if len(s.Hooks) > 0 {
-		lines = append(lines, src.Look.Field("hooks",
-			"files for "+widget.Plain(strings.Join(s.Hooks, ", "))+
-				", copied to the agent's folder"))
+		p.Show("hooks", "files for "+widget.Plain(strings.Join(s.Hooks, ", "))+
+			", copied to the agent's folder")
 	}
-	label := "pre-start"
-	for _, line := range s.PreStart {
-		lines = append(lines, src.Look.Field(label, widget.Plain(line)))
-		label = ""
-	}
-	label = "after start"
-	for _, line := range append(append([]string(nil), s.Setup...), s.SetupScript) {
-		if line != "" {
-			lines = append(lines, src.Look.Field(label, widget.Plain(line)))
-			label = ""
-		}
-	}
-	if s.Nudge != "" {
-		lines = append(lines, src.Look.Field("first nudge", widget.Plain(s.Nudge)))
-	}
+	p.ShowAll("pre-start", plainAll(s.PreStart))
+	after := slices.DeleteFunc(append(slices.Clone(s.Setup), s.SetupScript),
+		func(line string) bool { return line == "" })
+	p.ShowAll("after start", plainAll(after))
+	p.ShowKnown("first nudge", widget.Plain(s.Nudge))
 	if s.IdleTimeout <= 0 { // a timeout has a line of its own
-		lines = append(lines, src.Look.Field("idle", "no restart when idle"))
+		p.Show("idle", "no restart when idle")
 	}
-	for i, text := range describe.RestartLines(s) {
-		label := ""
-		if i == 0 {
-			label = "restart"
-		}
-		lines = append(lines, src.Look.Field(label, widget.Plain(text)))
+	p.ShowAll("restart", plainAll(describe.RestartLines(s)))
+}
+
+func plainAll(texts []string) []string {
+	lines := make([]string, len(texts))
+	for i, text := range texts {
+		lines[i] = widget.Plain(text)
 	}
 	return lines
 }
@@ -177,13 +152,6 @@ func inCity(src *Source, path string) string {
 	return widget.Plain(path)
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
 func readyText(s *city.Spec) string {
 	if s.ReadyPrefix == "" && s.ReadyDelay <= 0 {
 		return "immediately"
@@ -193,19 +161,17 @@ func readyText(s *city.Spec) string {
 	return describe.Ready(&c)
 }
 
-func envLines(src *Source, env []city.Variable) []string {
-	var lines []string
+func (p *page) showEnvironment(env []city.Variable) {
 	for _, group := range describe.Environment(env) {
-		lines = append(lines, heading(src, strings.ToUpper(group.Title[:1])+group.Title[1:])...)
+		p.Heading(strings.ToUpper(group.Title[:1]) + group.Title[1:])
 		for _, v := range group.All {
 			value := widget.Plain(v.Value)
 			if v.Hidden {
-				value = src.Look.Paint(themes.Dim, "(a secret: not shown)")
+				value = p.Paint(themes.Dim, "(a secret: not shown)")
 			}
-			lines = append(lines, src.Look.Paint(themes.Dim, widget.Plain(v.Name)+"=")+value)
+			p.Add(p.Paint(themes.Dim, widget.Plain(v.Name)+"=") + value)
 		}
 	}
-	return lines
 }
 
 // Inspection contains the latest inspection of the agent in the open reader.

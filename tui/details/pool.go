@@ -1,6 +1,7 @@
 package details
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,66 +17,49 @@ import (
 // Pool returns the details of a pool: its size, its check, its members.
 func Pool(src *Source, name string) []string {
 	r := src.Pools.Find(name)
-	p, ok := src.Snap.Pool(name)
+	pool, ok := src.Snap.Pool(name)
 	if r == nil || !ok {
 		return []string{"This pool is no longer part of the city."}
 	}
-	state := r.State(src.Now)
-	sign, token := panel.PoolSign(src.Look, state)
-	lines := []string{
-		src.Look.Field("state", src.Look.Paint(token, sign+" "+string(state))),
-		src.Look.Field("size", r.Sizes()+fmt.Sprintf(", at least %d, at most %d", r.Min, r.Max)),
-		src.Look.Field("why", r.Reason+", since "+widget.Clock(r.Since, src.Now)),
-	}
+	p, state := newPage(src), r.State(src.Now)
+	sign, token := panel.PoolSign(p.Look, state)
+	p.Show("state", p.Paint(token, sign+" "+string(state)))
+	p.Show("size", r.Sizes()+fmt.Sprintf(", at least %d, at most %d", r.Min, r.Max))
+	p.Show("why", r.Reason+", since "+widget.Clock(r.Since, p.Now))
 	if r.Override != nil {
-		lines = append(lines, src.Look.Field("by hand",
+		p.Show("by hand",
 			fmt.Sprintf("%d, instead of the check's result; %s and \"auto\" use the check again",
-				*r.Override, src.KeyOf("pool.scale"))))
+				*r.Override, p.KeyOf("pool.scale")))
 	}
-	if next := panel.NextText(p.Next, src.Now); next != "" {
-		lines = append(lines, src.Look.Field("next", next))
-	}
-	lines = append(lines, checkFields(src, r)...)
+	p.ShowKnown("next", panel.NextText(pool.Next, p.Now))
+	p.showCheck(r)
 	wait := describe.NoDeadline
 	if r.Timeout > 0 {
 		wait = "killed after " + widget.Duration(r.Timeout)
 	}
-	lines = append(lines, src.Look.Field("drain", "a member that must leave is asked to "+
-		"finish first; "+wait))
-	if p.Description != "" {
-		lines = append(lines, src.Look.Field("about", widget.Plain(p.Description)))
-	}
-	if r.Rig != "" {
-		lines = append(lines, src.Look.Field("rig", rigText(src, r.Rig)))
-	}
-	lines = append(lines, src.Look.Field("declared", src.Declared(p.Source, p.Patched)), "",
-		src.Look.Paint(themes.Title, "Members"))
-	lines = append(lines, panel.AgentLines(src.Env, src.Pools.Members(name))...)
-	return append(lines, panel.Decisions(src.Env, p.Decisions)...)
+	p.Show("drain", "a member that must leave is asked to finish first; "+wait)
+	p.ShowKnown("about", widget.Plain(pool.Description))
+	p.ShowKnown("rig", rigText(src, r.Rig))
+	p.Show("declared", p.Declared(pool.Source, pool.Patched))
+	p.Heading("Members")
+	p.Add(panel.AgentLines(p.Env, p.Pools.Members(name))...)
+	p.Add(panel.Decisions(p.Env, pool.Decisions)...)
+	return p.Lines
 }
 
-func checkFields(src *Source, r *panel.PoolRow) []string {
+func (p *page) showCheck(r *panel.PoolRow) {
 	c := &r.Check
-	command := widget.Plain(c.Command)
-	if command == "" {
-		command = "none: open beads are counted"
-	}
-	result := r.CheckText(src.Now)
+	result := r.CheckText(p.Now)
 	if c.At != nil && c.Took > 0 {
 		result += "; it took " + span.Took(c.Took)
 	}
 	if c.Problem != "" {
-		result = src.Look.Paint(themes.Bad, result)
+		result = p.Paint(themes.Bad, result)
 	}
-	lines := []string{src.Look.Field("check", command), src.Look.Field("result", result)}
-	label := "output"
-	for _, text := range strings.Split(strings.TrimRight(c.Output, "\n"), "\n") {
-		if text = widget.Plain(text); text != "" {
-			lines = append(lines, src.Look.Field(label, text))
-			label = ""
-		}
-	}
-	return lines
+	p.Show("check", cmp.Or(widget.Plain(c.Command), "none: open beads are counted"))
+	p.Show("result", result)
+	output := plainAll(strings.Split(c.Output, "\n"))
+	p.ShowAll("output", slices.DeleteFunc(output, func(s string) bool { return s == "" }))
 }
 
 // PredictLeaving predicts which members would leave if a pool were scaled to the given size.

@@ -12,51 +12,45 @@ const promptShown = 8
 
 // Prompt returns the whole prompt.
 func Prompt(src *Source, d *Inspection) []string {
+	p := newPage(src)
 	switch {
 	case src.Agents.Find(d.Name) == nil:
-		return []string{"This agent is no longer part of the city."}
+		p.Add("This agent is no longer part of the city.")
+		return p.Lines
 	case d.Problem != "":
-		return []string{src.Look.Paint(themes.Bad, "The prompt is not available: "+d.Problem)}
+		p.Add(p.Paint(themes.Bad, "The prompt is not available: "+d.Problem))
+		return p.Lines
 	case d.About == nil:
-		return []string{src.Look.Paint(themes.Dim, "loading "+src.Look.Glyphs.More)}
+		p.Dim("loading " + p.Glyphs.More)
+		return p.Lines
 	case d.About.Prompt == "":
-		return []string{src.Look.Paint(themes.Dim, "This agent starts without a prompt.")}
+		p.Dim("This agent starts without a prompt.")
+		return p.Lines
 	}
-	lines := promptFields(src, d.About)
-	if len(lines) > 0 {
-		lines = append(lines, "")
+	if file := d.About.PromptFile; file != "" {
+		p.Show("from", inCity(src, file))
 	}
-	return append(lines, promptText(d.About.Prompt)...)
+	p.ShowKnown("passed", promptMethod(d.About))
+	if len(p.Lines) > 0 {
+		p.Add("")
+	}
+	p.Add(promptText(d.About.Prompt)...)
+	return p.Lines
 }
 
-func promptLines(src *Source, in *city.Inspection) []string {
+func (p *page) showPrompt(in *city.Inspection) {
 	if in.Prompt == "" {
-		return nil
+		return
 	}
+	p.Heading("Prompt")
 	text := promptText(in.Prompt)
-	more := ""
 	if n := len(text) - promptShown; n > 1 {
-		text = text[:promptShown]
-		more = src.Look.Paint(themes.Dim, src.Look.Glyphs.More+" "+widget.Count(n, "more line")+
-			"; "+
-			src.KeyOf("reader.told")+" shows the whole prompt")
+		p.Add(text[:promptShown]...)
+		p.Dim(p.Glyphs.More + " " + widget.Count(n, "more line") + "; " +
+			p.KeyOf("reader.told") + " shows the whole prompt")
+		return
 	}
-	lines := append(heading(src, "Prompt"), text...)
-	if more != "" {
-		lines = append(lines, more)
-	}
-	return lines
-}
-
-func promptFields(src *Source, in *city.Inspection) []string {
-	var lines []string
-	if in.PromptFile != "" {
-		lines = append(lines, src.Look.Field("from", inCity(src, in.PromptFile)))
-	}
-	if way := promptMethod(in); way != "" {
-		lines = append(lines, src.Look.Field("passed", way))
-	}
-	return lines
+	p.Add(text...)
 }
 
 func promptSource(src *Source, in *city.Inspection) string {
@@ -85,9 +79,5 @@ func promptMethod(in *city.Inspection) string {
 }
 
 func promptText(prompt string) []string {
-	var lines []string
-	for part := range strings.SplitSeq(strings.TrimRight(prompt, "\n"), "\n") {
-		lines = append(lines, widget.Plain(part))
-	}
-	return lines
+	return plainAll(strings.Split(strings.TrimRight(prompt, "\n"), "\n"))
 }

@@ -5,7 +5,18 @@ import (
 
 	"gcity/city"
 	"gcity/tui/panel"
+	"gcity/tui/widget"
 )
+
+// page is a detail view.
+type page struct {
+	*Source
+	widget.Page
+}
+
+func newPage(src *Source) *page { return &page{src, widget.Page{Styles: src.Look}} }
+
+func (p *page) dot() string { return p.Between() }
 
 // Source contains the data that details are generated from.
 type Source struct {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textarea"
@@ -27,6 +26,7 @@ const (
 
 // Composer is the input for a message to agents or for mail.
 type Composer[T any] struct {
+	passive
 	To      []string // the recipients; for mail, the draft's key
 	Label   string
 	Sent    []string // earlier messages, oldest first
@@ -121,12 +121,6 @@ func (c *Composer[T]) expandedText() string {
 
 // Zone implements Dialog.
 func (c *Composer[T]) Zone() keymap.Zone { return keymap.InComposer }
-
-// Accepts returns true: the composer accepts keys immediately.
-func (c *Composer[T]) Accepts(string, bool, time.Time) bool { return true }
-
-// Wheel does nothing.
-func (c *Composer[T]) Wheel(int, Canvas) {}
 
 // Draw implements Dialog: one line at the bottom of the screen, or a sheet above it.
 func (c *Composer[T]) Draw(on Canvas) Frame {
@@ -272,7 +266,7 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	}
 	hint, token := c.hint(on)
 	if c.Problem != "" {
-		hint = widget.Cut(hint, max(w/2, w-widget.Width(label)-12), on.more())
+		hint = on.Styles.Cut(hint, max(w/2, w-widget.Width(label)-12))
 		label = fitLabel(label, w-widget.Width(hint)-10, on.more())
 	} else {
 		label, hint = fitHint(on, label, hint, widget.Width(text))
@@ -287,7 +281,7 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	l.Add(themes.Text, text)
 	l.Space(w - l.Width - widget.Width(hint) - 1)
 	l.Add(token, hint)
-	return Frame{Lines: []string{widget.Crop(l.Fill(w), w)}, X: x}
+	return Frame{Lines: []string{l.Row(w)}, X: x}
 }
 
 func fitHint(on Canvas, label, hint string, typed int) (fitted, shown string) {
@@ -315,12 +309,12 @@ func (c *Composer[T]) drawSheet(on Canvas) Frame {
 		l := widget.Line{Styles: on.Styles}
 		l.Space(1)
 		l.Add(themes.Text, strings.TrimRight(row, " "))
-		lines = append(lines, widget.Crop(l.Fill(on.W), on.W))
+		lines = append(lines, l.Row(on.W))
 	}
 	if below {
 		l := widget.Line{Styles: on.Styles}
 		l.Space(1)
-		l.Add(token, widget.Cut(hint, on.W-2, on.more()))
+		l.Add(token, on.Styles.Cut(hint, on.W-2))
 		lines = append(lines, l.Fill(on.W))
 	}
 	return Frame{Lines: lines, X: min(1+x, on.W-1), Y: 1 + y}
@@ -338,7 +332,7 @@ func (c *Composer[T]) rule(on Canvas, note string, token themes.Token) string {
 	l.Add(themes.Accent, strings.Repeat(g.Heavy, max(0, on.W-l.Width-widget.Width(note)-3)))
 	l.Add(token, " "+note+" ")
 	l.Add(themes.Accent, g.Heavy)
-	return widget.Crop(l.Fill(on.W), on.W)
+	return l.Row(on.W)
 }
 
 // Up moves the cursor up. From the first line it goes to the previous message in the history.

@@ -29,6 +29,7 @@ func (a *Answer[T]) answers(key string) bool {
 
 // Confirm is a question. If RequiredText is set, a destructive answer requires it.
 type Confirm[T any] struct {
+	passive      // so that the wheel selects no answer by accident
 	Title        string
 	Body         []string
 	Answers      []Answer[T]
@@ -227,9 +228,6 @@ func (c *Confirm[T]) Paste(text string) {
 	}
 }
 
-// Wheel does nothing, so that no answer is selected by accident.
-func (c *Confirm[T]) Wheel(int, Canvas) {}
-
 func (c *Confirm[T]) warning() string {
 	if c.note == "" && c.fewer > 0 {
 		return fmt.Sprintf("the number has grown from %d to %d", c.fewer, c.Targets)
@@ -278,7 +276,7 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	}
 	switch note := c.warning(); {
 	case !hint && note != "" && len(body) > 0: // the note is more important than the keys
-		f.Lines[c.firstRow-1] = on.Styles.Paint(themes.Warn, widget.Cut(note, inner, on.more()))
+		f.Lines[c.firstRow-1] = on.Styles.Paint(themes.Warn, on.Styles.Cut(note, inner))
 	case !hint && note != "":
 		f.Title = note
 	case note != "":
@@ -317,7 +315,7 @@ func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 	note := ""
 	if c.mismatch {
 		room := max(0, w-widget.Width(label)-widget.Width(typed))
-		note = widget.Cut("  this does not match; nothing was done", room, on.more())
+		note = on.Styles.Cut("  this does not match; nothing was done", room)
 		note, state = on.Styles.Paint(themes.Bad, note), themes.Bad
 	}
 	return on.Styles.Paint(themes.Dim, label) +
@@ -373,7 +371,7 @@ func (c *Confirm[T]) answerLines(on Canvas, w int, whole bool) []string {
 		if a.Key != "" {
 			in += 2 + widget.Width(a.Key)
 		}
-		parts := []string{widget.Cut(widget.DropExplanation(a.Title, w-in), w-in, on.more())}
+		parts := []string{on.Styles.Cut(widget.DropExplanation(a.Title, w-in), w-in)}
 		if whole && widget.Width(a.Title) > w-in && w-in >= minWordWidth {
 			parts = widget.Wrap(a.Title, w-in-answerIndent)
 		}

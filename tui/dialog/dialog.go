@@ -31,6 +31,18 @@ type Dialog[T any] interface {
 	Draw(c Canvas) Frame
 }
 
+// passive accepts all keys, and ignores the wheel and pasted text.
+type passive struct{}
+
+// Accepts implements Dialog.
+func (passive) Accepts(string, bool, time.Time) bool { return true }
+
+// Paste implements Dialog.
+func (passive) Paste(string) {}
+
+// Wheel implements Dialog.
+func (passive) Wheel(int, Canvas) {}
+
 // Keys looks up the keys of actions. keymap.Registry implements it.
 type Keys interface {
 	KeyText(id string) string

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -131,6 +130,7 @@ func matchLabel(label, text string, words []string) (Rank, bool) {
 
 // Finder is a searchable list of entries: help, palette, and menus.
 type Finder[T any] struct {
+	passive
 	Title     string
 	Prompt    string // what to type, shown while no text is typed
 	EmptyText string // text for an empty result
@@ -178,9 +178,6 @@ func (f *Finder[T]) history() []string {
 
 // Zone implements Dialog.
 func (f *Finder[T]) Zone() keymap.Zone { return keymap.InFinder }
-
-// Accepts returns true: the finder accepts keys immediately.
-func (f *Finder[T]) Accepts(string, bool, time.Time) bool { return true }
 
 // Key edits the search text.
 func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {
@@ -506,14 +503,14 @@ func (f *Finder[T]) Draw(c Canvas) Frame {
 	}
 	token := themes.Text
 	if f.Edit.String() == "" && f.Prompt != "" {
-		typed, token = widget.Cut(f.Prompt, inner-2, c.more()), themes.Dim
+		typed, token = c.Styles.Cut(f.Prompt, inner-2), themes.Dim
 	}
 	lines = append(lines, c.Styles.Paint(themes.Accent, lead)+c.Styles.Paint(token, typed), "")
 	room := max(1, h-finderHead-finderFoot)
 	f.offset, f.page = widget.ScrollTo(f.Cursor, f.offset, room, len(f.Found)), room
 	if len(f.Found) == 0 {
 		lines = append(lines, c.Styles.Paint(themes.Dim,
-			widget.Cut(f.EmptyText, inner, c.more())))
+			c.Styles.Cut(f.EmptyText, inner)))
 	}
 	for i := f.offset; i < min(len(f.Found), f.offset+room); i++ {
 		lines = append(lines, f.line(c, &f.Found[i], &f.Found[i] == f.Runnable(), inner))
@@ -558,7 +555,7 @@ func fullText[T any](c Canvas, t *Item[T]) string {
 	case t.Label != "":
 		return t.Label + ": " + t.Note
 	}
-	return strings.TrimSpace(t.Title) + " " + c.Styles.Glyphs.Dot + " " + t.Note
+	return strings.TrimSpace(t.Title) + c.Styles.Between() + t.Note
 }
 
 const detailIndent = 6
@@ -571,7 +568,7 @@ func apart(c Canvas, parts []string, w int) []string {
 	parts[1] = strings.Join(parts[1:], " ")
 	for i, part := range parts[:2] {
 		parts[i] = strings.Repeat(" ", detailIndent) +
-			c.Styles.Paint(themes.Dim, widget.Cut(part, w-detailIndent, c.more()))
+			c.Styles.Paint(themes.Dim, c.Styles.Cut(part, w-detailIndent))
 	}
 	return parts[:2]
 }
@@ -590,7 +587,7 @@ func twoLines(c Canvas, token themes.Token, text string, w int) []string {
 		parts = []string{parts[0], strings.Join(parts[1:], " ")}
 	}
 	for i, part := range parts {
-		out[i] = "  " + c.Styles.Paint(token, widget.Cut(part, w-2, c.more()))
+		out[i] = "  " + c.Styles.Paint(token, c.Styles.Cut(part, w-2))
 	}
 	return out
 }
@@ -670,7 +667,7 @@ func (f *Finder[T]) line(c Canvas, t *Item[T], here bool, w int) string {
 	}
 	l.Add(themes.Accent, mark)
 	if n := f.keyColumn(w); n > 0 {
-		l.Add(key, widget.Fit(strings.Join(t.Keys, " "), n-1, c.more())+" ")
+		l.Add(key, c.Styles.Fit(strings.Join(t.Keys, " "), n-1)+" ")
 	}
 	tail, title := t.Note, t.Title
 	switch {
@@ -688,7 +685,7 @@ func (f *Finder[T]) line(c Canvas, t *Item[T], here bool, w int) string {
 	if t.Whole {
 		least = minWordWidth
 	}
-	tail = widget.Cut(tail, max(least, w-l.Width-widget.Width(title)-2), c.more())
+	tail = c.Styles.Cut(tail, max(least, w-l.Width-widget.Width(title)-2))
 	room := w - l.Width
 	if tail != "" {
 		room -= widget.Width(tail) + 2
@@ -696,7 +693,7 @@ func (f *Finder[T]) line(c Canvas, t *Item[T], here bool, w int) string {
 	if w < narrowFinder {
 		title = widget.DropExplanation(title, room)
 	}
-	l.Add(text, widget.Fit(title, room, c.more()))
+	l.Add(text, c.Styles.Fit(title, room))
 	l.Space(w - l.Width - widget.Width(tail))
 	l.Add(themes.Dim, tail)
 	return l.Fill(w)

@@ -2,7 +2,6 @@ package dialog
 
 import (
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -13,6 +12,7 @@ import (
 
 // Prompt is an input line at the bottom of the screen.
 type Prompt[T any] struct {
+	passive
 	Label        string
 	CurrentLabel func() string // returns the current label; nil = the label is constant
 	Hint         string
@@ -32,9 +32,6 @@ type Prompt[T any] struct {
 
 // Zone implements Dialog.
 func (p *Prompt[T]) Zone() keymap.Zone { return keymap.InPrompt }
-
-// Accepts returns true: the prompt accepts keys immediately.
-func (p *Prompt[T]) Accepts(string, bool, time.Time) bool { return true }
 
 // Key edits the text.
 func (p *Prompt[T]) Key(k tea.KeyPressMsg, _ func()) []T {
@@ -56,9 +53,6 @@ func (p *Prompt[T]) changed() {
 		p.Change(p.Edit.String())
 	}
 }
-
-// Wheel does nothing.
-func (p *Prompt[T]) Wheel(int, Canvas) {}
 
 // Submit closes the line and returns its task, unless the text is rejected.
 func (p *Prompt[T]) Submit(close func()) []T {
@@ -117,7 +111,7 @@ func (p *Prompt[T]) Draw(c Canvas) Frame {
 	l := widget.Line{Styles: c.Styles}
 	hint, token := "  "+p.Hint, themes.Dim
 	if p.problem != "" {
-		hint, token = "  "+widget.Cut(p.problem, w/2, c.more()), themes.Bad
+		hint, token = "  "+c.Styles.Cut(p.problem, w/2), themes.Bad
 	}
 	label := fitLabel(asked, w*3/4, c.more())
 	if p.problem != "" { // the problem is more important than the label
@@ -136,5 +130,5 @@ func (p *Prompt[T]) Draw(c Canvas) Frame {
 	l.Add(typed, text)
 	l.Space(w - l.Width - widget.Width(hint))
 	l.Add(token, hint)
-	return Frame{Lines: []string{widget.Crop(l.Fill(w), w)}, X: x}
+	return Frame{Lines: []string{l.Row(w)}, X: x}
 }

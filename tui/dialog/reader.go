@@ -1,8 +1,6 @@
 package dialog
 
 import (
-	"time"
-
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/themes"
@@ -12,6 +10,7 @@ import (
 
 // Reader shows a page of text in a sheet.
 type Reader[T any] struct {
+	passive
 	Title  string
 	Lines  func(w int) []string // called for every frame, so that the text is always current
 	Offset int
@@ -32,9 +31,6 @@ type Follower interface {
 // Zone implements Dialog.
 func (r *Reader[T]) Zone() keymap.Zone { return keymap.InReader }
 
-// Accepts returns true: the reader accepts keys immediately.
-func (r *Reader[T]) Accepts(string, bool, time.Time) bool { return true }
-
 // Key implements Dialog. The text itself is read-only.
 func (r *Reader[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	if r.OnKey == nil {
@@ -42,9 +38,6 @@ func (r *Reader[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	}
 	return r.OnKey(k.String())
 }
-
-// Paste does nothing.
-func (r *Reader[T]) Paste(string) {}
 
 // Wheel scrolls three lines per notch.
 func (r *Reader[T]) Wheel(notches int, c Canvas) { r.Scroll(3*notches, c) }

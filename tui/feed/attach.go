@@ -99,11 +99,7 @@ func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
 	var wg sync.WaitGroup
 	start := func(f func()) {
 		wg.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					r.RecordPanic("attach", p)
-				}
-			}()
+			defer r.RecoverPanic("attach")
 			f()
 		})
 	}
@@ -295,10 +291,7 @@ func (t *inputQueue) add(p []byte) {
 		t.buf = append(t.buf, p...)
 	}
 	t.mu.Unlock()
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
+	wake(t.wake)
 }
 
 func (t *inputQueue) Take() []byte {

@@ -163,11 +163,10 @@ func NewDraft(config ConfigFile, at FileLine) (*Draft, error) {
 // ApplyDraft replaces the configuration with a draft and reloads it.
 func (r *Runner) ApplyDraft(e ApplyDraft) {
 	r.Spawn("configuration", func(ctx context.Context) {
-		res := Result{ID: e.ID, Title: "editing", Total: 1}
+		const title = "editing"
 		if err := r.Config.Replace(e.Draft.File, e.Draft.original, e.Data); err != nil {
-			res.Failures = []string{fmt.Sprintf("the configuration is unchanged: %v; the edit "+
-				"is kept in %s", err, e.Draft.Path)}
-			r.Mailbox.putResult(res)
+			r.report(e.ID, title, "", fmt.Sprintf("the configuration is unchanged: %v; the edit "+
+				"is kept in %s", err, e.Draft.Path))
 			return
 		}
 		if err := disk.Remove(e.Draft.Path); err != nil {
@@ -175,11 +174,8 @@ func (r *Runner) ApplyDraft(e ApplyDraft) {
 		}
 		message, failed := r.sendCommand(ctx, city.Reload{})
 		if failed != "" {
-			res.Failures = []string{"the configuration was written, but the " +
-				"reload failed: " + failed}
-		} else {
-			res.Receipts = []string{"the configuration was edited: " + message.Message}
+			failed = "the configuration was written, but the reload failed: " + failed
 		}
-		r.Mailbox.putResult(res)
+		r.report(e.ID, title, "the configuration was edited: "+message.Message, failed)
 	})
 }

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,21 +59,11 @@ func (l *foreground) Failed(err error) error {
 func Editor(ctx context.Context, environ []string, d *Draft) (foreground, error) {
 	line, by := "", ""
 	for _, name := range []string{"EDITOR", "VISUAL"} {
-		for _, kv := range environ {
-			if v, ok := strings.CutPrefix(kv, name+"="); ok && strings.TrimSpace(v) != "" {
-				line, by = strings.TrimSpace(v), name
-			}
+		if v := strings.TrimSpace(EnvLookup(environ)(name)); v != "" {
+			line, by = v, name
 		}
 	}
-	for _, name := range []string{"vim", "vi", "nano"} {
-		if line != "" {
-			break
-		}
-		if _, err := exec.LookPath(name); err == nil {
-			line = name
-		}
-	}
-	if line == "" {
+	if line = cmp.Or(line, installed("vim", "vi", "nano")); line == "" {
 		return foreground{}, errors.New("no editor found: vim, vi and nano are not installed; " +
 			"set EDITOR")
 	}
@@ -82,9 +73,24 @@ func Editor(ctx context.Context, environ []string, d *Draft) (foreground, error)
 	if d.Line > 0 && slices.Contains(plus, filepath.Base(strings.Fields(line)[0])) {
 		args = append(args, fmt.Sprintf("+%d", d.Line))
 	}
-	cmd := exec.CommandContext(ctx, "/bin/sh", append(args, d.Path)...)
+	return foreground{Cmd: shellCommand(ctx, environ, append(args, d.Path)...), kind: "editor",
+		commandLine: line, variable: by}, nil
+}
+
+// installed returns the first of the programs that is installed, or "".
+func installed(names ...string) string {
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err == nil {
+			return name
+		}
+	}
+	return ""
+}
+
+func shellCommand(ctx context.Context, environ []string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "/bin/sh", args...)
 	cmd.Env = environ
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
-	return foreground{Cmd: cmd, kind: "editor", commandLine: line, variable: by}, nil
+	return cmd
 }

@@ -90,10 +90,7 @@ func (l *FleetWatcher) Refresh() {
 	l.Mu.Lock()
 	l.refreshed = l.r.Now()
 	l.Mu.Unlock()
-	select {
-	case l.hurry <- struct{}{}:
-	default:
-	}
+	wake(l.hurry)
 }
 
 // SetMailbox sets the mailbox that receives the list.
@@ -139,10 +136,7 @@ func (l *FleetWatcher) change(edit func()) {
 	l.Mu.Lock()
 	edit()
 	l.Mu.Unlock()
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
+	wake(l.wake)
 }
 
 func (l *FleetWatcher) setCities(ctx context.Context, infos []city.Info) {

@@ -57,8 +57,13 @@ func (b *Mailbox) Put(change func(*News)) {
 	b.mu.Lock()
 	change(&b.pending)
 	b.mu.Unlock()
+	wake(b.wake)
+}
+
+// wake makes the goroutine that waits for c continue. c must have a buffer.
+func wake(c chan<- struct{}) {
 	select {
-	case b.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }

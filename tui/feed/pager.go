@@ -1,12 +1,13 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -90,31 +91,17 @@ const (
 )
 
 func pager(ctx context.Context, environ []string) (foreground, error) {
-	line, by, flags := "", "", ""
-	for _, kv := range environ {
-		if v, ok := strings.CutPrefix(kv, "PAGER="); ok {
-			line, by = strings.TrimSpace(v), "PAGER"
-		}
-		if v, ok := strings.CutPrefix(kv, "LESS="); ok {
-			flags = v + " "
-		}
+	getenv, by := EnvLookup(environ), ""
+	line := strings.TrimSpace(getenv("PAGER"))
+	if line != "" {
+		by = "PAGER"
 	}
-	for _, name := range []string{"less", "more"} {
-		if line != "" {
-			break
-		}
-		if _, err := exec.LookPath(name); err == nil {
-			line = name
-		}
-	}
-	if line == "" {
+	if line = cmp.Or(line, installed("less", "more")); line == "" {
 		return foreground{}, errors.New("no pager found: less and more are not installed; set " +
 			"PAGER")
 	}
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
 	// show colors, and do not exit immediately if the text fits on one screen
-	cmd.Env = append(append([]string(nil), environ...), "LESS="+flags+"-R -+F")
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 2 * time.Second
+	flags := strings.TrimLeft(getenv("LESS")+" -R -+F", " ")
+	cmd := shellCommand(ctx, append(slices.Clone(environ), "LESS="+flags), "-c", line)
 	return foreground{Cmd: cmd, kind: "pager", commandLine: line, variable: by}, nil
 }

@@ -20,18 +20,16 @@ func (r *Runner) CopyText(e Copy) {
 	r.Spawn("clipboard", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, clipboardDeadline)
 		defer cancel()
-		res := Result{ID: e.ID, Title: "copying", Total: 1}
 		program, err := r.copyWithProgram(ctx, e.Text)
+		failure := ""
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			res.Failures = []string{fmt.Sprintf("the %s might not have been copied: the clipboard "+
-				"program did not exit within %s", e.What, clipboardDeadline)}
+			failure = fmt.Sprintf("the %s might not have been copied: the clipboard "+
+				"program did not exit within %s", e.What, clipboardDeadline)
 		case err != nil:
-			res.Failures = []string{"cannot copy the " + e.What + ": " + err.Error()}
-		default:
-			res.Receipts = []string{"copied the " + e.What + " with " + program}
+			failure = "cannot copy the " + e.What + ": " + err.Error()
 		}
-		r.Mailbox.putResult(res)
+		r.report(e.ID, "copying", "copied the "+e.What+" with "+program, failure)
 	})
 }
 
@@ -63,15 +61,7 @@ func (r *Runner) LoadHistory(q LoadHistory) {
 		defer cancel()
 		d := LoadedHistory{ID: q.ID}
 		found, err := r.City.History(ctx, events.Query{Before: q.Before, Limit: HistoryPageSize})
-		switch {
-		case errors.Is(err, context.DeadlineExceeded):
-			d.Problem = fmt.Sprintf("no response from the city within %s", historyDeadline)
-		case err != nil:
-			d.Problem = err.Error()
-		}
-		if err != nil {
-			r.Log.Warn("cannot load older events", "error", err)
-		}
+		d.Problem = r.logFailure(err, historyDeadline, "cannot load older events")
 		for i := len(found) - 1; i >= 0; i-- { // the city returns the newest event first
 			d.Events = append(d.Events, found[i])
 		}
@@ -86,16 +76,8 @@ func (r *Runner) Inspect(q Inspect) {
 		ctx, cancel := context.WithTimeout(ctx, inspectDeadline)
 		defer cancel()
 		inspection, err := r.City.Inspect(ctx, q.Agent)
-		in := Inspected{ID: q.ID, Inspection: inspection}
-		switch {
-		case errors.Is(err, context.DeadlineExceeded):
-			in.Problem = fmt.Sprintf("no response from the city within %s", inspectDeadline)
-		case err != nil:
-			in.Problem = err.Error()
-		}
-		if err != nil {
-			r.Log.Warn("cannot inspect an agent", "agent", q.Agent, "error", err)
-		}
+		in := Inspected{ID: q.ID, Inspection: inspection, Problem: r.logFailure(err,
+			inspectDeadline, "cannot inspect an agent", "agent", q.Agent)}
 		r.Mailbox.Put(func(n *News) { n.Inspected = append(n.Inspected, in) })
 	})
 }
@@ -103,16 +85,14 @@ func (r *Runner) Inspect(q Inspect) {
 // Save writes text to a new file and puts the result into the mailbox.
 func (r *Runner) Save(s Save) {
 	r.Spawn("save", func(context.Context) {
-		res := Result{ID: s.ID, Title: "saving", Total: 1}
 		path, err := writeNew(s.Path, s.Text)
+		failure := ""
 		if err != nil {
 			r.Log.Warn("cannot save an agent's output", "error", err)
-			res.Failures = []string{err.Error()}
-		} else {
-			res.Receipts = []string{fmt.Sprintf("saved %s to %s", widget.Count(s.Lines, "line"),
-				path)}
+			failure = err.Error()
 		}
-		r.Mailbox.putResult(res)
+		r.report(s.ID, "saving", fmt.Sprintf("saved %s to %s", widget.Count(s.Lines, "line"), path),
+			failure)
 	})
 }
 
@@ -175,20 +155,17 @@ func (r *Runner) changeCityList(id int, title string,
 	r.Spawn("fleet", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 		defer cancel()
-		res := Result{ID: id, Title: title, Total: 1}
 		message, err := do(ctx, r.Root().Cities.Directory)
+		failure := ""
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			res.Failures = []string{fmt.Sprintf("%s: no response within %s; the command might "+
-				"still take effect",
-				title, commandDeadline)}
+			failure = fmt.Sprintf("%s: no response within %s; the command might still take effect",
+				title, commandDeadline)
 		case err != nil:
 			r.Log.Warn("an operation on the list of cities failed", "title", title, "error", err)
-			res.Failures = []string{err.Error()}
-		default:
-			res.Receipts = []string{message}
+			failure = err.Error()
 		}
-		r.Mailbox.putResult(res)
+		r.report(id, title, message, failure)
 	})
 }
 

@@ -59,11 +59,7 @@ func (r *Runner) Spawn(name string, f func(ctx context.Context)) { r.spawnIn(r.C
 
 func (r *Runner) spawnIn(ctx context.Context, name string, f func(ctx context.Context)) {
 	r.Root().Goroutines.Go(func() {
-		defer func() {
-			if p := recover(); p != nil {
-				r.RecordPanic(name, p)
-			}
-		}()
+		defer r.RecoverPanic(name)
 		f(ctx)
 	})
 }
@@ -111,11 +107,7 @@ func (r *Runner) SendCommands(p SendCommands) {
 		g.SetLimit(maxConcurrent)
 		for i, c := range p.Commands {
 			g.Go(func() error {
-				defer func() {
-					if v := recover(); v != nil {
-						r.RecordPanic("command", v)
-					}
-				}()
+				defer r.RecoverPanic("command")
 				if p.Prerequisites != nil {
 					if _, failed[i] = r.sendCommand(ctx, p.Prerequisites[i]); failed[i] != "" {
 						return nil
@@ -164,6 +156,29 @@ func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.
 	return receipt, ""
 }
 
+// logFailure logs the error of a request, if there is one, and returns it as text for the user.
+func (r *Runner) logFailure(err error, limit time.Duration, message string, args ...any) string {
+	if err == nil {
+		return ""
+	}
+	r.Log.Warn(message, append(args, "error", err)...)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Sprintf("no response from the city within %s", limit)
+	}
+	return err.Error()
+}
+
+// report puts the result of a single operation into the mailbox. failure is "" if it succeeded.
+func (r *Runner) report(id int, title, receipt, failure string) {
+	res := Result{ID: id, Title: title, Total: 1}
+	if failure != "" {
+		res.Failures = []string{failure}
+	} else {
+		res.Receipts = []string{receipt}
+	}
+	r.Mailbox.putResult(res)
+}
+
 const queryDeadline = 10 * time.Second
 
 // QueryBeads requests beads and puts the result into the mailbox.
@@ -177,15 +192,7 @@ func (r *Runner) QueryBeads(q QueryBeads) {
 		if err == nil && q.Unassigned {
 			f.Beads, err = city.WithoutAssigned(ctx, r.City.Beads, f.Beads)
 		}
-		switch {
-		case errors.Is(err, context.DeadlineExceeded):
-			f.Problem = fmt.Sprintf("no response from the city within %s", queryDeadline)
-		case err != nil:
-			f.Problem = err.Error()
-		}
-		if err != nil {
-			r.Log.Warn("cannot query beads", "error", err)
-		}
+		f.Problem = r.logFailure(err, queryDeadline, "cannot query beads")
 		r.Mailbox.putFound(f)
 	})
 }

@@ -51,10 +51,7 @@ func (v *Viewer) Show(t Watch) {
 	if v.cancel != nil {
 		v.cancel()
 	}
-	select {
-	case v.wake <- struct{}{}:
-	default:
-	}
+	wake(v.wake)
 }
 
 // Run watches the current target until ctx ends.

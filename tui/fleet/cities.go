@@ -362,18 +362,17 @@ func (f *List) TroubledElsewhere(name string) int {
 
 // Matches reports whether a city's row matches a filter.
 func (c *City) Matches(f *widget.Filter, h health, why string) bool {
-	return f.Matches(func(t *widget.Term) (hit bool) {
+	return f.Matches(func(t *widget.Term) bool {
 		switch t.Field {
 		case "state":
-			hit = strings.HasPrefix(h.Word, t.Word)
+			return t.Begins(h.Word)
 		case "name":
-			hit = strings.HasPrefix(strings.ToLower(c.Info.Name), t.Word) ||
-				strings.HasPrefix(strings.ToLower(c.DisplayName), t.Word)
+			return t.Begins(c.Info.Name) || t.Begins(c.DisplayName)
 		case "":
-			hit = t.In(c.DisplayName) || !t.Fuzzy &&
+			return t.In(c.DisplayName) || !t.Fuzzy &&
 				(t.In(h.Word) || t.In(why) || t.In(widget.Plain(c.Info.Path)))
 		}
-		return hit
+		return false
 	})
 }
 

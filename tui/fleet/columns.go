@@ -54,7 +54,7 @@ func (c Columns) Header(look *widget.Styles, w int) string {
 		}
 	}
 	l.Add(themes.Dim, "  "+widget.Fit("why", c.Why, ""))
-	return widget.Crop(l.Fill(w), w)
+	return l.Row(w)
 }
 
 // AppendCells adds a city's numbers to its row.

@@ -20,43 +20,40 @@ func (l *List) Details(of *City, runner string, look *widget.Styles, now time.Ti
 	if c == nil {
 		return []string{of.DisplayName + " is no longer registered."}
 	}
-	h, b := HealthOf(look, c), &c.Summary
-	lines := []string{look.Paint(h.Token, h.Sign+" "+h.Word) + " " + c.Why(now), "",
-		look.Field("folder", widget.Plain(c.Info.Path))}
+	p, h, b := widget.Page{Styles: look}, HealthOf(look, c), &c.Summary
+	p.Add(p.Paint(h.Token, h.Sign+" "+h.Word)+" "+c.Why(now), "")
+	p.Show("folder", widget.Plain(c.Info.Path))
 	// when this city was listed, another one already had its name
 	if own := c.Summary.Name; own != "" && own != c.Info.Name && !c.Unregistered {
-		lines = append(lines, look.Field("listed as", widget.Plain(c.Info.Name)))
+		p.Show("listed as", widget.Plain(c.Info.Name))
 	}
-	if c.Info.Running && runner != "" {
-		lines = append(lines, look.Field("run by", runner))
+	if c.Info.Running {
+		p.ShowKnown("run by", runner)
 	}
 	if !c.Info.Since.IsZero() {
-		lines = append(lines, look.Field("since", widget.Clock(c.Info.Since, now)))
+		p.Show("since", widget.Clock(c.Info.Since, now))
 	}
 	if c.Info.Crashes > 0 {
-		lines = append(lines, look.Field("crashes",
-			"the controller crashed "+widget.Times(c.Info.Crashes)))
+		p.Show("crashes", "the controller crashed "+widget.Times(c.Info.Crashes))
 	}
 	if c.Info.LeftoverSessions > 0 {
-		lines = append(lines, look.Field("left",
-			widget.Count(c.Info.LeftoverSessions, "session")+
-				" from an earlier run; `gcity stop` in the city's folder stops them"))
+		p.Show("left", widget.Count(c.Info.LeftoverSessions, "session")+
+			" from an earlier run; `gcity stop` in the city's folder stops them")
 	}
 	if c.Responded {
 		last := ""
 		if !c.LastResponse.IsZero() {
 			last = ", as of " + widget.Age(now.Sub(c.LastResponse)) + " ago"
 		}
-		lines = append(lines, look.Field("agents",
-			fmt.Sprintf("%d of %d running%s", b.Running, b.Agents, last)),
-			look.Field("work", describe.Work(b.Open, b.InProgress)),
-			look.Field("mail", fmt.Sprintf("%d unread", b.Unread)))
+		p.Show("agents", fmt.Sprintf("%d of %d running%s", b.Running, b.Agents, last))
+		p.Show("work", describe.Work(b.Open, b.InProgress))
+		p.Show("mail", fmt.Sprintf("%d unread", b.Unread))
 	}
 	if len(b.Problems)+len(b.Needs) > 0 {
-		lines = append(lines, "", look.Paint(themes.Title, "Problems"))
+		p.Heading("Problems")
 	}
-	for _, p := range b.Problems {
-		lines = append(lines, look.Paint(themes.Bad, look.Glyphs.Alert)+" "+p)
+	for _, problem := range b.Problems {
+		p.Add(p.Paint(themes.Bad, p.Glyphs.Alert) + " " + problem)
 	}
 	for _, n := range b.Needs {
 		sign, word, token := panel.AgentCondition(look, n.State, n.Stuck)
@@ -66,8 +63,8 @@ func (l *List) Details(of *City, runner string, look *widget.Styles, now time.Ti
 		if n.State != city.Quarantined {
 			word = "is " + word
 		}
-		lines = append(lines, look.Paint(token, sign)+" "+n.DisplayName+" "+word+" "+
-			widget.Lasted(n.State, now.Sub(n.Since))+": "+n.Why)
+		p.Add(p.Paint(token, sign) + " " + n.DisplayName + " " + word + " " +
+			widget.Lasted(n.State, now.Sub(n.Since)) + ": " + n.Why)
 	}
-	return lines
+	return p.Lines
 }

@@ -90,7 +90,7 @@ type Action[H, E any] struct {
 	ID    string
 	Key   key.Binding // contains the description for the help: "restart the agent"
 	Short string      // text in the footer; "" = not shown
-	In    []Zone
+	In    []Zone      // nil = Everywhere
 	Risk  Risk
 	Moves bool           // only moves the cursor
 	Why   func(H) string // returns the reason why it cannot run now, or ""; nil = it always can

@@ -1,6 +1,7 @@
 package keymap
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,9 @@ func (r *Registry[H, E]) Add(more []Action[H, E]) {
 	r.byZone = map[Zone][]*Action[H, E]{}
 	for i := range r.Actions {
 		a := &r.Actions[i]
+		if a.In == nil {
+			a.In = []Zone{Everywhere}
+		}
 		for _, c := range a.In {
 			r.byZone[c] = append(r.byZone[c], a)
 		}
@@ -24,6 +28,10 @@ type claim[H, E any] struct {
 	a        *Action[H, E]
 	keys     []string
 	position string
+}
+
+func claimed[H, E any](claims []*claim[H, E], a *Action[H, E]) bool {
+	return slices.ContainsFunc(claims, func(c *claim[H, E]) bool { return c.a == a })
 }
 
 // Rebind applies user-defined keys and returns the problems with them. A user's binding has priority over a default,
@@ -38,7 +46,7 @@ func (r *Registry[H, E]) Rebind(bindings []Binding) (problems []string) {
 		switch {
 		case a == nil:
 			complain(b.Position, "%s", r.unknown(b.Action))
-		case slices.ContainsFunc(claims, func(c *claim[H, E]) bool { return c.a == a }):
+		case claimed(claims, a):
 			complain(b.Position, "%s already has a binding; only the first one is used", a.ID)
 		default:
 			keys, wrong := a.wanted(b.Keys)
@@ -107,10 +115,10 @@ func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 			append(wrong,
 				fmt.Sprintf(
 					"many keyboards and terminals use f1 to f24 themselves; assign another key "+
-						"too. The action keeps %s", orNone(usual)))
+						"too. The action keeps %s", cmp.Or(usual, "none")))
 	case len(keys) == 0 && len(wrong) > 0:
 		return nil, append(wrong[:len(wrong)-1],
-			wrong[len(wrong)-1]+fmt.Sprintf(". The action keeps %s", orNone(usual)))
+			wrong[len(wrong)-1]+fmt.Sprintf(". The action keeps %s", cmp.Or(usual, "none")))
 	case len(keys) == 0 && a.Essential():
 		return nil,
 			[]string{fmt.Sprintf(
@@ -118,13 +126,6 @@ func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 					"action keeps %s", usual)}
 	}
 	return keys, wrong
-}
-
-func orNone(keys string) string {
-	if keys == "" {
-		return "none"
-	}
-	return keys
 }
 
 func (a *Action[H, E]) whyUnfit(k string) string {
@@ -164,8 +165,7 @@ func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i := range r.Actions {
 		a := &r.Actions[i]
-		if !a.Essential() || slices.ContainsFunc(claims,
-			func(c *claim[H, E]) bool { return c.a == a }) {
+		if !a.Essential() || claimed(claims, a) {
 			continue
 		}
 		left := func(k string) bool {
@@ -241,7 +241,7 @@ func (r *Registry[H, E]) removeFromDefaults(claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i := range r.Actions {
 		a := &r.Actions[i]
-		if slices.ContainsFunc(claims, func(c *claim[H, E]) bool { return c.a == a }) {
+		if claimed(claims, a) {
 			continue
 		}
 		own := slices.Clone(a.Key.Keys())

@@ -23,8 +23,8 @@ const (
 // Agents returns the agents that the earlier arguments do not name, the selected one first.
 func Agents(l *panel.Lists, before []string, selected string) []Word {
 	all := make([]Word, 0, len(l.Agents.Rows))
-	for i := range l.Agents.Rows {
-		if r := &l.Agents.Rows[i]; !slices.Contains(before, r.Name) {
+	for r := range l.Agents.All() {
+		if !slices.Contains(before, r.Name) {
 			all = append(all, Word{Word: r.Name, Note: string(r.State), Noun: NounAgent})
 		}
 	}
@@ -34,8 +34,7 @@ func Agents(l *panel.Lists, before []string, selected string) []Word {
 // Pools returns the pools, the selected one first.
 func Pools(l *panel.Lists) []Word {
 	all := make([]Word, 0, len(l.Pools.Rows))
-	for i := range l.Pools.Rows {
-		p := &l.Pools.Rows[i]
+	for p := range l.Pools.All() {
 		all = append(all, Word{Word: p.Name, Note: "pool, " + p.Sizes(), Noun: NounPool})
 	}
 	return chosenFirst(all, l.Pools.SelectedKey)
@@ -44,8 +43,7 @@ func Pools(l *panel.Lists) []Word {
 // Automations returns the automations, the selected one first.
 func Automations(l *panel.Lists) []Word {
 	all := make([]Word, 0, len(l.Automations.Rows))
-	for i := range l.Automations.Rows {
-		r := &l.Automations.Rows[i]
+	for r := range l.Automations.All() {
 		all = append(all, Word{Word: r.Name, Note: "automation, " + string(r.State),
 			Noun: NounAutomation})
 	}
@@ -55,8 +53,7 @@ func Automations(l *panel.Lists) []Word {
 // Watchdogs returns the watchdogs.
 func Watchdogs(l *panel.Lists) []Word {
 	all := make([]Word, 0, len(l.Watchdogs.Rows))
-	for i := range l.Watchdogs.Rows {
-		r := &l.Watchdogs.Rows[i]
+	for r := range l.Watchdogs.All() {
 		all = append(all, Word{Word: r.Name, Note: "watchdog, " + r.Status, Noun: NounWatchdog})
 	}
 	return all
@@ -82,7 +79,7 @@ func Members[T any](look *widget.Styles, rows []*panel.AgentRow,
 	for i, r := range rows {
 		sign, _ := panel.ConditionOf(look, r)
 		items[i] = dialog.Item[T]{
-			Title: widget.FitName(r.Shown, name, look.Glyphs.More) + "  " + sign,
+			Title: look.FitName(r.Shown, name) + "  " + sign,
 			Words: r.Shown + " " + r.Why, Line: r.Name, Name: r.Name, Note: r.Why, Run: run(r)}
 		if at := strings.LastIndexByte(r.Name, '-'); at >= 0 {
 			number := strings.ToLower(r.Name[at+1:])

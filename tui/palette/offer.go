@@ -18,7 +18,7 @@ func (t *Table[H, E]) Commands() []Item[H, E] {
 	var items []Item[H, E]
 	for i := range t.Verbs {
 		v := &t.Verbs[i]
-		if v.Args == nil || t.Hidden != nil && t.Hidden(v) {
+		if v.Args == nil || t.Hidden(v) {
 			continue
 		}
 		items = append(items, Item[H, E]{Keys: t.KeysOf(v.ID), Title: v.Name + " " + v.Usage,
@@ -112,13 +112,7 @@ func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[
 	item := Item[H, E]{Keys: t.KeysOf(v.ID), Title: widget.Plain(line), Line: line,
 		Note: widget.Plain(note),
 		Why:  func() string { return t.whyNot(h, v, args) },
-		Run: func(h H) []E {
-			todo, why := t.Run(h, line)
-			if why != "" {
-				t.Fail(h, "cannot "+line+": "+why)
-			}
-			return todo
-		}}
+		Run:  t.running(line, line)}
 	if v.needsMore(h, args) {
 		item.Why, item.Run = nil, func(h H) []E { return t.Open(h, line+" ") }
 	}
@@ -131,13 +125,18 @@ func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 		title = v.Name + " " + v.Usage
 	}
 	return Item[H, E]{Keys: t.KeysOf(v.ID), Title: title, Line: line, Note: v.Description,
-		Run: func(h H) []E {
-			todo, why := t.Run(h, line)
-			if why != "" {
-				t.Fail(h, "cannot "+v.Name+": "+why)
-			}
-			return todo
-		}}
+		Run: t.running(line, v.Name)}
+}
+
+// running returns a function that runs a line. A failure is reported under the given name.
+func (t *Table[H, E]) running(line, name string) func(H) []E {
+	return func(h H) []E {
+		todo, why := t.Run(h, line)
+		if why != "" {
+			t.Fail(h, "cannot "+name+": "+why)
+		}
+		return todo
+	}
 }
 
 // search returns the command lines that match the words in any order. It omits lines of which only the verb matches,
@@ -148,7 +147,7 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	}
 	for i := range t.Verbs {
 		v := &t.Verbs[i]
-		if v.Args == nil || v.Text > 0 || t.Hidden != nil && t.Hidden(v) {
+		if v.Args == nil || v.Text > 0 || t.Hidden(v) {
 			continue
 		}
 		for _, w := range v.Args(h, nil) {
@@ -230,7 +229,7 @@ func (t *Table[H, E]) Recents(h H, history []string, existing []Item[H, E]) (fou
 
 func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 	l, ok := t.Parse(h, line+" ")
-	if !ok || l.Verb.Text > 0 || len(l.Args) == 0 || t.Hidden != nil && t.Hidden(l.Verb) {
+	if !ok || l.Verb.Text > 0 || len(l.Args) == 0 || t.Hidden(l.Verb) {
 		return item, false
 	}
 	return t.line(h, l.Verb, l.Args, l.Verb.Description), true

@@ -5,6 +5,7 @@
 package palette
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,12 +41,7 @@ type Word struct {
 	Line string // text in a command line; "" = Word
 }
 
-func (w *Word) text() string {
-	if w.Line != "" {
-		return w.Line
-	}
-	return w.Word
-}
+func (w *Word) text() string { return cmp.Or(w.Line, w.Word) }
 
 // Table contains a room's verbs and the functions through which they use the room.
 type Table[H, E any] struct {
@@ -162,7 +158,7 @@ func (t *Table[H, E]) Run(h H, line string) (todo []E, why string) {
 	if v == nil {
 		return nil, fmt.Sprintf("unknown action %q", words[0]) + Suggestion(words[0], t.names())
 	}
-	if why := t.whyDenied(v); why != "" {
+	if why := t.Denied(v); why != "" {
 		return nil, why
 	}
 	if v.Args != nil && len(words) == 1 {
@@ -182,13 +178,6 @@ func (t *Table[H, E]) names() []string {
 	return all
 }
 
-func (t *Table[H, E]) whyDenied(v *Verb[H, E]) string {
-	if t.Denied == nil {
-		return ""
-	}
-	return t.Denied(v)
-}
-
 func (v *Verb[H, E]) withoutNoun(h H, args []string) []string {
 	if v.Noun || len(args) < 2 || !v.startsWithNoun(h, args) {
 		return args
@@ -197,7 +186,7 @@ func (v *Verb[H, E]) withoutNoun(h H, args []string) []string {
 }
 
 func (t *Table[H, E]) whyNot(h H, v *Verb[H, E], args []string) string {
-	if why := t.whyDenied(v); why != "" || v.Why == nil {
+	if why := t.Denied(v); why != "" || v.Why == nil {
 		return why
 	}
 	return v.Why(h, v.withoutNoun(h, args))

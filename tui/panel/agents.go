@@ -176,26 +176,26 @@ func rank(a, b *AgentRow, now time.Time) int {
 func (r *AgentRow) Key() string { return r.Name }
 
 func agentSorts(now time.Time) []widget.SortKey[AgentRow] {
-	names := func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) }
-	use := func(of func(*city.Usage) float64) func(a, b *AgentRow) int {
-		known := func(r *AgentRow) float64 {
-			if r.Usage == nil {
-				return -1
-			}
-			return of(r.Usage)
+	usage := func(r *AgentRow) city.Usage {
+		if r.Usage == nil {
+			return city.Usage{CPU: -1, RSS: -1}
 		}
-		return func(a, b *AgentRow) int { return cmp.Compare(known(b), known(a)) }
+		return *r.Usage
 	}
 	return []widget.SortKey[AgentRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *AgentRow) int { return rank(a, b, now) }},
-		{Name: "name", Cmp: names},
+		{Name: "name"},
 		{Name: "why", Cmp: func(a, b *AgentRow) int { return widget.CompareText(a.Why, b.Why) }},
 		{Name: "for", Cmp: func(a, b *AgentRow) int { return b.Since.Compare(a.Since) }},
-		{Name: "cpu", Desc: true, Cmp: use(func(u *city.Usage) float64 { return u.CPU })},
-		{Name: "mem", Desc: true, Cmp: use(func(u *city.Usage) float64 { return float64(u.RSS) })},
-		{Name: "restarts", Desc: true, Cmp: func(a, b *AgentRow) int {
-			return cmp.Compare(b.Restarts, a.Restarts)
-		}},
+		{Name: "cpu", Desc: true, Cmp: widget.GreatestFirst(func(r *AgentRow) float64 {
+			return usage(r).CPU
+		})},
+		{Name: "mem", Desc: true, Cmp: widget.GreatestFirst(func(r *AgentRow) int64 {
+			return usage(r).RSS
+		})},
+		{Name: "restarts", Desc: true, Cmp: widget.GreatestFirst(func(r *AgentRow) int {
+			return r.Restarts
+		})},
 		{Name: "pid", Cmp: func(a, b *AgentRow) int { return cmp.Compare(a.PID, b.PID) }},
 	}
 }

@@ -2,6 +2,7 @@ package panel
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +31,7 @@ func newAgents() *Agents {
 			Opens: "agent.zoom", Nouns: []string{"agent", "rig"}, FitsWidth: true},
 		Rows:    a.build,
 		Orders:  agentSorts,
-		Matches: func(f *widget.Filter, r *AgentRow, _ time.Time) bool { return r.Matches(f) },
+		Matches: (*AgentRow).Matches,
 		Needs:   (*AgentRow).Attention,
 		Columns: a.Columns,
 		Empty:   a.emptyHelp,
@@ -73,10 +74,8 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 
 func (a *Agents) build(e *Env) []AgentRow {
 	failed, retried := map[string]bool{}, map[string]bool{}
-	for i := range a.Rows {
-		if r := &a.Rows[i]; a.alertState(r) == city.Failed {
-			failed[r.Name] = true
-		}
+	for r := range a.All() {
+		failed[r.Name] = a.alertState(r) == city.Failed
 	}
 	rows := make([]AgentRow, len(e.Snap.Agents))
 	for i := range rows {
@@ -93,12 +92,19 @@ func (a *Agents) build(e *Env) []AgentRow {
 }
 
 func (a *Agents) findName(word string) string {
-	for i := range a.Rows {
-		if word != "" && strings.EqualFold(a.Rows[i].Name, word) {
-			return a.Rows[i].Name
+	for r := range a.All() {
+		if strings.EqualFold(r.Name, word) {
+			return r.Name
 		}
 	}
 	return ""
+}
+
+// sorted returns the agents that keep accepts, in natural order.
+func (a *Agents) sorted(keep func(*AgentRow) bool) []*AgentRow {
+	rows := a.Where(keep)
+	slices.SortFunc(rows, func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) })
+	return rows
 }
 
 func (a *Agents) rigOf(name string) string {
@@ -163,26 +169,22 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	if own := a.fitColumns(w); own != nil {
 		return chosenColumns(e, own)
 	}
-	c, more := AgentColumns(w, a.WidthsFor(e, rows)), e.Look.Glyphs.More
+	c := AgentColumns(w, a.WidthsFor(e, rows))
 	figure := func(head string, w int, text func(r *AgentRow) string) Column[*AgentRow] {
 		return Column[*AgentRow]{Head: head, W: w, Gap: 2, Right: true,
-			Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
-				l.Add(themes.Dim, widget.FitRight(text(r), w, more))
-			}}
+			Text: styled(themes.Dim, text)}
 	}
+	name := nameColumn(c.Name, func(r *AgentRow) string { return r.Shown })
+	name.Gap = c.gap
 	return append([]Column[*AgentRow]{
-		{Head: "state", W: c.state, Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
-			sign, token := ConditionOf(e.Look, r)
-			l.Add(token, widget.Fit(sign, c.state, more))
+		{Head: "state", W: c.state, Text: func(r *AgentRow) (string, themes.Token) {
+			return ConditionOf(e.Look, r)
 		}},
-		{Head: "name", W: c.Name, Gap: c.gap,
-			Cell: func(l *widget.Line, r *AgentRow, s widget.RowState) {
-				l.Add(s.NameToken(), widget.FitName(r.Shown, c.Name, more))
-			}},
+		name,
 	}, visible([]Column[*AgentRow]{
-		{W: c.mark, Gap: 1, Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
-			l.Add(themes.Accent, widget.Fit(r.mark(e.Look), c.mark, ""))
-		}},
+		{W: c.mark, Gap: 1, Text: styled(themes.Accent, func(r *AgentRow) string {
+			return r.mark(e.Look)
+		})},
 		{Head: "why", W: c.Why, Gap: c.gap, Cell: func(l *widget.Line, r *AgentRow,
 			_ widget.RowState) {
 			r.whyCell(e, l, c.Why)
@@ -279,27 +281,21 @@ func (a *Agents) emptyHelp(e *Env, w int) []string {
 		"It starts when the file is saved.")
 }
 
-// Matches reports whether a row matches the filter.
-func (r *AgentRow) Matches(f *widget.Filter) bool {
-	return f.Matches(func(t *widget.Term) (hit bool) {
-		switch t.Field {
-		case "state":
-			hit = strings.HasPrefix(string(r.State), t.Word) ||
-				r.Stuck != nil && strings.HasPrefix("stuck", t.Word)
-		case "pool":
-			hit = r.Pool != "" && widget.HasNamePrefix(r.Pool, t.Word)
-		case "rig":
-			hit = strings.HasPrefix(strings.ToLower(r.Rig), t.Word)
-		case "provider":
-			hit = strings.HasPrefix(strings.ToLower(r.Provider), t.Word)
-		case "name":
-			hit = strings.HasPrefix(strings.ToLower(r.Name), t.Word)
-		default:
-			hit = t.In(r.Shown) || !t.Fuzzy &&
-				(!t.Not && widget.Abbreviates(t.Word, r.Name) ||
-					t.In(string(r.State)) || t.In(r.Why) || r.Stuck != nil && t.In("stuck") ||
-					r.attached() && t.In("attached"))
-		}
-		return hit
-	})
+// Matches reports whether a row matches a term of the filter.
+func (r *AgentRow) Matches(t *widget.Term, _ time.Time) bool {
+	switch t.Field {
+	case "state":
+		return t.Begins(string(r.State)) || r.Stuck != nil && t.Begins("stuck")
+	case "pool":
+		return t.BeginsName(r.Pool)
+	case "rig":
+		return t.Begins(r.Rig)
+	case "provider":
+		return t.Begins(r.Provider)
+	case "name":
+		return t.Begins(r.Name)
+	}
+	return t.In(r.Shown) || !t.Fuzzy && (!t.Not && widget.Abbreviates(t.Word, r.Name) ||
+		t.In(string(r.State)) || t.In(r.Why) || r.Stuck != nil && t.In("stuck") ||
+		r.attached() && t.In("attached"))
 }

@@ -159,7 +159,7 @@ func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
 		l.Add(themes.Key, key)
 		l.Add(themes.Dim, end)
 	}
-	return widget.Crop(l.Fill(w), w)
+	return l.Row(w)
 }
 
 // Alerts returns the problems with a city, worst first. held is the reason why a configuration is held, or "".
@@ -199,8 +199,8 @@ func (a *Agents) Alerts(e *Env) []Alert {
 	leads, all := IDAgents, 0
 	for _, s := range []city.State{city.Failed, city.Quarantined} {
 		n, from, name := 0, len(names), ""
-		for i := range a.Rows {
-			if r := &a.Rows[i]; a.alertState(r) == s {
+		for r := range a.All() {
+			if a.alertState(r) == s {
 				n, name, last = n+1, r.Shown, r
 				names = append(names, r.Name)
 			}
@@ -247,8 +247,8 @@ func (p *Pools) Alerts(e *Env) []Alert {
 	}
 	var names []string
 	for _, s := range []poolState{poolFailing, poolShort} {
-		for i := range p.Rows {
-			if r := &p.Rows[i]; r.State(e.Now) == s {
+		for r := range p.All() {
+			if r.State(e.Now) == s {
 				names = append(names, r.Name)
 			}
 		}
@@ -272,10 +272,8 @@ func (a *Automations) Alerts(e *Env) []Alert {
 		return nil
 	}
 	var names []string
-	for i := range a.Rows {
-		if r := &a.Rows[i]; r.Attention() {
-			names = append(names, r.Name)
-		}
+	for _, r := range a.Where((*AutomationRow).Attention) {
+		names = append(names, r.Name)
 	}
 	if len(names) == 1 {
 		text = "automation " + widget.Plain(names[0]) + strings.TrimPrefix(text, "1 automation")
@@ -307,8 +305,8 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 		call.Effect = how
 		calls = append(calls, call)
 	}
-	for i := range d.Rows {
-		if r := &d.Rows[i]; r.Info.Degraded != "" && !r.Info.Suspended && !r.Info.IsEscalated() {
+	for r := range d.All() {
+		if r.Info.Degraded != "" && !r.Info.Suspended && !r.Info.IsEscalated() {
 			degraded = append(degraded, e.rowsAlert(IDWatchdogs, "watchdog "+r.Shown+
 				" is degraded: "+widget.Plain(r.Info.Degraded), []string{r.Name}))
 		}

@@ -45,6 +45,7 @@ type AutomationRow struct {
 	Always   bool // it fires even if its city or rig is suspended
 	queues   bool // a run that becomes due during another run starts after it
 	disabled bool
+	retries  bool // the next run is a retry
 }
 
 // Rejects returns why the city would reject a request to fire the automation, or "".
@@ -65,7 +66,8 @@ func NewAutomationRow(a *city.Automation) AutomationRow {
 		Source: widget.Plain(a.Source), gate: widget.Plain(a.Gate),
 		gateKind: widget.Plain(strings.Join(strings.Fields(a.When), " ")),
 		Reason:   widget.FirstItem(a.Reason), Failures: a.Failures, Last: a.Last,
-		Always: a.WhileSuspended, queues: a.Overlap == "queue", disabled: a.Disabled}
+		Always: a.WhileSuspended, queues: a.Overlap == "queue", disabled: a.Disabled,
+		retries: a.State == city.AutomationBackoff}
 	if d, err := time.ParseDuration(a.When); err == nil {
 		r.gateKind = widget.Duration(d)
 	}
@@ -98,19 +100,17 @@ func (r *AutomationRow) GateState(now time.Time) string {
 		return "manual, press " + r.fireKey
 	case text == r.gate:
 		return ""
-	case r.State == AutomationRunning && strings.HasPrefix(text, "running for "):
-		_, text, _ = strings.Cut(text, "; ")
-	case !r.Next.IsZero() && strings.HasSuffix(text, " remaining"):
-		return ""
-	case !r.Next.IsZero() && strings.HasPrefix(text, "retry "):
+	case r.Next.IsZero():
+	case r.retries:
 		text, _, _ = strings.Cut(text, " in ")
+	case r.gate == "cooldown" && strings.HasSuffix(text, " remaining"):
+		return ""
 	}
-	if day, ok := strings.CutPrefix(text, "next "); ok {
-		if at, err := time.Parse("2006-01-02 15:04", day); err == nil {
-			text = at.Format("next Jan 02 15:04")
-			if strings.HasPrefix(day, now.Format(time.DateOnly)) {
-				text = at.Format("next 15:04")
-			}
+	// a time in another zone has the zone's name, and stays as it is
+	if at, err := time.Parse("next 2006-01-02 15:04", text); err == nil {
+		text = at.Format("next Jan 02 15:04")
+		if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
+			text = at.Format("next 15:04")
 		}
 	}
 	return text
@@ -181,13 +181,13 @@ func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 	}
 	in := "in " + widget.Until(r.Next, now)
 	switch {
-	case r.State == AutomationFailing && strings.HasPrefix(r.GateState(now), "retry "):
+	case r.State == AutomationFailing && r.retries:
 		return widget.Phrase{Full: "retries " + in, Brief: "retries " + in, Least: in}
 	case r.State == AutomationFailing:
 		return widget.Phrase{Full: "next run " + in, Brief: "next run " + in, Least: in}
 	case r.gate == "cooldown":
 		return widget.Phrase{Full: "ready " + in, Brief: "ready " + in, Least: in}
-	case strings.HasPrefix(r.GateState(now), "next "): // GateState contains the date
+	case r.gate == "cron" && strings.Contains(r.Reason, r.Next.Format(time.DateOnly)):
 		return widget.SamePhrase(in)
 	}
 	return widget.Phrase{Full: "next " + in, Brief: "next " + in, Least: in}
@@ -217,8 +217,8 @@ func (r *AutomationRow) LastRunText(now time.Time) string {
 func (r *AutomationRow) Key() string { return r.Name }
 
 func (a *Automations) counts() (due, failing, broken int) {
-	for i := range a.Rows {
-		switch r := &a.Rows[i]; {
+	for r := range a.All() {
+		switch {
 		case r.State == AutomationBroken:
 			broken++
 		case r.fails():
@@ -244,7 +244,7 @@ func (a *Automations) problems() (text string, alert bool) {
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 
-func automationSorts() []widget.SortKey[AutomationRow] {
+func automationSorts(time.Time) []widget.SortKey[AutomationRow] {
 	next := func(a, b *AutomationRow) int {
 		if a.Next.IsZero() != b.Next.IsZero() { // rows with unknown times come last
 			return b.Next.Compare(a.Next)
@@ -261,9 +261,7 @@ func automationSorts() []widget.SortKey[AutomationRow] {
 		{Name: "state", Desc: true, Cmp: func(a, b *AutomationRow) int {
 			return cmp.Compare(a.urgency(), b.urgency())
 		}},
-		{Name: "name", Cmp: func(a, b *AutomationRow) int {
-			return city.CompareNames(a.Name, b.Name)
-		}},
+		{Name: "name"},
 		{Name: "gate", Cmp: next},
 		{Name: "last run", Desc: true, Cmp: func(a, b *AutomationRow) int {
 			return last(b).Compare(last(a))

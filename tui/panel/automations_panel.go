@@ -2,7 +2,6 @@ package panel
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"gcity/describe"
@@ -33,8 +32,8 @@ func newAutomations() *Automations {
 			}
 			return rows
 		},
-		Orders:  func(time.Time) []widget.SortKey[AutomationRow] { return automationSorts() },
-		Matches: matchesAutomation,
+		Orders:  automationSorts,
+		Matches: (*AutomationRow).matches,
 		Needs:   func(r *AutomationRow, _ time.Time) bool { return r.Attention() },
 		Columns: automationColumnsOf,
 		Issues:  func(*Env) (string, bool) { return a.problems() },
@@ -125,20 +124,16 @@ func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
 }
 
 func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*AutomationRow] {
-	c, more := automationWidths(e, rows, w), e.Look.Glyphs.More
-	columns := []Column[*AutomationRow]{
-		{Head: "state", W: c.state, Cell: func(l *widget.Line, r *AutomationRow,
-			_ widget.RowState) {
-			sign, token := AutomationSign(e.Look, r.State)
-			l.Add(token, widget.Fit(sign+" "+string(r.State), c.state, more))
-		}},
-		{Head: "name", W: c.name, Gap: c.gap,
-			Cell: func(l *widget.Line, r *AutomationRow, s widget.RowState) {
-				l.Add(s.NameToken(), widget.FitName(r.Shown, c.name, more))
+	c := automationWidths(e, rows, w)
+	return spaced(c.gap,
+		Column[*AutomationRow]{Head: "state", W: c.state,
+			Text: func(r *AutomationRow) (string, themes.Token) {
+				sign, token := AutomationSign(e.Look, r.State)
+				return sign + " " + string(r.State), token
 			}},
-		{Head: "gate", W: c.why, Gap: c.gap,
-			Cell: func(l *widget.Line, r *AutomationRow,
-				_ widget.RowState) {
+		nameColumn(c.name, func(r *AutomationRow) string { return r.Shown }),
+		Column[*AutomationRow]{Head: "gate", W: c.why,
+			Cell: func(l *widget.Line, r *AutomationRow, _ widget.RowState) {
 				b := r.reason(e)
 				// the column "last run" shows the duration
 				if r.State == AutomationRunning && c.last > 0 {
@@ -146,18 +141,13 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 				}
 				e.Look.Reason(l, b, c.why)
 			}},
-	}
-	if c.last == 0 {
-		return columns
-	}
-	return append(columns, Column[*AutomationRow]{Head: "last run", W: c.last, Gap: 2,
-		Cell: func(l *widget.Line, r *AutomationRow, _ widget.RowState) {
-			last := themes.Dim
-			if r.fails() && r.State != AutomationRunning {
-				last = themes.Bad
-			}
-			l.Add(last, widget.Fit(r.LastRunText(e.Now), c.last, more))
-		}})
+		Column[*AutomationRow]{Head: "last run", W: c.last,
+			Text: func(r *AutomationRow) (string, themes.Token) {
+				if r.fails() && r.State != AutomationRunning {
+					return r.LastRunText(e.Now), themes.Bad
+				}
+				return r.LastRunText(e.Now), themes.Dim
+			}})
 }
 
 func (r *AutomationRow) reason(e *Env) widget.Reason {
@@ -181,45 +171,36 @@ func automationHelp(e *Env, w int) []string {
 		`    exec = "df -h ."     # or formula = "NAME"`)
 }
 
-func matchesAutomation(f *widget.Filter, r *AutomationRow, now time.Time) bool {
-	return f.Matches(func(t *widget.Term) (hit bool) {
-		switch t.Field {
-		case "state":
-			hit = strings.HasPrefix(string(r.State), t.Word)
-		case "rig":
-			hit = strings.HasPrefix(strings.ToLower(r.Rig), t.Word)
-		case "pool":
-			hit = r.pool != "" && widget.HasNamePrefix(r.pool, t.Word)
-		case "name":
-			hit = strings.HasPrefix(strings.ToLower(r.Name), t.Word)
-		case "":
-			hit = t.In(r.Shown) || !t.Fuzzy && (t.In(string(r.State)) || t.In(r.Why(now, "")))
-		}
-		return hit
-	})
+func (r *AutomationRow) matches(t *widget.Term, now time.Time) bool {
+	switch t.Field {
+	case "state":
+		return t.Begins(string(r.State))
+	case "rig":
+		return t.Begins(r.Rig)
+	case "pool":
+		return t.BeginsName(r.pool)
+	case "name":
+		return t.Begins(r.Name)
+	case "":
+		return t.In(r.Shown) || !t.Fuzzy && (t.In(string(r.State)) || t.In(r.Why(now, "")))
+	}
+	return false
 }
 
 func automationSummary(e *Env, r *AutomationRow, w int) []string {
-	dot := " " + e.Look.Glyphs.Dot + " "
-	lines := []string{e.Look.Title(w, false,
-		[]widget.Tab{{Name: "automation " + r.Shown, Active: true}}, r.Source)}
-	row := func(k themes.Token, text string) {
-		l := widget.Line{Styles: e.Look}
-		l.Space(1)
-		l.Add(k, widget.Cut(text, w-2, e.Look.Glyphs.More))
-		lines = append(lines, widget.Crop(l.Fill(w), w))
-	}
+	dot := e.Look.Between()
+	s := newSummary(e, w, "automation "+r.Shown, r.Source)
 	a, ok := e.Snap.Automation(r.Name)
 	if !ok {
-		return lines
+		return s.lines
 	}
 	sign, token := AutomationSign(e.Look, r.State)
 	head := sign + " " + string(r.State)
 	if soon := describe.NextRun(r.DueText(e.Now).Full); soon != "" {
 		head += dot + soon
 	}
-	row(token, head)
-	row(themes.Text, r.Why(e.Now, e.Look.Glyphs.Dot))
+	s.add(token, head)
+	s.add(themes.Text, r.Why(e.Now, e.Look.Glyphs.Dot))
 	action := widget.Plain(a.Exec)
 	if a.Formula != "" {
 		action = "formula " + widget.Plain(a.Formula)
@@ -227,16 +208,16 @@ func automationSummary(e *Env, r *AutomationRow, w int) []string {
 			action += " for pool " + widget.Plain(a.Pool)
 		}
 	}
-	row(themes.Text, action)
+	s.add(themes.Text, action)
 	if r.State != AutomationRunning { // the first line already shows the progress
-		row(themes.Dim, r.LastRunText(e.Now))
+		s.add(themes.Dim, r.LastRunText(e.Now))
 	}
 	if a.Last != nil {
 		if out := lastLine(a.Last.Output); out != "" {
-			row(themes.Dim, "output: "+out)
+			s.add(themes.Dim, "output: "+out)
 		}
 	}
-	return lines
+	return s.lines
 }
 
 func automationCopies(r *AutomationRow) []Copied {

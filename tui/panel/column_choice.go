@@ -44,8 +44,8 @@ func agentColumnKinds() []columnKind {
 	longest := func(most int, text func(r *AgentRow) string) width {
 		return func(a *Agents) int {
 			n := 0
-			for i := range a.Rows { // all rows, so that a filter does not change the widths
-				n = max(n, widget.Width(text(&a.Rows[i])))
+			for r := range a.All() { // all rows, so that a filter does not change the widths
+				n = max(n, widget.Width(text(r)))
 			}
 			return min(n, most)
 		}
@@ -140,25 +140,19 @@ func (a *Agents) fitColumns(w int) []sizedColumn {
 }
 
 func chosenColumns(e *Env, own []sizedColumn) []Column[*AgentRow] {
-	more := e.Look.Glyphs.More
 	all := make([]Column[*AgentRow], len(own))
 	for i, c := range own {
-		all[i] = Column[*AgentRow]{Head: c.head, W: c.w, Gap: 2, Right: c.right}
-		all[i].Cell = func(l *widget.Line, r *AgentRow, s widget.RowState) {
-			if c.columnKind.cell == nil {
+		all[i] = Column[*AgentRow]{Head: c.head, W: c.w, Right: c.right}
+		switch {
+		case c.cell == nil:
+			all[i].Cell = func(l *widget.Line, r *AgentRow, _ widget.RowState) {
 				r.whyCell(e, l, c.w)
-				return
 			}
-			text, t := c.columnKind.cell(e, r)
-			switch {
-			case c.name == "name":
-				l.Add(s.NameToken(), widget.FitName(text, c.w, more))
-			case c.right:
-				l.Add(t, widget.FitRight(text, c.w, more))
-			default:
-				l.Add(t, widget.Fit(text, c.w, more))
-			}
+		case c.name == "name":
+			all[i] = nameColumn(c.w, func(r *AgentRow) string { return r.Shown })
+		default:
+			all[i].Text = func(r *AgentRow) (string, token) { return c.cell(e, r) }
 		}
 	}
-	return all
+	return spaced(2, all...)
 }

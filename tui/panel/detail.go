@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -11,12 +12,34 @@ import (
 )
 
 func description(e *Env, w int, name, note string, texts []string) []string {
-	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: widget.Plain(name),
-		Active: true}}, widget.Plain(note))}
+	s := newSummary(e, w, widget.Plain(name), widget.Plain(note))
 	for _, text := range widget.WrapAll(texts, w-1) {
-		lines = append(lines, widget.Crop(" "+text, w))
+		s.lines = append(s.lines, widget.Crop(" "+text, w))
 	}
-	return lines
+	return s.lines
+}
+
+// summary is a description of a row: a title and lines of one color.
+type summary struct {
+	look  *widget.Styles
+	w     int
+	lines []string
+}
+
+func newSummary(e *Env, w int, name, note string) *summary {
+	return &summary{e.Look, w, []string{e.Look.Title(w, false,
+		[]widget.Tab{{Name: name, Active: true}}, note)}}
+}
+
+func (s *summary) build(add func(l *widget.Line)) {
+	l := widget.Line{Styles: s.look}
+	l.Space(1)
+	add(&l)
+	s.lines = append(s.lines, l.Row(s.w))
+}
+
+func (s *summary) add(token themes.Token, text string) {
+	s.build(func(l *widget.Line) { l.Add(token, s.look.Cut(text, s.w-2)) })
 }
 
 // SummaryOf describes an agent in a few lines.
@@ -25,26 +48,19 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 	if !ok {
 		return []string{e.Look.Title(w, false, nil, "")}
 	}
-	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: r.Shown, Active: true}},
-		widget.Plain(known.Source))}
-	more, dot := e.Look.Glyphs.More, " "+e.Look.Glyphs.Dot+" "
-	add := func(build func(l *widget.Line)) {
-		l := widget.Line{Styles: e.Look}
-		l.Space(1)
-		build(&l)
-		lines = append(lines, widget.Crop(l.Fill(w), w))
-	}
+	s := newSummary(e, w, r.Shown, widget.Plain(known.Source))
+	more, dot := e.Look.Glyphs.More, e.Look.Between()
 	narrow := w < 60 // next to the pane, the details are narrow and have many rows
 	write := func(token themes.Token, text string) {
-		parts := []string{widget.Cut(text, w-2, more)}
+		parts := []string{text}
 		if narrow {
 			parts = widget.Wrap(text, w-2)
 		}
 		for _, part := range parts {
-			add(func(l *widget.Line) { l.Add(token, part) })
+			s.add(token, part)
 		}
 	}
-	add(func(l *widget.Line) { stateLine(e, r, l, !narrow) })
+	s.build(func(l *widget.Line) { stateLine(e, r, l, !narrow) })
 	for _, text := range reasons(known, w-2, dot) {
 		write(themes.Text, text)
 	}
@@ -56,7 +72,7 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 			write(themes.Text, part)
 		}
 	} else {
-		add(func(l *widget.Line) {
+		s.build(func(l *widget.Line) {
 			drawn := a.Rates.Draw(r.Name, e.Now, &e.Look.Glyphs)
 			l.Add(themes.Dim, widget.Cut(strings.Join(session, dot), w-2, more))
 			if room := w - l.Width - 1 - widget.Width(drawn); drawn != "" && room >= 2 {
@@ -69,7 +85,7 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 		write(themes.Text, widget.Plain(known.Command))
 		write(themes.Dim, "in "+widget.Plain(known.Dir))
 	} else {
-		add(func(l *widget.Line) {
+		s.build(func(l *widget.Line) {
 			l.Add(themes.Text, widget.Cut(widget.Plain(known.Command), w-2, more))
 			l.Add(themes.Dim, widget.Cut("  in "+widget.Plain(known.Dir), w-l.Width-1, more))
 		})
@@ -77,7 +93,7 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 	if last := lastDecision(e, known.Decisions); last != "" {
 		write(themes.Dim, last)
 	}
-	return lines
+	return s.lines
 }
 
 func lastDecision(e *Env, all []city.Decision) string {
@@ -85,7 +101,7 @@ func lastDecision(e *Env, all []city.Decision) string {
 		return ""
 	}
 	d := &all[len(all)-1]
-	return "last decision: " + widget.Plain(d.What) + " " + e.Look.Glyphs.Dot + " " +
+	return "last decision: " + widget.Plain(d.What) + e.Look.Between() +
 		widget.Plain(d.Why)
 }
 
@@ -160,7 +176,7 @@ func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 		next = NextText(r.next, e.Now)
 	}
 	if next != "" {
-		l.Add(themes.Dim, " "+e.Look.Glyphs.Dot+" ")
+		l.Add(themes.Dim, e.Look.Between())
 		l.Add(token, next)
 		if !r.Until.IsZero() && clock {
 			l.Add(themes.Dim, ", at "+widget.Clock(r.Until, e.Now))
@@ -170,19 +186,18 @@ func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 
 // Decisions returns one line per decision, newest first.
 func Decisions(e *Env, all []city.Decision) []string {
-	lines := []string{"", e.Look.Paint(themes.Title, "Last decisions")}
+	p := widget.Page{Styles: e.Look}
+	p.Heading("Last decisions")
 	if len(all) == 0 {
-		return append(lines, e.Look.Paint(themes.Dim, "None yet."))
+		p.Dim("None yet.")
 	}
 	room := 0
 	for i := range all {
 		room = max(room, widget.Width(widget.Clock(all[i].At, e.Now)))
 	}
-	for i := len(all) - 1; i >= 0; i-- {
-		d := &all[i]
-		lines = append(lines, e.Look.Paint(themes.Dim,
-			widget.Fit(widget.Clock(d.At, e.Now), room, ""))+"  "+
-			widget.Fit(widget.Plain(d.What), 10, "")+"  "+widget.Plain(d.Why))
+	for _, d := range slices.Backward(all) {
+		p.Add(p.Paint(themes.Dim, widget.Fit(widget.Clock(d.At, e.Now), room, "")) + "  " +
+			widget.Fit(widget.Plain(d.What), 10, "") + "  " + widget.Plain(d.Why))
 	}
-	return lines
+	return p.Lines
 }

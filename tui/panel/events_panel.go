@@ -76,9 +76,7 @@ func NewEvents(all *Agents) *Events {
 			Opens: "view.event", Nouns: []string{"event", "agent", "rig"}, NoHeads: true,
 			NoMarks: true, Always: true, Follows: true,
 			NoAgent: "the event under the cursor does not belong to an agent that exists"},
-		Matches: func(f *widget.Filter, r *EventRow, now time.Time) bool {
-			return r.Matches(f, now)
-		},
+		Matches: (*EventRow).Matches,
 		Columns: t.Columns,
 		Cursor: func(at int, _ *EventRow, focus bool) bool {
 			return at == t.List.Cursor && (focus || t.Frozen)
@@ -340,61 +338,55 @@ func EventToken(kind string) themes.Token {
 
 // Columns returns the columns of the Events panel.
 func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
-	more, kinds, subject := e.Look.Glyphs.More, 26, min(20, max(8, w/6))
+	kinds, subject := 26, min(20, max(8, w/6))
 	if w < 100 {
 		kinds = 15
 	}
 	return []Column[*EventRow]{
-		{W: 8, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
+		{W: 8, Text: styled(themes.Dim, func(r *EventRow) string {
 			at := widget.Clock(r.Event.TS, e.Now)
 			if len(at) > 8 { // on other days, the date is more important than the time
 				at = r.Event.TS.In(e.Now.Location()).Format("Jan 02")
 			}
-			l.Add(themes.Dim, widget.Fit(at, 8, ""))
-		}},
-		{W: kinds, Gap: 2, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
-			kind := r.Kind
+			return at
+		})},
+		{W: kinds, Gap: 2, Text: func(r *EventRow) (string, themes.Token) {
 			if w < 100 {
-				kind = r.verb()
+				return r.verb(), EventToken(r.Event.Type)
 			}
-			l.Add(EventToken(r.Event.Type), widget.Fit(kind, kinds, more))
+			return r.Kind, EventToken(r.Event.Type)
 		}},
-		{W: subject, Gap: 2, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
+		{W: subject, Gap: 2, Names: true, Text: styled(themes.Text, func(r *EventRow) string {
 			name := r.Subject
 			if name == "" && w < 100 { // the type column then shows only the verb
 				name, _, _ = strings.Cut(r.Kind, ".")
 			}
-			l.Add(themes.Text, widget.FitName(name, subject, more))
-		}},
+			return name
+		})},
 		{Gap: 2, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
-			l.Add(themes.Text, widget.CutFirstItem(r.message, w-l.Width-1, more))
+			l.Add(themes.Text, widget.CutFirstItem(r.message, w-l.Width-1, e.Look.Glyphs.More))
 		}},
 	}
 }
 
-// Matches reports whether an event matches the filter.
-func (r *EventRow) Matches(f *widget.Filter, now time.Time) bool {
-	return f.Matches(func(t *widget.Term) (hit bool) {
-		switch t.Field {
-		case "type":
-			_, verb, _ := strings.Cut(strings.ToLower(r.Kind), ".")
-			hit = strings.HasPrefix(strings.ToLower(r.Kind), t.Word) ||
-				strings.HasPrefix(verb, t.Word) || strings.HasPrefix(r.verb(), t.Word)
-		case "subject", "name":
-			hit = widget.HasNamePrefix(r.Subject, t.Word)
-		case "by":
-			hit = widget.HasNamePrefix(r.Event.Actor, t.Word)
-		case "since":
-			ago, err := time.ParseDuration(t.Word)
-			if err != nil {
-				return !t.Not
-			}
-			hit = now.Sub(r.Event.TS) <= ago
-		default:
-			hit = t.In(r.Kind + " " + r.verb() + " " + r.Subject + " " + r.message)
+// Matches reports whether an event matches a term of the filter.
+func (r *EventRow) Matches(t *widget.Term, now time.Time) bool {
+	switch t.Field {
+	case "type":
+		_, verb, _ := strings.Cut(r.Kind, ".")
+		return t.Begins(r.Kind) || t.Begins(verb) || t.Begins(r.verb())
+	case "subject", "name":
+		return t.BeginsName(r.Subject)
+	case "by":
+		return t.BeginsName(r.Event.Actor)
+	case "since":
+		ago, err := time.ParseDuration(t.Word)
+		if err != nil {
+			return !t.Not
 		}
-		return hit
-	})
+		return now.Sub(r.Event.TS) <= ago
+	}
+	return t.In(r.Kind + " " + r.verb() + " " + r.Subject + " " + r.message)
 }
 
 func eventCopies(r *EventRow) []Copied {

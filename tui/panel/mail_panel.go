@@ -53,8 +53,8 @@ func newMail(all *Agents) *Mail {
 			Opens: "mail.read", Details: "mail.read", Nouns: []string{"mail"},
 			Explains: true, InSlot: true, Follows: true, Described: true},
 		Rows:    k.rows,
-		Orders:  func(time.Time) []widget.SortKey[MailRow] { return mailSorts() },
-		Matches: func(f *widget.Filter, r *MailRow, _ time.Time) bool { return r.Matches(f) },
+		Orders:  mailSorts,
+		Matches: (*MailRow).matches,
 		Needs:   func(r *MailRow, _ time.Time) bool { return r.people && !r.Read },
 		Belongs: func(r *MailRow) bool {
 			return r.people || k.Others || k.Filter.HasField("to") || k.Filter.HasField("from")
@@ -185,30 +185,26 @@ func (k *Mail) note(e *Env) (text string, alert bool) {
 	return strings.Join(parts, ", "), false
 }
 
-// Matches reports whether a row matches the filter.
-func (r *MailRow) Matches(f *widget.Filter) bool {
-	return f.Matches(func(t *widget.Term) (hit bool) {
-		switch t.Field {
-		case "to":
-			hit = widget.HasNamePrefix(r.To, t.Word)
-		case "from", "by":
-			hit = widget.HasNamePrefix(r.From, t.Word)
-		case "state":
-			state := "unread"
-			if r.Read {
-				state = "read"
-			}
-			hit = strings.HasPrefix(state, t.Word)
-		case "name":
-			hit = strings.HasPrefix(strings.ToLower(r.ID), t.Word)
-		case "", "subject":
-			hit = t.In(r.subject) || !t.Fuzzy && t.Field == "" && (t.In(r.from) || t.In(r.to))
+func (r *MailRow) matches(t *widget.Term, _ time.Time) bool {
+	switch t.Field {
+	case "to":
+		return t.BeginsName(r.To)
+	case "from", "by":
+		return t.BeginsName(r.From)
+	case "state":
+		if r.Read {
+			return t.Begins("read")
 		}
-		return hit
-	})
+		return t.Begins("unread")
+	case "name":
+		return t.Begins(r.ID)
+	case "", "subject":
+		return t.In(r.subject) || !t.Fuzzy && t.Field == "" && (t.In(r.from) || t.In(r.to))
+	}
+	return false
 }
 
-func mailSorts() []widget.SortKey[MailRow] {
+func mailSorts(time.Time) []widget.SortKey[MailRow] {
 	newest := func(a, b *MailRow) int { return b.Sent.Compare(a.Sent) }
 	return []widget.SortKey[MailRow]{
 		{Name: "age", Cmp: newest},
@@ -252,36 +248,34 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 	if to > 0 {
 		subject -= to + gap
 	}
-	more := e.Look.Glyphs.More
 	return append([]Column[*MailRow]{
-		{Order: "unread", W: 1, Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
-			sign := " "
-			if !r.Read {
-				sign = e.Look.Glyphs.Mail
+		{Order: "unread", W: 1, Text: styled(themes.Accent, func(r *MailRow) string {
+			if r.Read {
+				return " "
 			}
-			l.Add(themes.Accent, sign)
-		}},
-		{Head: "from", W: from, Gap: gap,
-			Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
-				l.Add(themes.Text, widget.FitName(r.from, from, more))
-			}},
-	}, visible([]Column[*MailRow]{
-		{Head: "to", W: to, Gap: gap, Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
-			l.Add(themes.Dim, widget.FitName(r.to, to, more))
-		}},
-		{Head: "subject", W: subject, Gap: gap,
+			return e.Look.Glyphs.Mail
+		})},
+	}, spaced(gap,
+		Column[*MailRow]{Head: "from", W: from, Names: true,
+			Text: styled(themes.Text, func(r *MailRow) string { return r.from })},
+		Column[*MailRow]{Head: "to", W: to, Names: true,
+			Text: styled(themes.Dim, func(r *MailRow) string { return r.to })},
+		Column[*MailRow]{Head: "subject", W: subject,
 			Cell: func(l *widget.Line, r *MailRow, s widget.RowState) {
 				token := s.NameToken()
 				if !r.Read {
 					token = themes.Title
 				}
-				l.Add(token, widget.Fit(r.subject, subject, more))
+				l.Add(token, e.Look.Fit(r.subject, subject))
 			}},
-		{Head: "age", W: age, Gap: gap, Right: true,
-			Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
-				l.Add(themes.Dim, widget.FitRight(widget.Age(e.Now.Sub(r.Sent)), age, ""))
-			}},
-	})...)
+		ageColumn(e, age, func(r *MailRow) time.Time { return r.Sent }))...)
+}
+
+func ageColumn[P any](e *Env, w int, since func(r P) time.Time) Column[P] {
+	return Column[P]{Head: "age", W: w, Right: true,
+		Cell: func(l *widget.Line, r P, _ widget.RowState) {
+			l.Add(themes.Dim, widget.FitRight(widget.Age(e.Now.Sub(since(r))), w, ""))
+		}}
 }
 
 func (k *Mail) empty(e *Env, w int) []string {
@@ -322,21 +316,19 @@ func (k *Mail) summary(e *Env, r *MailRow, w int) []string {
 
 // MailDetails returns the details of a message.
 func MailDetails(e *Env, m *mail.Message) []string {
-	lines := []string{
-		e.Look.Field("from", widget.Plain(m.From)),
-		e.Look.Field("to", widget.Plain(m.To)),
-		e.Look.Field("subject", e.Look.Paint(themes.Title, widget.Plain(m.Subject))),
-		e.Look.Field("sent", widget.Clock(m.Sent, e.Now)+", "+widget.Age(e.Now.Sub(m.Sent))+" ago"),
-	}
-	if m.ReplyTo != "" {
-		lines = append(lines, e.Look.Field("reply to", widget.Plain(m.ReplyTo)))
-	}
-	lines = append(lines, "")
+	p := widget.Page{Styles: e.Look}
+	p.Show("from", widget.Plain(m.From))
+	p.Show("to", widget.Plain(m.To))
+	p.Show("subject", p.Paint(themes.Title, widget.Plain(m.Subject)))
+	p.Show("sent", widget.Clock(m.Sent, e.Now)+", "+widget.Age(e.Now.Sub(m.Sent))+" ago")
+	p.ShowKnown("reply to", widget.Plain(m.ReplyTo))
+	p.Add("")
 	if strings.TrimSpace(m.Text) == "" {
-		return append(lines, e.Look.Paint(themes.Dim, "The message has no text."))
+		p.Dim("The message has no text.")
+		return p.Lines
 	}
 	for part := range strings.SplitSeq(m.Text, "\n") {
-		lines = append(lines, widget.Plain(part))
+		p.Add(widget.Plain(part))
 	}
-	return lines
+	return p.Lines
 }

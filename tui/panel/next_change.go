@@ -54,7 +54,7 @@ func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 		return widget.SamePhrase("no deadline")
 	}
 	kill := widget.SamePhrase("kill in " + widget.Until(r.Until, now))
-	kill.Full += " if still running"
+	kill.Full += city.IfStillRunning
 	return kill
 }
 
@@ -70,7 +70,7 @@ func (r *AgentRow) idleRestart(e *Env) (next widget.Phrase) {
 		return next
 	}
 	next = timed("restarts in ", widget.Until(at, e.Now))
-	next.Full += " unless it prints something"
+	next.Full += city.UnlessItPrints
 	return next
 }
 

@@ -103,40 +103,30 @@ func (r *PoolRow) Attention(now time.Time) bool {
 func (r *PoolRow) Key() string { return r.Name }
 
 func (p *Pools) problems(now time.Time) string {
-	failing, short := 0, 0
-	for i := range p.Rows {
-		switch p.Rows[i].State(now) {
-		case poolFailing:
-			failing++
-		case poolShort:
-			short++
-		}
-	}
 	var parts []string
-	if failing > 0 {
-		parts = append(parts, fmt.Sprintf("%d failing", failing))
-	}
-	if short > 0 {
-		parts = append(parts, fmt.Sprintf("%d short", short))
+	for _, s := range []poolState{poolFailing, poolShort} {
+		if n := len(p.Where(func(r *PoolRow) bool { return r.State(now) == s })); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		}
 	}
 	return strings.Join(parts, ", ")
 }
 
 func poolSorts(now time.Time) []widget.SortKey[PoolRow] {
 	return []widget.SortKey[PoolRow]{
-		{Name: "name", Cmp: func(a, b *PoolRow) int { return city.CompareNames(a.Name, b.Name) }},
+		{Name: "name"},
 		{Name: "state", Desc: true, Cmp: func(a, b *PoolRow) int {
 			return cmp.Compare(a.State(now).urgency(), b.State(now).urgency())
 		}},
-		{Name: "size", Desc: true, Cmp: func(a, b *PoolRow) int {
-			return cmp.Compare(b.Size, a.Size)
-		}},
+		{Name: "size", Desc: true, Cmp: widget.GreatestFirst(func(r *PoolRow) int {
+			return r.Size
+		})},
 		{Name: "min-max", Desc: true, Cmp: func(a, b *PoolRow) int {
 			return cmp.Or(cmp.Compare(b.Max, a.Max), cmp.Compare(b.Min, a.Min))
 		}},
-		{Name: "check", Desc: true, Cmp: func(a, b *PoolRow) int {
-			return cmp.Compare(b.Check.Value, a.Check.Value)
-		}},
+		{Name: "check", Desc: true, Cmp: widget.GreatestFirst(func(r *PoolRow) int {
+			return r.Check.Value
+		})},
 	}
 }
 

@@ -29,7 +29,7 @@ func newPools(all *Agents) *Pools {
 			Explains: true, Share: 5, MinHeight: 2, Described: true},
 		Rows:    p.build,
 		Orders:  poolSorts,
-		Matches: func(f *widget.Filter, r *PoolRow, t time.Time) bool { return r.Matches(f, t) },
+		Matches: (*PoolRow).matches,
 		Needs:   (*PoolRow).Attention,
 		Columns: poolColumnsOf,
 		Issues:  func(e *Env) (string, bool) { ills := p.problems(e.Now); return ills, ills != "" },
@@ -83,8 +83,8 @@ func (p *Pools) drainedByUser(pool *city.Pool) (n int) {
 
 func (p *Pools) crashingPools(now time.Time) map[string]bool {
 	crash, sound := map[string]bool{}, map[string]bool{}
-	for i := range p.agents.Rows {
-		switch r := &p.agents.Rows[i]; {
+	for r := range p.agents.All() {
+		switch {
 		case r.Pool == "":
 		case r.State == city.Suspended, r.State == city.Exited, r.State == city.Stopped:
 		case p.agents.alertState(r) == city.Failed, r.State == city.Quarantined, r.flaps(now),
@@ -161,38 +161,27 @@ func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
 }
 
 func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
-	c, more := poolWidths(e, rows, w), e.Look.Glyphs.More
-	columns := []Column[*PoolRow]{
-		{Head: "state", W: c.state, Cell: func(l *widget.Line, r *PoolRow, _ widget.RowState) {
-			state := r.State(e.Now)
-			sign, token := PoolSign(e.Look, state)
-			l.Add(token, widget.Fit(sign+" "+string(state), c.state, more))
+	c := poolWidths(e, rows, w)
+	return spaced(c.gap,
+		Column[*PoolRow]{Head: "state", W: c.state, Text: func(r *PoolRow) (string, themes.Token) {
+			sign, token := PoolSign(e.Look, r.State(e.Now))
+			return sign + " " + string(r.State(e.Now)), token
 		}},
-		{Head: "name", W: c.name, Gap: c.gap, Cell: func(l *widget.Line, r *PoolRow,
-			s widget.RowState) {
-			l.Add(s.NameToken(), widget.FitName(r.Shown, c.name, more))
-		}},
-		{Head: "size", W: c.size, Gap: c.gap, Right: true, Cell: func(l *widget.Line, r *PoolRow,
-			_ widget.RowState) {
-			size := themes.Text
-			if r.Size != r.Desired {
-				_, size = PoolSign(e.Look, r.State(e.Now))
-			}
-			l.Add(size, widget.FitRight(r.sizeText(), c.size, more))
-		}},
-	}
-	if c.bounds > 0 {
-		columns = append(columns, Column[*PoolRow]{Head: "min-max", W: c.bounds, Gap: c.gap,
-			Right: true,
+		nameColumn(c.name, func(r *PoolRow) string { return r.Shown }),
+		Column[*PoolRow]{Head: "size", W: c.size, Right: true,
+			Text: func(r *PoolRow) (string, themes.Token) {
+				size := themes.Text
+				if r.Size != r.Desired {
+					_, size = PoolSign(e.Look, r.State(e.Now))
+				}
+				return r.sizeText(), size
+			}},
+		Column[*PoolRow]{Head: "min-max", W: c.bounds, Right: true,
+			Text: styled(themes.Dim, (*PoolRow).Bounds)},
+		Column[*PoolRow]{Head: "check", W: c.why,
 			Cell: func(l *widget.Line, r *PoolRow, _ widget.RowState) {
-				l.Add(themes.Dim, widget.FitRight(r.Bounds(), c.bounds, more))
+				e.Look.Reason(l, r.reason(e.Now, c.why), c.why)
 			}})
-	}
-	return append(columns, Column[*PoolRow]{Head: "check", W: c.why, Gap: c.gap,
-		Cell: func(l *widget.Line, r *PoolRow, _ widget.RowState) {
-			e.Look.Reason(l,
-				r.reason(e.Now, c.why), c.why)
-		}})
 }
 
 func (r *PoolRow) reason(now time.Time, w int) widget.Reason {
@@ -303,14 +292,7 @@ func (r *PoolRow) bound() string {
 
 // Members returns a pool's agents in natural order.
 func (p *Pools) Members(name string) []*AgentRow {
-	var all []*AgentRow
-	for i := range p.agents.Rows {
-		if r := &p.agents.Rows[i]; r.Pool == name {
-			all = append(all, r)
-		}
-	}
-	slices.SortFunc(all, func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) })
-	return all
+	return p.agents.sorted(func(r *AgentRow) bool { return r.Pool == name })
 }
 
 func poolHelp(e *Env, w int) []string {
@@ -322,66 +304,54 @@ func poolHelp(e *Env, w int) []string {
 		`    check = "cat wanted"    # prints the number of members`)
 }
 
-// Matches reports whether a row matches the filter.
-func (r *PoolRow) Matches(f *widget.Filter, now time.Time) bool {
-	return f.Matches(func(t *widget.Term) (hit bool) {
-		switch t.Field {
-		case "state":
-			hit = strings.HasPrefix(string(r.State(now)), t.Word)
-		case "rig":
-			hit = strings.HasPrefix(strings.ToLower(r.Rig), t.Word)
-		case "pool", "name":
-			hit = widget.HasNamePrefix(r.Name, t.Word)
-		case "":
-			hit = t.In(r.Shown)
-			if !hit && !t.Fuzzy {
-				why, _ := r.Why(now)
-				hit = t.In(string(r.State(now))) || t.In(why) || t.In(r.leaving().Full)
-			}
-		}
-		return hit
-	})
+func (r *PoolRow) matches(t *widget.Term, now time.Time) bool {
+	switch t.Field {
+	case "state":
+		return t.Begins(string(r.State(now)))
+	case "rig":
+		return t.Begins(r.Rig)
+	case "pool", "name":
+		return t.BeginsName(r.Name)
+	case "":
+		why, _ := r.Why(now)
+		return t.In(r.Shown) || !t.Fuzzy && (t.In(string(r.State(now))) || t.In(why) ||
+			t.In(r.leaving().Full))
+	}
+	return false
 }
 
 func (p *Pools) summary(e *Env, r *PoolRow, w int) []string {
-	dot := " " + e.Look.Glyphs.Dot + " "
-	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: "pool " + r.Shown, Active: true}},
-		r.Source)}
-	row := func(k themes.Token, text string) {
-		l := widget.Line{Styles: e.Look}
-		l.Space(1)
-		l.Add(k, widget.Cut(text, w-2, e.Look.Glyphs.More))
-		lines = append(lines, widget.Crop(l.Fill(w), w))
-	}
+	dot := e.Look.Between()
+	s := newSummary(e, w, "pool "+r.Shown, r.Source)
 	state := r.State(e.Now)
 	sign, token := PoolSign(e.Look, state)
 	head := sign + " " + string(state) + dot + r.Sizes() + dot + r.Bounds()
 	known, ok := e.Snap.Pool(r.Name)
 	if !ok {
-		return lines
+		return s.lines
 	}
 	if next := NextText(known.Next, e.Now); next != "" {
 		head += dot + next
 	}
-	row(token, head)
+	s.add(token, head)
 	why, color := r.Why(e.Now)
-	row(color, why)
+	s.add(color, why)
 	out := lastLine(known.Check.Output)
 	if out != "" && r.Check.Problem != "" {
-		row(themes.Dim, "output: "+out)
+		s.add(themes.Dim, "output: "+out)
 	}
 	members := p.Members(r.Name)
 	slices.SortStableFunc(members, func(a, b *AgentRow) int { return rank(a, b, e.Now) })
 	for _, text := range AgentLines(e, members) {
-		lines = append(lines, widget.CutStyled(" "+text, w, e.Look.Glyphs.More))
+		s.lines = append(s.lines, widget.CutStyled(" "+text, w, e.Look.Glyphs.More))
 	}
 	if out != "" && r.Check.Problem == "" {
-		row(themes.Dim, "output: "+out)
+		s.add(themes.Dim, "output: "+out)
 	}
 	if last := lastDecision(e, known.Decisions); last != "" {
-		row(themes.Dim, last)
+		s.add(themes.Dim, last)
 	}
-	return lines
+	return s.lines
 }
 
 func lastLine(text string) string {

@@ -108,38 +108,32 @@ func (r *RigRow) unfinished() int {
 	return r.Work.Open + r.Work.InProgress
 }
 
-// Matches reports whether a row matches the filter.
-func (r *RigRow) Matches(f *widget.Filter) bool {
-	return f.Matches(func(t *widget.Term) (hit bool) {
-		switch t.Field {
-		case "state":
-			hit = strings.HasPrefix(string(r.State), t.Word)
-		case "rig", "name":
-			hit = strings.HasPrefix(strings.ToLower(r.Name), t.Word)
-		case "":
-			hit = t.In(r.Shown) || !t.Fuzzy && (t.In(string(r.State)) || t.In(r.Path) ||
-				t.In(r.Prefix) || t.In(r.AgentsText()) || t.In(r.Problem))
-		}
-		return hit
-	})
+func (r *RigRow) matches(t *widget.Term, _ time.Time) bool {
+	switch t.Field {
+	case "state":
+		return t.Begins(string(r.State))
+	case "rig", "name":
+		return t.Begins(r.Name)
+	case "":
+		return t.In(r.Shown) || !t.Fuzzy && (t.In(string(r.State)) || t.In(r.Path) ||
+			t.In(r.Prefix) || t.In(r.AgentsText()) || t.In(r.Problem))
+	}
+	return false
 }
 
-func rigSorts() []widget.SortKey[RigRow] {
+func rigSorts(time.Time) []widget.SortKey[RigRow] {
 	return []widget.SortKey[RigRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *RigRow) int {
-			return cmp.Or(cmp.Compare(a.State.urgency(), b.State.urgency()),
-				city.CompareNames(a.Name, b.Name))
+			return cmp.Compare(a.State.urgency(), b.State.urgency())
 		}},
-		{Name: "name", Cmp: func(a, b *RigRow) int { return city.CompareNames(a.Name, b.Name) }},
-		{Name: "run", Desc: true, Cmp: func(a, b *RigRow) int {
-			return cmp.Compare(b.Running, a.Running)
-		}},
-		{Name: "agents", Desc: true, Cmp: func(a, b *RigRow) int {
-			return cmp.Compare(b.Agents, a.Agents)
-		}},
-		{Name: "work", Desc: true, Cmp: func(a, b *RigRow) int {
-			return cmp.Compare(b.unfinished(), a.unfinished())
-		}},
+		{Name: "name"},
+		{Name: "run", Desc: true, Cmp: widget.GreatestFirst(func(r *RigRow) int {
+			return r.Running
+		})},
+		{Name: "agents", Desc: true, Cmp: widget.GreatestFirst(func(r *RigRow) int {
+			return r.Agents
+		})},
+		{Name: "work", Desc: true, Cmp: widget.GreatestFirst((*RigRow).unfinished)},
 		{Name: "prefix", Cmp: func(a, b *RigRow) int {
 			return widget.CompareText(a.Prefix, b.Prefix)
 		}},

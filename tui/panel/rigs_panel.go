@@ -34,8 +34,8 @@ func newRigs(all *Agents) *Rigs {
 			}
 			return rows
 		},
-		Orders:  func(time.Time) []widget.SortKey[RigRow] { return rigSorts() },
-		Matches: func(f *widget.Filter, r *RigRow, _ time.Time) bool { return r.Matches(f) },
+		Orders:  rigSorts,
+		Matches: (*RigRow).matches,
 		Needs:   func(r *RigRow, _ time.Time) bool { return r.Attention() },
 		Columns: rigColumnsOf,
 		Issues:  func(*Env) (string, bool) { return g.problems() },
@@ -53,19 +53,14 @@ func newRigs(all *Agents) *Rigs {
 }
 
 func (g *Rigs) problems() (text string, alert bool) {
-	n := 0
-	for i := range g.Rows {
-		if g.Rows[i].Attention() {
-			n++
-		}
-	}
-	if n == 0 {
+	switch n := len(g.Where((*RigRow).Attention)); n {
+	case 0:
 		return "", false
-	}
-	if n == 1 {
+	case 1:
 		return "1 needs attention", true
+	default:
+		return fmt.Sprintf("%d need attention", n), true
 	}
-	return fmt.Sprintf("%d need attention", n), true
 }
 
 func (g *Rigs) actions() []Action {
@@ -147,15 +142,9 @@ func rigLines(rows []*RigRow) []string {
 }
 
 func (g *Rigs) members(rigs ...*RigRow) []*AgentRow {
-	var rows []*AgentRow
-	for i := range g.agents.Rows {
-		a := &g.agents.Rows[i]
-		if slices.ContainsFunc(rigs, func(r *RigRow) bool { return a.Rig == r.Name }) {
-			rows = append(rows, a)
-		}
-	}
-	slices.SortFunc(rows, func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) })
-	return rows
+	return g.agents.sorted(func(a *AgentRow) bool {
+		return slices.ContainsFunc(rigs, func(r *RigRow) bool { return a.Rig == r.Name })
+	})
 }
 
 func (r *AgentRow) paused() bool {
@@ -225,26 +214,25 @@ func (g *Rigs) show(*Env) []Request {
 		if r == nil {
 			return []string{"This rig is no longer part of the city."}
 		}
-		return widget.WrapAll(g.details(e, r), w)
+		return g.details(e, r)
 	}}}
 }
 
 func (g *Rigs) details(e *Env, r *RigRow) []string {
 	sign, token := rigSign(e.Look, r.State)
-	lines := []string{
-		e.Look.Field("state", e.Look.Paint(token, sign+" "+string(r.State))),
-		e.Look.Field("path", r.Path),
-	}
+	p := widget.Page{Styles: e.Look}
+	p.Show("state", p.Paint(token, sign+" "+string(r.State)))
+	p.Show("path", r.Path)
 	if r.Problem != "" {
-		lines = append(lines, e.Look.Field("problem", e.Look.Paint(themes.Bad, r.Problem)))
+		p.Show("problem", p.Paint(themes.Bad, r.Problem))
 	}
-	lines = append(lines,
-		e.Look.Field("prefix", r.Prefix+" (for bead IDs)"),
-		e.Look.Field("agents", r.AgentsText()),
-		e.Look.Field("work", r.WorkText()),
-		e.Look.Field("declared", r.Source), "",
-		e.Look.Paint(themes.Title, "Agents"))
-	return append(lines, AgentLines(e, g.members(r))...)
+	p.Show("prefix", r.Prefix+" (for bead IDs)")
+	p.Show("agents", r.AgentsText())
+	p.Show("work", r.WorkText())
+	p.Show("declared", r.Source)
+	p.Heading("Agents")
+	p.Add(AgentLines(e, g.members(r))...)
+	return p.Lines
 }
 
 // AgentLines returns one line per agent.
@@ -261,7 +249,7 @@ func AgentLines(e *Env, rows []*AgentRow) []string {
 		sign, token := AgentSign(e.Look, r.State)
 		text := r.Why
 		if ends := r.NextChange(e).Full; ends != "" {
-			text += " " + e.Look.Glyphs.Dot + " " + ends
+			text += e.Look.Between() + ends
 		}
 		lines[i] = e.Look.Paint(token, widget.Fit(sign+" "+string(r.State), StateWidth+2, "")) +
 			"  " + widget.Fit(r.Shown, longest, "") + "  " +
@@ -340,39 +328,25 @@ func (r *RigRow) why() widget.Reason {
 }
 
 func rigColumnsOf(e *Env, rows []*RigRow, w int) []Column[*RigRow] {
-	c, more := rigWidths(rows, w), e.Look.Glyphs.More
-	text := func(head string, w int, token themes.Token,
-		cell func(r *RigRow) string) Column[*RigRow] {
-		return Column[*RigRow]{Head: head, W: w, Gap: c.gap,
-			Cell: func(l *widget.Line, r *RigRow, _ widget.RowState) {
-				l.Add(token, widget.Fit(cell(r), w, more))
-			}}
-	}
-	number := func(head string, w int, cell func(r *RigRow) string) Column[*RigRow] {
-		return Column[*RigRow]{Head: head, W: w, Gap: c.gap, Right: true,
-			Cell: func(l *widget.Line, r *RigRow, _ widget.RowState) {
-				l.Add(themes.Text, widget.FitRight(cell(r), w, more))
-			}}
-	}
-	return append([]Column[*RigRow]{
-		{Head: "state", W: c.state, Cell: func(l *widget.Line, r *RigRow, _ widget.RowState) {
+	c := rigWidths(rows, w)
+	return spaced(c.gap,
+		Column[*RigRow]{Head: "state", W: c.state, Text: func(r *RigRow) (string, themes.Token) {
 			sign, token := rigSign(e.Look, r.State)
-			l.Add(token, widget.Fit(sign+" "+string(r.State), c.state, more))
+			return sign + " " + string(r.State), token
 		}},
-		{Head: "name", W: c.name, Gap: c.gap,
-			Cell: func(l *widget.Line, r *RigRow, s widget.RowState) {
-				l.Add(s.NameToken(), widget.FitName(r.Shown, c.name, more))
-			}},
-	}, visible([]Column[*RigRow]{
-		number("run", c.run, (*RigRow).runText),
-		number("work", c.work, (*RigRow).workCell),
-		text("prefix", c.prefix, themes.Dim, func(r *RigRow) string { return r.Prefix }),
-		{Head: "agents", W: c.agents, Gap: c.gap,
+		nameColumn(c.name, func(r *RigRow) string { return r.Shown }),
+		Column[*RigRow]{Head: "run", W: c.run, Right: true,
+			Text: styled(themes.Text, (*RigRow).runText)},
+		Column[*RigRow]{Head: "work", W: c.work, Right: true,
+			Text: styled(themes.Text, (*RigRow).workCell)},
+		Column[*RigRow]{Head: "prefix", W: c.prefix,
+			Text: styled(themes.Dim, func(r *RigRow) string { return r.Prefix })},
+		Column[*RigRow]{Head: "agents", W: c.agents,
 			Cell: func(l *widget.Line, r *RigRow, _ widget.RowState) {
 				e.Look.Reason(l, r.why(), c.agents)
 			}},
-		text("path", c.path, themes.Dim, func(r *RigRow) string { return r.Path }),
-	})...)
+		Column[*RigRow]{Head: "path", W: c.path,
+			Text: styled(themes.Dim, func(r *RigRow) string { return r.Path })})
 }
 
 func rigHelp(e *Env, w int) []string {

@@ -12,19 +12,15 @@ import (
 	"gcity/tui/widget"
 )
 
-type named[R any] interface {
-	*R
-	Key() string
-}
-
 // Definition turns a table into a panel. A function is nil if the panel lacks the feature or uses the
 // default.
-type Definition[R any, P named[R]] struct {
+type Definition[R any, P widget.Keyed[R]] struct {
 	About
 	Rows func(e *Env) []R
 	// the default order first
-	Orders  func(now time.Time) []widget.SortKey[R]
-	Matches func(f *widget.Filter, r P, now time.Time) bool
+	Orders func(now time.Time) []widget.SortKey[R]
+	// reports whether a row matches a term of the filter
+	Matches func(r P, t *widget.Term, now time.Time) bool
 	Needs   func(r P, now time.Time) bool
 	// reports whether a row belongs to the panel; nil = all rows do
 	Belongs func(r P) bool
@@ -53,13 +49,13 @@ type Definition[R any, P named[R]] struct {
 }
 
 // Table is a panel with a Definition. When rows move, the cursor stays on its row.
-type Table[R any, P named[R]] struct {
+type Table[R any, P widget.Keyed[R]] struct {
 	widget.Table[R, P]
 	Def   Definition[R, P]
 	lines widget.Cache
 }
 
-func NewTable[R any, P named[R]](def Definition[R, P]) Table[R, P] {
+func NewTable[R any, P widget.Keyed[R]](def Definition[R, P]) Table[R, P] {
 	return Table[R, P]{Table: widget.NewTable[R, P](), Def: def}
 }
 
@@ -76,10 +72,8 @@ func (t *Table[R, P]) Update(e *Env) {
 }
 
 func (t *Table[R, P]) rank(now time.Time) func(a, b *R) int {
-	return widget.Comparison(t.Def.Orders(now), t.Order, keyOf[R, P])
+	return widget.Comparison(t.Def.Orders(now), t.Order, widget.KeyOf[R, P])
 }
-
-func keyOf[R any, P named[R]](r *R) string { return P(r).Key() }
 
 // Refill selects the rows to show. See widget.List.Fill for holds.
 func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {
@@ -89,7 +83,8 @@ func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {
 
 // Shows reports whether a row is shown.
 func (t *Table[R, P]) Shows(e *Env, r P) bool {
-	return t.Def.Subset || t.Def.Matches(&t.Filter, r, e.Now) &&
+	matches := func(term *widget.Term) bool { return t.Def.Matches(r, term, e.Now) }
+	return t.Def.Subset || t.Filter.Matches(matches) &&
 		(!e.Attention || t.Def.Needs == nil || t.Def.Needs(r, e.Now))
 }
 
@@ -101,13 +96,7 @@ func (t *Table[R, P]) Targets() []P {
 	if r := t.Row(); r != nil && len(t.Marks) == 0 {
 		return []P{r}
 	}
-	var rows []P
-	for i := range t.Rows {
-		if r := P(&t.Rows[i]); t.Marks[r.Key()] {
-			rows = append(rows, r)
-		}
-	}
-	return rows
+	return t.Where(func(r P) bool { return t.Marks[r.Key()] })
 }
 
 // Cursor returns the indices of the cursor and of the first row on the screen, and the numbers of visible and of all
@@ -391,14 +380,50 @@ func (t *Table[R, P]) Help(e *Env, w int) []string {
 // Clears says which key clears the filter.
 func (e *Env) Clears() string { return e.KeyOf("view.back") + " clears the filter." }
 
-// Column describes a column of a table.
+// Column describes a column of a table. Either Text or Cell draws its cells.
 type Column[P any] struct {
 	Head  string
 	Order string // name of its sort order; "" = the heading
 	W     int
 	Gap   int // spaces before it
 	Right bool
+	Names bool // the end of a text that does not fit stays visible
+	Text  func(r P) (string, themes.Token)
 	Cell  func(l *widget.Line, r P, s widget.RowState)
+}
+
+// spaced sets the gaps of columns, and removes those without width.
+func spaced[P any](gap int, columns ...Column[P]) []Column[P] {
+	for i := range columns {
+		columns[i].Gap = gap
+	}
+	return visible(columns)
+}
+
+func styled[P any](token themes.Token, text func(r P) string) func(r P) (string, themes.Token) {
+	return func(r P) (string, themes.Token) { return text(r), token }
+}
+
+func nameColumn[P any](w int, name func(r P) string) Column[P] {
+	return Column[P]{Head: "name", W: w, Cell: func(l *widget.Line, r P, s widget.RowState) {
+		l.Add(s.NameToken(), l.Styles.FitName(name(r), w))
+	}}
+}
+
+func (c *Column[P]) draw(l *widget.Line, r P, s widget.RowState) {
+	if c.Cell != nil {
+		c.Cell(l, r, s)
+		return
+	}
+	text, token := c.Text(r)
+	fit := widget.Fit
+	switch {
+	case c.Names:
+		fit = widget.FitName
+	case c.Right:
+		fit = widget.FitRight
+	}
+	l.Add(token, fit(text, c.W, l.Styles.Glyphs.More))
 }
 
 // RowLine draws a row.
@@ -408,7 +433,7 @@ func RowLine[P any](k *widget.Styles, columns []Column[P], r P, s widget.RowStat
 		if i > 0 {
 			l.Space(columns[i].Gap)
 		}
-		columns[i].Cell(&l, r, s)
+		columns[i].draw(&l, r, s)
 	}
 	return l
 }
@@ -444,7 +469,7 @@ func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string
 			l.Add(token, widget.Fit(head, width, more))
 		}
 	}
-	return widget.Crop(l.Fill(w), w)
+	return l.Row(w)
 }
 
 // OrderAt returns the index of the sort order of the heading at column x, or -1.

@@ -14,53 +14,50 @@ func (d *Watchdogs) details(e *Env, name string) []string {
 	if r == nil {
 		return []string{"This watchdog is no longer part of the city."}
 	}
-	w, dot := r.Info, " "+e.Look.Glyphs.Dot+" "
+	p, w, dot := widget.Page{Styles: e.Look}, r.Info, e.Look.Between()
 	sign, token := watchdogSign(e.Look, r.Status)
-	state := e.Look.Paint(token, sign+" "+r.Status)
+	state := p.Paint(token, sign+" "+r.Status)
 	if next := r.nextCheck(e.Now).Full; next != "" {
 		state += dot + next
 	}
-	lines := []string{e.Look.Field("state", state)}
+	p.Show("state", state)
 	if call := w.Escalated; call != nil {
 		text := widget.Plain(call.To) + " for " + widget.Age(e.Now.Sub(call.At)) + ": " +
 			widget.Plain(call.Message)
 		if call.Seen {
-			text += dot + "seen by " + widget.Plain(call.By)
-			lines = append(lines, e.Look.Field("calls", text))
+			p.Show("calls", text+dot+"seen by "+widget.Plain(call.By))
 		} else {
-			lines = append(lines, e.Look.Field("calls", e.Look.Paint(themes.Bad, text)))
+			p.Show("calls", p.Paint(themes.Bad, text))
 		}
 	}
 	if w.Degraded != "" {
-		lines = append(lines, e.Look.Field("degraded",
-			e.Look.Paint(themes.Warn, widget.Plain(w.Degraded))))
+		p.Show("degraded", p.Paint(themes.Warn, widget.Plain(w.Degraded)))
 	}
-	lines = append(lines, e.Look.Field("watches", d.watchedText(e, w)),
-		e.Look.Field("heartbeat", beatText(e, r)))
-	if says := w.Reports(); says != "" {
-		lines = append(lines, e.Look.Field("reports", says))
-	}
+	p.Show("watches", d.watchedText(e, w))
+	p.Show("heartbeat", beatText(e, r))
+	p.ShowKnown("reports", w.Reports())
 	if w.Last != nil {
-		lines = append(lines, e.Look.Field("last check", describe.Judged(safe(w.Last),
-			widget.Age(e.Now.Sub(w.Last.At)), widget.Elapsed)))
+		p.Show("last check", describe.Judged(safe(w.Last),
+			widget.Age(e.Now.Sub(w.Last.At)), widget.Elapsed))
 	} else {
-		lines = append(lines, e.Look.Field("last check", "none yet"))
+		p.Show("last check", "none yet")
 	}
 	if w.Failed > 0 {
-		lines = append(lines, e.Look.Field("failed", widget.Count(w.Failed, "wake")+" in a row"))
+		p.Show("failed", widget.Count(w.Failed, "wake")+" in a row")
 	}
-	lines = append(lines, e.Look.Field("decides", deciderText(e, w)))
+	p.Show("decides", deciderText(e, w))
 	if w.Every > 0 {
-		lines = append(lines, e.Look.Field("checks", "every "+widget.Duration(w.Every)))
+		p.Show("checks", "every "+widget.Duration(w.Every))
 	}
-	return append(lines, e.Look.Field("declared", widget.Plain(w.Source)))
+	p.Show("declared", widget.Plain(w.Source))
+	return p.Lines
 }
 
 func (d *Watchdogs) watchedText(e *Env, w *city.Watchdog) string {
 	text := widget.Plain(w.Watches)
 	if r := d.agents.Find(w.Watches); r != nil {
 		sign, token := ConditionOf(e.Look, r)
-		text += " " + e.Look.Glyphs.Dot + " " + e.Look.Paint(token, sign) + " for " +
+		text += e.Look.Between() + e.Look.Paint(token, sign) + " for " +
 			widget.Age(e.Now.Sub(r.Since))
 		if r.Frozen {
 			text += ", " + e.Look.Paint(themes.Warn, "stopped by a signal")
@@ -77,7 +74,7 @@ func (d *Watchdogs) watchedText(e *Env, w *city.Watchdog) string {
 func beatText(e *Env, r *WatchdogRow) string {
 	text := r.BeatAge(e.Now).Full
 	if r.Info.Problem != "" {
-		text += " " + e.Look.Glyphs.Dot + " " +
+		text += e.Look.Between() +
 			e.Look.Paint(themes.Warn, widget.Plain(r.Info.Problem))
 	}
 	return text

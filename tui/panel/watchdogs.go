@@ -107,40 +107,23 @@ func (r *WatchdogRow) BeatAge(now time.Time) widget.Phrase {
 	return widget.SamePhrase(text)
 }
 
-func watchdogRank(a, b *WatchdogRow) int {
-	need := func(r *WatchdogRow) int {
-		switch {
-		case r.Info.IsEscalated():
-			return 0
-		case r.Info.NeedsAttention():
-			return 1
-		}
+func (r *WatchdogRow) urgency() int {
+	switch {
+	case r.Info.IsEscalated():
 		return 2
+	case r.Info.NeedsAttention():
+		return 1
 	}
-	if n := need(a) - need(b); n != 0 {
-		return n
-	}
-	return city.CompareNames(a.Name, b.Name)
+	return 0
 }
 
 // Calling returns the watchdogs with an unacknowledged call.
 func (d *Watchdogs) Calling() []*WatchdogRow {
-	var rows []*WatchdogRow
-	for i := range d.Rows {
-		if d.Rows[i].Info.IsEscalated() {
-			rows = append(rows, &d.Rows[i])
-		}
-	}
-	return rows
+	return d.Where(func(r *WatchdogRow) bool { return r.Info.IsEscalated() })
 }
 
 func (d *Watchdogs) problems() (text string, alert bool) {
-	calling, ill := len(d.Calling()), 0
-	for i := range d.Rows {
-		if d.Rows[i].Attention() {
-			ill++
-		}
-	}
+	calling, ill := len(d.Calling()), len(d.Where((*WatchdogRow).Attention))
 	var parts []string
 	if calling > 0 {
 		parts = append(parts, fmt.Sprintf("%d calling", calling))
@@ -189,11 +172,5 @@ func (r *WatchdogRow) decider() string {
 
 // Watching returns the watchdogs that watch an agent.
 func (d *Watchdogs) Watching(agent string) []*WatchdogRow {
-	var rows []*WatchdogRow
-	for i := range d.Rows {
-		if d.Rows[i].watches == agent {
-			rows = append(rows, &d.Rows[i])
-		}
-	}
-	return rows
+	return d.Where(func(r *WatchdogRow) bool { return r.watches == agent })
 }

@@ -1,7 +1,6 @@
 package panel
 
 import (
-	"strings"
 	"time"
 
 	"gcity/city"
@@ -33,9 +32,10 @@ func newWatchdogs(all *Agents) *Watchdogs {
 			return rows
 		},
 		Orders: func(time.Time) []widget.SortKey[WatchdogRow] {
-			return []widget.SortKey[WatchdogRow]{{Name: "state", Desc: true, Cmp: watchdogRank}}
+			return []widget.SortKey[WatchdogRow]{{Name: "state", Desc: true,
+				Cmp: widget.GreatestFirst((*WatchdogRow).urgency)}}
 		},
-		Matches: func(f *widget.Filter, r *WatchdogRow, _ time.Time) bool { return r.Matches(f) },
+		Matches: (*WatchdogRow).matches,
 		Needs:   func(r *WatchdogRow, _ time.Time) bool { return r.Attention() },
 		Columns: d.Columns,
 		Issues:  func(*Env) (string, bool) { return d.problems() },
@@ -102,7 +102,7 @@ func (d *Watchdogs) show(*Env) []Request {
 		if r := d.Find(name); r != nil {
 			lines = append(lines, judgements(e, r.Info)...)
 		}
-		return widget.WrapAll(lines, w)
+		return lines
 	}}}
 }
 
@@ -146,43 +146,38 @@ func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
 
 // Columns returns the columns of the Watchdogs panel that fit into w.
 func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*WatchdogRow] {
-	c, more := watchdogWidths(e, rows, w), e.Look.Glyphs.More
-	return append([]Column[*WatchdogRow]{
-		{Head: "state", W: c.state, Cell: func(l *widget.Line, r *WatchdogRow, _ widget.RowState) {
-			sign, token := watchdogSign(e.Look, r.Status)
-			l.Add(token, widget.Fit(sign+" "+r.Status, c.state, more))
-		}},
-		{Head: "name", W: c.name, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
-			s widget.RowState) {
-			l.Add(s.NameToken(), widget.FitName(r.Shown, c.name, more))
-		}},
-	}, visible([]Column[*WatchdogRow]{
-		{Head: "watches", W: c.watches, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
-			_ widget.RowState) {
-			l.Add(themes.Text, widget.FitName(widget.Plain(r.watches), c.watches, more))
-		}},
-		{Head: "heartbeat", W: c.heart, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
-			_ widget.RowState) {
-			_, token := watchdogSign(e.Look, r.Status)
-			text := r.BeatAge(e.Now)
-			if widget.Width(text.Full) > c.heart {
-				text.Full = text.Brief
-			}
-			l.Add(token, widget.Fit(text.Full, c.heart, more))
-		}},
-		{Head: "decides", W: c.mode, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
-			_ widget.RowState) {
-			mode := themes.Dim
-			if r.Info.Degraded != "" {
-				mode = themes.Warn
-			}
-			l.Add(mode, widget.Fit(r.decider(), c.mode, more))
-		}},
-		{Head: "last decision", W: c.why, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
-			_ widget.RowState) {
-			e.Look.Reason(l, r.reason(e.Now), c.why)
-		}},
-	})...)
+	c := watchdogWidths(e, rows, w)
+	return spaced(c.gap,
+		Column[*WatchdogRow]{Head: "state", W: c.state,
+			Text: func(r *WatchdogRow) (string, themes.Token) {
+				sign, token := watchdogSign(e.Look, r.Status)
+				return sign + " " + r.Status, token
+			}},
+		nameColumn(c.name, func(r *WatchdogRow) string { return r.Shown }),
+		Column[*WatchdogRow]{Head: "watches", W: c.watches, Names: true,
+			Text: styled(themes.Text, func(r *WatchdogRow) string {
+				return widget.Plain(r.watches)
+			})},
+		Column[*WatchdogRow]{Head: "heartbeat", W: c.heart,
+			Text: func(r *WatchdogRow) (string, themes.Token) {
+				_, token := watchdogSign(e.Look, r.Status)
+				text := r.BeatAge(e.Now)
+				if widget.Width(text.Full) > c.heart {
+					return text.Brief, token
+				}
+				return text.Full, token
+			}},
+		Column[*WatchdogRow]{Head: "decides", W: c.mode,
+			Text: func(r *WatchdogRow) (string, themes.Token) {
+				if r.Info.Degraded != "" {
+					return r.decider(), themes.Warn
+				}
+				return r.decider(), themes.Dim
+			}},
+		Column[*WatchdogRow]{Head: "last decision", W: c.why,
+			Cell: func(l *widget.Line, r *WatchdogRow, _ widget.RowState) {
+				e.Look.Reason(l, r.reason(e.Now), c.why)
+			}})
 }
 
 func (r *WatchdogRow) reason(now time.Time) widget.Reason {
@@ -213,20 +208,17 @@ func (d *Watchdogs) summary(e *Env, r *WatchdogRow, w int) []string {
 	return description(e, w, "watchdog "+r.Shown, r.Info.Source, d.details(e, r.Name))
 }
 
-// Matches reports whether a row matches the filter.
-func (r *WatchdogRow) Matches(f *widget.Filter) bool {
-	return f.Matches(func(t *widget.Term) (hit bool) {
-		switch t.Field {
-		case "state":
-			hit = strings.HasPrefix(r.Status, t.Word)
-		case "name":
-			hit = widget.HasNamePrefix(r.Name, t.Word) || widget.HasNamePrefix(r.watches, t.Word)
-		case "":
-			hit = t.In(r.Shown) || !t.Fuzzy &&
-				(t.In(r.Status) || t.In(r.watches) || t.In(r.decider()) || t.In(r.fixedReason))
-		}
-		return hit
-	})
+func (r *WatchdogRow) matches(t *widget.Term, _ time.Time) bool {
+	switch t.Field {
+	case "state":
+		return t.Begins(r.Status)
+	case "name":
+		return t.BeginsName(r.Name) || t.BeginsName(r.watches)
+	case "":
+		return t.In(r.Shown) || !t.Fuzzy &&
+			(t.In(r.Status) || t.In(r.watches) || t.In(r.decider()) || t.In(r.fixedReason))
+	}
+	return false
 }
 
 // Update builds the rows, and adds the watchdogs' calls to the rows of agents.

@@ -109,31 +109,28 @@ func rigOfBead(s *city.Snapshot, id string) string {
 // Attention reports whether a gate blocks the bead.
 func (r *WorkRow) Attention() bool { return r.Gate != "" }
 
-// Matches reports whether a row matches the filter.
-func (r *WorkRow) Matches(f *widget.Filter) bool {
-	return f.Matches(func(t *widget.Term) (hit bool) {
-		switch t.Field {
-		case "state":
-			hit = strings.HasPrefix(string(r.State), t.Word)
-		case "rig":
-			hit = r.Rig != "" && strings.HasPrefix(strings.ToLower(r.Rig), t.Word)
-		case "pool":
-			hit = r.Pool != "" && widget.HasNamePrefix(r.Pool, t.Word)
-		case "assignee", "by":
-			hit = r.Bead.Assignee != "" && widget.HasNamePrefix(r.Bead.Assignee, t.Word)
-		case "type":
-			hit = strings.HasPrefix(strings.ToLower(r.Bead.Type), t.Word)
-		case "name":
-			hit = strings.HasPrefix(strings.ToLower(r.Bead.ID), t.Word)
-		case "":
-			hit = t.In(r.Shown) || !t.Fuzzy && (t.In(string(r.State)) || t.In(r.id) ||
-				t.In(r.owner) || t.In(r.Rig) || t.In(r.Gate))
-		}
-		return hit
-	})
+func (r *WorkRow) matches(t *widget.Term, _ time.Time) bool {
+	switch t.Field {
+	case "state":
+		return t.Begins(string(r.State))
+	case "rig":
+		return t.Begins(r.Rig)
+	case "pool":
+		return t.BeginsName(r.Pool)
+	case "assignee", "by":
+		return t.BeginsName(r.Bead.Assignee)
+	case "type":
+		return t.Begins(r.Bead.Type)
+	case "name":
+		return t.Begins(r.Bead.ID)
+	case "":
+		return t.In(r.Shown) || !t.Fuzzy && (t.In(string(r.State)) || t.In(r.id) ||
+			t.In(r.owner) || t.In(r.Rig) || t.In(r.Gate))
+	}
+	return false
 }
 
-func workSorts() []widget.SortKey[WorkRow] {
+func workSorts(time.Time) []widget.SortKey[WorkRow] {
 	urgent := func(a, b *WorkRow) int { return beads.ByUrgency(a.Bead, b.Bead) }
 	return []widget.SortKey[WorkRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *WorkRow) int {

@@ -2,6 +2,7 @@ package panel
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,8 +42,8 @@ func newWork(all *Agents) *Work {
 			Opens: "work.details", Details: "work.details", Nouns: []string{"work"},
 			Explains: true, InSlot: true, Follows: true, Described: true},
 		Rows:    k.rows,
-		Orders:  func(time.Time) []widget.SortKey[WorkRow] { return workSorts() },
-		Matches: func(f *widget.Filter, r *WorkRow, _ time.Time) bool { return r.Matches(f) },
+		Orders:  workSorts,
+		Matches: (*WorkRow).matches,
 		Needs:   func(r *WorkRow, _ time.Time) bool { return r.Attention() },
 		Columns: k.columns,
 		Count:   k.count,
@@ -164,7 +165,7 @@ func workSign(l *widget.Styles, s workState) (string, themes.Token) {
 // column widths; 0 = hidden
 type workColumns struct{ state, id, prio, title, rig, owner, age, gap int }
 
-func workWidths(e *Env, rows []*WorkRow, w int) workColumns {
+func workWidths(rows []*WorkRow, w int) workColumns {
 	c := workColumns{state: 13, id: 4, prio: 4, age: 4, gap: 2}
 	for _, r := range rows {
 		c.id, c.owner = max(c.id, widget.Width(r.id)), max(c.owner, widget.Width(r.owner))
@@ -189,36 +190,28 @@ func workWidths(e *Env, rows []*WorkRow, w int) workColumns {
 }
 
 func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
-	c, more := workWidths(e, rows, w), e.Look.Glyphs.More
-	text := func(head string, w int, cell func(r *WorkRow) string) Column[*WorkRow] {
-		return Column[*WorkRow]{Head: head, W: w, Gap: c.gap,
-			Cell: func(l *widget.Line, r *WorkRow, _ widget.RowState) {
-				l.Add(themes.Dim, widget.FitName(cell(r), w, more))
-			}}
+	c := workWidths(rows, w)
+	text := func(head string, w int, token themes.Token,
+		cell func(r *WorkRow) string) Column[*WorkRow] {
+		return Column[*WorkRow]{Head: head, W: w, Names: true, Text: styled(token, cell)}
 	}
-	return append([]Column[*WorkRow]{
-		{Head: widget.Cut("state", c.state, ""), W: c.state,
+	return spaced(c.gap,
+		Column[*WorkRow]{Head: widget.Cut("state", c.state, ""), W: c.state,
 			Cell: func(l *widget.Line, r *WorkRow, _ widget.RowState) {
 				sign, token := workSign(e.Look, r.State)
 				l.Add(token, widget.Fit(sign+" "+string(r.State), c.state, ""))
 			}},
-		text("id", c.id, func(r *WorkRow) string { return r.id }),
-	}, visible([]Column[*WorkRow]{
-		text("prio", c.prio, func(r *WorkRow) string { return r.Bead.Priority.String() }),
-		{Head: "title", W: c.title, Gap: c.gap,
+		text("id", c.id, themes.Dim, func(r *WorkRow) string { return r.id }),
+		text("prio", c.prio, themes.Dim, func(r *WorkRow) string {
+			return r.Bead.Priority.String()
+		}),
+		Column[*WorkRow]{Head: "title", W: c.title,
 			Cell: func(l *widget.Line, r *WorkRow, s widget.RowState) {
 				r.titleCell(e, l, s, c.title)
 			}},
-		text("rig", c.rig, func(r *WorkRow) string { return r.Rig }),
-		{Head: "assignee", W: c.owner, Gap: c.gap,
-			Cell: func(l *widget.Line, r *WorkRow, _ widget.RowState) {
-				l.Add(themes.Text, widget.FitName(r.owner, c.owner, more))
-			}},
-		{Head: "age", W: c.age, Gap: c.gap, Right: true,
-			Cell: func(l *widget.Line, r *WorkRow, _ widget.RowState) {
-				l.Add(themes.Dim, widget.FitRight(widget.Age(e.Now.Sub(r.since())), c.age, ""))
-			}},
-	})...)
+		text("rig", c.rig, themes.Dim, func(r *WorkRow) string { return r.Rig }),
+		text("assignee", c.owner, themes.Text, func(r *WorkRow) string { return r.owner }),
+		ageColumn(e, c.age, (*WorkRow).since))
 }
 
 func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
@@ -231,7 +224,7 @@ func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
 		gate = city.AwaitingGate + " "
 	}
 	l.Add(themes.Warn, widget.Cut(gate, w, ""))
-	l.Add(token, widget.Fit(r.Shown, max(0, w-widget.Width(gate)), e.Look.Glyphs.More))
+	l.Add(token, e.Look.Fit(r.Shown, max(0, w-widget.Width(gate))))
 }
 
 func (k *Work) help(e *Env, w int) []string {
@@ -254,43 +247,32 @@ func (k *Work) summary(e *Env, r *WorkRow, w int) []string {
 
 // Details returns everything that is known about a bead.
 func (r *WorkRow) Details(e *Env) []string {
-	b := &r.Bead
+	b, p := &r.Bead, widget.Page{Styles: e.Look}
 	sign, token := workSign(e.Look, r.State)
-	lines := []string{
-		e.Look.Field("title", r.Shown),
-		e.Look.Field("state", e.Look.Paint(token, sign+" "+string(r.State))),
-		e.Look.Field("assignee", r.owner),
-		e.Look.Field("priority", b.Priority.String()),
-		e.Look.Field("type", widget.Plain(b.Type)),
-		e.Look.Field("created", widget.Clock(b.CreatedAt, e.Now)),
-		e.Look.Field("changed", widget.Clock(b.UpdatedAt, e.Now)),
-	}
-	closed := ""
+	p.Show("title", r.Shown)
+	p.Show("state", p.Paint(token, sign+" "+string(r.State)))
+	p.Show("assignee", r.owner)
+	p.Show("priority", b.Priority.String())
+	p.Show("type", widget.Plain(b.Type))
+	p.Show("created", widget.Clock(b.CreatedAt, e.Now))
+	p.Show("changed", widget.Clock(b.UpdatedAt, e.Now))
 	if b.ClosedAt != nil {
-		closed = widget.Clock(*b.ClosedAt, e.Now)
+		p.Show("closed", widget.Clock(*b.ClosedAt, e.Now))
 	}
-	for _, f := range []struct{ name, text string }{
-		{"closed", closed}, {"awaits", r.Gate}, {"rig", r.Rig}, {"part of", b.ParentID},
-		{"formula", b.Ref}, {"needs", strings.Join(b.Needs, ", ")},
-		{"labels", strings.Join(b.Labels, ", ")},
-	} {
-		if f.text != "" {
-			lines = append(lines, e.Look.Field(f.name, widget.Plain(f.text)))
-		}
-	}
-	keys := make([]string, 0, len(b.Metadata))
-	for key := range b.Metadata {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		lines = append(lines, e.Look.Field(widget.Plain(key), widget.Plain(b.Metadata[key])))
+	p.ShowKnown("awaits", widget.Plain(r.Gate))
+	p.ShowKnown("rig", widget.Plain(r.Rig))
+	p.ShowKnown("part of", widget.Plain(b.ParentID))
+	p.ShowKnown("formula", widget.Plain(b.Ref))
+	p.ShowKnown("needs", widget.Plain(strings.Join(b.Needs, ", ")))
+	p.ShowKnown("labels", widget.Plain(strings.Join(b.Labels, ", ")))
+	for _, key := range slices.Sorted(maps.Keys(b.Metadata)) {
+		p.Show(widget.Plain(key), widget.Plain(b.Metadata[key]))
 	}
 	if b.Description != "" {
-		lines = append(lines, "")
+		p.Add("")
 		for text := range strings.SplitSeq(b.Description, "\n") {
-			lines = append(lines, widget.Plain(text))
+			p.Add(widget.Plain(text))
 		}
 	}
-	return lines
+	return p.Lines
 }

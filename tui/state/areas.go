@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"strings"
 
 	"gcity/tui/panel"
@@ -34,6 +35,15 @@ func Areas(m *Room) []Area {
 	return all
 }
 
+// AreaOf returns the position of a panel, or nil if it is not on the screen.
+func AreaOf(m *Room, id panel.ID) *Area {
+	all := Areas(m)
+	if i := slices.IndexFunc(all, func(a Area) bool { return a.Panel == id }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
 // AreaAt returns the visible panel at a position on the screen, or nil.
 func AreaAt(m *Room, x, y int) *Area {
 	for _, a := range Areas(m) {
@@ -51,16 +61,8 @@ func Covered(m *Room) bool {
 
 // PaneRoom returns the columns and rows for the terminal in the pane, or those of the screen if the pane is hidden.
 func PaneRoom(m *Room) (w, h int) {
-	p := m.Plan()
-	for _, stack := range []struct {
-		places []Place
-		w      int
-	}{{p.Left, p.LeftWidth}, {p.Right, m.W - p.LeftWidth - 1}, {p.Across, m.W}} {
-		for _, at := range stack.places {
-			if at.Panel == panel.IDPeek {
-				return max(1, stack.w-1), PeekRows(m, at.H)
-			}
-		}
+	if a := AreaOf(m, panel.IDPeek); a != nil {
+		return max(1, a.W-1), PeekRows(m, a.H)
 	}
 	return max(1, m.W-1), max(1, m.H)
 }

@@ -191,8 +191,7 @@ type fleetNeed struct {
 // AllNeeds returns the agents that need attention in all running cities, most urgent first.
 func AllNeeds(m *Room) []fleetNeed {
 	var all []fleetNeed
-	for i := range m.Cities.Rows {
-		c := &m.Cities.Rows[i]
+	for c := range m.Cities.All() {
 		if !c.Info.Running {
 			continue
 		}

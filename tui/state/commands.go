@@ -21,7 +21,7 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 	}
 	what := TargetNames(m, rows)
 	Unmark(m, commands)
-	return SendCommands(m, doing, what, commands)
+	return SendCommands(m, doing, what, commands...)
 }
 
 // Release releases agents, or cancels their drains. It cannot be undone, because the release key is also the undo key,
@@ -64,7 +64,7 @@ func TargetLines(m *Room, rows []*panel.AgentRow) []string {
 }
 
 // SendCommands sends commands. Until their results arrive, the status line shows the progress.
-func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.Effect {
+func SendCommands(m *Room, doing, what string, commands ...city.Command) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	offerUndo(m, doing+" "+what, commands)
 	m.Status.Starts = startsOf(m.Agents, commands)

@@ -49,15 +49,10 @@ func DropUndrained(m *Room, r *feed.Result) {
 }
 
 func unfinished(m *Room) []*panel.AgentRow {
-	var rows []*panel.AgentRow
-	for i := range m.Agents.Rows {
-		r := &m.Agents.Rows[i]
-		if id, ok := m.Departure.Sessions[r.Name]; ok && r.Running && r.Session != nil &&
-			r.Session.ID == id {
-			rows = append(rows, r)
-		}
-	}
-	return rows
+	return m.Agents.Where(func(r *panel.AgentRow) bool {
+		id, ok := m.Departure.Sessions[r.Name]
+		return ok && r.Running && r.Session != nil && r.Session.ID == id
+	})
 }
 
 // LeaveWhenDone leaves the room when all awaited agents have finished or the time limit has passed.
@@ -76,15 +71,11 @@ func CancelDeparture(m *Room) []feed.Effect {
 		ShowSuccess(m, "not quitting; the drains will be canceled when the city responds")
 		return nil
 	}
-	var rows []*panel.AgentRow
 	waits := unfinished(m)
-	for i := range m.Agents.Rows {
-		r := &m.Agents.Rows[i]
+	rows := m.Agents.Where(func(r *panel.AgentRow) bool {
 		over := r.State == city.Draining || r.State == city.Exited
-		if slices.Contains(d.Draining, r.Name) && (over || slices.Contains(waits, r)) {
-			rows = append(rows, r)
-		}
-	}
+		return slices.Contains(d.Draining, r.Name) && (over || slices.Contains(waits, r))
+	})
 	m.Departure = Departure{}
 	if len(rows) == 0 {
 		ShowSuccess(m, "canceled quitting")
@@ -96,7 +87,7 @@ func CancelDeparture(m *Room) []feed.Effect {
 	}
 	return SendCommands(m, "not quitting, and canceling the drain of",
 		details.TargetNames(rows, false),
-		commands)
+		commands...)
 }
 
 // DepartureText returns a description of the progress of a departure, or "".
@@ -113,13 +104,7 @@ func DepartureText(m *Room) string {
 
 // RunningAgents returns the number of running agents.
 func RunningAgents(m *Room) int {
-	n := 0
-	for i := range m.Agents.Rows {
-		if m.Agents.Rows[i].Running {
-			n++
-		}
-	}
-	return n
+	return len(m.Agents.Where(func(r *panel.AgentRow) bool { return r.Running }))
 }
 
 // DrainAndLeave drains agents and starts waiting for their sessions to end.
@@ -136,7 +121,7 @@ func DrainAndLeave(m *Room, rows []*panel.AgentRow) []feed.Effect {
 	}
 	var todo []feed.Effect
 	if len(commands) > 0 {
-		todo = SendCommands(m, "draining", widget.Count(len(commands), "agent"), commands)
+		todo = SendCommands(m, "draining", widget.Count(len(commands), "agent"), commands...)
 		m.Undo = Undo{} // no undo is needed, because esc cancels the drains
 		d.ID = m.Status.ID
 	}

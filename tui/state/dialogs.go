@@ -142,9 +142,9 @@ func (m *Room) staleWarning(w int) string {
 	default:
 		return ""
 	}
-	return m.Look.Paint(themes.Bad, widget.Cut(m.Look.Glyphs.Alert+" "+text+
+	return m.Look.Paint(themes.Bad, m.Look.Cut(m.Look.Glyphs.Alert+" "+text+
 		": this is its last known state",
-		w, m.Look.Glyphs.More))
+		w))
 }
 
 // Typing reports whether an input line or a composer is open at the bottom of the screen.

@@ -255,17 +255,7 @@ func (m *Room) roomFor(p panel.Panel, top int) int {
 func (m *Room) peekVisible() bool { return OnScreen(m, panel.IDPeek) }
 
 // OnScreen reports whether a panel is on the screen.
-func OnScreen(m *Room, id panel.ID) bool {
-	p := m.Plan()
-	for _, stack := range [][]Place{p.Above, p.Left, p.Right, p.Across} {
-		for _, at := range stack {
-			if at.Panel == id {
-				return true
-			}
-		}
-	}
-	return false
-}
+func OnScreen(m *Room, id panel.ID) bool { return AreaOf(m, id) != nil }
 
 // FocusRows returns how many rows of content the focused panel shows.
 func (m *Room) FocusRows() int {
@@ -273,13 +263,8 @@ func (m *Room) FocusRows() int {
 		_, h := PaneRoom(m)
 		return h
 	}
-	p := m.Plan()
-	for _, stack := range [][]Place{p.Above, p.Left, p.Right, p.Across} {
-		for _, at := range stack {
-			if at.Panel == m.Focus {
-				return max(1, at.H-1)
-			}
-		}
+	if a := AreaOf(m, m.Focus); a != nil {
+		return max(1, a.H-1)
 	}
 	return 1
 }
@@ -291,7 +276,7 @@ func (m *Room) Hint() []string {
 	}
 	lines := firstHint(m.Keys.KeyText, m.Preferences.Detach.String(), m.Mode == Hosting)
 	for i, text := range lines {
-		lines[i] = m.Look.Paint(themes.Accent, widget.Fit(" "+text, m.W, m.Look.Glyphs.More))
+		lines[i] = m.Look.Paint(themes.Accent, m.Look.Fit(" "+text, m.W))
 	}
 	return lines
 }

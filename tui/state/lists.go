@@ -83,7 +83,7 @@ func (m *Room) Details() *details.Source {
 // part of the folder's path is appended.
 func CityTitle(m *Room, w int) string {
 	if m.FleetRoom {
-		return widget.Cut(CityName(m), w, m.Look.Glyphs.More)
+		return m.Look.Cut(CityName(m), w)
 	}
 	return nameWithFolder(m, CityName(m), m.sameName, w)
 }

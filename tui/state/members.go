@@ -16,12 +16,7 @@ func MembersAt(m *Room) []*panel.AgentRow {
 	if p == nil {
 		return nil
 	}
-	var rows []*panel.AgentRow
-	for i := range m.Agents.Rows {
-		if r := &m.Agents.Rows[i]; r.Pool == p.Name && r.Running {
-			rows = append(rows, r)
-		}
-	}
+	rows := m.Agents.Where(func(r *panel.AgentRow) bool { return r.Pool == p.Name && r.Running })
 	selected := Selected(m) // call Selected only once, because it searches all agents
 	slices.SortStableFunc(rows, func(a, b *panel.AgentRow) int {
 		return memberRank(a, selected) - memberRank(b, selected)

@@ -17,15 +17,15 @@ type Row interface {
 }
 
 // Remaining returns a function that returns the rows that still exist, and the names of the others.
-func Remaining[R Row](rows []R, find func(m *Room, key string) R) func(m *Room) ([]R, []string) {
+func Remaining[R Row](rows []R, find func(key string) R) func(m *Room) ([]R, []string) {
 	keys := make([]string, len(rows))
 	for i, r := range rows {
 		keys[i] = r.Key()
 	}
-	return func(m *Room) (left []R, gone []string) {
+	return func(*Room) (left []R, gone []string) {
 		var missing R
 		for _, key := range keys {
-			if r := find(m, key); r != missing {
+			if r := find(key); r != missing {
 				left = append(left, r)
 			} else {
 				gone = append(gone, widget.Plain(key))
@@ -92,21 +92,6 @@ func RemainingNudges(nudges []QueuedNudge) func(m *Room) ([]QueuedNudge, []strin
 	}
 }
 
-// FindAgent returns the agent with the given name, or nil.
-func FindAgent(m *Room, name string) *panel.AgentRow { return m.Agents.Find(name) }
-
-// FindPool returns the pool with the given name, or nil.
-func FindPool(m *Room, name string) *panel.PoolRow { return m.Pools.Find(name) }
-
-// FindRigRow returns the row of the rig with the given name, or nil.
-func FindRigRow(m *Room, name string) *panel.RigRow { return m.Rigs.Find(name) }
-
-// FindBead returns the bead with the given ID in Work, or nil.
-func FindBead(m *Room, id string) *panel.WorkRow { return m.Work.Find(id) }
-
-// FindMail returns the message with the given ID in Mail, or nil.
-func FindMail(m *Room, id string) *panel.MailRow { return m.Mail.Find(id) }
-
 // FindCity returns the listed city with the given key, or nil.
 func FindCity(m *Room, key string) *fleet.City {
 	if m.Fleet == nil {
@@ -119,23 +104,21 @@ func FindCity(m *Room, key string) *fleet.City {
 	return nil
 }
 
-// FindAutomation returns the automation with the given name, or nil.
-func FindAutomation(m *Room, name string) *panel.AutomationRow { return m.Automations.Find(name) }
-
 // NoLonger returns a sentence that says that objects no longer exist.
 func NoLonger(gone []string) string {
-	if len(gone) == 1 {
-		return gone[0] + " no longer exists"
-	}
-	return strings.Join(gone, ", ") + " no longer exist"
+	return oneOrMore(gone, "no longer exists", "no longer exist")
 }
 
 // NotListed returns a sentence saying that objects are no longer listed.
 func NotListed(gone []string) string {
-	if len(gone) == 1 {
-		return gone[0] + " is no longer listed"
+	return oneOrMore(gone, "is no longer listed", "are no longer listed")
+}
+
+func oneOrMore(names []string, one, more string) string {
+	if len(names) == 1 {
+		more = one
 	}
-	return strings.Join(gone, ", ") + " are no longer listed"
+	return strings.Join(names, ", ") + " " + more
 }
 
 // NotQueued returns a sentence saying that nudges to the given agents are no longer queued.

@@ -47,13 +47,7 @@ func Targets(m *Room) []*panel.AgentRow {
 		return rows
 	}
 	if m.Focused().About().NoAgent == "" && len(m.Agents.Marks) > 0 {
-		var rows []*panel.AgentRow
-		for i := range m.Agents.Rows {
-			if m.Agents.Marks[m.Agents.Rows[i].Name] {
-				rows = append(rows, &m.Agents.Rows[i])
-			}
-		}
-		return rows
+		return m.Agents.Where(func(r *panel.AgentRow) bool { return m.Agents.Marks[r.Name] })
 	}
 	if r := SingleAgent(m); r != nil {
 		return []*panel.AgentRow{r}

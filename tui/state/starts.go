@@ -32,8 +32,7 @@ func exited(r *panel.AgentRow) time.Time {
 
 // Crashed returns a message about an agent that was started and has since crashed, or "".
 func (s Starts) Crashed(all *panel.Agents) string {
-	for i := range all.Rows {
-		r := &all.Rows[i]
+	for r := range all.All() {
 		before, ok := s[r.Name]
 		if !ok || exited(r).Equal(before) {
 			continue

@@ -178,7 +178,7 @@ func RunUndo(m *Room) []feed.Effect {
 	}
 	m.Scaled = Scaling{}
 	possible, _ := u.Possible(m)
-	todo := SendCommands(m, "undoing:", u.What, possible)
+	todo := SendCommands(m, "undoing:", u.What, possible...)
 	if u.Then != nil {
 		u.Then(m)
 	}
@@ -210,7 +210,7 @@ func (u *Undo) About(rows []*panel.AgentRow) bool {
 
 // UndoText returns text that names what undo does: "undo suspending builder".
 func UndoText(m *Room) string {
-	what := widget.Cut(widget.Plain(m.Undo.What), 24, m.Look.Glyphs.More)
+	what := m.Look.Cut(widget.Plain(m.Undo.What), 24)
 	return strings.TrimSpace("undo " + what)
 }
 

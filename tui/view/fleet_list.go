@@ -23,19 +23,20 @@ func citiesPanel(m *state.Room, w, h int, focus, shared bool) []string {
 		tabs = widget.WithoutHidden(tabs)
 	}
 	lines := append(make([]string, 0, h), m.Look.Title(w, focus, tabs, ""))
+	note := ""
 	switch {
 	case m.Fleet == nil:
-		return widget.FillRows(append(lines, widget.Spaces(w),
-			m.Look.Note("Waiting for the list of cities.", w)), w, h)
+		note = "Waiting for the list of cities."
 	case len(t.Rows) == 0:
-		return widget.FillRows(append(append(lines, widget.Spaces(w)),
-			m.Look.Notes(w, "No city is registered yet. `gcity start` in a city's folder "+
-				"registers and starts it; `gcity register DIR` does the same from elsewhere.")...),
-			w, h)
+		note = "No city is registered yet. `gcity start` in a city's folder " +
+			"registers and starts it; `gcity register DIR` does the same from elsewhere."
 	case len(t.List.Shown) == 0:
-		return widget.FillRows(append(append(lines, widget.Spaces(w)),
-			m.Look.Notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.Rows),
-				m.CityFilter.Text)+m.Env().Clears())...), w, h)
+		note = fmt.Sprintf("None of %d cities matches %q. ", len(t.Rows), m.CityFilter.Text) +
+			m.Env().Clears()
+	}
+	if note != "" {
+		lines = append(append(lines, widget.Spaces(w)), m.Look.Notes(w, note)...)
+		return widget.FillRows(lines, w, h)
 	}
 	c := fleet.ColumnsFor(m.Cities.Rows, w)
 	if FleetHasHeadings(m, w, h) {
@@ -75,5 +76,5 @@ func cityRow(m *state.Room, c *fleet.City, cols fleet.Columns, w int, focus bool
 		l.Space(2)
 		l.Add(themes.Text, widget.Fit(c.Why(m.Now), cols.Why, more))
 	}
-	return widget.Crop(l.Fill(w), w)
+	return l.Row(w)
 }

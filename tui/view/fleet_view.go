@@ -52,8 +52,8 @@ func fleetScreen(m *state.Room, s Screen) Screen {
 	if text := fleetProblem(m); text != "" {
 		l := widget.Line{Styles: &m.Look}
 		l.Add(themes.Bad, " "+m.Look.Glyphs.Alert+" ")
-		l.Add(themes.Warn, widget.Cut(text, m.W-l.Width-1, m.Look.Glyphs.More))
-		s.Lines = append(s.Lines, widget.Crop(l.Fill(m.W), m.W))
+		l.Add(themes.Warn, m.Look.Cut(text, m.W-l.Width-1))
+		s.Lines = append(s.Lines, l.Row(m.W))
 	}
 	focus := !m.Dialogs.Covers()
 	if at.Cities > 0 {
@@ -80,9 +80,9 @@ func fleetProblem(m *state.Room) string {
 
 func fleetHeader(m *state.Room, w int) string {
 	l := widget.Line{Styles: &m.Look}
-	l.Add(themes.Title, " "+widget.Cut("all cities", w/3, m.Look.Glyphs.More))
+	l.Add(themes.Title, " "+m.Look.Cut("all cities", w/3))
 	if m.Mode == state.ReadOnly {
-		l.Add(themes.Warn, " "+m.Look.Glyphs.Dot+" "+m.Mode.String())
+		l.Add(themes.Warn, m.Look.Between()+m.Mode.String())
 	}
 	if m.HostsHome && w >= 70 {
 		l.Add(themes.Dim, " "+m.Look.Glyphs.Dot+" this program runs "+
@@ -105,7 +105,7 @@ func fleetHeader(m *state.Room, w int) string {
 	}
 	l.Space(w - l.Width - widget.Width(end) - 1)
 	l.Add(themes.Dim, end)
-	return widget.Crop(l.Fill(w), w)
+	return l.Row(w)
 }
 
 func fleetCounts(m *state.Room) []widget.Counter {
@@ -184,11 +184,11 @@ func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 		if worded {
 			sign += " " + word
 		}
-		l.Add(token, widget.Fit(sign, state, m.Look.Glyphs.More))
+		l.Add(token, m.Look.Fit(sign, state))
 		l.Space(2)
-		l.Add(themes.Dim, widget.FitName(n.City.DisplayName, town, m.Look.Glyphs.More))
+		l.Add(themes.Dim, m.Look.FitName(n.City.DisplayName, town))
 		l.Space(2)
-		l.Add(themes.Text, widget.FitName(n.Need.DisplayName, who, m.Look.Glyphs.More))
+		l.Add(themes.Text, m.Look.FitName(n.Need.DisplayName, who))
 		l.Space(2)
 		why := widget.Reason{Text: n.Need.Why, Token: themes.Text, NextToken: themes.Text}
 		retry := "retries in " + widget.Until(n.Need.Until, m.Now)
@@ -199,7 +199,7 @@ func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 			m.Look.Reason(&l, why, w-l.Width-6)
 			l.Add(themes.Dim, "  "+widget.FitRight(widget.Age(m.Now.Sub(n.Need.Since)), 4, ""))
 		}
-		lines = append(lines, widget.Crop(l.Fill(w), w))
+		lines = append(lines, l.Row(w))
 	}
 	return widget.FillRows(lines, w, h)
 }
@@ -246,7 +246,7 @@ func fleetFooter(m *state.Room, w int) string {
 			footKey(m, &l, a)
 		}
 	}
-	return widget.Crop(l.Fill(w), w)
+	return l.Row(w)
 }
 
 func fleetSummary(m *state.Room, w int) string {
@@ -255,5 +255,5 @@ func fleetSummary(m *state.Room, w int) string {
 	for _, p := range fleetCounts(m) {
 		text += " " + m.Look.Glyphs.Dot + p.Text[1:]
 	}
-	return widget.Cut(text, w, m.Look.Glyphs.More)
+	return m.Look.Cut(text, w)
 }

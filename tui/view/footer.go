@@ -159,7 +159,7 @@ func Footer(m *state.Room, w int) string {
 			footKey(m, &l, a)
 		}
 	}
-	return widget.Crop(l.Fill(w), w)
+	return l.Row(w)
 }
 
 func footMarks(m *state.Room) string {
@@ -177,7 +177,7 @@ func footAgent(m *state.Room, a *state.Action) string {
 		return ""
 	}
 	if r := state.SingleAgent(m); r != nil {
-		return widget.Cut(r.Shown, 24, m.Look.Glyphs.More) + ": "
+		return m.Look.Cut(r.Shown, 24) + ": "
 	}
 	return ""
 }
@@ -203,7 +203,7 @@ func footText(m *state.Room, a *state.Action) string {
 		return state.UndoText(m)
 	case a.ID == state.ReleaseID && state.CanUndo(m):
 		what := state.TargetNames(m, state.Releasable(m))
-		return "release " + widget.Cut(what, 24, m.Look.Glyphs.More)
+		return "release " + m.Look.Cut(what, 24)
 	case a.ID == state.SuspendID && suspended(m):
 		return "resume"
 	case a.ID == state.DrainID:

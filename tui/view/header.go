@@ -57,7 +57,7 @@ func header(m *state.Room, w int) string {
 		loop = themes.Bad
 	}
 	l.Add(loop, h.end)
-	return widget.Crop(l.Fill(w), w)
+	return l.Row(w)
 }
 
 type layout struct {
@@ -75,17 +75,17 @@ func headerLayout(m *state.Room, w, omit int) (h layout, fits bool) {
 
 func headerStart(m *state.Room, w, omit int) widget.Line {
 	l := widget.Line{Styles: &m.Look}
-	dot := " " + m.Look.Glyphs.Dot + " "
+	dot := m.Look.Between()
 	cityBadge(m, &l, state.CityTitle(m, w/3))
 	if m.Snap != nil && m.Snap.Suspended {
 		l.Add(themes.Warn, dot+"suspended")
 	}
 	addCityPosition(m, &l, w, omit)
-	if badge := mailBadge(m, w); badge != "" {
-		l.Add(themes.Accent, dot+badge)
+	if n := state.Unread(m); n > 0 {
+		l.Add(themes.Accent, dot+badge(m.Look.Glyphs.Mail, n, " unread", w))
 	}
-	if calls := callBadge(m, w); calls != "" {
-		l.Add(themes.Bad, dot+calls)
+	if n := len(m.Watchdogs.Calling()); n > 0 {
+		l.Add(themes.Bad, dot+badge(m.Look.Glyphs.Alert, n, " calling", w))
 	}
 	switch {
 	case m.Mode == state.ReadOnly && w-l.Width > 40:
@@ -104,15 +104,11 @@ func headerStart(m *state.Room, w, omit int) widget.Line {
 
 const controllerOK = "controller ok"
 
-func mailBadge(m *state.Room, w int) string {
-	n := state.Unread(m)
-	switch {
-	case n == 0:
-		return ""
-	case w < 100:
-		return m.Look.Glyphs.Mail + strconv.Itoa(min(n, 999))
+func badge(sign string, n int, what string, w int) string {
+	if w < 100 {
+		return sign + widget.Number(min(n, 999))
 	}
-	return fmt.Sprintf("%s %d unread", m.Look.Glyphs.Mail, n)
+	return sign + " " + strconv.Itoa(n) + what
 }
 
 func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
@@ -211,7 +207,7 @@ func clockText(m *state.Room, omit int) string {
 }
 
 func summary(m *state.Room, w int) string {
-	dot := " " + m.Look.Glyphs.Dot + " "
+	dot := m.Look.Between()
 	lead := state.CityTitle(m, max(12, w/2))
 	// the agents in trouble are counted below
 	if n := len(state.Alerts(m)) - len(m.Agents.Alerts(m.Env())); n > 0 {
@@ -231,21 +227,10 @@ func summary(m *state.Room, w int) string {
 		}
 		over := widget.Width(text) - w
 		if over <= 0 || len(parts) == 0 {
-			return widget.Cut(text, w, m.Look.Glyphs.More)
+			return m.Look.Cut(text, w)
 		}
 		room -= over
 	}
-}
-
-func callBadge(m *state.Room, w int) string {
-	n := len(m.Watchdogs.Calling())
-	switch {
-	case n == 0:
-		return ""
-	case w < 100:
-		return m.Look.Glyphs.Alert + widget.Number(n)
-	}
-	return fmt.Sprintf("%s %d calling", m.Look.Glyphs.Alert, n)
 }
 
 // cityPosition returns text for the header that says which of the listed cities this is, and how many other cities need
@@ -299,7 +284,7 @@ func longPosition(m *state.Room, key string, troubled int) (position, wanting st
 }
 
 func addCityPosition(m *state.Room, l *widget.Line, w, omit int) {
-	dot := " " + m.Look.Glyphs.Dot + " "
+	dot := m.Look.Between()
 	if w < 60 {
 		dot = " "
 	}

@@ -56,14 +56,14 @@ func paneRow(m *state.Room, l terminal.PaneLine, w int, cropped func(string) str
 	out := widget.Line{Styles: &m.Look}
 	thin := m.Look.Glyphs.Thin
 	out.Add(themes.Rule, strings.Repeat(thin, 2)+" ")
-	out.Add(themes.Accent, widget.Cut(l.Rule, w-5, m.Look.Glyphs.More))
+	out.Add(themes.Accent, m.Look.Cut(l.Rule, w-5))
 	out.Add(themes.Rule, " "+strings.Repeat(thin, max(0, w-out.Width-1)))
 	return widget.Crop(out.String(), w)
 }
 
 func outputFileLine(m *state.Room, r *panel.AgentRow, w int) string {
 	l := widget.Line{Styles: &m.Look}
-	l.Add(themes.Dim, widget.Cut(" stored in "+widget.Plain(r.Exit.File), w, m.Look.Glyphs.More))
+	l.Add(themes.Dim, m.Look.Cut(" stored in "+widget.Plain(r.Exit.File), w))
 	return l.Fill(w)
 }
 
@@ -146,7 +146,7 @@ func peekTab(m *state.Room) widget.Tab {
 
 func addPaneSearch(m *state.Room, t *widget.Tab, extra []string) []string {
 	if s := &m.Peek.Search; s.Re != nil {
-		t.Search = "/" + widget.Cut(s.Text, 24, m.Look.Glyphs.More)
+		t.Search = "/" + m.Look.Cut(s.Text, 24)
 		switch {
 		case len(s.Hits) > 0:
 			more := ""
@@ -209,5 +209,5 @@ func peekNote(m *state.Room) string {
 	if !row.Running && row.Exit != nil && !row.Exit.Earlier {
 		parts = append(parts, panel.LastExit(row.Exit))
 	}
-	return strings.Join(parts, " "+m.Look.Glyphs.Dot+" ")
+	return strings.Join(parts, m.Look.Between())
 }

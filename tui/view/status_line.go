@@ -34,11 +34,11 @@ func StatusRows(m *state.Room, w int) []string {
 		}
 		l.Add(token, " "+sign+" ")
 		sign = " "
-		l.Add(body, widget.Cut(text, max(0, w-l.Width-widget.Width(tail)), m.Look.Glyphs.More))
+		l.Add(body, m.Look.Cut(text, max(0, w-l.Width-widget.Width(tail))))
 		if l.Width+widget.Width(tail) <= w {
 			l.Add(themes.Dim, tail)
 		}
-		rows[i] = widget.Crop(l.Fill(w), w)
+		rows[i] = l.Row(w)
 	}
 	return rows
 }

@@ -87,7 +87,7 @@ func drawTiny(m *state.Room, s Screen) Screen {
 			needs += is
 		}
 		lines = append(lines,
-			widget.Crop(m.Look.Paint(themes.Dim, widget.Cut(needs, m.W, m.Look.Glyphs.More)), m.W))
+			widget.Crop(m.Look.Paint(themes.Dim, m.Look.Cut(needs, m.W)), m.W))
 	}
 	s.Lines = widget.FillRows(lines, m.W, m.H)
 	return s

@@ -113,6 +113,14 @@ func abbreviates(word string, parts []string) bool {
 
 func isJoint(r rune) bool { return strings.ContainsRune("-_./", r) }
 
+// Begins reports whether text begins with the word of the term.
+func (t *Term) Begins(text string) bool {
+	return strings.HasPrefix(strings.ToLower(text), t.Word)
+}
+
+// BeginsName is like HasNamePrefix.
+func (t *Term) BeginsName(name string) bool { return HasNamePrefix(name, t.Word) }
+
 // In reports whether text contains the term's word or, if Fuzzy is set, matches it fuzzily.
 func (t *Term) In(text string) bool {
 	text = strings.ToLower(text)

@@ -17,15 +17,23 @@ type Order struct {
 // SortKey is one of the available sort orders.
 type SortKey[R any] struct {
 	Name string
-	Cmp  func(a, b *R) int
-	Desc bool // the greatest value comes first
+	Cmp  func(a, b *R) int // nil = only by name
+	Desc bool              // the greatest value comes first
+}
+
+// GreatestFirst returns the comparison function that puts the row with the greatest value first.
+func GreatestFirst[R any, V cmp.Ordered](value func(r *R) V) func(a, b *R) int {
+	return func(a, b *R) int { return cmp.Compare(value(b), value(a)) }
 }
 
 // Comparison returns the comparison function of an order. Rows that compare equal are ordered by name.
 func Comparison[R any](ways []SortKey[R], o Order, name func(*R) string) func(a, b *R) int {
 	by := ways[o.Key%len(ways)].Cmp
 	return func(a, b *R) int {
-		n := by(a, b)
+		n := 0
+		if by != nil {
+			n = by(a, b)
+		}
 		if n == 0 {
 			n = city.CompareNames(name(a), name(b))
 		}

@@ -150,7 +150,7 @@ func (k *Styles) JoinRule(rule string, x, kind, w int) string {
 // Note returns a row for a panel that has nothing else to show.
 func (k *Styles) Note(text string, w int) string {
 	l := Line{Styles: k}
-	l.Add(themes.Dim, Fit("   "+text, w, k.Glyphs.More))
+	l.Add(themes.Dim, k.Fit("   "+text, w))
 	return l.Fill(w)
 }
 

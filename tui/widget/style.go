@@ -86,6 +86,18 @@ func (l *Styles) Paint(k themes.Token, s string) string {
 	return on + s + Reset
 }
 
+// Cut is like the function Cut. It shows that text was cut.
+func (l *Styles) Cut(s string, w int) string { return Cut(s, w, l.Glyphs.More) }
+
+// Fit is like the function Fit. It shows that text was cut.
+func (l *Styles) Fit(s string, w int) string { return Fit(s, w, l.Glyphs.More) }
+
+// FitName is like the function FitName. It shows that text was cut.
+func (l *Styles) FitName(s string, w int) string { return FitName(s, w, l.Glyphs.More) }
+
+// Between returns the separator between parts of a text.
+func (l *Styles) Between() string { return " " + l.Glyphs.Dot + " " }
+
 // Line builds one row of the screen from pieces of styled text.
 type Line struct {
 	Text     []byte
@@ -132,6 +144,9 @@ func (l *Line) Space(n int) {
 		l.Add(themes.Text, Spaces(n))
 	}
 }
+
+// Row returns the line with exactly w columns.
+func (l *Line) Row(w int) string { return Crop(l.Fill(w), w) }
 
 // Fill fills the line up to w columns and returns it.
 func (l *Line) Fill(w int) string {

@@ -2,6 +2,7 @@ package widget
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -14,13 +15,14 @@ const MinReorderInterval = 3 * time.Second
 // ReactionTime is how long users need to notice that the order of the rows has changed.
 const ReactionTime = 500 * time.Millisecond
 
-type keyed[R any] interface {
+// Keyed is a pointer to a row with a key that identifies the row.
+type Keyed[R any] interface {
 	*R
 	Key() string
 }
 
 // Records contains rows in display order, with the user's marks and filter. Two tables can share records.
-type Records[R any, P keyed[R]] struct {
+type Records[R any, P Keyed[R]] struct {
 	Rows    []R
 	Order   Order
 	Filter  Filter
@@ -35,7 +37,7 @@ type Records[R any, P keyed[R]] struct {
 // Arrange replaces the rows and sorts them. If keepOrder is set or the order has just changed, rows that already exist
 // keep their order.
 func (t *Records[R, P]) Arrange(rows []R, rank func(a, b *R) int, now time.Time, keepOrder bool) {
-	rows = SortRows(rows, t.Rows, keyOf[R, P], rank, keepOrder || t.JustReordered(now))
+	rows = SortRows(rows, t.Rows, KeyOf[R, P], rank, keepOrder || t.JustReordered(now))
 	if _, _, moved := t.slots(rows, t.Rows); moved {
 		t.before, t.moved = t.Rows, now
 	}
@@ -99,16 +101,39 @@ func (t *Records[R, P]) PruneMarks() {
 	}
 }
 
-func keyOf[R any, P keyed[R]](r *R) string { return P(r).Key() }
+// KeyOf returns the key of a row.
+func KeyOf[R any, P Keyed[R]](r *R) string { return P(r).Key() }
 
 func (t *Records[R, P]) Len() int { return len(t.Rows) }
 
 func (t *Records[R, P]) ID(i int) string { return P(&t.Rows[i]).Key() }
 
+// All returns an iterator over the rows.
+func (t *Records[R, P]) All() iter.Seq[P] {
+	return func(yield func(P) bool) {
+		for i := range t.Rows {
+			if !yield(&t.Rows[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Where returns the rows that keep accepts.
+func (t *Records[R, P]) Where(keep func(P) bool) []P {
+	var rows []P
+	for r := range t.All() {
+		if keep(r) {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
 // Find returns the row with the given key, or nil.
 func (t *Records[R, P]) Find(key string) P {
-	for i := range t.Rows {
-		if r := P(&t.Rows[i]); r.Key() == key {
+	for r := range t.All() {
+		if r.Key() == key {
 			return r
 		}
 	}
@@ -116,7 +141,7 @@ func (t *Records[R, P]) Find(key string) P {
 }
 
 // Table is Records together with a list that shows some of the rows.
-type Table[R any, P keyed[R]] struct {
+type Table[R any, P Keyed[R]] struct {
 	*Records[R, P]
 	List        List
 	SelectedKey string
@@ -124,7 +149,7 @@ type Table[R any, P keyed[R]] struct {
 	awaited     string // key of a row to select as soon as it is listed; "" = none
 }
 
-func NewTable[R any, P keyed[R]]() Table[R, P] {
+func NewTable[R any, P Keyed[R]]() Table[R, P] {
 	return Table[R, P]{Records: &Records[R, P]{Marks: map[string]bool{}}}
 }
 
