@@ -128,9 +128,8 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 	}
 	switch rt.Kind {
 	case wire.KindRegister, wire.KindUnregister, wire.KindCitiesStream:
-		s.fail(w, &city.Error{Code: city.Conflict, Message: "this city runs without a " +
-			"supervisor, so it cannot manage other cities: send this request to the socket or " +
-			"port of a running supervisor"})
+		s.fail(w, city.Errorf(city.Conflict, "this city runs without a supervisor, so it cannot "+
+			"manage other cities: send this request to the socket or port of a running supervisor"))
 		return
 	}
 	s.dispatch(w, r, rt, s.methods(rt.Kind))
@@ -141,7 +140,7 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt wire.Route,
 	if handle == nil {
 		w.Header().Set("Allow", can.String())
 		s.reply(w, http.StatusMethodNotAllowed,
-			&city.Error{Code: city.Invalid, Message: "this path accepts only " + can.String()})
+			city.Errorf(city.Invalid, "this path accepts only %s", can.String()))
 		return
 	}
 	err := gascity.CheckQuery(r.URL.Query(), s.params()[string(rt.Kind)+" "+r.Method])

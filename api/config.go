@@ -11,8 +11,8 @@ import (
 func (s *server) config(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	c, ok := s.city.(city.Configured)
 	if !ok {
-		return &city.Error{Code: city.Unavailable, Message: "this city does not show its " +
-			"configuration over the API; run `gcity config show`"}
+		return city.Errorf(city.Unavailable, "this city does not show its configuration over the "+
+			"API; run `gcity config show`")
 	}
 	snap, err := s.requestedSnapshot(r)
 	if err != nil {

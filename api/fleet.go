@@ -127,8 +127,8 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	if name == "" {
 		switch len(all) {
 		case 0:
-			return nil, &city.Error{Code: city.NotFound, Message: "no city is registered here; " +
-				"`gcity register DIR` adds one"}
+			return nil, city.Errorf(city.NotFound, "no city is registered here; `gcity register "+
+				"DIR` adds one")
 		case 1:
 			name = all[0].Name
 		default:

@@ -56,7 +56,7 @@ func (f *fleet) cityStates(ctx context.Context, all []city.Info) []cityState {
 }
 
 func notInTime(name string) error {
-	return &city.Error{Code: city.Unavailable, Message: name + " did not respond in time"}
+	return city.Errorf(city.Unavailable, "%s did not respond in time", name)
 }
 
 func (f *fleet) readCityState(name string) (g cityState) {
@@ -87,8 +87,8 @@ func (f *fleet) safely(name string, ask func() error) (err error) {
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
 		f.o.Log.Error("a request to a city panicked", "city", name, "err", fault, "stack",
 			string(p.Stack()))
-		return &city.Error{Code: city.Unavailable, Message: name + " failed to respond because " +
-			"of a bug in gcity; see the log"}
+		return city.Errorf(city.Unavailable, "%s failed to respond because of a bug in gcity; "+
+			"see the log", name)
 	}
 	return err
 }

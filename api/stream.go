@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"net/http"
 	"strconv"
@@ -52,8 +51,8 @@ func (s *server) acquireStream() (leave func(), err error) {
 	case s.streams <- struct{}{}:
 		return func() { <-s.streams }, nil
 	default:
-		return nil, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%d streams are already open: close some", cap(s.streams))}
+		return nil, city.Errorf(city.Unavailable, "%d streams are already open: close some",
+			cap(s.streams))
 	}
 }
 
@@ -98,7 +97,7 @@ func (s *server) errStopped() error {
 	if s.many {
 		name = "the supervisor"
 	}
-	return &city.Error{Code: city.Unavailable, Message: name + " has stopped"}
+	return city.Errorf(city.Unavailable, "%s has stopped", name)
 }
 
 var errCut = errors.New("the client has disconnected or is too slow")

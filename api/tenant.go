@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -60,17 +59,16 @@ func tenantPath(path string) (tenant, rest string, ok bool) {
 func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path string) {
 	l := f.tenancies[who]
 	if l == nil {
-		f.fail(w, &city.Error{Code: city.NotFound, Message: "unknown tenant: tenants are " +
-			"declared in [tenants] in supervisor.toml and are served only over TCP"})
+		f.fail(w, city.Errorf(city.NotFound, "unknown tenant: tenants are declared in [tenants] "+
+			"in supervisor.toml and are served only over TCP"))
 		return
 	}
 	select {
 	case l.requests <- struct{}{}:
 		defer func() { <-l.requests }()
 	default:
-		f.fail(w, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%d requests from tenant %s are still in progress: wait for "+
-				"some of them to finish", cap(l.requests), who)})
+		f.fail(w, city.Errorf(city.Unavailable, "%d requests from tenant %s are still in "+
+			"progress: wait for some of them to finish", cap(l.requests), who))
 		return
 	}
 	rt, err := wire.Parse(path)
@@ -152,9 +150,8 @@ func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) 
 		return err
 	}
 	if n := snap.Declares(); n > t.MaxAgents {
-		return &city.Error{Code: city.Forbidden,
-			Message: fmt.Sprintf("%s declares %d agents, but the limit for tenant %s is %d: "+
-				"reduce their number in city.toml", name, n, t.name, t.MaxAgents)}
+		return city.Errorf(city.Forbidden, "%s declares %d agents, but the limit for tenant %s "+
+			"is %d: reduce their number in city.toml", name, n, t.name, t.MaxAgents)
 	}
 	return nil
 }
@@ -164,8 +161,8 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	t := f.tenant
 	s, ok := reg.(city.Previewer)
 	if !ok {
-		return "", &city.Error{Code: city.Unavailable, Message: "cannot check the city in that " +
-			"folder, so no tenant can register it; ask the administrator of this machine"}
+		return "", city.Errorf(city.Unavailable, "cannot check the city in that folder, so no "+
+			"tenant can register it; ask the administrator of this machine")
 	}
 	about, err := s.Preview(ctx, path)
 	if err != nil || !t.has(about.Name) || name != "" && name != about.Name {
@@ -186,9 +183,8 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 		return i.Name == about.Name
 	})
 	if t.MaxCities > 0 && len(others) >= t.MaxCities {
-		return "", &city.Error{Code: city.Forbidden,
-			Message: fmt.Sprintf("tenant %s can have %d cities and already has %s: unregister one",
-				t.name, t.MaxCities, wire.NamesOf(others))}
+		return "", city.Errorf(city.Forbidden, "tenant %s can have %d cities and already has %s: "+
+			"unregister one", t.name, t.MaxCities, wire.NamesOf(others))
 	}
 	if t.MaxAgents == 0 {
 		return about.Name, nil
@@ -197,16 +193,14 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	for i := range others {
 		d, err := s.Preview(ctx, others[i].Path)
 		if err != nil {
-			return "", &city.Error{Code: city.Unavailable,
-				Message: fmt.Sprintf("cannot check the tenant's limit, because the agents of %s "+
-					"cannot be counted: %v", others[i].Name, err)}
+			return "", city.Errorf(city.Unavailable, "cannot check the tenant's limit, because "+
+				"the agents of %s cannot be counted: %v", others[i].Name, err)
 		}
 		n += d.Agents
 	}
 	if n > t.MaxAgents {
-		return "", &city.Error{Code: city.Forbidden,
-			Message: fmt.Sprintf("%s declares %d agents, so tenant %s would have %d in total; "+
-				"the limit is %d", about.Name, about.Agents, t.name, n, t.MaxAgents)}
+		return "", city.Errorf(city.Forbidden, "%s declares %d agents, so tenant %s would have "+
+			"%d in total; the limit is %d", about.Name, about.Agents, t.name, n, t.MaxAgents)
 	}
 	return about.Name, nil
 }
@@ -215,9 +209,8 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 func (f *fleet) rejectFolder(path, is string, why error) error {
 	f.o.Log.Info("rejected a tenant's request to register a folder", "tenant", f.tenant.name,
 		"path", path, "why", why, "called", is)
-	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s does not contain a city "+
-		"that tenant %s is allowed to register under that name; the supervisor's log has details",
-		path, f.tenant.name)}
+	return city.Errorf(city.Conflict, "%s does not contain a city that tenant %s is allowed to "+
+		"register under that name; the supervisor's log has details", path, f.tenant.name)
 }
 
 // redact hides machine errors from a tenant, because they can name other tenants' files.
@@ -227,6 +220,6 @@ func (f *fleet) redact(err error) error {
 		return err
 	}
 	f.o.Log.Warn("cannot register or unregister a city", "tenant", f.tenant.name, "err", err)
-	return &city.Error{Code: wire.ErrorOf(err).Code, Message: "cannot change the machine's list " +
-		"of cities; the supervisor's log has details"}
+	return city.Errorf(wire.ErrorOf(err).Code, "cannot change the machine's list of cities; the "+
+		"supervisor's log has details")
 }

@@ -30,8 +30,7 @@ func (p *proxy) now() (city.Control, error) {
 	defer p.s.mu.Unlock()
 	w := p.s.workers[p.path]
 	if w == nil {
-		return nil, &city.Error{Code: city.NotFound, Message: "the city in " + p.path +
-			" is no longer registered"}
+		return nil, city.Errorf(city.NotFound, "the city in %s is no longer registered", p.path)
 	}
 	if w.running != nil && (w.state == city.CityRunning || w.state == city.CityStopping) {
 		return w.running.Control(), nil
@@ -194,6 +193,6 @@ func (p *proxy) RemoveRig(ctx context.Context, name string) (city.Receipt, error
 }
 
 func noConfigError() error {
-	return &city.Error{Code: city.Unavailable, Message: "the city cannot report its " +
-		"configuration; run `gcity config show` in its folder"}
+	return city.Errorf(city.Unavailable, "the city cannot report its configuration; run `gcity "+
+		"config show` in its folder")
 }

@@ -38,7 +38,7 @@ func patchCity(ctx context.Context, r *Request) (any, error) {
 	}
 	switch {
 	case in.Suspended == nil:
-		return nil, newError(city.Invalid,
+		return nil, city.Errorf(city.Invalid,
 			`nothing to change: send {"suspended": true} or {"suspended": false}`)
 	case *in.Suspended:
 		return r.Do(ctx, city.Suspend{})

@@ -33,7 +33,7 @@ func (r *Request) catalogue() (city.Catalogued, error) {
 	if c, ok := r.City.(city.Catalogued); ok {
 		return c, nil
 	}
-	return nil, newError(city.Unavailable, "this city does not show its files over the API; "+
+	return nil, city.Errorf(city.Unavailable, "this city does not show its files over the API; "+
 		"run `gcity config check` or `gcity formula list` in its folder")
 }
 
@@ -60,8 +60,8 @@ type explanation struct {
 func explainConfig(ctx context.Context, r *Request) (any, error) {
 	c, ok := r.City.(city.Configured)
 	if !ok {
-		return nil, newError(city.Unavailable,
-			"this city does not show its configuration over the API; run `gcity config show`")
+		return nil, city.Errorf(city.Unavailable, "this city does not show its configuration "+
+			"over the API; run `gcity config show`")
 	}
 	var agents, rigs []string
 	for i := range r.Snapshot.Agents {

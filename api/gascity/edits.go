@@ -42,7 +42,8 @@ func editOperations() []Operation {
 			Method: o.method, Path: o.path, Response: city.Receipt{},
 			Summary: "Not implemented (501): " + o.instead,
 		}, func(context.Context, *Request) (any, error) {
-			return nil, newError(city.Unsupported, "the API does not support this: %s", o.instead)
+			return nil, city.Errorf(city.Unsupported, "the API does not support this: %s",
+				o.instead)
 		}, !strings.HasPrefix(o.path, "/v0/provider")})
 	}
 	return ops
@@ -56,15 +57,15 @@ func (r *Request) suspended(place string) (bool, error) {
 	}
 	if len(fields) > 0 {
 		names := slices.Sorted(maps.Keys(fields))
-		return false, newError(city.Unsupported, "the API can change only the `suspended` field, "+
-			"not %.60q: edit %s in city.toml", names[0], place)
+		return false, city.Errorf(city.Unsupported, "the API can change only the `suspended` "+
+			"field, not %.60q: edit %s in city.toml", names[0], place)
 	}
 	var in cityChange
 	if err := r.decode(&in); err != nil {
 		return false, err
 	}
 	if in.Suspended == nil {
-		return false, newError(city.Invalid,
+		return false, city.Errorf(city.Invalid,
 			`nothing to change: send {"suspended": true} or {"suspended": false}`)
 	}
 	return *in.Suspended, nil
@@ -94,13 +95,14 @@ func patchRig(ctx context.Context, r *Request) (any, error) {
 
 func (r *Request) rigEditor(ctx context.Context) (city.RigEditor, error) {
 	if city.PeerOf(ctx).Tenant {
-		return nil, newError(city.Forbidden, "a tenant cannot add or remove rigs: a folder could "+
-			"belong to another tenant; the owner of the machine can, with `gcity rig add DIR`")
+		return nil, city.Errorf(city.Forbidden, "a tenant cannot add or remove rigs: a folder "+
+			"could belong to another tenant; the owner of the machine can, with `gcity rig add "+
+			"DIR`")
 	}
 	if c, ok := r.City.(city.RigEditor); ok {
 		return c, nil
 	}
-	return nil, newError(city.Unsupported, "the API cannot add or remove rigs in this city: "+
+	return nil, city.Errorf(city.Unsupported, "the API cannot add or remove rigs in this city: "+
 		"run `gcity rig add DIR` or `gcity rig remove NAME`")
 }
 

@@ -5,7 +5,6 @@ package gascity
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -110,13 +109,9 @@ func (r *Request) decode(into any) error { return city.DecodeBody(r.Body, into) 
 
 func (r *Request) checkNoBody() error {
 	if b := string(r.Body); b != "" && b != "{}" && b != "null" {
-		return newError(city.Invalid, "this request does not take a body")
+		return city.Errorf(city.Invalid, "this request does not take a body")
 	}
 	return nil
-}
-
-func newError(code city.Code, format string, args ...any) error {
-	return &city.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
 func isCode(err error, code city.Code) bool {
@@ -129,12 +124,11 @@ func Unsupported(noun string) error {
 	const model = "belong to Gas City's session model of April 2026"
 	switch noun {
 	case "sessions", "session":
-		return newError(city.NotFound,
-			"gcity has no /v0/%s: sessions %s. In gcity, each session belongs to an agent; "+
-				"GET /v0/agents lists the agents, and GET /v0/agent/NAME/output/stream "+
-				"follows an agent's output", noun, model)
+		return city.Errorf(city.NotFound, "gcity has no /v0/%s: sessions %s. In gcity, each "+
+			"session belongs to an agent; GET /v0/agents lists the agents, and GET "+
+			"/v0/agent/NAME/output/stream follows an agent's output", noun, model)
 	case "services", "service":
-		return newError(city.NotFound, "gcity has no /v0/%s: services %s; declare an agent "+
+		return city.Errorf(city.NotFound, "gcity has no /v0/%s: services %s; declare an agent "+
 			"with a start_command instead", noun, model)
 	}
 	return nil

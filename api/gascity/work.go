@@ -102,7 +102,7 @@ func reopen(ctx context.Context, r *Request) (any, error) {
 		return nil, err
 	}
 	if b.Status != beads.StatusClosed {
-		return nil, newError(city.Conflict, "%s is not closed: its status is %s", b.ID, b.Status)
+		return nil, city.Errorf(city.Conflict, "%s is not closed: its status is %s", b.ID, b.Status)
 	}
 	open := beads.StatusOpen
 	return r.Do(ctx, city.UpdateBead{ID: b.ID, Patch: beads.Patch{Status: &open, IfRev: &b.Rev}})
@@ -118,7 +118,7 @@ func assign(ctx context.Context, r *Request) (any, error) {
 		return nil, err
 	}
 	if in.Assignee == nil {
-		return nil, newError(city.Invalid,
+		return nil, city.Errorf(city.Invalid,
 			`assign requires {"assignee": "NAME"}; "" unassigns the work`)
 	}
 	return r.Do(ctx, city.UpdateBead{ID: r.Target, Patch: beads.Patch{Assignee: in.Assignee}})
@@ -175,11 +175,11 @@ func TakeRig(b []byte, queried string) (rig, rest []byte, err error) {
 	}
 	var named string
 	if err := json.Unmarshal(fields["rig"], &named); err != nil {
-		return nil, nil, newError(city.Invalid, "rig must be a string: the name of a rig")
+		return nil, nil, city.Errorf(city.Invalid, "rig must be a string: the name of a rig")
 	}
 	if queried != "" && named != queried {
-		return nil, nil, newError(city.Invalid,
-			"the request names two rigs: %.60q in the body, %.60q in the query", named, queried)
+		return nil, nil, city.Errorf(city.Invalid, "the request names two rigs: %.60q in the "+
+			"body, %.60q in the query", named, queried)
 	}
 	rig = fields["rig"]
 	delete(fields, "rig")

@@ -35,14 +35,14 @@ func ErrorOf(err error) *city.Error {
 		return &city.Error{Code: e.Code, Message: err.Error(), Details: e.Details}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return &city.Error{Code: city.Unavailable, Message: "the request timed out: try again"}
+		return city.Errorf(city.Unavailable, "the request timed out: try again")
 	}
-	return &city.Error{Code: city.Unavailable, Message: err.Error()}
+	return city.Errorf(city.Unavailable, "%v", err)
 }
 
 // Invalid returns an error with the code Invalid.
 func Invalid(format string, args ...any) error {
-	return &city.Error{Code: city.Invalid, Message: fmt.Sprintf(format, args...)}
+	return city.Errorf(city.Invalid, format, args...)
 }
 
 // Agent is an agent in responses.

@@ -256,8 +256,8 @@ func check(ctx context.Context, e *env.Env, name string) error {
 		case err != nil:
 			return err
 		case f.Automation.State == city.AutomationBroken:
-			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("%s is broken: %s", f.Automation.Name, f.Automation.Reason)}
+			return city.Errorf(city.Conflict, "%s is broken: %s", f.Automation.Name,
+				f.Automation.Reason)
 		}
 		items = []city.Automation{*f.Automation}
 	}

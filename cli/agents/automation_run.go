@@ -47,9 +47,8 @@ retried (retry in its file), --wait reports the failure and waits for the last a
 			return exit.NotRunning("cannot run %s: no controller is running for %s; %s",
 				n.item.Name, n.l.Dir, describe.HowToStart)
 		case n.item.State == city.AutomationBroken:
-			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("cannot run %s, because its file is broken: %s", n.item.Name,
-					n.item.Reason)}
+			return city.Errorf(city.Conflict, "cannot run %s, because its file is broken: %s",
+				n.item.Name, n.item.Reason)
 		case most <= 0:
 			return exit.Usage("--timeout must be greater than 0")
 		case timed() && !wait:

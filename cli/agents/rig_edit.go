@@ -192,9 +192,8 @@ func hasAgents(rig string, declared, fromTopology []string) error {
 	if len(declared) == 0 {
 		how = "they come from a topology; to stop them and remove the rig, run"
 	}
-	return &city.Error{Code: city.Conflict,
-		Message: fmt.Sprintf("rig %s has %s: %s; %s: gcity rig remove %s --yes",
-			rig, describe.Count(len(all), "agent"), strings.Join(all, ", "), how, rig)}
+	return city.Errorf(city.Conflict, "rig %s has %s: %s; %s: gcity rig remove %s --yes", rig,
+		describe.Count(len(all), "agent"), strings.Join(all, ", "), how, rig)
 }
 
 // checkInProgress only warns if the store cannot be read, so that the rig can be removed.
@@ -226,11 +225,9 @@ func checkInProgress(ctx context.Context, e *env.Env, c *config.City, rig string
 	if len(said) == 0 {
 		return nil
 	}
-	return &city.Error{Code: city.Conflict,
-		Message: fmt.Sprintf("work is in progress in rig %s: %s; wait until it is done, or "+
-			"reopen it with `gcity bead update %s --status open --assignee \"\"`; --force "+
-			"removes the rig and does not change the work", rig, strings.Join(said, ", "),
-			begun[0].ID)}
+	return city.Errorf(city.Conflict, "work is in progress in rig %s: %s; wait until it is done, "+
+		"or reopen it with `gcity bead update %s --status open --assignee \"\"`; --force removes "+
+		"the rig and does not change the work", rig, strings.Join(said, ", "), begun[0].ID)
 }
 
 // notHeld returns an error while a change is held, because confirming an edit would confirm that change too.
@@ -247,10 +244,9 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 	if err != nil || s.Config.Held == nil {
 		return err
 	}
-	return &city.Error{Code: city.Conflict,
-		Message: "an earlier change to city.toml is held, so nothing was written: " +
-			output.RemovalText(s.Config.Held.Removes, s.Config.Held.Running) +
-			"; run `gcity reload --confirm` to apply it, or undo it first"}
+	return city.Errorf(city.Conflict, "an earlier change to city.toml is held, so nothing was "+
+		"written: %s; run `gcity reload --confirm` to apply it, or undo it first",
+		output.RemovalText(s.Config.Held.Removes, s.Config.Held.Running))
 }
 
 // rigEdited makes the controller reload. It confirms a held configuration only with the allowed revision.

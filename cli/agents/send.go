@@ -46,9 +46,8 @@ records that. To read the text from standard input, use - as the text.`,
 		g := f.Agent
 		if !g.Running && l.Live && slices.Contains([]city.State{city.Suspended, city.Exited,
 			city.Failed, city.Quarantined}, g.State) {
-			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("agent %q has no session: it is %s (%s)", g.Name,
-					g.State.Is(), g.Reason)}
+			return city.Errorf(city.Conflict, "agent %q has no session: it is %s (%s)", g.Name,
+				g.State.Is(), g.Reason)
 		}
 		return nudge(ctx, e, l, city.Nudge{Agent: g.Name, Text: text, Now: now}, wait)
 	}, suggest.Agent)
@@ -101,29 +100,25 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 		}
 		g, ok := s.Agent(agent)
 		if !ok {
-			return city.Receipt{}, &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("agent %q no longer exists, so the nudge was dropped; see "+
-					"`gcity events`", agent)}
+			return city.Receipt{}, city.Errorf(city.Conflict, "agent %q no longer exists, so the "+
+				"nudge was dropped; see `gcity events`", agent)
 		}
 		i := slices.IndexFunc(g.Sends, func(d city.Send) bool { return d.ID == id })
 		switch {
 		case i < 0:
-			return city.Receipt{}, &city.Error{Code: city.Unavailable,
-				Message: fmt.Sprintf("the controller no longer has nudge %d for agent %q; see "+
-					"`gcity events`", id, agent)}
+			return city.Receipt{}, city.Errorf(city.Unavailable, "the controller no longer has "+
+				"nudge %d for agent %q; see `gcity events`", id, agent)
 		case g.Sends[i].Stage == city.GivenUp:
-			return city.Receipt{}, &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("the nudge for agent %q was dropped: %s", agent,
-					g.Sends[i].Why)}
+			return city.Receipt{}, city.Errorf(city.Conflict, "the nudge for agent %q was "+
+				"dropped: %s", agent, g.Sends[i].Why)
 		case g.Sends[i].Stage.Over():
 			return city.Receipt{Message: "agent " + agent + " accepted the nudge",
 					Send: &g.Sends[i]},
 				nil
 		}
 	}
-	return city.Receipt{}, &city.Error{Code: city.Unavailable,
-		Message: fmt.Sprintf("the nudge for agent %q is not typed yet; `gcity agent show %s` "+
-			"shows its state", agent, agent)}
+	return city.Receipt{}, city.Errorf(city.Unavailable, "the nudge for agent %q is not typed "+
+		"yet; `gcity agent show %s` shows its state", agent, agent)
 }
 
 func agentUnsend(e *env.Env) *cobra.Command {

@@ -92,8 +92,8 @@ func match(s *city.Snapshot, name string, kinds []suggest.Kind) (Found, error) {
 	case 0:
 		return Found{}, Unknown(s, name, kinds)
 	}
-	return Found{}, &city.Error{Code: city.Invalid,
-		Message: fmt.Sprintf("%q is ambiguous; use one of %s", name, strings.Join(same, ", "))}
+	return Found{}, city.Errorf(city.Invalid, "%q is ambiguous; use one of %s", name,
+		strings.Join(same, ", "))
 }
 
 const (
@@ -274,8 +274,8 @@ func WantOf(wants []agent.Want, name string) (*agent.Want, error) {
 		}
 		return nil, Unknown(s, name, []suggest.Kind{suggest.Agent})
 	}
-	return nil, &city.Error{Code: city.Invalid,
-		Message: fmt.Sprintf("%q is ambiguous; use one of %s", name, strings.Join(same, ", "))}
+	return nil, city.Errorf(city.Invalid, "%q is ambiguous; use one of %s", name,
+		strings.Join(same, ", "))
 }
 
 // UnknownRig returns the error for an unknown rig.

@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"iter"
 	"os"
@@ -61,8 +60,8 @@ func (l registrarList) Unregister(ctx context.Context, name string) (city.Receip
 	r, err := l.Registrar.Unregister(ctx, name)
 	if exit.HasCode(err, city.NotFound) {
 		if dir, none := l.folderOf(ctx, name); none == nil {
-			err = &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s is not registered; to "+
-				"stop it, run `gcity stop --city %s`", name, shell.Quote(dir))}
+			err = city.Errorf(city.Conflict, "%s is not registered; to stop it, run `gcity stop "+
+				"--city %s`", name, shell.Quote(dir))
 		}
 	}
 	return r, err

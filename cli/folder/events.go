@@ -67,7 +67,7 @@ func AppendEvent(dir string, e events.Event) (uint64, error) {
 // AppendEventIn is like AppendEvent. room says whether the event may use the space reserved for a full disk.
 func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error) {
 	if err := e.Check(); err != nil {
-		return 0, &city.Error{Code: city.Invalid, Message: err.Error()}
+		return 0, city.Errorf(city.Invalid, "%v", err)
 	}
 	if err := disk.MakePrivate(StateDir(dir)); err != nil {
 		return 0, err

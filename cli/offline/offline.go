@@ -267,9 +267,8 @@ func (b *City) withoutSession(agent, what string) error {
 
 // Cannot returns the error for an operation that the session provider does not support.
 func Cannot(what, agent string) error {
-	return &city.Error{Code: city.Unavailable,
-		Message: fmt.Sprintf("cannot %s agent %q: its session provider does not support that", what,
-			agent)}
+	return city.Errorf(city.Unavailable, "cannot %s agent %q: its session provider does not "+
+		"support that", what, agent)
 }
 
 // AsProblem converts a provider's error to a city.Error with a code.
@@ -285,5 +284,5 @@ func AsProblem(err error) error {
 	case errors.Is(err, session.ErrRejected):
 		code = city.Invalid
 	}
-	return &city.Error{Code: code, Message: err.Error()}
+	return city.Errorf(code, "%v", err)
 }

@@ -73,9 +73,8 @@ func convoyAdd(e *env.Env) *cobra.Command {
 			}
 			defer closeOther()
 			if b.Status == beads.StatusClosed {
-				return &city.Error{Code: city.Conflict,
-					Message: fmt.Sprintf("convoy %s is already closed: create a new one, or "+
-						"reopen it with `gcity bead update %s --status open`", b.ID, b.ID)}
+				return city.Errorf(city.Conflict, "convoy %s is already closed: create a new "+
+					"one, or reopen it with `gcity bead update %s --status open`", b.ID, b.ID)
 			}
 			if err := joinable(ctx, e, at, b.ID, args[1:]); err != nil {
 				return err
@@ -89,9 +88,8 @@ func convoy(ctx context.Context, e *env.Env, d *depot.Store, id string) (beads.B
 	b, at, closeOther, err := depot.Find(ctx, e, d, id)
 	if err == nil && b.Type != city.ConvoyType {
 		closeOther()
-		err = &city.Error{Code: city.Invalid,
-			Message: fmt.Sprintf("%s is not a convoy, but a %s; `gcity convoy list` lists "+
-				"the convoys", id, b.Type)}
+		err = city.Errorf(city.Invalid, "%s is not a convoy, but a %s; `gcity convoy list` lists "+
+			"the convoys", id, b.Type)
 	}
 	return b, at, closeOther, err
 }
@@ -112,10 +110,9 @@ func joinable(ctx context.Context, e *env.Env, d *depot.Store, convoy string, id
 		case b.ID == convoy || b.Type == city.ConvoyType:
 			return exit.Usage("%s", describe.ConvoyItself(id))
 		case b.ParentID != "" && b.ParentID != convoy:
-			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("%s is already a step of %s: add the parent instead, or "+
-					"remove the step from it with `gcity bead update %s --parent ''`",
-					id, b.ParentID, id)}
+			return city.Errorf(city.Conflict, "%s is already a step of %s: add the parent "+
+				"instead, or remove the step from it with `gcity bead update %s --parent ''`", id,
+				b.ParentID, id)
 		}
 	}
 	return nil
@@ -276,9 +273,8 @@ func convoyClose(e *env.Env) *cobra.Command {
 			}
 			if p := city.ProgressOf(all); p.Closed < p.Total && !force &&
 				b.Status != beads.StatusClosed {
-				return &city.Error{Code: city.Conflict,
-					Message: fmt.Sprintf("convoy %s is not finished (%s); --force closes it anyway",
-						b.ID, p)}
+				return city.Errorf(city.Conflict, "convoy %s is not finished (%s); --force "+
+					"closes it anyway", b.ID, p)
 			}
 			return patchBead(ctx, e, at, b.ID, beads.Closing())
 		})

@@ -167,7 +167,7 @@ func withTargetError(ctx context.Context, l *env.Link, target string, wrong erro
 	if err == nil {
 		return wrong
 	}
-	return &city.Error{Code: city.NotFound, Message: err.Error() + "; and " + wrong.Error()}
+	return city.Errorf(city.NotFound, "%v; and %v", err, wrong)
 }
 
 func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
