@@ -203,17 +203,17 @@ func (s *server) methods(k wire.Kind) methods {
 	case wire.KindEvents:
 		return methods{get: s.events, post: s.emit}
 	case wire.KindBeads:
-		return methods{get: work.beads, post: work.createBead}
+		return methods{get: s.answer(work.beads), post: work.createBead}
 	case wire.KindBead:
-		return methods{get: work.bead, patch: work.patchBead}
+		return methods{get: s.answer(work.bead), patch: work.patchBead}
 	case wire.KindCloseBead:
 		return methods{post: work.closeBead}
 	case wire.KindUpdateBead:
 		return methods{post: work.patchBead}
 	case wire.KindMail:
-		return methods{get: mail.mail, post: mail.sendMail}
+		return methods{get: s.answer(mail.mail), post: mail.sendMail}
 	case wire.KindMessage:
-		return methods{get: mail.message}
+		return methods{get: s.answer(mail.message)}
 	case wire.KindMarkRead, wire.KindArchive:
 		return methods{post: mail.markMail}
 	case wire.KindReply:
@@ -236,24 +236,41 @@ func (s *server) methods(k wire.Kind) methods {
 }
 
 func (s *server) reader(k wire.Kind) handler {
-	list := listHandlers{s}
 	switch k {
-	case wire.KindHealth:
-		return s.health
-	case wire.KindCities:
-		return s.cities
 	case wire.KindMetrics:
 		return s.metrics
 	case wire.KindOpenAPI:
 		return s.openAPI
-	case wire.KindStatus:
-		return s.status
-	case wire.KindSnapshot:
-		return s.snapshot
-	case wire.KindConfig, wire.KindConfigExplain:
-		return s.config
 	case wire.KindSnapshotStream:
 		return s.snapshots
+	case wire.KindOutputStream:
+		return s.streamOutput
+	case wire.KindWatchStream:
+		return s.watch
+	case wire.KindEventStream:
+		return s.eventStream
+	case wire.KindRunStream:
+		return listHandlers{s}.runOutput
+	}
+	if get := s.view(k); get != nil {
+		return s.answer(get)
+	}
+	return nil
+}
+
+func (s *server) view(k wire.Kind) func(*query) (any, error) {
+	list := listHandlers{s}
+	switch k {
+	case wire.KindHealth:
+		return health
+	case wire.KindCities:
+		return cities
+	case wire.KindStatus:
+		return status
+	case wire.KindSnapshot:
+		return snapshot
+	case wire.KindConfig, wire.KindConfigExplain:
+		return s.config
 	case wire.KindAgents:
 		return list.agents
 	case wire.KindAgent:
@@ -261,35 +278,27 @@ func (s *server) reader(k wire.Kind) handler {
 	case wire.KindQuarantine:
 		return list.quarantine
 	case wire.KindPools:
-		return list.pools
+		return pools
 	case wire.KindPool:
-		return list.pool
+		return one((*city.Snapshot).Pool)
 	case wire.KindRigs:
-		return list.rigs
+		return rigs
 	case wire.KindRig:
-		return list.rig
+		return one((*city.Snapshot).Rig)
 	case wire.KindAutomations:
-		return list.automations
+		return automations
 	case wire.KindAutomation:
-		return list.automation
+		return one((*city.Snapshot).Automation)
 	case wire.KindHistory:
 		return list.history
 	case wire.KindWatchdogs:
-		return list.watchdogs
+		return watchdogs
 	case wire.KindWatchdog:
-		return list.watchdog
+		return one((*city.Snapshot).Watchdog)
 	case wire.KindInspect:
 		return list.inspect
 	case wire.KindOutput, wire.KindPeek:
 		return s.output
-	case wire.KindOutputStream:
-		return outputStream(s)
-	case wire.KindWatchStream:
-		return s.watch
-	case wire.KindEventStream:
-		return s.eventStream
-	case wire.KindRunStream:
-		return list.runOutput
 	}
 	return nil
 }

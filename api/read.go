@@ -73,41 +73,20 @@ func (s *server) requestedSnapshot(r *http.Request) (*city.Snapshot, error) {
 	return s.city.Snapshot(r.Context())
 }
 
-func (s *server) snapshot(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := s.requestedSnapshot(r)
+func (s *server) output(q *query) (any, error) {
+	lines, err := number(q.Request, "lines", wire.MaxLines)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if snap, err = viewed(r, snap); err != nil {
-		return err
+	text, err := s.city.Output(q.Context(), q.Target, int(lines))
+	if q.Kind == wire.KindPeek {
+		return gascity.Peek{Output: text}, err
 	}
-	s.ok(w, snap, snap)
-	return nil
-}
-
-func (s *server) output(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	lines, err := number(r, "lines", wire.MaxLines)
-	if err != nil {
-		return err
-	}
-	snap, err := s.city.Snapshot(r.Context())
-	if err != nil {
-		return err
-	}
-	text, err := s.city.Output(r.Context(), rt.Target, int(lines))
-	if err != nil {
-		return err
-	}
-	if rt.Kind == wire.KindPeek {
-		s.ok(w, snap, gascity.Peek{Output: text})
-		return nil
-	}
-	s.ok(w, snap, gascity.OutputOf(rt.Target, text))
-	return nil
+	return gascity.OutputOf(q.Target, text), err
 }
 
 func (s *server) events(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	q, err := query(r)
+	q, err := eventQuery(r)
 	if err != nil {
 		return err
 	}
@@ -152,8 +131,8 @@ func (s *server) await(ctx context.Context, index uint64) error {
 	return nil
 }
 
-// query treats "cursor" like "after_seq", but the oldest events come first.
-func query(r *http.Request) (events.Query, error) {
+// eventQuery treats "cursor" like "after_seq", but the oldest events come first.
+func eventQuery(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q, err := selection(r)
 	if err != nil {

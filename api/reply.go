@@ -42,18 +42,26 @@ func pageBy[T any](r *http.Request, items []T, name func(*T) string,
 	return all, nil
 }
 
-type listing[T any] struct {
-	snap  *city.Snapshot
-	items []T
-	name  func(*T) string
+// query is a request for data, with a snapshot that is at least as new as the request requires.
+type query struct {
+	*http.Request
+	wire.Route
+	snap *city.Snapshot
 }
 
-func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, l listing[T]) error {
-	p, err := page(r, l.items, l.name)
-	if err == nil {
-		s.ok(w, l.snap, p)
+// answer returns the handler that responds with the result of get.
+func (s *server) answer(get func(*query) (any, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+		snap, err := s.requestedSnapshot(r)
+		if err != nil {
+			return err
+		}
+		v, err := get(&query{r, rt, snap})
+		if err == nil {
+			s.ok(w, snap, v)
+		}
+		return err
 	}
-	return err
 }
 
 type responder struct{ o Options }

@@ -288,13 +288,7 @@ func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok
 	return seq, ok
 }
 
-func outputStream(s *server) handler {
-	return func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-		return streamOutput(s, w, r, rt)
-	}
-}
-
-func streamOutput(s *server, w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (s *server) streamOutput(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	lines, err := number(r, "lines", wire.MaxLines)
 	if err != nil {
 		return err
