@@ -14,16 +14,11 @@ func cityOperations() []Operation {
 		{openapi.Operation{
 			Method: "PATCH", Path: "/v0/city", Body: cityChange{}, Response: city.Receipt{},
 			Summary: "Suspend or resume the city",
-		}, patchCity, false},
-		{openapi.Operation{
-			Method: "POST", Path: "/v0/rig/{rig}/restart", Response: rigRestart{},
-			Summary: "Restart a rig's agents, except suspended and draining ones",
-		}, restartRig, false},
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/orders", Query: "index wait limit cursor",
-			Response: orderList{},
-			Summary:  "The automations in the format of Gas City's orders",
-		}, orders, false},
+		}, patchCity},
+		{openapi.Post("/v0/rig/{rig}/restart", "Restart a rig's agents, except suspended and "+
+			"draining ones", nil, rigRestart{}), restartRig},
+		{openapi.Get("/v0/orders", "The automations in the format of Gas City's orders", "index "+
+			"wait limit cursor", orderList{}), orders},
 	}
 }
 
@@ -32,18 +27,23 @@ type cityChange struct {
 }
 
 func patchCity(ctx context.Context, r *Request) (any, error) {
+	return r.change(ctx, city.Suspend{}, city.Resume{})
+}
+
+// change executes one of the two commands, depending on the field suspended in the body.
+func (r *Request) change(ctx context.Context, suspend, resume city.Command) (any, error) {
 	var in cityChange
-	if err := r.decode(&in); err != nil {
-		return nil, err
-	}
+	err := r.decode(&in)
 	switch {
+	case err != nil:
+		return nil, err
 	case in.Suspended == nil:
 		return nil, city.Errorf(city.Invalid,
 			`nothing to change: send {"suspended": true} or {"suspended": false}`)
 	case *in.Suspended:
-		return r.Do(ctx, city.Suspend{})
+		return r.Do(ctx, suspend)
 	}
-	return r.Do(ctx, city.Resume{})
+	return r.Do(ctx, resume)
 }
 
 type rigRestart struct {

@@ -11,21 +11,12 @@ import (
 
 func configurationOperations() []Operation {
 	return []Operation{
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/config/validate", Query: "index wait",
-			Response: city.Validation{},
-			Summary:  "Check the configuration on disk; this changes nothing",
-		}, validateConfig, false},
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/config/explain", Query: "index wait",
-			Response: explanations{},
-			Summary:  "The effective values of all agents, pools and rigs, and their sources",
-		}, explainConfig, false},
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/formulas", Query: "index wait limit cursor rig",
-			Response: city.Formula{}, List: true,
-			Summary: "The formulas of the city or a rig, and the errors in invalid formulas",
-		}, formulas, false},
+		{openapi.Get("/v0/config/validate", "Check the configuration on disk; this changes nothing",
+			"index wait", city.Validation{}), validateConfig},
+		{openapi.Get("/v0/config/explain", "The effective values of all agents, pools and rigs, "+
+			"and their sources", "index wait", explanations{}), explainConfig},
+		{openapi.List("/v0/formulas", "The formulas of the city or a rig, and the errors in "+
+			"invalid formulas", "index wait limit cursor rig", city.Formula{}), formulas},
 	}
 }
 

@@ -13,26 +13,15 @@ import (
 
 func convoyOperations() []Operation {
 	return []Operation{
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/convoys", Query: Filter, Response: beads.Bead{}, List: true,
-			Summary: "The convoys, newest first",
-		}, convoys, false},
-		{openapi.Operation{
-			Method: "POST", Path: "/v0/convoys", Body: newConvoy{}, Response: CreatedBead{},
-			Summary: "Create a convoy of beads",
-		}, createConvoy, false},
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/convoy/{bead}", Query: "index wait", Response: convoy{},
-			Summary: "A convoy, its beads, and how many of them are closed",
-		}, showConvoy, false},
-		{openapi.Operation{
-			Method: "POST", Path: "/v0/convoy/{bead}/add", Body: convoyItems{}, Response: convoy{},
-			Summary: "Add beads to a convoy",
-		}, addToConvoy, false},
-		{openapi.Operation{
-			Method: "POST", Path: "/v0/convoy/{bead}/close", Response: city.Receipt{},
-			Summary: "Close a convoy; its beads stay as they are",
-		}, closeConvoy, false},
+		{openapi.List("/v0/convoys", "The convoys, newest first", Filter, beads.Bead{}), convoys},
+		{openapi.Post("/v0/convoys", "Create a convoy of beads", newConvoy{},
+			CreatedBead{}), createConvoy},
+		{openapi.Get("/v0/convoy/{bead}", "A convoy, its beads, and how many of them are closed",
+			"index wait", convoy{}), showConvoy},
+		{openapi.Post("/v0/convoy/{bead}/add", "Add beads to a convoy", convoyItems{},
+			convoy{}), addToConvoy},
+		{openapi.Post("/v0/convoy/{bead}/close", "Close a convoy; its beads stay as they are", nil,
+			city.Receipt{}), closeConvoy},
 	}
 }
 

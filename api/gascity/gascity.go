@@ -36,21 +36,20 @@ type Request struct {
 type Operation struct {
 	openapi.Operation
 	Handle func(context.Context, *Request) (any, error)
-	shared bool
 }
 
 // Operations returns all operations of this package.
-func Operations() []Operation {
+func Operations() []Operation { return append(ownOperations(), editOperations()...) }
+
+// ownOperations returns the operations with paths that only this package serves.
+func ownOperations() []Operation {
 	return slices.Concat(workOperations(), convoyOperations(), mailOperations(), cityOperations(),
-		configurationOperations(), editOperations())
+		configurationOperations(), providerOperations())
 }
 
 // Match finds the pattern for a path after "/v0". name is in escaped form.
 func Match(parts []string) (pattern, kind, name string, ok bool) {
-	for _, o := range Operations() {
-		if o.shared {
-			continue
-		}
+	for _, o := range ownOperations() {
 		want := strings.Split(strings.TrimPrefix(o.Path, "/v0/"), "/")
 		if kind, name, ok := matchParts(want, parts); ok {
 			return o.Path, kind, name, true

@@ -16,25 +16,13 @@ const Filter = "index wait limit cursor rig" +
 
 func workOperations() []Operation {
 	return []Operation{
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/beads/ready", Query: Filter, Response: beads.Bead{},
-			List:    true,
-			Summary: "Ready work: open, with all needs met",
-		}, ready, false},
-		{openapi.Operation{
-			Method: "POST", Path: "/v0/bead/{bead}/reopen", Response: city.Receipt{},
-			Summary: "Reopen closed work",
-		}, reopen, false},
-		{openapi.Operation{
-			Method: "POST", Path: "/v0/bead/{bead}/assign", Body: assignment{},
-			Response: city.Receipt{},
-			Summary:  "Assign work to an agent",
-		}, assign, false},
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/bead/{bead}/deps", Query: "index wait",
-			Response: dependencies{},
-			Summary:  "The children and needs of a bead",
-		}, deps, false},
+		{openapi.List("/v0/beads/ready", "Ready work: open, with all needs met", Filter,
+			beads.Bead{}), ready},
+		{openapi.Post("/v0/bead/{bead}/reopen", "Reopen closed work", nil, city.Receipt{}), reopen},
+		{openapi.Post("/v0/bead/{bead}/assign", "Assign work to an agent", assignment{},
+			city.Receipt{}), assign},
+		{openapi.Get("/v0/bead/{bead}/deps", "The children and needs of a bead", "index wait",
+			dependencies{}), deps},
 	}
 }
 
