@@ -27,7 +27,6 @@ func startCommand(e *env.Env) *cobra.Command {
 	var stay, standalone, yes bool
 	c := &cobra.Command{
 		Use: "start", Short: "Start the city with this machine's supervisor",
-		Args: env.Exactly(0),
 		Long: `start registers the city with the supervisor, which keeps its agents running. It
 starts a supervisor in the background if needed. If the city is not registered and
 has its own service, start starts that service instead. It prints what it started
@@ -103,7 +102,6 @@ func settle(ctx context.Context, e *env.Env) error {
 func stopCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "Stop the city and its agents, however it was started",
-		Args: env.Exactly(0),
 		Long: `stop stops the agents and then the controller. If no controller is running, it
 stops the sessions that are still alive. If a supervisor is running, stop unregisters
 the city, so that the supervisor does not start it again; "gcity start" registers and
@@ -215,7 +213,6 @@ func stopOrphans(ctx context.Context, e *env.Env, dir string) (string, error) {
 func restartCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "restart", Short: "Stop the city and start it again in the same way",
-		Args: env.Exactly(0),
 		Long: `restart stops the city and starts it in the way it was running: with the supervisor,
 with its own service, or in the background. If the city was not running, restart
 starts its agents once, as gcity start --standalone does.`,
@@ -285,7 +282,7 @@ again unless their own setting, or that of their pool or rig, suspends them.`
 func reloadCommand(e *env.Env) *cobra.Command {
 	var confirm bool
 	c := &cobra.Command{
-		Use: "reload", Short: "Reload the configuration now", Args: env.Exactly(0),
+		Use: "reload", Short: "Reload the configuration now",
 		Long: `reload reads the configuration at once. A configuration that would remove more
 than half of the running agents is held: reload prints what it would change, the
 previous configuration stays in force, and the exit code is 4. --confirm applies

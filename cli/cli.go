@@ -171,6 +171,7 @@ func tree(e *env.Env, args []string) *cobra.Command {
 	}
 	for _, b := range all {
 		c := b.build(e)
+		checkArgs(c)
 		c.GroupID = b.group
 		root.AddCommand(c)
 	}
@@ -178,4 +179,13 @@ func tree(e *env.Env, args []string) *cobra.Command {
 	root.SetHelpCommandGroupID("misc")
 	setHelp(e, root)
 	return root
+}
+
+func checkArgs(c *cobra.Command) {
+	if c.Args == nil && !c.HasSubCommands() {
+		c.Args = env.ArgsInUse
+	}
+	for _, below := range c.Commands() {
+		checkArgs(below)
+	}
 }

@@ -22,7 +22,6 @@ func configCommand(e *env.Env) *cobra.Command {
 	var provenance, validate, secrets bool
 	show := &cobra.Command{
 		Use: "show", Short: "Show the configuration with defaults filled in and secrets hidden",
-		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := env.MayReveal(e, secrets); err != nil {
 				return err
@@ -59,7 +58,7 @@ func configCommand(e *env.Env) *cobra.Command {
 	}
 	explain := &cobra.Command{
 		Use: "explain [NAME]", Short: "Show where each value of an agent, pool or rig comes " +
-			"from: file, line, or default", Args: env.Between(0, 1),
+			"from: file, line, or default",
 		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool, suggest.Rig),
 		RunE:              func(_ *cobra.Command, args []string) error { return explain(e, args) },
 	}
@@ -76,7 +75,6 @@ func configCheck(e *env.Env) *cobra.Command {
 	var strict bool
 	c := &cobra.Command{
 		Use: "check", Short: "Check the configuration; exit 78 if it is invalid",
-		Args: env.Exactly(0),
 		Long: `check reads the configuration as a controller would, and prints every error and
 warning with its position. A warning concerns a single agent: something that the
 agent uses is missing or invalid, so the agent runs without it or cannot start. The
@@ -150,7 +148,6 @@ func schemaCommand(e *env.Env) *cobra.Command {
 	var of string
 	c := &cobra.Command{
 		Use: "schema", Short: "Print a JSON Schema for city.toml, for use in editors",
-		Args: env.Exactly(0),
 		Long: `schema prints a JSON Schema (draft 7) for city.toml, for a file that it includes, or
 for a topology.toml. Editors that use taplo for TOML find the schema through a comment
 in the first line of the file:

@@ -29,7 +29,6 @@ func eventsCommand(e *env.Env) *cobra.Command {
 	var f eventFlags
 	c := &cobra.Command{
 		Use: "events", Short: "Show the newest events, or those after a sequence number",
-		Args: env.Exactly(0),
 		Example: "  gcity events --type 'agent.*' --since 1h\n  gcity events --after 1041 " +
 			"--follow --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -127,7 +126,7 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 func eventCommand(e *env.Env) *cobra.Command {
 	var subject, message, payload string
 	emit := &cobra.Command{
-		Use: "emit TYPE", Short: "Append your own event to the log", Args: env.Exactly(1),
+		Use: "emit TYPE", Short: "Append your own event to the log",
 		Example: `  gcity event emit build.done --subject api --payload '{"commit":"3f2a91c"}'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := events.Reserved(args[0]); err != nil {

@@ -30,7 +30,6 @@ func initCommand(e *env.Env) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use: "init [DIR]", Short: "Write an initial city.toml; existing files are not changed",
-		Args: env.Between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) > 0 {

@@ -43,7 +43,6 @@ plan checks every planned start as the controller does: the folder, the program,
 session provider, the environment and the limit on open files. The exit code is 3 if
 any start would fail, and 78 if the city is not trusted and no controller is running.`,
 		Example: "  cp city.toml /tmp/next.toml && vi /tmp/next.toml\n  gcity plan /tmp/next.toml",
-		Args:    env.Between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return plan(cmd.Context(), e, strings.Join(args, ""))
 		},

@@ -22,7 +22,7 @@ import (
 func statusCommand(e *env.Env) *cobra.Command {
 	var watch bool
 	c := &cobra.Command{
-		Use: "status", Short: "Show the state of the city and its agents", Args: env.Exactly(0),
+		Use: "status", Short: "Show the state of the city and its agents",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watch {
 				return watchStatus(cmd.Context(), e)

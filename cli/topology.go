@@ -22,13 +22,12 @@ import (
 func topologyCommand(e *env.Env) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "List the topologies from git repositories, and the state of " +
-			"their copies", Args: env.Exactly(0), Aliases: []string{"ls"},
+			"their copies", Aliases: []string{"ls"},
 		RunE: func(*cobra.Command, []string) error { return topologies(e) },
 	}
 	var update bool
 	fetch := &cobra.Command{
 		Use: "fetch [NAME…]", Short: "Copy topologies from their repositories into .gc/topologies",
-		Args: cobra.ArbitraryArgs,
 		Long: `fetch updates the copies of topologies to the commits in topologies.lock, and adds
 new topologies to that file. Without names it fetches all topologies that
 [topologies.NAME] tables declare. It fetches newer commits only with --update.

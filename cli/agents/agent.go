@@ -40,8 +40,7 @@ func AgentCommand(e *env.Env) *cobra.Command {
 
 func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	kinds := []suggest.Kind{suggest.Agent}
-	c := &cobra.Command{Use: v.Name + " [AGENT]", Short: v.Shell.Short, Long: v.Shell.Long,
-		Args: env.Between(0, 1)}
+	c := &cobra.Command{Use: v.Name + " [AGENT]", Short: v.Shell.Short, Long: v.Shell.Long}
 	if v.Shell.Pools {
 		kinds, c.Use = append(kinds, suggest.Pool), v.Name+" [AGENT|POOL]"
 	}
@@ -93,7 +92,6 @@ func forNamed(e *env.Env, c *cobra.Command,
 func agentList(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List all agents, those that need attention first",
-		Args:    env.Exactly(0),
 		Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, s, err := e.OpenSnapshot(cmd.Context())
@@ -111,8 +109,7 @@ func agentList(e *env.Env) *cobra.Command {
 
 func agentShow(e *env.Env) *cobra.Command {
 	secrets, pid := false, false
-	c := forAgent(e, &cobra.Command{Use: "show [AGENT]", Short: "Show all details of an agent",
-		Args: env.Between(0, 1)},
+	c := forAgent(e, &cobra.Command{Use: "show [AGENT]", Short: "Show all details of an agent"},
 		func(ctx context.Context, l *env.Link, name string, _ []string) error {
 			if err := env.MayReveal(e, secrets); err != nil {
 				return err
@@ -142,8 +139,7 @@ type Turn struct {
 
 func agentPeek(e *env.Env) *cobra.Command {
 	var lines int
-	c := &cobra.Command{Use: "peek [AGENT]", Short: "Show an agent's screen, or its last lines",
-		Args: env.Between(0, 1)}
+	c := &cobra.Command{Use: "peek [AGENT]", Short: "Show an agent's screen, or its last lines"}
 	env.DefaultsToSelf(c)
 	c.ValidArgsFunction = env.Complete(e, suggest.Agent)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -212,7 +208,7 @@ func agentLogs(e *env.Env) *cobra.Command {
 		follow, raw bool
 	)
 	c := forAgent(e, &cobra.Command{Use: "logs [AGENT]",
-		Short: "Print an agent's recent output as lines, or follow it", Args: env.Between(0, 1)},
+		Short: "Print an agent's recent output as lines, or follow it"},
 		func(ctx context.Context, l *env.Link, name string, _ []string) error {
 			switch {
 			case raw && e.OutTTY:

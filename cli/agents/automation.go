@@ -53,7 +53,7 @@ func forAutomation(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, n namedAutomation) error) *cobra.Command {
 	var rig string
 	c.Flags().StringVar(&rig, "rig", "", rigHelp)
-	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Automation)
+	c.ValidArgsFunction = env.Complete(e, suggest.Automation)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		l, f, err := e.OpenNamed(cmd.Context(), automation.Scoped(args[0], rig), suggest.Automation)
 		if err != nil {
@@ -68,7 +68,7 @@ func forAutomation(e *env.Env, c *cobra.Command,
 func automationList(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List all automations, including broken and disabled ones, with the " +
-			"state of their gates", Args: env.Exactly(0),
+			"state of their gates",
 		Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, s, err := e.OpenSnapshot(cmd.Context())
@@ -158,7 +158,6 @@ func automationHistory(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "history NAME", Short: "List the runs of an automation, newest first, even if the " +
 			"automation no longer exists",
-		Args:              env.Exactly(1),
 		ValidArgsFunction: env.Complete(e, suggest.Automation),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return history(cmd.Context(), e, automation.Scoped(args[0], rig), cmp.Or(limit, -1))
@@ -198,7 +197,6 @@ func automationCheck(e *env.Env) *cobra.Command {
 	var rig string
 	c := &cobra.Command{
 		Use: "check [NAME]", Short: "Check whether an automation is due: exit 0 if so, 1 if not",
-		Args: env.Between(0, 1),
 		Long: `check prints whether the automation is due. Without a NAME it checks all automations.
 If a controller is running, check prints the result of the controller's last pass.
 Otherwise it evaluates the gates from the records of earlier runs, and runs the check

@@ -44,7 +44,6 @@ its output is stored, and logs prints that part.`,
 		return err
 	})
 	named := c.RunE
-	c.Args = env.Between(1, 2)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
 			run = args[1]

@@ -24,12 +24,11 @@ import (
 func PoolCommand(e *env.Env) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "List all pools: live and wanted members, and the reason for the size",
-		Args: env.Exactly(0), Aliases: []string{"ls"},
-		RunE: func(cmd *cobra.Command, _ []string) error { return poolList(cmd.Context(), e) },
+		Aliases: []string{"ls"},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return poolList(cmd.Context(), e) },
 	}
 	show := forPool(e, &cobra.Command{
 		Use: "show NAME", Short: "Show all details of a pool, with its members",
-		Args: env.Exactly(1),
 	}, func(_ context.Context, l *env.Link, f env.Found, _ []string) error {
 		if e.JSON {
 			return e.WriteJSON(output.PoolShape{Pool: *f.Pool,
@@ -40,7 +39,7 @@ func PoolCommand(e *env.Env) *cobra.Command {
 	scale := poolScale(e)
 	var rolling bool
 	restart := forPool(e, &cobra.Command{
-		Use: "restart NAME", Short: "Restart all members of a pool", Args: env.Exactly(1),
+		Use: "restart NAME", Short: "Restart all members of a pool",
 		Long: `restart restarts all members that the pool should have, at the same time. With
 --rolling it restarts them one at a time: it restarts the next member when the
 previous one is ready or, without ready_prompt_prefix, has been running for 2s.
@@ -54,7 +53,6 @@ a crash within min_uptime while restart is still busy with other members.`,
 	restart.Flags().BoolVar(&rolling, "rolling", false, "restart one member at a time")
 	check := forPool(e, &cobra.Command{
 		Use: "check NAME", Short: "Run a pool's check now and print its result",
-		Args: env.Exactly(1),
 	}, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		return e.Do(ctx, l, city.CheckPool{Pool: f.Pool.Name})
 	})
@@ -73,7 +71,6 @@ func poolScale(e *env.Env) *cobra.Command {
 	var wait bool
 	c := forPool(e, &cobra.Command{
 		Use: "scale NAME N|auto", Short: "Set a pool's size by hand, or let its check set it again",
-		Args: env.Exactly(2),
 		Long: `scale sets how many members a pool has, within its limits. The number overrides the
 pool's check until "auto" lets the check set the size again. It is stored in
 .gc/overrides.toml, so it also applies after the controller restarts. If no

@@ -22,14 +22,13 @@ import (
 func RigCommand(e *env.Env) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "List all rigs: the project folders that agents work in",
-		Args: env.Exactly(0), Aliases: []string{"ls"},
+		Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return rigs(cmd.Context(), e, "", false)
 		},
 	}
 	status := &cobra.Command{
 		Use: "status [NAME]", Short: "Show one rig or all rigs, with their agents",
-		Args:              env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, suggest.Rig),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
@@ -63,7 +62,7 @@ restarted, the exit code is 1.`,
 
 func forRig(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found) error) *cobra.Command {
-	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Rig)
+	c.ValidArgsFunction = env.Complete(e, suggest.Rig)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Rig)
 		if err != nil {

@@ -30,7 +30,6 @@ func rigAdd(e *env.Env) *cobra.Command {
 	var r folder.NewRig
 	c := &cobra.Command{
 		Use: "add PATH", Short: "Make a project folder a rig, and create its work store",
-		Args: env.Exactly(1),
 		Long: `add adds a [[rigs]] table to city.toml, and changes nothing else there. The folder
 must exist; a path below the city's folder is written relative to it. add also creates
 the rig's work store in the folder's .beads. If the result would be invalid, add fails
@@ -55,7 +54,7 @@ func rigRemove(e *env.Env) *cobra.Command {
 	var yes, force bool
 	c := &cobra.Command{
 		Use: "remove NAME", Short: "Remove a rig from city.toml; its folder and its work remain",
-		Args: env.Exactly(1), Aliases: []string{"rm"},
+		Aliases:           []string{"rm"},
 		ValidArgsFunction: env.Complete(e, suggest.Rig),
 		Long: `remove removes the [[rigs]] table from city.toml, with the patches for its agents and
 the overrides for its automations. The folder and its work in .beads remain; if you

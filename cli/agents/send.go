@@ -30,7 +30,6 @@ a draft stays on the input line for ten minutes, the text is dropped and an even
 records that. To read the text from standard input, use - as the text.`,
 		Example: `  gcity agent nudge worker 'run the tests' --wait
   git diff | gcity agent nudge worker -`,
-		Args: env.Between(2, 1<<20),
 	}
 	c.Flags().BoolVar(&now, "now", false,
 		"ignore a draft on the agent's input line: the draft is submitted with the text")
@@ -127,7 +126,6 @@ func agentUnsend(e *env.Env) *cobra.Command {
 		Long: "unsend cancels queued nudges. nudge and agent show print the ID\n" +
 			"of each queued nudge. Without an ID, unsend cancels everything that is queued for " +
 			"the agent.",
-		Args: env.Between(1, 2),
 	}
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
 		what := city.Unsend{Agent: f.Agent.Name}

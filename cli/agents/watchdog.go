@@ -35,7 +35,7 @@ help watchdogs" describes the rules. These lines in city.toml declare a watchdog
 
 func forWatchdog(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, w *city.Watchdog) error) *cobra.Command {
-	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Watchdog)
+	c.ValidArgsFunction = env.Complete(e, suggest.Watchdog)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if e.ReadOnly {
 			return env.ReadOnlyError("watchdog " + cmd.Name())
@@ -61,7 +61,7 @@ func needsController(dir, what string) error {
 func watchdogList(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List all watchdogs: the watched agent, the age of its heartbeat, " +
-			"the last decision", Args: env.Exactly(0), Aliases: []string{"ls"},
+			"the last decision", Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return watchdogs(cmd.Context(), e, false)
 		},
@@ -71,7 +71,6 @@ func watchdogList(e *env.Env) *cobra.Command {
 func watchdogStatus(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "status [NAME]", Short: "Show all details of one watchdog, or of all",
-		Args:              env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, suggest.Watchdog),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -157,8 +156,8 @@ func remedies() []string {
 func watchdogDecide(e *env.Env) *cobra.Command {
 	var reason, beat, name string
 	c := &cobra.Command{
-		Use:   "decide start|wake|nudge|nothing",
-		Short: "In a triage session: decide what the watchdog does", Args: env.Exactly(1),
+		Use:       "decide start|wake|nudge|nothing",
+		Short:     "In a triage session: decide what the watchdog does",
 		ValidArgs: remedies(),
 		Long: `decide is a triage agent's last step. GC_WATCHDOG and GC_WATCHDOG_BEAT name the
 watchdog and the check that the agent was started for. GC_WATCHDOG_FACTS names a JSON

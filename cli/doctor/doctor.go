@@ -53,7 +53,6 @@ func Command(e *env.Env) *cobra.Command {
 	var fix, report bool
 	c := &cobra.Command{
 		Use: "doctor [FILE]", Short: "Check this machine and city, and print how to fix problems",
-		Args: env.Between(0, 1),
 		Long: `doctor checks the machine and the city, and does not change anything. With --fix it
 first repairs what it can without losing data: the permissions of .gc, the socket and
 pid file of a dead controller, temporary files that killed processes left in .gc, the

@@ -31,7 +31,6 @@ import (
 func RegisterCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "register [DIR]", Short: "Register a city with the supervisor, which then runs it",
-		Args: env.Between(0, 1),
 		Long: `register adds the city in DIR, or the current one, to the cities that this machine's
 supervisor runs. A running supervisor starts the city at once, even if the city is
 waiting for a retry. A city is identified by its folder, and by the name in its
@@ -46,7 +45,6 @@ city.toml, which must be unique among the registered cities.`,
 func UnregisterCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "unregister [NAME|DIR]", Short: "Stop a city and remove it from the supervisor",
-		Args: env.Between(0, 1),
 		Long: `unregister removes a city from the cities that the supervisor runs. Give its name or
 its folder, which may no longer exist. A running supervisor stops the city and its
 agents. The folder is not changed.`,
@@ -67,7 +65,6 @@ func CitiesCommand(e *env.Env) *cobra.Command {
 		Long: `cities lists the cities that are registered with the supervisor, and those that you
 have opened recently, whether or not they are running. RUN BY is the process that runs
 the city: the supervisor, a control room, or a gcity process in the background.`,
-		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return listCities(cmd.Context(), e) },
 	}
 }

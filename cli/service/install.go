@@ -59,7 +59,6 @@ func ServiceCommands(e *env.Env, k ServiceKind) []*cobra.Command {
 	var f ServiceFlags
 	install := &cobra.Command{
 		Use: "install", Short: "Install a service that keeps " + k.What + " running",
-		Args: env.Exactly(0),
 		Long: `install writes a systemd unit and enables it. By default it is a user unit, which
 runs while you are logged in, or always after "loginctl enable-linger". With
 --system it is a system unit, which runs as the owner of ` + k.folder + `,
@@ -82,7 +81,7 @@ install does not overwrite a unit that gcity did not write.`,
 	install.Flags().BoolVar(&f.force, "force", false,
 		"overwrite a unit that gcity did not write")
 	uninstall := &cobra.Command{
-		Use: "uninstall", Short: "Stop the service and remove its unit", Args: env.Exactly(0),
+		Use: "uninstall", Short: "Stop the service and remove its unit",
 		Long: `uninstall stops the service and its agents; with --keep-agents the agents keep
 running for the next controller. Then it disables and removes the unit. If the unit
 does not exist, uninstall does nothing.`,

@@ -29,7 +29,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 		file     string
 	)
 	c := depot.WithWork(e, &cobra.Command{
-		Use: "create TITLE", Short: "Create a bead", Args: env.Exactly(1),
+		Use: "create TITLE", Short: "Create a bead",
 		Example: `  gcity bead create "document the provider" --label pool:worker --priority 1
   gc bead create "fix the retry test" --parent gc-12 --needs gc-13,gc-14 --json
   gc bead create "build fails" --description-file - <log.txt
@@ -175,7 +175,6 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	var f patchFlags
 	c := &cobra.Command{
 		Use: "update ID", Short: "Change only the given fields of a bead",
-		Args: env.Exactly(1),
 		Example: `  gc bead update gc-12 --claim             # fails if another agent has it
   gc bead update gc-12 --assignee ""       # no assignee`,
 	}

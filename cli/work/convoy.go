@@ -178,7 +178,7 @@ func printConvoy(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) 
 
 func convoyStatus(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{Use: "status [CONVOY]",
-		Short: "Show the progress of a convoy, or of all open ones", Args: env.Between(0, 1)},
+		Short: "Show the progress of a convoy, or of all open ones"},
 		false,
 		func(ctx context.Context, d *depot.Store, args []string) error {
 			if len(args) == 0 {
@@ -196,8 +196,8 @@ func convoyStatus(e *env.Env) *cobra.Command {
 func convoyList(e *env.Env) *cobra.Command {
 	var all bool
 	c := depot.WithWork(e, &cobra.Command{Use: "list",
-		Short: "List open convoys of the city and its rigs with their progress",
-		Args:  env.Exactly(0), Aliases: []string{"ls"}}, false,
+		Short:   "List open convoys of the city and its rigs with their progress",
+		Aliases: []string{"ls"}}, false,
 		func(ctx context.Context, d *depot.Store, _ []string) error {
 			return printConvoys(ctx, e, d, all)
 		})
@@ -260,7 +260,7 @@ func convoysOf(ctx context.Context, e *env.Env, p workstore.Place,
 func convoyClose(e *env.Env) *cobra.Command {
 	var force bool
 	c := depot.WithWork(e, &cobra.Command{Use: "close CONVOY",
-		Short: "Close a convoy without changing its beads", Args: env.Exactly(1)}, true,
+		Short: "Close a convoy without changing its beads"}, true,
 		func(ctx context.Context, d *depot.Store, args []string) error {
 			b, at, closeOther, err := convoy(ctx, e, d, args[0])
 			if err != nil {

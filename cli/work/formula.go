@@ -74,7 +74,6 @@ func formulaList(e *env.Env) *cobra.Command {
 	var rig string
 	c := &cobra.Command{
 		Use: "list", Short: "List all formulas, with the errors in invalid ones",
-		Args:    env.Exactly(0),
 		Aliases: []string{"ls"},
 		RunE: func(_ *cobra.Command, _ []string) error {
 			conf, all, err := formulasOf(e, rig)
@@ -184,7 +183,6 @@ func formulaShow(e *env.Env) *cobra.Command {
 	var rig string
 	c := &cobra.Command{
 		Use: "show NAME", Short: "Show a formula's variables and the work that it creates",
-		Args: env.Exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			conf, all, err := formulasOf(e, rig)
 			if err != nil {
@@ -264,7 +262,6 @@ func formulaCook(e *env.Env) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use: "cook NAME", Short: "Create work from a formula: a root, and a bead for each step",
-		Args: env.Exactly(1),
 		Long: `cook creates a molecule: a bead of type molecule, and below it one bead for each
 step. Each step needs the steps that come before it. If any bead cannot be created,
 none are. With --pool the molecule is assigned to that pool, and its members do the

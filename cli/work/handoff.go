@@ -32,7 +32,6 @@ func HandoffCommand(e *env.Env) *cobra.Command {
 	c := withMail(e, &cobra.Command{
 		Use:   "handoff [SUBJECT] [MESSAGE]",
 		Short: "In a session: leave a message for the next session, and restart",
-		Args:  env.Between(0, 2),
 		Long: `handoff sends a message from the agent to itself, and requests a restart. The new
 session finds the message in its mail, and gc prime prints it. If all steps of one
 of the agent's wisps are closed, the wisp is squashed: a closed bead of type digest
@@ -118,7 +117,6 @@ func HeartbeatCommand(e *env.Env) *cobra.Command {
 	var cycle, healthy, unhealthy int
 	c := &cobra.Command{
 		Use: "heartbeat [AGENT]", Short: "In a session: report that the agent is working",
-		Args: env.Between(0, 1),
 		Long: `heartbeat writes the current time to .gc/heartbeats/AGENT.json, which the agent's
 watchdog reads. It does not need a controller, and may be called often. In the file
 name "/" is written as "_s", "." as "_d" and "_" as "__".`,

@@ -110,7 +110,6 @@ func mailSend(e *env.Env) *cobra.Command {
 	var f draftFlags
 	c := withMail(e, &cobra.Command{
 		Use: "send TO [SUBJECT] [TEXT]", Short: "Send a message to an agent, a pool or a person",
-		Args: env.Between(1, 3),
 		Example: `  gc mail send builder -s 'the tests fail' -m 'see gc-41'
   gc mail send pool:worker 'does anyone know the parser?'
   make test 2>&1 | tail -20 | gc mail send human -s 'red' -m -`,
@@ -185,7 +184,7 @@ func mailReply(e *env.Env) *cobra.Command {
 	var f draftFlags
 	c := withMail(e, &cobra.Command{
 		Use: "reply ID [TEXT]", Short: "Reply to a message in its thread; a reply to your own " +
-			"message goes to its recipient", Args: env.Between(1, 2),
+			"message goes to its recipient",
 		Example: `  gc mail reply gc-12 'done in gc-41'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		if err := f.fill(e, args[1:]); err != nil {
@@ -270,7 +269,6 @@ func mailCheck(e *env.Env) *cobra.Command {
 	var inject bool
 	c := &cobra.Command{
 		Use: "check [MAILBOX]", Short: "Check for unread mail; exit 0 if there is some, 1 if not",
-		Args: env.Between(0, 1),
 		Long: `check prints the number of unread messages and exits 0. If all messages are read,
 it prints nothing and exits 1. With --inject it prints the unread messages as text for
 the agent's model, or nothing, and always exits 0, because a failing hook could block
@@ -321,7 +319,6 @@ type countShape struct {
 func mailCount(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
 		Use: "count [MAILBOX]", Short: "Show the number of messages and of unread messages",
-		Args:              env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool),
 	}, false, func(ctx context.Context, l *env.Link, args []string) error {
 		s := countShape{Recipient: mailOf(e, args)}

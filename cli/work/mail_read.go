@@ -22,7 +22,6 @@ func mailInbox(e *env.Env) *cobra.Command {
 	var all bool
 	c := withMail(e, &cobra.Command{
 		Use: "inbox [MAILBOX]", Short: "List unread messages, newest first",
-		Args:              env.Between(0, 1),
 		Aliases:           []string{"list", "ls"},
 		Example:           "  gc mail inbox\n  gcity mail inbox builder --all",
 		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool),
@@ -73,7 +72,7 @@ func mailState(m mail.Message) output.Cell {
 
 func mailRead(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
-		Use: "read ID", Short: "Show a message and mark it as read", Args: env.Exactly(1),
+		Use: "read ID", Short: "Show a message and mark it as read",
 		Long: `read prints a message. If the message is in the reader's own mailbox, read marks it
 as read. The reader is the agent in GC_AGENT. Outside a session, the reader's mailbox
 is the one that all people share. If a pool member reads a message to its pool, the
@@ -103,8 +102,7 @@ other members no longer see it. Messages in other mailboxes are not marked.`,
 
 func mailPeek(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{Use: "peek ID", Short: "Show a message without " +
-		"marking it as read",
-		Args: env.Exactly(1)}, false,
+		"marking it as read"}, false,
 		func(ctx context.Context, l *env.Link, args []string) error {
 			m, _, err := city.GetMail(ctx, l, args[0])
 			if err != nil {
@@ -133,8 +131,7 @@ func printMail(e *env.Env, m mail.Message) error {
 
 func mailThread(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{Use: "thread ID",
-		Short: "Show all messages in a message's thread, oldest first",
-		Args:  env.Exactly(1)}, false,
+		Short: "Show all messages in a message's thread, oldest first"}, false,
 		func(ctx context.Context, l *env.Link, args []string) error {
 			m, _, err := city.GetMail(ctx, l, args[0])
 			if err != nil {

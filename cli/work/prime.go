@@ -32,7 +32,7 @@ type primeShape struct {
 func PrimeCommand(e *env.Env) *cobra.Command {
 	var hook bool
 	c := &cobra.Command{
-		Use: "prime [AGENT]", Short: "Print an agent's prompt", Args: env.Between(0, 1),
+		Use: "prime [AGENT]", Short: "Print an agent's prompt",
 		Long: `prime prints an agent's prompt as it would be if the agent started now: its template
 with all values filled in. Without a name it uses the session's own agent (GC_AGENT),
 and adds unread messages that the previous session left with gc handoff. For an agent
