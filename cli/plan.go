@@ -304,7 +304,7 @@ func (v planInput) removed(alive map[string]session.Status) (out []change) {
 
 func printPlan(e *env.Env, p planShape) error {
 	n := len(p.Settings)
-	rows := make([][]output.Cell, 0, len(p.Items))
+	table := output.NewTable("CHANGE", "AGENT", "WHY")
 	for _, c := range p.Items {
 		color := output.Dim
 		switch c.Change {
@@ -318,12 +318,11 @@ func printPlan(e *env.Env, p planShape) error {
 		if c.Change != "none" && c.Change != "wait" {
 			n++
 		}
-		rows = append(rows, []output.Cell{output.Tinted(c.Change, color),
-			output.Tinted(c.Agent, output.Bold), output.Plain(c.Reason)})
+		table.Add(output.Tinted(c.Change, color),
+			output.Tinted(c.Agent, output.Bold), output.Plain(c.Reason))
 	}
-	if len(rows) > 0 {
-		if err := e.Table(e.Out, e.Columns(), []string{"CHANGE", "AGENT", "WHY"},
-			rows); err != nil {
+	if len(table.Rows) > 0 {
+		if err := e.Table(table); err != nil {
 			return err
 		}
 		e.Sayf("")

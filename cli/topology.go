@@ -76,7 +76,7 @@ func topologies(e *env.Env) error {
 		return err
 	}
 	shapes := make([]topologyShape, len(states))
-	var rows [][]output.Cell
+	table := output.NewTable("NAME", "SOURCE", "REF", "COMMIT", "STATE")
 	for i, s := range states {
 		source := redact.Text(s.Source)
 		shapes[i] = topologyShape{s.Name, source, s.Ref, s.Commit, "fetched"}
@@ -84,17 +84,17 @@ func topologies(e *env.Env) error {
 		if s.Stale != "" {
 			shapes[i].State, color = redact.Text(s.Stale), output.Yellow
 		}
-		rows = append(rows, []output.Cell{{Text: s.Name}, {Text: source}, {Text: s.Ref},
-			{Text: fmt.Sprintf("%.12s", s.Commit)}, {Text: shapes[i].State, Color: color}})
+		table.Add(output.Plain(s.Name), output.Plain(source), output.Plain(s.Ref),
+			output.Plain(fmt.Sprintf("%.12s", s.Commit)), output.Tinted(shapes[i].State, color))
 	}
 	switch {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(shapes))
-	case len(rows) == 0:
+	case len(table.Rows) == 0:
 		e.Sayf(noRemotes)
 		return nil
 	}
-	return e.Table(e.Out, e.Columns(), []string{"NAME", "SOURCE", "REF", "COMMIT", "STATE"}, rows)
+	return e.Table(table)
 }
 
 type fetchedShape struct {

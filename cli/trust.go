@@ -126,12 +126,12 @@ func listTrusted(e *env.Env) error {
 	if e.JSON {
 		return e.WriteJSON(output.ListOf(all))
 	}
-	rows := make([][]output.Cell, 0, len(all))
+	table := output.NewTable("CITY", "TRUSTED SINCE")
 	for _, r := range all {
-		rows = append(rows, []output.Cell{output.Plain(output.SafeLine(r.Path)),
-			output.Plain(r.At.Local().Format(time.DateTime))})
+		table.Add(output.Plain(r.Path),
+			output.Plain(r.At.Local().Format(time.DateTime)))
 	}
-	return e.Table(e.Out, 0, []string{"CITY", "TRUSTED SINCE"}, rows)
+	return e.WriteTable(e.Out, 0, table)
 }
 
 func revokeTrust(e *env.Env, args []string) error {

@@ -85,7 +85,7 @@ func automationList(e *env.Env) *cobra.Command {
 					firstAutomation(l.Dir))
 				return nil
 			}
-			return writeAutomations(e, e.Out, s.Automations, l.Live)
+			return writeAutomations(e, s.Automations, l.Live)
 		},
 	}
 }
@@ -122,7 +122,7 @@ func automationShow(e *env.Env) *cobra.Command {
 				return err
 			}
 			e.Sayf("")
-			return writeRuns(e, e.Out, runs)
+			return writeRuns(e, runs)
 		})
 }
 
@@ -190,7 +190,7 @@ func history(ctx context.Context, e *env.Env, name string, limit int) error {
 		e.Sayf("%s has never run", output.SafeLine(name))
 		return nil
 	}
-	return writeRuns(e, e.Out, runs)
+	return writeRuns(e, runs)
 }
 
 func automationCheck(e *env.Env) *cobra.Command {
@@ -284,17 +284,17 @@ func printDue(e *env.Env, results []due) error {
 	if e.JSON {
 		err = e.WriteJSON(output.ListOf(results))
 	} else {
-		rows := make([][]output.Cell, 0, len(results))
+		table := output.NewTable("DUE", "AUTOMATION", "WHY")
 		for _, d := range results {
 			is := output.Tinted("no", output.Dim)
 			if d.Due {
 				is = output.Tinted("yes", output.Green)
 			}
-			rows = append(rows, []output.Cell{is, output.Tinted(d.Name, output.Bold),
-				output.Plain(cutWhy(shortReason(d.Reason)))})
+			table.Add(is, output.Tinted(d.Name, output.Bold),
+				output.Plain(cutWhy(shortReason(d.Reason))))
 		}
-		if len(rows) > 0 {
-			err = e.Table(e.Out, e.Columns(), []string{"DUE", "AUTOMATION", "WHY"}, rows)
+		if len(table.Rows) > 0 {
+			err = e.Table(table)
 		} else {
 			e.Sayf("no automations")
 		}

@@ -3,7 +3,6 @@ package agents
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -45,22 +44,21 @@ func urgency(i *city.Automation) int {
 	return 2
 }
 
-func writeAutomations(e *env.Env, w io.Writer, all []city.Automation, live bool) error {
+func writeAutomations(e *env.Env, all []city.Automation, live bool) error {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(x, y city.Automation) int {
 		return cmp.Or(urgency(&x)-urgency(&y), city.CompareNames(x.Name, y.Name))
 	})
-	rows := make([][]output.Cell, 0, len(all))
+	table := output.NewTable("STATE", "AUTOMATION", "GATE", "NEXT", "LAST", "WHY")
 	for i := range all {
 		it := &all[i]
-		rows = append(rows, []output.Cell{
+		table.Add(
 			output.Tinted(it.Word(), automationColor(it)), output.Tinted(it.Name, output.Bold),
 			output.Plain(gateText(it)), output.Plain(nextRun(e, it, live)),
 			output.Plain(lastRun(e, it)), output.Plain(whyAutomation(e, it)),
-		})
+		)
 	}
-	return e.Table(w, e.Columns(), []string{"STATE", "AUTOMATION", "GATE", "NEXT", "LAST", "WHY"},
-		rows)
+	return e.Table(table)
 }
 
 func gateText(i *city.Automation) string {
@@ -269,13 +267,13 @@ func nextAt(e *env.Env, i *city.Automation) string {
 		output.Span(i.Next.Sub(e.Now())))
 }
 
-func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
+func writeRuns(e *env.Env, runs []city.Run) error {
 	times := make([]time.Time, 0, len(runs))
 	for _, r := range runs {
 		times = append(times, r.Opened)
 	}
 	stamp := e.Stamps(times)
-	rows := make([][]output.Cell, 0, len(runs))
+	table := output.NewTable("OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW")
 	for i := range runs {
 		r := &runs[i]
 		color := map[string]string{"ok": output.Green, "failed": output.Red,
@@ -287,13 +285,13 @@ func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 		if r.Retry > 0 && !strings.HasPrefix(why, "retry ") {
 			why += fmt.Sprintf(", retry %d", r.Retry)
 		}
-		rows = append(rows, []output.Cell{
+		table.Add(
 			output.Tinted(cmp.Or(r.Outcome, "open"), color), output.Tinted(r.ID, output.Bold),
 			output.Plain(stamp(r.Opened)), output.Plain(took(r)), output.Plain(why),
 			output.Plain(ended(r)),
-		})
+		)
 	}
-	return e.Table(w, e.Columns(), []string{"OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW"}, rows)
+	return e.Table(table)
 }
 
 func ended(r *city.Run) string {

@@ -152,7 +152,7 @@ func poolList(ctx context.Context, e *env.Env) error {
 func WritePools(e *env.Env, w io.Writer, pools []city.Pool) error {
 	pools = slices.Clone(pools)
 	slices.SortFunc(pools, func(x, y city.Pool) int { return city.CompareNames(x.Name, y.Name) })
-	rows := make([][]output.Cell, 0, len(pools))
+	table := output.NewTable("POOL", "SIZE", "BOUNDS", "CHECK", "DRAINING", "WHY")
 	for i := range pools {
 		p := &pools[i]
 		size, check := output.Tinted(fmt.Sprintf("%d/%d", p.Size, p.Desired), output.Green),
@@ -163,11 +163,10 @@ func WritePools(e *env.Env, w io.Writer, pools []city.Pool) error {
 		if p.Check.Problem != "" {
 			check.Color = output.Red
 		}
-		rows = append(rows, []output.Cell{output.Tinted(p.Name, output.Bold), size,
-			output.Plain(bounds(p)), check, output.Plain(leaving(p)), output.Plain(wanted(p))})
+		table.Add(output.Tinted(p.Name, output.Bold), size,
+			output.Plain(bounds(p)), check, output.Plain(leaving(p)), output.Plain(wanted(p)))
 	}
-	return e.Table(w, e.Columns(), []string{"POOL", "SIZE", "BOUNDS", "CHECK", "DRAINING", "WHY"},
-		rows)
+	return e.WriteTable(w, e.Columns(), table)
 }
 
 func sizes(p *city.Pool) string { return fmt.Sprintf("%d/%d live", p.Size, p.Desired) }

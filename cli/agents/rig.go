@@ -126,7 +126,7 @@ func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
 func WriteRigs(e *env.Env, w io.Writer, rigs []city.Rig) error {
 	rigs = slices.Clone(rigs)
 	slices.SortFunc(rigs, func(x, y city.Rig) int { return city.CompareNames(x.Name, y.Name) })
-	rows := make([][]output.Cell, 0, len(rigs))
+	table := output.NewTable("RIG", "RUNNING", "PREFIX", "FOLDER", "WHY")
 	for i := range rigs {
 		r := &rigs[i]
 		why := output.Cell{}
@@ -136,11 +136,11 @@ func WriteRigs(e *env.Env, w io.Writer, rigs []city.Rig) error {
 		case r.Suspended:
 			why = output.Tinted("suspended", output.Yellow)
 		}
-		rows = append(rows, []output.Cell{output.Tinted(r.Name, output.Bold),
+		table.Add(output.Tinted(r.Name, output.Bold),
 			output.Plain(fmt.Sprintf("%d/%d", r.Running, r.Agents)), output.Plain(r.Prefix),
-			output.Plain(r.Path), why})
+			output.Plain(r.Path), why)
 	}
-	return e.Table(w, e.Columns(), []string{"RIG", "RUNNING", "PREFIX", "FOLDER", "WHY"}, rows)
+	return e.WriteTable(w, e.Columns(), table)
 }
 
 func printRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
@@ -246,7 +246,7 @@ func restartOne(ctx context.Context, l *env.Link, g *city.Agent) restarted {
 
 func printRestarted(e *env.Env, rig string, results []restarted) error {
 	count := map[string]int{}
-	rows := make([][]output.Cell, 0, len(results))
+	table := output.NewTable("RESULT", "AGENT", "HOW")
 	for _, r := range results {
 		count[r.Result]++
 		color := map[string]string{"restarted": output.Green, "failed": output.Red,
@@ -255,14 +255,14 @@ func printRestarted(e *env.Env, rig string, results []restarted) error {
 		if result == "left" {
 			result = "skipped"
 		}
-		rows = append(rows, []output.Cell{output.Tinted(result, color),
-			output.Tinted(r.Agent, output.Bold), output.Plain(r.Detail)})
+		table.Add(output.Tinted(result, color),
+			output.Tinted(r.Agent, output.Bold), output.Plain(r.Detail))
 	}
 	var err error
 	if e.JSON {
 		err = e.WriteJSON(output.ListOf(results))
 	} else {
-		err = e.Table(e.Out, e.Columns(), []string{"RESULT", "AGENT", "HOW"}, rows)
+		err = e.Table(table)
 		e.Sayf("\n%s: %d restarted, %d failed, %d skipped", output.SafeLine(rig),
 			count["restarted"], count["failed"], count["left"])
 	}

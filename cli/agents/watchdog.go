@@ -105,7 +105,7 @@ func watchdogs(ctx context.Context, e *env.Env, all bool) error {
 			config.FileName, watchable(s))
 		return nil
 	case !all:
-		return writeWatchdogs(e, e.Out, s.Watchdogs)
+		return writeWatchdogs(e, s.Watchdogs)
 	}
 	for i := range s.Watchdogs {
 		if i > 0 {

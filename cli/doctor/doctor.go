@@ -153,20 +153,20 @@ func verdict(found []finding, err error) error {
 }
 
 func printFindings(e *env.Env, found []finding) error {
-	rows := make([][]output.Cell, 0, len(found))
+	table := output.NewTable("", "CHECK", "FOUND")
 	for _, f := range found {
 		color := map[string]string{"ok": output.Green, "note": output.Yellow,
 			"bad": output.Red}[f.State]
 		head := []output.Cell{output.Tinted(f.State, color), output.Tinted(f.Check, output.Bold)}
 		for line := range strings.SplitSeq(f.Detail, "\n") {
-			rows = append(rows, append(head, output.Plain(line)))
+			table.Add(append(head, output.Plain(line))...)
 			head = []output.Cell{{}, {}}
 		}
 		if f.Fix != "" {
-			rows = append(rows, []output.Cell{{}, {}, output.Tinted("-> "+f.Fix, output.Cyan)})
+			table.Add(output.Cell{}, output.Cell{}, output.Tinted("-> "+f.Fix, output.Cyan))
 		}
 	}
-	return e.Table(e.Out, 0, []string{"", "CHECK", "FOUND"}, rows)
+	return e.WriteTable(e.Out, 0, table)
 }
 
 // Subject is the input to the checks.

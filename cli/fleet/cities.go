@@ -447,7 +447,7 @@ func listCities(ctx context.Context, e *env.Env) error {
 }
 
 func printCities(e *env.Env, all []city.Info) error {
-	rows := make([][]output.Cell, 0, len(all))
+	table := output.NewTable("NAME", "PATH", "RUN BY", "STATUS")
 	for _, i := range all {
 		color := map[city.Condition]string{city.CityRunning: output.Green,
 			city.CityCrashed: output.Red, city.CityRefused: output.Red}[i.Status]
@@ -455,8 +455,8 @@ func printCities(e *env.Env, all []city.Info) error {
 		if i.Running {
 			runner = describe.Runner(cmp.Or(i.Mode, "supervised"), i.PID)
 		}
-		rows = append(rows, []output.Cell{output.Tinted(i.Name, output.Bold), output.Plain(i.Path),
-			output.Plain(runner), output.Tinted(CityStatusText(e, i), color)})
+		table.Add(output.Tinted(i.Name, output.Bold), output.Plain(i.Path),
+			output.Plain(runner), output.Tinted(CityStatusText(e, i), color))
 	}
-	return e.Table(e.Out, 0, []string{"NAME", "PATH", "RUN BY", "STATUS"}, rows)
+	return e.WriteTable(e.Out, 0, table)
 }

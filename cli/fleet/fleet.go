@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"time"
@@ -75,7 +74,7 @@ func PrintFleet(ctx context.Context, e *env.Env, d city.Directory) error {
 		}
 	}
 	wg.Wait()
-	return writeCities(e, e.Out, reports)
+	return writeCities(e, reports)
 }
 
 func (r *cityReport) ask(ctx context.Context, d city.Directory) {
@@ -93,13 +92,13 @@ func (r *cityReport) ask(ctx context.Context, d city.Directory) {
 	}
 }
 
-func writeCities(e *env.Env, w io.Writer, reports []cityReport) error {
+func writeCities(e *env.Env, reports []cityReport) error {
 	if len(reports) == 0 {
-		_, err := fmt.Fprintln(w, "no city is registered yet; run `gcity start` in a city's "+
+		_, err := fmt.Fprintln(e.Out, "no city is registered yet; run `gcity start` in a city's "+
 			"folder to register it")
 		return err
 	}
-	var rows [][]output.Cell
+	table := output.NewTable("CITY", "STATUS", "RUNNING", "LOOP", "PATH", "WHY")
 	for i := range reports {
 		r := &reports[i]
 		agents, loop, why, color := "-", "-", r.Error, output.Green
@@ -136,10 +135,9 @@ func writeCities(e *env.Env, w io.Writer, reports []cityReport) error {
 		case !r.Running:
 			color = output.Red
 		}
-		rows = append(rows, []output.Cell{output.Plain(r.Name),
+		table.Add(output.Plain(r.Name),
 			output.Tinted(cmp.Or(string(r.Status), "-"), color), output.Plain(agents),
-			output.Plain(loop), output.Plain(r.Path), output.Plain(why)})
+			output.Plain(loop), output.Plain(r.Path), output.Plain(why))
 	}
-	return e.Table(w, e.Columns(), []string{"CITY", "STATUS", "RUNNING", "LOOP", "PATH", "WHY"},
-		rows)
+	return e.Table(table)
 }

@@ -185,7 +185,7 @@ func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 	if err != nil {
 		return err
 	}
-	if err := writeBeads(e, e.Out, all, gates); err != nil {
+	if err := writeBeads(e, all, gates); err != nil {
 		return err
 	}
 	if total > len(all) {

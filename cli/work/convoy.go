@@ -173,7 +173,7 @@ func printConvoy(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) 
 	if err != nil {
 		return err
 	}
-	return writeBeads(e, e.Out, all, gates)
+	return writeBeads(e, all, gates)
 }
 
 func convoyStatus(e *env.Env) *cobra.Command {
@@ -225,15 +225,14 @@ func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) 
 		e.Sayf("no open convoys; run `gcity convoy create NAME BEAD…` to create one")
 		return nil
 	}
-	rows := make([][]output.Cell, 0, len(out))
+	table := output.NewTable("ID", "STATUS", "PROGRESS", "CHANGED", "TITLE")
 	for _, s := range out {
-		rows = append(rows, []output.Cell{output.Tinted(s.ID, output.Bold),
+		table.Add(output.Tinted(s.ID, output.Bold),
 			output.Tinted(string(s.Status), beadColor(s.Status)),
 			output.Plain(s.Progress.String()), output.Plain(e.Age(s.UpdatedAt)),
-			output.Plain(s.Title)})
+			output.Plain(s.Title))
 	}
-	return e.Table(e.Out, e.Columns(), []string{"ID", "STATUS", "PROGRESS", "CHANGED", "TITLE"},
-		rows)
+	return e.Table(table)
 }
 
 func convoysOf(ctx context.Context, e *env.Env, p workstore.Place,

@@ -125,17 +125,17 @@ func printFormulas(e *env.Env, listed []listedFormula) error {
 			formula.Suffix)
 		return nil
 	}
-	rows := make([][]output.Cell, 0, len(listed))
+	table := output.NewTable("FORMULA", "FROM", "STEPS", "VARS", "WHAT")
 	for _, r := range listed {
 		what := output.Tinted(cmp.Or(strings.Join(r.Warnings, " · "), r.Description), "")
 		steps := fmt.Sprint(r.Steps)
 		if r.Problem != "" {
 			what, steps = output.Tinted(strings.ReplaceAll(r.Problem, "\n", " · "), output.Red), "-"
 		}
-		rows = append(rows, []output.Cell{output.Tinted(r.Name, output.Bold), output.Plain(r.Layer),
-			output.Plain(steps), output.Plain(strings.Join(r.Vars, " ")), what})
+		table.Add(output.Tinted(r.Name, output.Bold), output.Plain(r.Layer),
+			output.Plain(steps), output.Plain(strings.Join(r.Vars, " ")), what)
 	}
-	return e.Table(e.Out, e.Columns(), []string{"FORMULA", "FROM", "STEPS", "VARS", "WHAT"}, rows)
+	return e.Table(table)
 }
 
 func printRigFormulas(e *env.Env, c *config.City) error {
@@ -242,12 +242,12 @@ func printFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
 		e.Fact(v.Name, strings.TrimSpace(text))
 	}
 	e.Sayf("")
-	rows := make([][]output.Cell, 0, len(s.Plan))
+	table := output.NewTable("STEP", "NEEDS", "TITLE")
 	for _, st := range s.Plan {
-		rows = append(rows, []output.Cell{output.Tinted(st.ID, output.Bold),
-			output.Plain(strings.Join(st.Needs, " ")), output.Plain(st.Title)})
+		table.Add(output.Tinted(st.ID, output.Bold),
+			output.Plain(strings.Join(st.Needs, " ")), output.Plain(st.Title))
 	}
-	return e.Table(e.Out, e.Columns(), []string{"STEP", "NEEDS", "TITLE"}, rows)
+	return e.Table(table)
 }
 
 type cooked struct {
@@ -321,16 +321,16 @@ func printCooked(e *env.Env, made []beads.Bead, pool string) error {
 	for _, b := range made[1:] {
 		ids[b.ID] = b.Ref
 	}
-	rows := make([][]output.Cell, 0, len(made)-1)
+	table := output.NewTable("ID", "STEP", "NEEDS", "TITLE")
 	for _, b := range made[1:] {
 		var needs []string
 		for _, id := range b.Needs {
 			needs = append(needs, ids[id])
 		}
-		rows = append(rows, []output.Cell{output.Tinted(b.ID, output.Bold), output.Plain(b.Ref),
-			output.Plain(strings.Join(needs, " ")), output.Plain(b.Title)})
+		table.Add(output.Tinted(b.ID, output.Bold), output.Plain(b.Ref),
+			output.Plain(strings.Join(needs, " ")), output.Plain(b.Title))
 	}
-	return e.Table(e.Out, e.Columns(), []string{"ID", "STEP", "NEEDS", "TITLE"}, rows)
+	return e.Table(table)
 }
 
 func poolNamed(name, rig string, c *config.City) (string, error) {

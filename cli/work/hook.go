@@ -213,7 +213,7 @@ func printWork(e *env.Env, w *foundWork) error {
 	case w.Text != "":
 		e.Sayf("%s", shown(e, w.Text))
 	case !w.none():
-		err = writeBeads(e, e.Out, w.Items, w.gates)
+		err = writeBeads(e, w.Items, w.gates)
 	}
 	if err == nil && w.none() {
 		return exit.Quietly(exit.CodeFailed)

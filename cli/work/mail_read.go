@@ -50,14 +50,13 @@ func mailInbox(e *env.Env) *cobra.Command {
 }
 
 func writeMail(e *env.Env, all []mail.Message) error {
-	rows := make([][]output.Cell, 0, len(all))
+	table := output.NewTable("ID", "STATE", "FROM", "TO", "SENT", "SUBJECT")
 	for _, m := range all {
-		rows = append(rows, []output.Cell{output.Tinted(m.ID, output.Bold), mailState(m),
+		table.Add(output.Tinted(m.ID, output.Bold), mailState(m),
 			output.Plain(m.From), output.Plain(m.To), output.Plain(e.Age(m.Sent)),
-			output.Plain(m.Subject)})
+			output.Plain(m.Subject))
 	}
-	return e.Table(e.Out, e.Columns(), []string{"ID", "STATE", "FROM", "TO", "SENT", "SUBJECT"},
-		rows)
+	return e.Table(table)
 }
 
 func mailState(m mail.Message) output.Cell {
