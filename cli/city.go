@@ -51,11 +51,12 @@ one.`,
 			return fleet.StartInBackground(cmd.Context(), e, false)
 		},
 	}
-	c.Flags().BoolVar(&stay, "foreground", false,
+	flags := c.Flags()
+	flags.BoolVar(&stay, "foreground", false,
 		"stay in the foreground and keep the agents running, without a supervisor")
-	c.Flags().BoolVarP(&yes, "yes", "y", false,
+	flags.BoolVarP(&yes, "yes", "y", false,
 		"with --foreground: if city.toml is missing, write it without asking")
-	c.Flags().BoolVar(&standalone, "standalone", false,
+	flags.BoolVar(&standalone, "standalone", false,
 		"start the agents once and exit, without a supervisor")
 	return env.WithSource(e, c)
 }

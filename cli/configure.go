@@ -62,10 +62,11 @@ func configCommand(e *env.Env) *cobra.Command {
 		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool, suggest.Rig),
 		RunE:              func(_ *cobra.Command, args []string) error { return explain(e, args) },
 	}
-	show.Flags().BoolVar(&provenance, "provenance", false,
+	flags := show.Flags()
+	flags.BoolVar(&provenance, "provenance", false,
 		"first list the files and topologies that make up the configuration")
-	show.Flags().BoolVar(&secrets, "show-secrets", false, env.RevealHelp)
-	show.Flags().BoolVar(&validate, "validate", false,
+	flags.BoolVar(&secrets, "show-secrets", false, env.RevealHelp)
+	flags.BoolVar(&validate, "validate", false,
 		"only check: print every error with its position, and exit with code 78 if there is one")
 	return env.Group("config", "Show and check the configuration", env.WithSource(e, show),
 		env.WithSource(e, explain), configCheck(e), schemaCommand(e))

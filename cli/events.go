@@ -35,17 +35,18 @@ func eventsCommand(e *env.Env) *cobra.Command {
 			return listEvents(cmd.Context(), e, f, cmd.Flags().Changed("after"))
 		},
 	}
-	c.Flags().StringSliceVar(&f.types, "type", nil,
+	flags := c.Flags()
+	flags.StringSliceVar(&f.types, "type", nil,
 		"only events of these types; a trailing * matches any suffix")
-	c.Flags().StringVar(&f.subject, "subject", "", "only events about this agent or other subject")
-	c.Flags().StringVar(&f.actor, "actor", "", "only events caused by this actor")
-	c.Flags().StringVar(&f.since, "since", "",
+	flags.StringVar(&f.subject, "subject", "", "only events about this agent or other subject")
+	flags.StringVar(&f.actor, "actor", "", "only events caused by this actor")
+	flags.StringVar(&f.since, "since", "",
 		"only events since a time (RFC 3339), or since a duration ago (90s, 2h, 3d)")
-	c.Flags().Var(env.Number(&f.after, 0), "after", "only events after this sequence number, "+
+	flags.Var(env.Number(&f.after, 0), "after", "only events after this sequence number, "+
 		"oldest first")
 	f.limit = events.DefaultLimit
-	c.Flags().VarP(env.Number(&f.limit, 1), "limit", "n", "print at most this many events")
-	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "wait for new events and print them "+
+	flags.VarP(env.Number(&f.limit, 1), "limit", "n", "print at most this many events")
+	flags.BoolVarP(&f.follow, "follow", "f", false, "wait for new events and print them "+
 		"until interrupted")
 	return c
 }
@@ -148,9 +149,10 @@ func eventCommand(e *env.Env) *cobra.Command {
 			return e.Do(cmd.Context(), l, city.Emit{Event: ev})
 		},
 	}
-	emit.Flags().StringVar(&subject, "subject", "", "what the event is about")
-	emit.Flags().StringVar(&message, "message", "", "a one-line message for the reader")
-	emit.Flags().StringVar(&payload, "payload", "", "any JSON value")
+	flags := emit.Flags()
+	flags.StringVar(&subject, "subject", "", "what the event is about")
+	flags.StringVar(&message, "message", "", "a one-line message for the reader")
+	flags.StringVar(&payload, "payload", "", "any JSON value")
 	return env.Group("event", "Append to the event log", emit)
 }
 

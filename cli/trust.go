@@ -48,9 +48,10 @@ table of ~/.config/gcity/config.toml, every city below these folders is trusted.
 			return trustCity(cmd.Context(), e, args, yes)
 		},
 	}
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "trust the city without asking")
-	c.Flags().BoolVar(&list, "list", false, "list the cities that you trust")
-	c.Flags().BoolVar(&revoke, "revoke", false,
+	flags := c.Flags()
+	flags.BoolVarP(&yes, "yes", "y", false, "trust the city without asking")
+	flags.BoolVar(&list, "list", false, "list the cities that you trust")
+	flags.BoolVar(&revoke, "revoke", false,
 		"stop trusting a city; its controller keeps running if there is one")
 	return c
 }

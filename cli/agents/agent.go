@@ -222,11 +222,12 @@ func agentLogs(e *env.Env) *cobra.Command {
 				return writeOutput(ctx, e, l, name, followed{lines: lines})
 			}
 		})
-	c.Flags().VarP(env.Number(&lines, 1), "lines", "n", "print at most this many lines of the "+
+	flags := c.Flags()
+	flags.VarP(env.Number(&lines, 1), "lines", "n", "print at most this many lines of the "+
 		"stored output")
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "print new output as it arrives, until "+
+	flags.BoolVarP(&follow, "follow", "f", false, "print new output as it arrives, until "+
 		"interrupted")
-	c.Flags().BoolVar(&raw, "raw", false,
+	flags.BoolVar(&raw, "raw", false,
 		"print the bytes unchanged; works only if the output is a file or a pipe")
 	return c
 }

@@ -41,11 +41,12 @@ An agent works in the rig if its dir is the rig's name.`,
 			return addRig(cmd.Context(), e, args[0], r)
 		},
 	}
-	c.Flags().StringVar(&r.Name, "name", "", "the rig's name (default: the folder's name)")
-	c.Flags().StringVar(&r.Prefix, "prefix", "",
+	flags := c.Flags()
+	flags.StringVar(&r.Name, "name", "", "the rig's name (default: the folder's name)")
+	flags.StringVar(&r.Prefix, "prefix", "",
 		"prefix for the rig's bead IDs (default: derived from the name)")
-	c.Flags().StringVar(&r.Topology, "topology", "", "a topology that adds agents to the rig")
-	c.Flags().BoolVar(&r.Suspended, "suspended", false, "add the rig suspended: its agents do "+
+	flags.StringVar(&r.Topology, "topology", "", "a topology that adds agents to the rig")
+	flags.BoolVar(&r.Suspended, "suspended", false, "add the rig suspended: its agents do "+
 		"not run until it is resumed")
 	return c
 }

@@ -189,9 +189,10 @@ running.`,
 			return decide(cmd.Context(), e, d)
 		},
 	}
-	c.Flags().StringVarP(&reason, "reason", "r", "", "the reason, in one sentence")
-	c.Flags().StringVar(&beat, "beat", "", "the check to decide (default: GC_WATCHDOG_BEAT)")
-	c.Flags().StringVar(&name, "watchdog", "", "the watchdog to decide for (default: GC_WATCHDOG)")
+	flags := c.Flags()
+	flags.StringVarP(&reason, "reason", "r", "", "the reason, in one sentence")
+	flags.StringVar(&beat, "beat", "", "the check to decide (default: GC_WATCHDOG_BEAT)")
+	flags.StringVar(&name, "watchdog", "", "the watchdog to decide for (default: GC_WATCHDOG)")
 	return c
 }
 

@@ -89,10 +89,11 @@ does not exist, uninstall does nothing.`,
 			return uninstall(cmd.Context(), e, k, f)
 		},
 	}
-	uninstall.Flags().BoolVar(&f.system, "system", false, "remove the system unit instead of "+
+	flags := uninstall.Flags()
+	flags.BoolVar(&f.system, "system", false, "remove the system unit instead of "+
 		"the user unit")
-	uninstall.Flags().BoolVar(&f.keep, "keep-agents", false, "do not stop the agents")
-	uninstall.Flags().BoolVar(&f.force, "force", false,
+	flags.BoolVar(&f.keep, "keep-agents", false, "do not stop the agents")
+	flags.BoolVar(&f.force, "force", false,
 		"remove the unit even if systemd cannot stop the service")
 	if k.flags != nil {
 		install = k.flags(install)

@@ -46,14 +46,15 @@ type beadFilter struct {
 }
 
 func (f *beadFilter) flags(c *cobra.Command) {
-	c.Flags().StringSliceVar(&f.labels, "label", nil, "only beads with this label; if repeated, "+
+	flags := c.Flags()
+	flags.StringSliceVar(&f.labels, "label", nil, "only beads with this label; if repeated, "+
 		"all must match")
-	c.Flags().StringVar(&f.kind, "type", "", "only beads of this type")
-	c.Flags().StringVar(&f.assignee, "assignee", "", "only beads assigned to this agent or person")
-	c.Flags().StringVar(&f.parent, "parent", "", "only the steps of this bead")
-	c.Flags().BoolVar(&f.all, "all", false, "list the work of the city and all its rigs")
+	flags.StringVar(&f.kind, "type", "", "only beads of this type")
+	flags.StringVar(&f.assignee, "assignee", "", "only beads assigned to this agent or person")
+	flags.StringVar(&f.parent, "parent", "", "only the steps of this bead")
+	flags.BoolVar(&f.all, "all", false, "list the work of the city and all its rigs")
 	f.limit = beads.DefaultLimit
-	c.Flags().VarP(env.Number(&f.limit, 0), "limit", "n", "list at most this many beads; 0 = all")
+	flags.VarP(env.Number(&f.limit, 0), "limit", "n", "list at most this many beads; 0 = all")
 }
 
 func (f *beadFilter) query() (beads.Query, error) {

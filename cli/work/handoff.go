@@ -78,9 +78,10 @@ and exits with code 3.`,
 		}
 		return e.Receipt(r)
 	})
-	c.Flags().StringVarP(&f.subject, "subject", "s", "", "a one-line subject, shown in lists")
-	c.Flags().StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
-	c.Flags().BoolVar(&auto, "auto", false, "do not restart")
+	flags := c.Flags()
+	flags.StringVarP(&f.subject, "subject", "s", "", "a one-line subject, shown in lists")
+	flags.StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
+	flags.BoolVar(&auto, "auto", false, "do not restart")
 	return c
 }
 
@@ -153,12 +154,13 @@ name "/" is written as "_s", "." as "_d" and "_" as "__".`,
 			return writeHeartbeat(e, dir, b)
 		},
 	}
-	c.Flags().StringVarP(&message, "message", "m", "", "the agent's current activity")
-	c.Flags().Var(env.Number(&cycle, 0), "cycle", "the number of the agent's current work cycle")
-	c.Flags().StringVar(&last, "last-action", "", "the agent's last action")
-	c.Flags().Var(env.Number(&healthy, 0), "healthy-agents",
+	flags := c.Flags()
+	flags.StringVarP(&message, "message", "m", "", "the agent's current activity")
+	flags.Var(env.Number(&cycle, 0), "cycle", "the number of the agent's current work cycle")
+	flags.StringVar(&last, "last-action", "", "the agent's last action")
+	flags.Var(env.Number(&healthy, 0), "healthy-agents",
 		"the number of agents that the agent found healthy")
-	c.Flags().Var(env.Number(&unhealthy, 0), "unhealthy-agents",
+	flags.Var(env.Number(&unhealthy, 0), "unhealthy-agents",
 		"the number of agents that the agent found unhealthy")
 	env.DefaultsToSelf(c)
 	return c

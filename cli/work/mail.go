@@ -74,11 +74,12 @@ type draftFlags struct {
 }
 
 func (f *draftFlags) flags(c *cobra.Command) {
-	c.Flags().StringVarP(&f.subject, "subject", "s", "",
+	flags := c.Flags()
+	flags.StringVarP(&f.subject, "subject", "s", "",
 		"a one-line subject, shown in lists (default: the beginning of the text)")
-	c.Flags().StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
-	c.Flags().StringVar(&f.from, "from", "", "the sender (default: GC_AGENT, or human)")
-	c.Flags().BoolVar(&f.notify, "notify", false,
+	flags.StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
+	flags.StringVar(&f.from, "from", "", "the sender (default: GC_AGENT, or human)")
+	flags.BoolVar(&f.notify, "notify", false,
 		"also notify the recipient in its terminal")
 }
 
