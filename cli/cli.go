@@ -150,8 +150,6 @@ func branches() []branch {
 	return out
 }
 
-func root(e *env.Env) *cobra.Command { return tree(e, nil) }
-
 // tree builds only the commands that args need, because building all takes longer than running most commands.
 func tree(e *env.Env, args []string) *cobra.Command {
 	cobra.EnableCommandSorting = false

@@ -7,13 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gcity/cli/agents"
+	"gcity/api/gascity"
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/folder"
-	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/config/keys"
 	"gcity/describe"
 	"gcity/internal/suggest"
 )
@@ -33,7 +33,7 @@ func configCommand(e *env.Env) *cobra.Command {
 			warnings := append(folder.ProblemLines(c.Warnings),
 				folder.FormulaProblems(cmd.Context(), c)...)
 			if e.JSON {
-				return e.WriteJSON(configShape{c.Path, c.Revision, warnings, host.ConfigText(c),
+				return e.WriteJSON(configShape{c.Path, c.Revision, warnings, c.TOML(),
 					folder.SourcesOf(c)})
 			}
 			for _, w := range warnings {
@@ -48,9 +48,9 @@ func configCommand(e *env.Env) *cobra.Command {
 					e.Sayf("# %-8s %s", s.Kind, output.SafeLine(s.Path))
 				}
 			}
-			text := host.ConfigText(c)
+			text := c.TOML()
 			if secrets {
-				text = host.ConfigText(c.Revealed())
+				text = c.Revealed().TOML()
 			}
 			e.Sayf("%s", strings.TrimRight(output.SafeText(text), "\n"))
 			return nil
@@ -160,17 +160,17 @@ keys. gcity rejects everything that the schema rejects. A file that the schema a
 may still have errors that only "gcity config check" finds.`,
 		Example: "  gcity config schema > .gc/city.schema.json",
 		RunE: func(*cobra.Command, []string) error {
-			text := host.SchemaText(of)
+			text := keys.JSONSchema(of)
 			if text == nil {
 				return exit.Usage("invalid kind of file %q: use one of %s", of,
-					strings.Join(host.SchemaNames(), ", "))
+					strings.Join(keys.Schemas(), ", "))
 			}
 			_, err := e.Out.Write(text)
 			return err
 		},
 	}
-	c.Flags().StringVar(&of, "of", host.SchemaNames()[0], "the kind of file: "+
-		strings.Join(host.SchemaNames(), ", "))
+	c.Flags().StringVar(&of, "of", keys.Schemas()[0], "the kind of file: "+
+		strings.Join(keys.Schemas(), ", "))
 	return c
 }
 
@@ -192,13 +192,13 @@ func explain(e *env.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	text, err := host.ExplainAgent(c, name)
+	text, err := c.Explain(name)
 	if err != nil {
 		return err
 	}
 	if e.JSON {
-		return e.WriteJSON(agents.OutputShape{Agent: name, Format: "text",
-			Turns: []agents.Turn{{Role: "config", Text: text}}})
+		return e.WriteJSON(gascity.Output{Agent: name, Format: "text",
+			Turns: []gascity.Turn{{Role: "config", Text: text}}})
 	}
 	e.Sayf("%s", strings.TrimRight(output.SafeText(text), "\n"))
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
+	"gcity/api/gascity"
 	"gcity/city"
 	"gcity/city/verb"
 	"gcity/cli/env"
@@ -124,19 +125,6 @@ func agentShow(e *env.Env) *cobra.Command {
 	return c
 }
 
-// OutputShape is the JSON form of part of an agent's output, as in the API.
-type OutputShape struct {
-	Agent  string `json:"agent"`
-	Format string `json:"format"`
-	Turns  []Turn `json:"turns"`
-}
-
-// Turn is text in JSON output. Its role is, for example, "output" or "config".
-type Turn struct {
-	Role string `json:"role"`
-	Text string `json:"text"`
-}
-
 func agentPeek(e *env.Env) *cobra.Command {
 	var lines int
 	c := &cobra.Command{Use: "peek [AGENT]", Short: "Show an agent's screen, or its last lines"}
@@ -176,10 +164,10 @@ func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f fo
 	if err != nil {
 		return err
 	}
-	if shape := (OutputShape{Agent: name, Format: "text",
-		Turns: []Turn{{Role: "output", Text: text}}}); e.JSON && f.follow {
+	switch shape := gascity.OutputOf(name, text); {
+	case e.JSON && f.follow:
 		return e.WriteJSONLine(shape)
-	} else if e.JSON {
+	case e.JSON:
 		return e.WriteJSON(shape)
 	}
 	if text = strings.TrimRight(output.SafeText(text), "\n"); text != "" {
@@ -284,8 +272,7 @@ func writeLines(e *env.Env, name, text string) (rest string) {
 		line = strings.TrimRight(line, "\r")
 		line = output.SafeLine(ansi.Strip(line[strings.LastIndexByte(line, '\r')+1:]))
 		if e.JSON {
-			_ = e.WriteJSONLine(OutputShape{Agent: name, Format: "text",
-				Turns: []Turn{{Role: "output", Text: line}}})
+			_ = e.WriteJSONLine(gascity.OutputOf(name, line))
 			continue
 		}
 		e.Sayf("%s", line)

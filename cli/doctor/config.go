@@ -139,7 +139,7 @@ func checkRigs(_ context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}
-	return judgeRigs(folder.RigPlan(p.config))
+	return judgeRigs(agent.Rigs(p.config))
 }
 
 func checkAutomations(_ context.Context, p *Subject) finding {

@@ -25,6 +25,7 @@ import (
 	"gcity/internal/deadline"
 	"gcity/internal/recovery"
 	"gcity/internal/suggest"
+	"gcity/supervisor"
 )
 
 // RegisterCommand returns the register command.
@@ -202,7 +203,7 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	entry host.Registered) (string, error) {
 	fleet, _, err := host.DialSupervisor(e)
 	if exit.IsStopped(err) {
-		_, err = host.Unregister(ctx, home, entry.Path)
+		_, err = supervisor.Remove(ctx, home, entry.Path)
 		text := entry.Name + " is no longer registered; no supervisor is running"
 		info := readStates(ctx, newLooks(), []host.Registered{entry}, stateWithoutSupervisor)[0]
 		if left := orphansText(info); left != "" {

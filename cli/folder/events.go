@@ -13,7 +13,6 @@ import (
 
 	"gcity/city"
 	"gcity/config"
-	"gcity/controller/perform"
 	"gcity/events"
 	"gcity/internal/disk"
 )
@@ -25,11 +24,6 @@ func NewestSeq(ctx context.Context, dir string) uint64 {
 		return 0
 	}
 	return last[len(last)-1].Seq
-}
-
-// LastOutput returns the last lines that an exited agent printed.
-func LastOutput(dir, name string, lines int) (string, error) {
-	return perform.LastOutput(dir, name, lines)
 }
 
 // ReadEvents reads a page of a city's event log from its files.

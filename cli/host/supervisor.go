@@ -100,11 +100,6 @@ func Registry(h env.SupervisorHome) ([]Registered, error) {
 	}), err
 }
 
-// Unregister removes a city from the registry and reports whether it was registered.
-func Unregister(ctx context.Context, h env.SupervisorHome, path string) (bool, error) {
-	return supervisor.Remove(ctx, h, path)
-}
-
 // Remember adds a city to the recently opened cities of this user. Without a home folder it does nothing.
 func Remember(e *env.Env, dir, name string) error {
 	h, err := env.Home(e)

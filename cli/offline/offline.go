@@ -18,6 +18,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/sessions"
 	"gcity/config"
+	"gcity/controller/perform"
 	"gcity/describe"
 	"gcity/events"
 	"gcity/session"
@@ -134,7 +135,7 @@ func (b *City) Output(ctx context.Context, agent string, lines int) (string, err
 			return text, AsProblem(session.ForAgent(err, st.Name, st.Agent))
 		}
 	}
-	text, err := folder.LastOutput(b.Dir, agent, lines)
+	text, err := perform.LastOutput(b.Dir, agent, lines)
 	// the provider of the agent's session might be unable to list sessions
 	if err == nil && text == "" && unknown != nil {
 		return "", unknown

@@ -13,6 +13,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/folder"
 	"gcity/cli/output"
+	"gcity/controller/perform"
 	"gcity/internal/suggest"
 	"gcity/mail"
 )
@@ -95,7 +96,7 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	case err != nil: // the caller is this agent, so it is running even if it is not declared
 		return primeShape{Prompt: generic(dir)}, nil
 	}
-	text, err := folder.PromptOf(ctx, w)
+	text, err := perform.PromptOf(ctx, w, false)
 	if err != nil {
 		return primeShape{}, err
 	}
