@@ -350,8 +350,6 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 	if err := k.HandleSignals(k.signals, stop, func() {}); err != nil {
 		return err
 	}
-	late := time.NewTimer(folder.ReleaseLimit)
-	defer late.Stop()
 	select {
 	case <-over:
 		if what := k.last.End(); what != "" {
@@ -362,7 +360,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 			panic(fault)
 		}
 		return ended
-	case <-late.C:
+	case <-time.After(folder.ReleaseLimit):
 		return fmt.Errorf("the city has stopped, but cannot release %s; check what is "+
 			"mounted there", k.Dir)
 	}
