@@ -128,12 +128,10 @@ func (f *fleet) health(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	}
 	seen := f.cityStates(r.Context(), all)
 	a := healthAnswer{Status: "ok", Version: f.o.Version, Uptime: int64(now.Sub(began).Seconds()),
-		Total: len(all), Degraded: append([]string{}, f.dir.troubles()...)}
+		Total: len(all), Running: city.CountRunning(all),
+		Degraded: append([]string{}, f.dir.troubles()...)}
 	for i := range seen {
 		g := &seen[i]
-		if g.info.Running {
-			a.Running++
-		}
 		if g.err != nil {
 			a.Degraded = append(a.Degraded, wire.ErrorOf(g.err).Message)
 			continue
@@ -159,18 +157,9 @@ func (f *fleet) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	if err != nil {
 		return err
 	}
-	f.reply(w, http.StatusOK, wire.Cities{List: p, Running: countRunning(all),
+	f.reply(w, http.StatusOK, wire.Cities{List: p, Running: city.CountRunning(all),
 		Troubles: f.dir.troubles()})
 	return nil
-}
-
-func countRunning(all []city.Info) (n int) {
-	for i := range all {
-		if all[i].Running {
-			n++
-		}
-	}
-	return n
 }
 
 func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
@@ -184,7 +173,7 @@ func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ wire.Route
 	},
 		func(all []city.Info) error {
 			return st.send("cities", "", wire.Cities{List: wire.ListOf(all),
-				Running:  countRunning(all),
+				Running:  city.CountRunning(all),
 				Troubles: f.dir.troubles()})
 		})
 	return nil

@@ -147,16 +147,10 @@ func StatusOf(snap *city.Snapshot, now time.Time) Status {
 
 func countAgents(snap *city.Snapshot) AgentCounts {
 	n := snap.Count()
-	c := AgentCounts{
+	return AgentCounts{
 		Total: len(snap.Agents), Suspended: n[city.Suspended], Quarantined: n[city.Quarantined],
-		Draining: n[city.Draining], Waiting: n[city.Waiting], States: n,
+		Draining: n[city.Draining], Waiting: n[city.Waiting], States: n, Running: snap.Running(),
 	}
-	for i := range snap.Agents {
-		if snap.Agents[i].Running {
-			c.Running++
-		}
-	}
-	return c
 }
 
 func countPools(pools []city.Pool) PoolCounts {

@@ -14,6 +14,16 @@ import (
 	"gcity/events"
 )
 
+// CountRunning returns the number of running cities.
+func CountRunning(all []Info) (n int) {
+	for i := range all {
+		if all[i].Running {
+			n++
+		}
+	}
+	return n
+}
+
 // Directory is the list of the cities on a machine. All methods are safe for concurrent use.
 type Directory interface {
 	// Cities lists all registered cities by name. It never waits for a city.

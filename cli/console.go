@@ -186,12 +186,7 @@ func afterJoin(ctx context.Context, e *env.Env, l *env.Link, exit tui.Exit) stri
 	if err != nil {
 		return "the controller does not respond; `gcity status` shows what is still running"
 	}
-	n := 0
-	for i := range s.Agents {
-		if s.Agents[i].Running {
-			n++
-		}
-	}
+	n := s.Running()
 	running := describe.Count(n, "agent")
 	switch {
 	case !l.Live && n == 0:

@@ -210,7 +210,7 @@ func headline(e *env.Env, s *city.Snapshot, live bool) string {
 	if s.Suspended {
 		how += " · " + e.Paint(output.Yellow, "suspended")
 	}
-	return e.Paint(output.Bold, output.SafeLine(s.Name)) + " · " + output.HeadCount(s) + " · " + how
+	return e.Bold(s.Name) + " · " + output.HeadCount(s) + " · " + how
 }
 
 func troubles(e *env.Env, s *city.Snapshot) []string {

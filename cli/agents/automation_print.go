@@ -206,7 +206,7 @@ func outcomeText(r *city.Run) string {
 }
 
 func automationStanding(e *env.Env, i *city.Automation) string {
-	text := fmt.Sprintf("%s: %s", e.Paint(output.Bold, output.SafeLine(i.Name)),
+	text := fmt.Sprintf("%s: %s", e.Bold(i.Name),
 		e.Paint(automationColor(i), i.Word()))
 	if i.Since != nil {
 		text += fmt.Sprintf(" since %s (%s)", e.Clock(*i.Since), e.Age(*i.Since))

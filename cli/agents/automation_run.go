@@ -127,8 +127,7 @@ func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
 		return // the request itself fails with the same error
 	}
 	if i, ok := s.Automation(name); ok && i.State == city.AutomationDue {
-		fmt.Fprintf(e.Err, "%s is due: %s; ctrl-c cancels the request\n", output.SafeLine(name),
-			output.SafeLine(i.Reason))
+		e.Note(fmt.Sprintf("%s is due: %s; ctrl-c cancels the request", name, i.Reason))
 	}
 }
 
@@ -143,7 +142,7 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 	if r.Bead != nil {
 		id = r.Bead.ID
 	} else {
-		fmt.Fprintln(e.Err, output.SafeLine(r.Message))
+		e.Note(r.Message)
 		if id, seq, err = nextRunOf(ctx, n.l, fire.Automation, seq); err != nil {
 			return fmt.Errorf("the queued run of %s did not start: %w; see `gcity automation "+
 				"history %s`", fire.Automation, err, fire.Automation)
@@ -168,9 +167,9 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 		if end.Again == nil {
 			return printRun(e, run, shown)
 		}
-		fmt.Fprintf(e.Err, "%s: run %s: %s; retry in %s (%d of %d)\n",
-			output.SafeLine(run.Automation), output.SafeLine(id), output.SafeLine(ranText(run)),
-			output.Span(max(0, end.Again.At.Sub(e.Now()))), end.Again.Try, end.Again.Of)
+		e.Note(fmt.Sprintf("%s: run %s: %s; retry in %s (%d of %d)", run.Automation, id,
+			ranText(run),
+			output.Span(max(0, end.Again.At.Sub(e.Now()))), end.Again.Try, end.Again.Of))
 		if id, seq, err = nextRunOf(ctx, n.l, fire.Automation, end.seq); err != nil {
 			return stoppedWaiting(err, fire.Automation, run.ID)
 		}
@@ -277,8 +276,7 @@ func printRun(e *env.Env, r *city.Run, shown bool) error {
 		if r.Made != "" {
 			how += ", created " + r.Made
 		}
-		fmt.Fprintf(e.Err, "%s: run %s: %s\n", output.SafeLine(r.Automation), output.SafeLine(r.ID),
-			output.SafeLine(how))
+		e.Note(fmt.Sprintf("%s: run %s: %s", r.Automation, r.ID, how))
 	}
 	if code := runCode(r); code != exit.CodeDone {
 		return exit.Quietly(code)

@@ -248,7 +248,7 @@ func poolStanding(e *env.Env, p *city.Pool) string {
 		what = "is a pool that is off (max is 0)"
 	}
 	return fmt.Sprintf("%s %s: %d live, %d wanted%s",
-		e.Paint(output.Bold, output.SafeLine(p.Name)), what, p.Size, p.Desired,
+		e.Bold(p.Name), what, p.Size, p.Desired,
 		since(e, p.Since))
 }
 

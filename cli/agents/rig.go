@@ -148,7 +148,7 @@ func printRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
 	if r.Suspended {
 		how += ", " + e.Paint(output.Yellow, "suspended")
 	}
-	e.Sayf("%s is a rig: %s", e.Paint(output.Bold, output.SafeLine(r.Name)), how)
+	e.Sayf("%s is a rig: %s", e.Bold(r.Name), how)
 	e.Fact("problem", r.Problem)
 	agents := agentsOf(s, r.Name)
 	e.Fact("agents", output.ByState(agents))

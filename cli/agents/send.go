@@ -14,7 +14,6 @@ import (
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/exit"
-	"gcity/cli/output"
 	"gcity/describe"
 	"gcity/internal/suggest"
 )
@@ -83,7 +82,7 @@ func nudge(ctx context.Context, e *env.Env, l *env.Link, c city.Nudge, wait bool
 	}
 	if wait && r.Send != nil && !r.Send.Stage.Over() {
 		if !e.JSON {
-			fmt.Fprintln(e.Err, output.SafeLine(r.Message))
+			e.Note(r.Message)
 		}
 		if r, err = sent(ctx, l, c.Agent, r.Send.ID); err != nil {
 			return err

@@ -103,7 +103,7 @@ func watchdogReason(w *city.Watchdog) string {
 }
 
 func watchdogStanding(e *env.Env, w *city.Watchdog) string {
-	name := e.Paint(output.Bold, output.SafeLine(w.Name))
+	name := e.Bold(w.Name)
 	word := e.Paint(watchdogColor(w), output.SafeLine(w.StatusWord()))
 	switch {
 	case w.IsEscalated():

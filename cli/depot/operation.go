@@ -127,7 +127,7 @@ func Repeated(e *env.Env, b beads.Bead) error {
 	if e.JSON {
 		return e.WriteJSON(b)
 	}
-	e.Sayf("%s was already done by operation %s: %s", e.Paint(output.Bold, output.SafeLine(b.ID)),
+	e.Sayf("%s was already done by operation %s: %s", e.Bold(b.ID),
 		e.Op, output.SafeLine(b.Title))
 	return nil
 }

@@ -297,13 +297,7 @@ type citiesShape struct {
 }
 
 func citiesOf(all []city.Info) citiesShape {
-	out := citiesShape{List: output.ListOf(all)}
-	for _, i := range all {
-		if i.Running {
-			out.Running++
-		}
-	}
-	return out
+	return citiesShape{output.ListOf(all), city.CountRunning(all)}
 }
 
 // supervisedCities returns an exit.NotRunning error if no supervisor is running.

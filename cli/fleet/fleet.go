@@ -106,17 +106,11 @@ func writeCities(e *env.Env, reports []cityReport) error {
 		case r.silent != "":
 			why, color = r.silent, output.Red
 		case r.snap != nil:
-			running := 0
-			for k := range r.snap.Agents {
-				if r.snap.Agents[k].Running {
-					running++
-				}
-			}
 			if r.snap.ShutDown {
 				r.Status = city.CityStopping
 			}
 			n := r.snap.Count()
-			agents, loop = fmt.Sprintf("%d/%d", running, len(r.snap.Agents)),
+			agents, loop = fmt.Sprintf("%d/%d", r.snap.Running(), len(r.snap.Agents)),
 				output.Span(r.snap.Patrol.Age(e.Now()))
 			var parts []string
 			for _, s := range []city.State{city.Failed, city.Quarantined} {

@@ -224,7 +224,7 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 		for _, i := range all {
 			if err == nil && i.Status == city.CityStopping && !told[i.Name] {
 				told[i.Name] = true
-				e.PrintProgress("waiting for the agents of " + i.Name)
+				e.Note("waiting for the agents of " + i.Name)
 			}
 			if err == nil && i.Status == city.CityStopped && i.Error != "" {
 				failed = i.Error

@@ -52,7 +52,7 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 		return fmt.Errorf("the controller of %s (pid %d) did not hand over its agents: %w", dir,
 			s.PID, err)
 	}
-	e.PrintProgress(fmt.Sprintf("the background controller (pid %d) handed over its agents", s.PID))
+	e.Note(fmt.Sprintf("the background controller (pid %d) handed over its agents", s.PID))
 	err := start()
 	if held, unsure := folder.IsHeld(dir); err == nil || held || unsure != nil {
 		return err

@@ -45,6 +45,9 @@ func (p *Printer) Tint(tty bool, code, text string) string {
 // Paint colors text if stdout is a terminal with colors.
 func (p *Printer) Paint(code, text string) string { return p.Tint(p.OutTTY, code, text) }
 
+// Bold returns a line of text in bold, safe for a terminal.
+func (p *Printer) Bold(text string) string { return p.Paint(Bold, SafeLine(text)) }
+
 // Sayf writes a line of text. With --json it writes nothing.
 func (p *Printer) Sayf(format string, args ...any) {
 	if !p.JSON {
@@ -353,5 +356,5 @@ func (p *Printer) Warn(text string) {
 	_, _ = p.Err.Write([]byte(p.Tint(p.ErrTTY, Yellow, "warning:") + " " + SafeLine(text) + "\n"))
 }
 
-// PrintProgress prints a line on stderr, because only results go to stdout.
-func (p *Printer) PrintProgress(line string) { _, _ = p.Err.Write([]byte(SafeLine(line) + "\n")) }
+// Note prints a line on stderr, because only results go to stdout.
+func (p *Printer) Note(line string) { _, _ = p.Err.Write([]byte(SafeLine(line) + "\n")) }

@@ -86,7 +86,7 @@ func changed(ctx context.Context, e *env.Env, d *depot.Store, kind string, b bea
 	} else {
 		what := map[string]string{events.BeadCreated: "created", events.BeadUpdated: "updated",
 			events.BeadClosed: "closed"}[kind]
-		e.Sayf("%s %s: %s", what, e.Paint(output.Bold, output.SafeLine(b.ID)),
+		e.Sayf("%s %s: %s", what, e.Bold(b.ID),
 			output.SafeLine(b.Title))
 	}
 	return depot.ReportChange(ctx, e, d, kind, b)
@@ -267,7 +267,7 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 		if e.JSON {
 			return e.WriteJSON(b)
 		}
-		e.Sayf("%s %s: %s", e.Paint(output.Bold, output.SafeLine(b.ID)), unchanged(e, b, p),
+		e.Sayf("%s %s: %s", e.Bold(b.ID), unchanged(e, b, p),
 			output.SafeLine(b.Title))
 		return nil
 	case b.Status == beads.StatusClosed && old.Status != beads.StatusClosed:

@@ -164,7 +164,7 @@ func printConvoy(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) 
 	if e.JSON {
 		return e.WriteJSON(convoyShape{b, p, all})
 	}
-	e.Sayf("convoy %s: %s (%s, %s)", e.Paint(output.Bold, output.SafeLine(b.ID)),
+	e.Sayf("convoy %s: %s (%s, %s)", e.Bold(b.ID),
 		output.SafeLine(b.Title), e.Paint(beadColor(b.Status), string(b.Status)), p)
 	if len(all) == 0 {
 		return nil
@@ -294,7 +294,7 @@ func printClosedConvoy(ctx context.Context, e *env.Env, d *depot.Store, was, b b
 	convoy, err := closeConvoy(ctx, e, d, was, b)
 	if convoy != nil && !e.JSON {
 		e.Sayf("closed convoy %s, because all its beads are closed: %s",
-			e.Paint(output.Bold, output.SafeLine(convoy.ID)), output.SafeLine(convoy.Title))
+			e.Bold(convoy.ID), output.SafeLine(convoy.Title))
 	}
 	return err
 }

@@ -216,7 +216,7 @@ func formulaShow(e *env.Env) *cobra.Command {
 }
 
 func printFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
-	e.Sayf("%s is a formula with %s", e.Paint(output.Bold, output.SafeLine(s.Name)),
+	e.Sayf("%s is a formula with %s", e.Bold(s.Name),
 		describe.Count(len(s.Plan), "step"))
 	if s.Description != "" {
 		e.Sayf("  %s", output.SafeLine(s.Description))
@@ -315,7 +315,7 @@ func printCooked(e *env.Env, made []beads.Bead, pool string) error {
 	if pool != "" {
 		forWhom = " for pool " + output.SafeLine(pool)
 	}
-	e.Sayf("cooked %s: %s, %s%s", e.Paint(output.Bold, output.SafeLine(made[0].ID)),
+	e.Sayf("cooked %s: %s, %s%s", e.Bold(made[0].ID),
 		output.SafeLine(made[0].Title), describe.Count(len(made)-1, "step"), forWhom)
 	ids := map[string]string{}
 	for _, b := range made[1:] {

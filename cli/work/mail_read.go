@@ -115,7 +115,7 @@ func printMail(e *env.Env, m mail.Message) error {
 	if e.JSON {
 		return e.WriteJSON(m)
 	}
-	e.Sayf("%s %s", e.Paint(output.Bold, output.SafeLine(m.ID)), output.SafeLine(m.Subject))
+	e.Sayf("%s %s", e.Bold(m.ID), output.SafeLine(m.Subject))
 	e.Fact("from", m.From)
 	e.Fact("to", m.To)
 	e.Fact("sent", fmt.Sprintf("%s (%s ago)", e.Clock(m.Sent), e.Age(m.Sent)))
