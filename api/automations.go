@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/http"
 
+	"gcity/api/gascity"
 	"gcity/api/wire"
 	"gcity/beads"
 	"gcity/city"
@@ -41,7 +42,7 @@ func (h listHandlers) history(q *query) (any, error) {
 	for _, b := range found {
 		runs = append(runs, city.RunOf(b))
 	}
-	p := wire.ListOf(runs)
+	p := gascity.ListOf(runs)
 	if n := len(found); n > 0 && n == of.MaxResults() {
 		p.Next = found[n-1].ID
 	}
@@ -57,14 +58,7 @@ func (h listHandlers) runOutput(w http.ResponseWriter, r *http.Request, rt wire.
 		return city.Missing(suggest.NoSuch(suggest.Run, run.ID).Then(fmt.Sprintf(
 			"that run belongs to %s, not to %s", run.Automation, rt.Target)))
 	}
-	st, done, err := h.open(w)
-	if err != nil {
-		return err
-	}
-	defer done()
-	pump(h.server, st, r, func(ctx context.Context) iter.Seq2[city.Piece, error] {
+	return serveStream(h.server, w, r, func(ctx context.Context) iter.Seq2[city.Piece, error] {
 		return h.city.RunOutput(ctx, run.ID)
-	},
-		func(p city.Piece) error { return st.send("piece", "", p) })
-	return nil
+	}, func(st *stream, p city.Piece) error { return st.send("piece", "", p) })
 }

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"gcity/api/gascity"
 	"gcity/api/wire"
 	"gcity/city"
 	"gcity/internal/recovery"
@@ -163,20 +163,10 @@ func (f *fleet) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 }
 
 func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	st, done, err := f.open(w)
-	if err != nil {
-		return err
-	}
-	defer done()
-	pump(f.server, st, r, func(ctx context.Context) iter.Seq2[[]city.Info, error] {
-		return f.dir.Watch(ctx)
-	},
-		func(all []city.Info) error {
-			return st.send("cities", "", wire.Cities{List: wire.ListOf(all),
-				Running:  city.CountRunning(all),
-				Troubles: f.dir.troubles()})
-		})
-	return nil
+	return serveStream(f.server, w, r, f.dir.Watch, func(st *stream, all []city.Info) error {
+		return st.send("cities", "", wire.Cities{List: gascity.ListOf(all),
+			Running: city.CountRunning(all), Troubles: f.dir.troubles()})
+	})
 }
 
 // CityAgent is an agent in a list that covers several cities.
@@ -186,7 +176,7 @@ type CityAgent struct {
 }
 
 type agentsAnswer struct {
-	wire.List[CityAgent]
+	gascity.List[CityAgent]
 	Unreachable []missingCity `json:"unreachable,omitempty"`
 }
 

@@ -108,7 +108,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	if err != nil {
 		return err
 	}
-	page := wire.ListOf(found)
+	page := gascity.ListOf(found)
 	if n := len(found); n > 0 && (q.Forward || q.After > 0) {
 		page.Next = strconv.FormatUint(found[n-1].Seq, 10)
 	}

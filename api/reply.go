@@ -12,22 +12,23 @@ import (
 	"sync"
 	"time"
 
+	"gcity/api/gascity"
 	"gcity/api/wire"
 	"gcity/city"
 	"gcity/internal/recovery"
 )
 
-func page[T any](r *http.Request, items []T, name func(*T) string) (wire.List[T], error) {
+func page[T any](r *http.Request, items []T, name func(*T) string) (gascity.List[T], error) {
 	return pageBy(r, items, name, strings.Compare)
 }
 
 func pageBy[T any](r *http.Request, items []T, name func(*T) string,
-	order func(a, b string) int) (wire.List[T], error) {
+	order func(a, b string) int) (gascity.List[T], error) {
 	limit, err := number(r, "limit", wire.MaxLines)
 	if err != nil {
-		return wire.List[T]{}, err
+		return gascity.List[T]{}, err
 	}
-	all := wire.ListOf(items)
+	all := gascity.ListOf(items)
 	if after := r.URL.Query().Get("cursor"); after != "" {
 		from := slices.IndexFunc(items, func(v T) bool { return order(name(&v), after) > 0 })
 		if from < 0 {

@@ -104,6 +104,18 @@ var errCut = errors.New("the client has disconnected or is too slow")
 
 const eventsAhead = 64
 
+// serveStream sends the items that from yields as a stream.
+func serveStream[T any](s *server, w http.ResponseWriter, r *http.Request,
+	from func(context.Context) iter.Seq2[T, error], send func(*stream, T) error) error {
+	st, done, err := s.open(w)
+	if err != nil {
+		return err
+	}
+	defer done()
+	pump(s, st, r, from, func(v T) error { return send(st, v) })
+	return nil
+}
+
 func pump[T any](s *server, st *stream, r *http.Request,
 	from func(context.Context) iter.Seq2[T, error], send func(T) error) {
 	err := pumpItems(s, st, r, from, send)
@@ -182,15 +194,9 @@ func pumpItems[T any](s *server, st *stream, r *http.Request,
 }
 
 func (s *server) snapshots(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	st, done, err := s.open(w)
-	if err != nil {
-		return err
-	}
-	defer done()
-	pump(s, st, r, s.city.Snapshots, func(snap *city.Snapshot) error {
+	return serveStream(s, w, r, s.city.Snapshots, func(st *stream, snap *city.Snapshot) error {
 		return st.send("snapshot", strconv.FormatUint(snap.Rev, 10), snap)
 	})
-	return nil
 }
 
 func (s *server) watch(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
@@ -201,16 +207,9 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, rt wire.Route) er
 	if _, ok := snap.Agent(rt.Target); !ok {
 		return missing(snap, wire.KindAgent, rt.Target)
 	}
-	st, done, err := s.open(w)
-	if err != nil {
-		return err
-	}
-	defer done()
-	pump(s, st, r, func(ctx context.Context) iter.Seq2[city.Frame, error] {
+	return serveStream(s, w, r, func(ctx context.Context) iter.Seq2[city.Frame, error] {
 		return s.city.Watch(ctx, rt.Target)
-	},
-		func(f city.Frame) error { return st.send("frame", "", f) })
-	return nil
+	}, func(st *stream, f city.Frame) error { return st.send("frame", "", f) })
 }
 
 func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
@@ -300,18 +299,12 @@ func (s *server) streamOutput(w http.ResponseWriter, r *http.Request, rt wire.Ro
 	if _, ok := snap.Agent(rt.Target); !ok {
 		return missing(snap, wire.KindAgent, rt.Target)
 	}
-	st, done, err := s.open(w)
-	if err != nil {
-		return err
-	}
-	defer done()
 	n := uint64(0)
 	from := func(ctx context.Context) iter.Seq2[gascity.Output, error] {
 		return gascity.Outputs(ctx, s.city, rt.Target, int(lines))
 	}
-	pump(s, st, r, from, func(a gascity.Output) error {
+	return serveStream(s, w, r, from, func(st *stream, a gascity.Output) error {
 		n++
 		return st.send("turn", strconv.FormatUint(n, 10), a)
 	})
-	return nil
 }

@@ -21,12 +21,7 @@ func (h workHandlers) beads(q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := gascity.Beads(q.Context(), h.city, q.snap, q.URL.Query().Get("rig"), of)
-	page := wire.ListOf(found)
-	if n := len(found); n > 0 && n == of.MaxResults() {
-		page.Next = found[n-1].ID
-	}
-	return page, err
+	return gascity.Beads(q.Context(), h.city, q.snap, q.URL.Query().Get("rig"), of)
 }
 
 func beadQuery(r *http.Request) (beads.Query, error) {

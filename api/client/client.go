@@ -320,7 +320,7 @@ func (c *Client) History(ctx context.Context, q events.Query) ([]events.Event, e
 	if q.Limit > 0 {
 		set("limit", strconv.Itoa(min(q.Limit, wire.MaxLines)))
 	}
-	var page wire.List[events.Event]
+	var page gascity.List[events.Event]
 	err := c.get(ctx, "/v0/events", v, &page)
 	return page.Items, err
 }

@@ -133,18 +133,11 @@ type orderList struct {
 
 func orders(_ context.Context, r *Request) (any, error) {
 	var all []order
-	var names []string
 	for i := range r.Snapshot.Automations {
 		all = append(all, orderOf(&r.Snapshot.Automations[i]))
-		names = append(names, r.Snapshot.Automations[i].Name)
 	}
-	from, to, next, err := r.Page(names)
-	if err != nil {
-		return nil, err
-	}
-	page := listOf(all[from:to])
-	page.Total, page.Next = len(all), next
-	return orderList{List: page, Orders: page.Items}, nil
+	page, err := paged(r, all, func(o *order) string { return o.Scoped })
+	return orderList{List: page, Orders: page.Items}, err
 }
 
 func orderOf(a *city.Automation) order {

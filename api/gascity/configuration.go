@@ -99,15 +99,5 @@ func formulas(ctx context.Context, r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(all))
-	for i := range all {
-		names[i] = all[i].Name
-	}
-	from, to, next, err := r.Page(names)
-	if err != nil {
-		return nil, err
-	}
-	page := listOf(all[from:to])
-	page.Total, page.Next = len(all), next
-	return page, nil
+	return paged(r, all, func(f *city.Formula) string { return f.Name })
 }

@@ -74,18 +74,34 @@ func matchParts(want, parts []string) (kind, name string, ok bool) {
 	return kind, name, true
 }
 
-// List is the envelope of a list.
+// List is the envelope of every list.
 type List[T any] struct {
 	Items []T    `json:"items"` // never null
 	Total int    `json:"total"`
 	Next  string `json:"next_cursor,omitempty"`
 }
 
-func listOf[T any](items []T) List[T] {
+// ListOf returns a list of all items. Its Items are never nil.
+func ListOf[T any](items []T) List[T] {
 	if items == nil {
 		items = []T{}
 	}
 	return List[T]{Items: items, Total: len(items)}
+}
+
+// paged returns the part of a list that the request's parameters select.
+func paged[T any](r *Request, all []T, name func(*T) string) (List[T], error) {
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = name(&all[i])
+	}
+	from, to, next, err := r.Page(names)
+	if err != nil {
+		return List[T]{}, err
+	}
+	page := ListOf(all[from:to])
+	page.Total, page.Next = len(all), next
+	return page, nil
 }
 
 func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {

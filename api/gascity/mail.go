@@ -81,7 +81,7 @@ func thread(ctx context.Context, r *Request) (any, error) {
 	slices.SortStableFunc(out, func(a, b mail.Message) int {
 		return cmp.Or(a.Sent.Compare(b.Sent), strings.Compare(a.ID, b.ID))
 	})
-	return listOf(out), nil
+	return ListOf(out), nil
 }
 
 func markUnread(ctx context.Context, r *Request) (any, error) {

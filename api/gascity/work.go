@@ -45,19 +45,21 @@ func ready(ctx context.Context, r *Request) (any, error) {
 }
 
 func (r *Request) list(ctx context.Context, q beads.Query) (any, error) {
-	found, err := Beads(ctx, r.City, r.Snapshot, r.Query.Get("rig"), q)
-	if err != nil {
-		return nil, err
-	}
-	page := listOf(found)
-	if n := len(found); n > 0 && n == q.MaxResults() {
-		page.Next = found[n-1].ID
-	}
-	return page, nil
+	return Beads(ctx, r.City, r.Snapshot, r.Query.Get("rig"), q)
 }
 
 // Beads lists the work that matches a query. If rig is not "", it lists only that rig's work.
 func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
+	q beads.Query) (List[beads.Bead], error) {
+	found, err := foundBeads(ctx, c, snap, rig, q)
+	page := ListOf(found)
+	if n := len(found); n > 0 && n == q.MaxResults() {
+		page.Next = found[n-1].ID
+	}
+	return page, err
+}
+
+func foundBeads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
 	q beads.Query) ([]beads.Bead, error) {
 	if rig == "" {
 		found, err := c.Beads(ctx, q)
