@@ -254,7 +254,7 @@ func acquire(h env.SupervisorHome, version string) (*supervisor.HomeLock, error)
 }
 
 func newListeners(logger *slog.Logger) *listeners {
-	sockets := &tenantSockets{wants: make(chan map[string]api.TenantConfig, 1)}
+	sockets := &tenantSockets{wants: make(chan map[string]api.Tenant, 1)}
 	return &listeners{tcp: make(chan api.TCP, 1), sockets: sockets, limits: newLimiter(logger)}
 }
 
@@ -384,10 +384,10 @@ func (k *hostedCity) Close() { k.ReleaseAll(); k.release() }
 
 func fleetTCP(s supervisor.Settings) api.TCP {
 	t := api.TCP{Addr: api.TCPAddr(s.Bind, s.Port), Hosts: s.Hosts,
-		Tenants:   map[string]api.TenantConfig{},
+		Tenants:   map[string]api.Tenant{},
 		TokenFile: s.TokenFile, MakeToken: s.MakeToken, ReadFile: s.ReadFile}
 	for _, one := range s.Tenants {
-		t.Tenants[one.Name] = api.TenantConfig{Name: one.Name, Cities: one.Cities,
+		t.Tenants[one.Name] = api.Tenant{Name: one.Name, Cities: one.Cities,
 			TokenFile: one.TokenFile, Token: one.Token, Socket: one.Socket,
 			MaxAgents: one.MaxAgents, MaxCities: one.MaxCities}
 	}
