@@ -90,22 +90,48 @@ func forNamed(e *env.Env, c *cobra.Command,
 	return c
 }
 
-func agentList(e *env.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List all agents, those that need attention first",
-		Aliases: []string{"ls"},
+// forObject is like forNamed, but requires a name.
+func forObject(e *env.Env, c *cobra.Command, kind suggest.Kind,
+	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error) *cobra.Command {
+	c.ValidArgsFunction = env.Complete(e, kind)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		l, f, err := e.OpenNamed(cmd.Context(), args[0], kind)
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		return run(cmd.Context(), l, f, args[1:])
+	}
+	return c
+}
+
+// listCommand returns a command that lists objects of the city.
+func listCommand(e *env.Env, short string,
+	run func(l *env.Link, s *city.Snapshot) error) *cobra.Command {
+	return &cobra.Command{Use: "list", Short: short, Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, s, err := e.OpenSnapshot(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer l.Close()
+			return withSnapshot(cmd.Context(), e, run)
+		}}
+}
+
+func withSnapshot(ctx context.Context, e *env.Env,
+	run func(l *env.Link, s *city.Snapshot) error) error {
+	l, s, err := e.OpenSnapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return run(l, s)
+}
+
+func agentList(e *env.Env) *cobra.Command {
+	return listCommand(e, "List all agents, those that need attention first",
+		func(_ *env.Link, s *city.Snapshot) error {
 			if e.JSON {
 				return e.WriteJSON(output.ListOf(output.ShapesOf(s.Agents)))
 			}
 			return WriteAgents(e, e.Out, s.Agents)
-		},
-	}
+		})
 }
 
 func agentShow(e *env.Env) *cobra.Command {

@@ -66,28 +66,18 @@ func forAutomation(e *env.Env, c *cobra.Command,
 }
 
 func automationList(e *env.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List all automations, including broken and disabled ones, with the " +
-			"state of their gates",
-		Aliases: []string{"ls"},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, s, err := e.OpenSnapshot(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer l.Close()
-			switch {
-			case e.JSON:
-				return e.WriteJSON(output.ListOf(s.Automations))
-			case len(s.Automations) == 0:
-				e.Sayf("no automations; these commands create one, and the controller reads it "+
-					"at once:\n\n%s",
-					firstAutomation(l.Dir))
-				return nil
-			}
-			return writeAutomations(e, s.Automations, l.Live)
-		},
-	}
+	return listCommand(e, "List all automations, including broken and disabled ones, with the "+
+		"state of their gates", func(l *env.Link, s *city.Snapshot) error {
+		switch {
+		case e.JSON:
+			return e.WriteJSON(output.ListOf(s.Automations))
+		case len(s.Automations) == 0:
+			e.Sayf("no automations; these commands create one, and the controller reads it "+
+				"at once:\n\n%s", firstAutomation(l.Dir))
+			return nil
+		}
+		return writeAutomations(e, s.Automations, l.Live)
+	})
 }
 
 func firstAutomation(dir string) string {

@@ -20,87 +20,65 @@ import (
 
 // RigCommand returns the rig command.
 func RigCommand(e *env.Env) *cobra.Command {
-	list := &cobra.Command{
-		Use: "list", Short: "List all rigs: the project folders that agents work in",
-		Aliases: []string{"ls"},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return rigs(cmd.Context(), e, "", false)
-		},
-	}
+	list := listCommand(e, "List all rigs: the project folders that agents work in",
+		func(_ *env.Link, s *city.Snapshot) error { return rigs(e, s, false) })
 	status := &cobra.Command{
 		Use: "status [NAME]", Short: "Show one rig or all rigs, with their agents",
 		ValidArgsFunction: env.Complete(e, suggest.Rig),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := ""
-			if len(args) > 0 {
-				name = args[0]
+			if len(args) > 0 && args[0] != "" {
+				return rigStatus(cmd.Context(), e, args[0])
 			}
-			return rigs(cmd.Context(), e, name, true)
+			return withSnapshot(cmd.Context(), e, func(_ *env.Link, s *city.Snapshot) error {
+				return rigs(e, s, true)
+			})
 		},
 	}
-	suspend := forRig(e, &cobra.Command{Use: "suspend NAME",
-		Short: "Stop a rig's agents until the rig is resumed"},
-		func(ctx context.Context, l *env.Link, f env.Found) error {
+	suspend := forObject(e, &cobra.Command{Use: "suspend NAME",
+		Short: "Stop a rig's agents until the rig is resumed"}, suggest.Rig,
+		func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 			return e.Do(ctx, l, city.SuspendRig{Rig: f.Rig.Name})
 		})
-	resume := forRig(e, &cobra.Command{Use: "resume NAME", Short: "Let a rig's agents run again"},
-		func(ctx context.Context, l *env.Link, f env.Found) error {
+	resume := forObject(e, &cobra.Command{Use: "resume NAME",
+		Short: "Let a rig's agents run again"}, suggest.Rig,
+		func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 			return e.Do(ctx, l, city.ResumeRig{Rig: f.Rig.Name})
 		})
-	restart := forRig(e, &cobra.Command{
+	restart := forObject(e, &cobra.Command{
 		Use: "restart NAME", Short: "Restart a rig's agents",
 		Long: `restart restarts a rig's agents and prints the result for each. Agents restart at
 the same time, except that an agent restarts before the agents that depend on it.
 Suspended and draining agents are not restarted. If any other agent cannot be
 restarted, the exit code is 1.`,
-	}, func(ctx context.Context, l *env.Link, f env.Found) error {
+	}, suggest.Rig, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		return restartRig(ctx, e, l, f)
 	})
 	return env.Group("rig", "Manage project folders: add, remove, suspend and restart them",
 		rigAdd(e), list, status, suspend, resume, restart, rigRemove(e))
 }
 
-func forRig(e *env.Env, c *cobra.Command,
-	run func(ctx context.Context, l *env.Link, f env.Found) error) *cobra.Command {
-	c.ValidArgsFunction = env.Complete(e, suggest.Rig)
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Rig)
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		return run(cmd.Context(), l, f)
-	}
-	return c
-}
-
-func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
-	l, err := e.Open(ctx)
+func rigStatus(ctx context.Context, e *env.Env, name string) error {
+	l, f, err := e.OpenNamed(ctx, name, suggest.Rig)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	if name != "" {
-		f, err := l.Resolve(ctx, name, suggest.Rig)
-		if err != nil {
-			return err
-		}
-		if e.JSON {
-			return e.WriteJSON(output.RigShape{Rig: *f.Rig,
-				Members: output.ShapesOf(agentsOf(f.Snapshot, f.Rig.Name))})
-		}
-		return printRig(e, f.Snapshot, f.Rig)
+	if e.JSON {
+		return e.WriteJSON(rigShape(f.Snapshot, f.Rig))
 	}
-	s, err := l.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
+	return printRig(e, f.Snapshot, f.Rig)
+}
+
+func rigShape(s *city.Snapshot, r *city.Rig) output.RigShape {
+	return output.RigShape{Rig: *r, Members: output.ShapesOf(agentsOf(s, r.Name))}
+}
+
+func rigs(e *env.Env, s *city.Snapshot, agents bool) error {
 	switch {
 	case e.JSON && agents:
-		shapes := make([]output.RigShape, 0, len(s.Rigs))
-		for _, r := range s.Rigs {
-			shapes = append(shapes, output.RigShape{Rig: r,
-				Members: output.ShapesOf(agentsOf(s, r.Name))})
+		shapes := make([]output.RigShape, len(s.Rigs))
+		for i := range s.Rigs {
+			shapes[i] = rigShape(s, &s.Rigs[i])
 		}
 		return e.WriteJSON(output.ListOf(shapes))
 	case e.JSON:

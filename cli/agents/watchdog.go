@@ -59,13 +59,10 @@ func needsController(dir, what string) error {
 }
 
 func watchdogList(e *env.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List all watchdogs: the watched agent, the age of its heartbeat, " +
-			"the last decision", Aliases: []string{"ls"},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return watchdogs(cmd.Context(), e, false)
-		},
-	}
+	return listCommand(e, "List all watchdogs: the watched agent, the age of its heartbeat, the "+
+		"last decision", func(l *env.Link, s *city.Snapshot) error {
+		return watchdogs(e, l, s, false)
+	})
 }
 
 func watchdogStatus(e *env.Env) *cobra.Command {
@@ -74,7 +71,9 @@ func watchdogStatus(e *env.Env) *cobra.Command {
 		ValidArgsFunction: env.Complete(e, suggest.Watchdog),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return watchdogs(cmd.Context(), e, true)
+				return withSnapshot(cmd.Context(), e, func(l *env.Link, s *city.Snapshot) error {
+					return watchdogs(e, l, s, true)
+				})
 			}
 			l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Watchdog)
 			if err != nil {
@@ -90,12 +89,7 @@ func watchdogStatus(e *env.Env) *cobra.Command {
 	}
 }
 
-func watchdogs(ctx context.Context, e *env.Env, all bool) error {
-	l, s, err := e.OpenSnapshot(ctx)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
+func watchdogs(e *env.Env, l *env.Link, s *city.Snapshot, all bool) error {
 	switch {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(s.Watchdogs))
