@@ -48,7 +48,8 @@ func runsOnThisHost(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }
 
-// missing does not report a program that only a shell could find.
+// missing returns the program of p if it does not exist on this host, or the zero value. It does not check relative
+// paths, or commands in which only a shell could find the program.
 func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 	word, path := p.FirstWord(), e.path(p.Env)
 	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' ||

@@ -52,7 +52,7 @@ func sentAs(m *mail.Message) string {
 
 func newer(a, b string) int { return strings.Compare(b, a) }
 
-// message does not mark the message as read.
+// message serves a message without marking it as read.
 func (h mailHandlers) message(q *query) (any, error) {
 	m, _, err := city.GetMail(q.Context(), h.city, q.Target)
 	return m, err

@@ -59,7 +59,8 @@ func (s *server) requestedSnapshot(r *http.Request) (*city.Snapshot, error) {
 		return nil, err
 	}
 	defer leave()
-	// An event is logged before the snapshot that contains its effect.
+	// A later snapshot counts as new even if its Seq is still index: an event is logged before the snapshot that
+	// contains its effect.
 	first := true
 	for snap, err := range s.city.Snapshots(ctx) {
 		if err != nil && ctx.Err() == nil {
@@ -131,7 +132,7 @@ func (s *server) await(ctx context.Context, index uint64) error {
 	return nil
 }
 
-// eventQuery treats "cursor" like "after_seq", but the oldest events come first.
+// eventQuery parses an event query. "cursor" is like "after_seq", but selects the oldest events first.
 func eventQuery(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q, err := selection(r)

@@ -25,7 +25,7 @@ type Tenant struct {
 	MaxCities int    // maximum number of registered cities; 0 = all cities in Cities
 }
 
-// Same reports whether two tenants have the same rights and addresses.
+// Same reports whether two tenants have the same configuration, apart from their names.
 func (t Tenant) Same(u Tenant) bool {
 	return slices.Equal(t.Cities, u.Cities) && t.TokenFile == u.TokenFile && t.Token == u.Token &&
 		t.Socket == u.Socket &&
@@ -204,7 +204,8 @@ func (f *fleet) rejectFolder(path, is string, why error) error {
 		"register under that name; the supervisor's log has details", path, f.tenant.Name)
 }
 
-// redact hides machine errors from a tenant, because they can name other tenants' files.
+// redact hides the text of errors without a code, or with code Invalid, from a tenant, because it can name other
+// tenants' files.
 func (f *fleet) redact(err error) error {
 	e, ok := errors.AsType[*city.Error](err)
 	if f.tenant == nil || err == nil || ok && e.Code != city.Invalid {

@@ -11,9 +11,10 @@ import (
 )
 
 // Schedule is a cron line: minute, hour, day of the month, month, day of the week. If both day fields are restricted, a
-// day matches if either field does. A field that starts with "*" is not a restriction. The zero value never fires.
+// day matches if either field does. A day field that starts with "*" does not count as restricted. The zero value never
+// fires.
 //
-// gronx computes the calendar. This package handles clock changes, and rejects what only gronx accepts.
+// gronx finds the matching times. This package handles clock changes, and rejects syntax that only gronx accepts.
 type Schedule struct {
 	text  string
 	line  string // the five fields, with numbers in place of names
@@ -72,6 +73,9 @@ func ParseSchedule(text string) (Schedule, error) {
 			items[j] = plain
 		}
 		parts[i] = strings.Join(items, ",")
+		if items[0] == "*" { // gronx does not recognize "*,5" as unrestricted in the weekday field
+			parts[i] = "*"
+		}
 	}
 	s := Schedule{text: text, line: strings.Join(parts, " "),
 		every: strings.HasPrefix(parts[1], "*")}

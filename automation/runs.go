@@ -73,7 +73,7 @@ func (b batch) join(c batch) batch {
 
 // Run is a run of an automation, due or active.
 type Run struct {
-	Definition Definition // when the run became due
+	Definition Definition // until the run is opened, newer definitions replace it
 	Reason     string     // one sentence, for users
 	By         string     // the user that requested the run; "" = no user
 	// the failed automation that caused this run; "" = none
@@ -151,7 +151,7 @@ func (r *Runs) get(name string) *item {
 	return it
 }
 
-// Advance evaluates all automations, and opens due runs while there are free slots.
+// Advance evaluates all automations and returns what to do. Open contains due runs, at most one for each free slot.
 func (r *Runs) Advance(now time.Time, w World) Actions {
 	var actions Actions
 	r.now, r.patrol = now, w.Patrol

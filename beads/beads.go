@@ -108,7 +108,7 @@ func (b Bead) equalContent(o Bead) bool {
 		maps.Equal(b.Metadata, o.Metadata)
 }
 
-// Store stores beads. Its methods may be called concurrently, also by several processes. All methods respect the
+// Store stores beads. Its methods may be called concurrently, even by several processes. All methods respect the
 // context's deadline. A failed read returns an error, never an empty result. A successful write survives a power
 // failure.
 type Store interface {
@@ -127,9 +127,9 @@ type Store interface {
 
 // Optional abilities of stores. Callers use a type assertion.
 type (
-	// Batcher creates all given beads, or none. It returns the new beads in the same order. Within the batch, Needs and
-	// ParentID may be a "$name", which the store replaces with an ID. Each bead is a nanosecond newer than the previous
-	// one.
+	// Batcher creates all given beads, or none. It returns the new beads in the same order. A bead's ID may be a
+	// "$name", which Needs and ParentID in the batch can refer to; the store replaces it with an ID. Each bead is a
+	// nanosecond newer than the previous one.
 	Batcher interface {
 		CreateAll(ctx context.Context, all []Bead) ([]Bead, error)
 	}
@@ -152,7 +152,7 @@ type (
 	}
 
 	// Versioner returns a number that changes with every change by any process. The call is cheap. A store that has
-	// never been written has version 0.
+	// never been written to has version 0.
 	Versioner interface {
 		Version(ctx context.Context) (uint64, error)
 	}

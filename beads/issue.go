@@ -86,7 +86,7 @@ func mappedStatus(b Bead, status string) bool {
 	return s == b.Status && !known && status != statusDeleted
 }
 
-// otherLinks returns nil for text that takeLinks has not stored.
+// otherLinks returns the links in a text that takeLinks stored, or nil for any other text.
 func otherLinks(b Bead, text string) []json.RawMessage {
 	var all []json.RawMessage
 	if json.Unmarshal([]byte(text), &all) != nil {
@@ -218,7 +218,8 @@ func (b *Bead) takeLinks(links []json.RawMessage) error {
 	return nil
 }
 
-// toText keeps a string unchanged, unless it is valid JSON. Other values become JSON. Empty values become "".
+// toText returns the text of a JSON string. The value remains JSON if it is not a string, or if its text is valid JSON
+// or not allowed in a bead. Empty values become "".
 func toText(raw json.RawMessage) string {
 	text := compact(raw)
 	switch text {

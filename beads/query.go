@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Query selects beads. The zero value selects the newest of all beads.
+// Query selects beads. The zero value selects the newest DefaultLimit beads.
 type Query struct {
 	Status []Status // any of these statuses; empty = any status
 	// only beads with all of these labels; put the rarest label first, for speed

@@ -119,7 +119,7 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// NotRunning means that no process listens on a socket.
+// NotRunning means that no process is listening on the socket.
 type NotRunning struct {
 	Program string // "controller" or "supervisor"
 	Socket  string

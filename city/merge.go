@@ -221,8 +221,8 @@ func (m *merge) yieldNext(f *feed, yield func(Step, error) bool) bool {
 	return yield(Step{&Tagged{f.name, *e}, m.completeCursor(), fault}, nil)
 }
 
-// next returns the feed with the oldest event, or nil while another city might have an older one. At wake, the stream
-// must act even without a message; zero = never.
+// next returns the feed with the oldest event, or nil while another city might have an older one. At wake, the caller
+// must call startFeeds and next again even if no message has arrived; zero = never.
 func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	sooner := func(t time.Time) {
 		if wake.IsZero() || t.Before(wake) {

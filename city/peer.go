@@ -60,8 +60,8 @@ func isReportedBySelf(kind string) bool {
 	}, kind)
 }
 
-// Signed returns a command with its peer as the author. It rejects other authors, and events of types that only gcity
-// writes.
+// Signed returns a command with an author that the peer may name. It can set a missing author. It rejects other
+// authors, and events of types that only gcity writes.
 func Signed(c Command, p Peer) (Command, error) {
 	var err error
 	switch c := c.(type) {

@@ -96,7 +96,7 @@ func (f *StopReport) unlessReported(line string) []string {
 
 func (a *Agent) waitLine(e *Ending) string {
 	text := "waiting for " + a.Name
-	// the deadline of a killed agent is that of the whole stop
+	// an agent that is being killed has the deadline of the whole stop
 	if e != nil && a.State == Stopping && a.Until != nil && a.Until.Before(e.Until) {
 		return text + ": it has until " + formatTime(*a.Until) + " to exit"
 	}

@@ -25,7 +25,8 @@ func (p Problem) String() string {
 	return out
 }
 
-// Error contains all errors in a configuration. Unreadable files come first, then file order.
+// Error contains the errors in a configuration. Those that can cause others, such as unreadable files, come first. The
+// others are in file order.
 type Error struct {
 	Path     string // the city's folder
 	Problems []Problem

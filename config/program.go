@@ -67,7 +67,7 @@ func (c *City) ProgramOf(a *Agent, firstFound func(presets []Preset) string) Pro
 	case !p.EmitsPermissionWarning:
 		p.Dialogs = withoutAnswers(p.Dialogs)
 	case len(p.Dialogs) == 0:
-		// the preset's dialogs apply even if another key sets the command
+		// no dialogs are known for this program, for example for a start_command, so use those of all presets
 		for _, known := range presets() {
 			p.Dialogs = append(p.Dialogs, known.Dialogs...)
 		}

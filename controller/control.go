@@ -82,7 +82,7 @@ const deliverTime = 10 * time.Second
 var errBusy = fmt.Errorf("the controller did not accept the command within %s; `gcity status` "+
 	"shows how late its loop is", deliverTime)
 
-// deliver sends a command even if ctx has ended, because its client may have disconnected while this process was
+// deliver sends a command even if ctx has ended, because the client may have disconnected while this process was
 // suspended.
 func (c *Controller) deliver(ctx context.Context, cmd effect.Command) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), deliverTime, errBusy)

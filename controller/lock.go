@@ -115,7 +115,8 @@ func (h *Hold) take(patience time.Duration) error {
 	return nil
 }
 
-// blank leaves an empty pid file, because other processes need only its existence. It reports whether the file exists.
+// blank creates or empties the pid file, because commands check the lock only if this file exists. It reports whether
+// the file exists.
 func (h *Hold) blank() bool {
 	f, err := disk.OpenFile(h.pid, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err == nil {
@@ -126,7 +127,8 @@ func (h *Hold) blank() bool {
 }
 
 // Check returns an error if this controller no longer owns the city: a *disk.MovedError if a folder was moved, or a
-// *RunningError if another controller has locked it. Check creates and locks a removed runtime folder again.
+// *RunningError if another controller has locked it. If the runtime folder was removed, Check creates and locks it
+// again.
 func (h *Hold) Check() error {
 	if err := h.CheckPath(); err != nil {
 		return err

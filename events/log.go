@@ -157,7 +157,7 @@ func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	if now.Before(l.state.retry) {
 		l.queue.trim(l.o.Queue)
 	} else {
-		_ = l.flush(now, false) // health stores the error
+		_ = l.flush(now, false) // flush stores the error
 	}
 	if l.queue.len() > 0 {
 		return 0, fmt.Errorf("%w: %w", ErrQueued, l.state.write)

@@ -246,7 +246,7 @@ func (l *Log) rotate(now time.Time) error {
 	return l.openActiveFile(now)
 }
 
-// put keeps the complete lines of a partial write.
+// put writes entries to the file. After a partial write, it keeps the complete lines.
 func (l *Log) put(out []entry, now time.Time) error {
 	if len(out) == 0 {
 		return nil

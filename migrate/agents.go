@@ -332,7 +332,8 @@ func (c *conversion) isRig(name string) bool {
 	return slices.ContainsFunc(c.rigs, func(r *rig) bool { return r.name == name })
 }
 
-// patchAgents skips the city's patches for a single rig, because cityPatches converts them.
+// patchAgents applies a pack's patches to its agents. It skips the city's patches for a single rig, because cityPatches
+// converts them.
 func (c *conversion) patchAgents(p *pack, s *source) {
 	for _, n := range tables(s.root.Get("patches"), "agent", "agents") {
 		name := n.TextOf("name")

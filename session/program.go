@@ -26,8 +26,8 @@ func (s *Spec) FindProgram() (Executable, error) {
 	return Executable{Path: found, Args: args}, nil
 }
 
-// CheckPreStart returns an ErrMissing if the first line of PreStart needs a program that this machine cannot run. The
-// first line might install the programs of the others.
+// CheckPreStart returns an ErrMissing if the first line of PreStart needs a program that this machine cannot run. It
+// does not check later lines, because the first line might install their programs.
 func (s *Spec) CheckPreStart() error {
 	if len(s.PreStart) == 0 {
 		return nil

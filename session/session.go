@@ -213,7 +213,7 @@ type (
 	}
 
 	// Patient is a provider that calls another program, which can be slow. Concurrent callers can share one List call,
-	// so List must return the state at the end of the call.
+	// so its result must be the state at the end of the call.
 	Patient interface {
 		// Patience returns the time that a call about a session may take in addition to its grace period. The name ""
 		// stands for any session.

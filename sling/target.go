@@ -57,7 +57,7 @@ func (s *Slinger) assignee(to string) *assignee {
 		return h
 	}
 	pool := s.City.PoolOf(to)
-	// the only member runs while the pool has work, so assign the work to the pool
+	// a member with the pool's name is the only one and runs while the pool has work, so assign the work to the pool
 	if pool != "" && pool == to {
 		return s.assignee(mail.PoolPrefix + pool)
 	}

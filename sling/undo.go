@@ -42,7 +42,8 @@ func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) e
 	return e
 }
 
-// A sling_query can fail after it has assigned the work.
+// taken says how a bead was taken since its earlier state as, or returns "". A sling_query can fail after it has
+// assigned the work.
 func taken(as, now beads.Bead) string {
 	newPool := func(l string) bool {
 		return strings.HasPrefix(l, city.PoolLabel) && !slices.Contains(as.Labels, l)

@@ -34,7 +34,7 @@ func (w *worker) countLeftovers() {
 	}
 }
 
-// endUnopened also stops sessions from an earlier run.
+// endUnopened ends a worker while its city is not open. If necessary, it also stops sessions from an earlier run.
 func (w *worker) endUnopened(err error, broken bool) {
 	if w.isLeaving() {
 		w.discardOpening()

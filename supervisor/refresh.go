@@ -42,6 +42,8 @@ type refresher struct {
 	late  bool
 	more  bool // the files might have changed since the read began
 	timer *time.Timer
+	// The first read was applied or is late. Before that, a stop would leave agents from an earlier run.
+	settled bool
 
 	doubts int     // consecutive reads that were not applied
 	last   []Entry // read but not applied
@@ -100,7 +102,7 @@ func (e *refresher) timerExpired() {
 		e.startRead()
 		return
 	}
-	e.late = true
+	e.late, e.settled = true, true
 	e.served = append(e.served, e.waiting...)
 	e.waiting = nil
 	e.s.setProblem(fmt.Errorf("%s does not respond; running cities are not affected, but "+
@@ -138,6 +140,7 @@ func (e *refresher) finishRead(saw readResult) bool {
 	if saw.fault != nil {
 		e.s.setProblem(saw.fault)
 	}
+	e.settled = true
 	e.notifyCallers()
 	if e.more {
 		e.startRead()

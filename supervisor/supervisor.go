@@ -85,7 +85,7 @@ type Supervisor struct {
 	began   time.Time
 	slots   chan struct{} // semaphore for opening cities
 	reloads chan struct{}
-	// each channel is closed after the read
+	// each request is a channel, which is closed when the read has finished or is late
 	readRequests chan chan<- struct{}
 	readsOver    chan struct{}
 	read         func() readResult // might never return

@@ -8,7 +8,7 @@ type Glyphs struct {
 	SharedStates
 	Cursor, Mark, Alert, Done, More, Dot string
 	Mail                                 string
-	// Here is the control room's city in the list of cities. OK is for good news.
+	// Here marks the control room's city in the list of cities. OK is for good news.
 	Here, OK string
 	// before the number of hidden rows above or below
 	Above, Below string

@@ -11,8 +11,8 @@ import (
 	"gcity/internal/redact"
 )
 
-// transports are the URL schemes that git may use. They authenticate the server, because programs in the fetched files
-// will run.
+// transports are the URL schemes that git may use. Schemes that do not authenticate the server are excluded, because
+// programs in the fetched files will run.
 var transports = []string{"https", "ssh", "git+ssh", "ssh+git", "file"}
 
 // allowed is the value of GIT_ALLOW_PROTOCOL, which git also applies to redirects and rewritten URLs.

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Heads returns the git checkouts of a city and its programs' files, by folder. It only reads files, because git itself
-// would run programs from a repository's configuration.
+// Heads returns the state of the git checkouts that contain the city or the files that declare its programs, by folder.
+// It only reads files, because git itself would run programs from a repository's configuration.
 func Heads(dir string, programs []Program) map[string]Head {
 	out, seen := map[string]Head{}, map[string]bool{}
 	add := func(from string) {

@@ -293,7 +293,7 @@ func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	return m.RunTasks(d.Key(k, func() { m.Dialogs.Close(d) }))
 }
 
-// paste ignores text without a dialog, because a paste is not a sequence of commands.
+// paste passes text to the open dialog. Without one, it does nothing, because a paste is not a sequence of commands.
 func paste(m *state.Room, text string) {
 	if d := m.Dialogs.Top(); d != nil {
 		d.Paste(text)

@@ -187,7 +187,7 @@ func attachToAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *stat
 	switch {
 	case err != nil:
 		r.Log.Warn("cannot attach to an agent", "agent", agent, "error", err)
-		m.SessionEnded = false // the dialog below takes the keys
+		m.SessionEnded = false // the dialog that is opened next takes the keys
 		actions.ReportNotAttached(m, err.Error(), time.Time{})
 	case said != "":
 		state.ShowSuccess(m, said)

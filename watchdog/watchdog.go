@@ -15,7 +15,7 @@ type Decision string
 const (
 	Start   Decision = "start"
 	Wake    Decision = "wake"
-	Restart Decision = "restart" // used in place of Wake if the agent cannot receive messages
+	Restart Decision = "restart" // used in place of Wake if another wake would not help
 	Nudge   Decision = "nudge"
 	Nothing Decision = "nothing"
 )
@@ -57,7 +57,7 @@ type Facts struct {
 	Wakes       int    // consecutive failed wakes
 }
 
-// maxWakes is the number of failed wakes before the watchdog restarts a stopped process.
+// maxWakes is the number of failed wakes after which the watchdog restarts an agent with a frozen process.
 const maxWakes = 2
 
 // WhyNoWake returns the reason why another wake would not help, or "" if it might help.

@@ -68,7 +68,7 @@ func (c *Client) ping(ctx context.Context) bool {
 	}
 	resp, err := c.http.RoundTrip(r)
 	if err != nil {
-		return ctx.Err() == nil // on other errors, the request itself fails
+		return ctx.Err() == nil // after any other error, the caller's request fails too
 	}
 	return resp.Body.Close() == nil
 }

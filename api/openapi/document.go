@@ -48,7 +48,7 @@ func Post(path, summary string, body, response any) Operation {
 		Response: response}
 }
 
-// Names maps types to their names in the document, unless these are the Go names.
+// Names maps types to their names in the document. A type that is not in the map keeps its Go name.
 type Names map[reflect.Type]string
 
 // RequestHeader is the header that a request for a change needs over TCP. Its value does not matter.
@@ -208,7 +208,7 @@ const (
 		"cities"
 )
 
-// Paths returns the path for a single city and the path with the city's name.
+// Paths returns the operation's path and, unless Machine is set, the paths that also contain a city's name.
 func (o Operation) Paths() []string {
 	if o.Machine {
 		return []string{o.Path}

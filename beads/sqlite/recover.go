@@ -134,8 +134,8 @@ func (s *Store) swap(ctx context.Context, fresh BackupInfo,
 	return done, os.Rename(fresh.Path, s.path)
 }
 
-// Accept records the current file in the ledger as the city's store. It creates a missing store. ID numbers are not
-// reused.
+// Accept records the current file in the ledger as the city's store. If the file is missing, Accept creates a new
+// store. ID numbers are not reused.
 func (s *Store) Accept(ctx context.Context) (Recovered, error) {
 	return call(ctx, s, func(ctx context.Context) (Recovered, error) {
 		known, named, _ := s.ledger.Read()

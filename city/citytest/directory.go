@@ -309,7 +309,7 @@ func stream[T any](ctx context.Context, g *cityProxy, kind string,
 	}
 }
 
-// Snapshot implements city.Control. The last loop pass is always now.
+// Snapshot implements city.Control. It sets the time of the last loop pass to now.
 func (g *cityProxy) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return ask(ctx, g, func(c city.Control) (*city.Snapshot, error) {
 		s, err := c.Snapshot(ctx)

@@ -76,7 +76,7 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 	if err != nil {
 		return fmt.Errorf("cannot switch this terminal to raw mode: %w", err)
 	}
-	// if the terminal was closed, copying returns that error
+	// this fails only if the terminal was closed, and then stayAttached fails, too
 	_, _ = io.WriteString(e.Out, saveTitle+
 		ansi.SetWindowTitle(output.SafeLine(name)+": "+leave.String()+" detaches"))
 	outcome := "detached from " + name + ", which keeps running"

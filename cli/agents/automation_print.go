@@ -258,7 +258,8 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	}
 }
 
-// A schedule's zone can differ from this machine's, so nextAt includes it.
+// nextAt returns the time of the next run. For a cron schedule, it adds this machine's time zone, because the schedule
+// can use a different one.
 func nextAt(e *env.Env, i *city.Automation) string {
 	if i.Gate != "cron" {
 		return e.Ahead(*i.Next)

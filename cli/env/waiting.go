@@ -89,7 +89,7 @@ func SayProgress(ctx context.Context, e *Env, c city.Control,
 	return func() { cancel(); wg.Wait() }
 }
 
-// Slowly reports what an operation waits for, and for how long at most. The caller must call done.
+// Slowly reports what a slow operation is waiting for. most is the maximum wait. The caller must call done afterwards.
 type Slowly func(ctx context.Context, what string, most time.Duration) (done func())
 
 // SaySlow prints on stderr what an operation waits for, if it takes longer than SayAfter.

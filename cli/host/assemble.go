@@ -40,7 +40,7 @@ type parts struct {
 	at       string // a path to the city's folder that stays valid if the folder is moved
 	Loop     loop
 	sessions session.Provider
-	// nil if the city is only started once
+	// nil in mode "settle"
 	serve      func(ctx context.Context) error
 	last       *shutdown.Deadline        // deadline for everything after the loop's last decision
 	mirror     func(ctx context.Context) // sends events to a script
@@ -66,7 +66,8 @@ type assembly struct {
 	socket   *socket.Socket
 }
 
-// assemble takes the city's lock. A goroutine watches the configuration until ctx is done.
+// assemble takes the city's lock and opens the city's parts. It starts goroutines that watch the city's files until ctx
+// is done.
 func assemble(ctx context.Context, c *config.City, version string, o CityOptions) (_ parts,
 	err error) {
 	a := &assembly{config: c, version: version, o: o, broken: folder.NewFaults()}

@@ -222,7 +222,7 @@ func (h *City) Leave() error {
 	return err
 }
 
-// killAll works even if the loop hangs.
+// killAll kills all sessions, even if the loop hangs.
 func (h *City) killAll() {
 	h.Loop.Hurry()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
@@ -241,7 +241,8 @@ func ListenSignals() (chan os.Signal, func()) {
 	return signals, func() { signal.Stop(signals) }
 }
 
-// If the user has trusted the city, checkMayRun also trusts programs that were edited later.
+// checkMayRun returns an error if the city's programs may not run. In a trusted city, it also records edited programs
+// as trusted.
 func (o CityOptions) checkMayRun(c *config.City) error {
 	if c == nil {
 		var err error

@@ -152,7 +152,8 @@ func howToStop(s *city.Snapshot) (how, keeps string) {
 	return "gcity stop", "stops it and its agents"
 }
 
-// supervisorStop limits the stop of all cities; their number can change later.
+// supervisorStop limits how long stopping all cities takes. It is a constant, because the number of cities can change
+// after the installation.
 const supervisorStop = 15 * time.Minute
 
 // SupervisorService describes the supervisor of this user's cities as a service.

@@ -37,7 +37,7 @@ func markOf(kind, at string) string {
 
 func (s *unit) command() []string { return append([]string{s.Exe}, s.args...) }
 
-// serviceSlack extends the stop timeout for scripts, requests and slow machines.
+// serviceSlack is added to the stop timeout, to allow for scripts, requests and slow machines.
 const serviceSlack = 30 * time.Second
 
 // UnitText returns the systemd unit.
@@ -212,7 +212,8 @@ func unitSafe(name string) string {
 var serviceVariables = []string{"LANG", "LANGUAGE", "TZ", "GC_HOME", "XDG_CONFIG_HOME",
 	"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "TMUX_TMPDIR"}
 
-// serviceEnviron ignores home if own is true, because the service then runs as the current user.
+// serviceEnviron returns the variables to copy into the service. own means that the service runs as the current user;
+// home is then ignored.
 func serviceEnviron(environ []string, own bool, home string) []string {
 	var out []string
 	for _, kv := range environ {

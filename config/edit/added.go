@@ -58,7 +58,7 @@ func (a addedLines) note(key string, before, after []byte) {
 	}
 }
 
-// without returns nil if the text was changed later.
+// without returns data without the text that suspending added. It returns nil if that text was changed later.
 func (a addedLines) without(key string, data []byte, flag toml.Span,
 	suspend func(left []byte) ([]byte, error)) []byte {
 	text := a[key]

@@ -12,7 +12,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// maxChecks is enough for 1,000 rigs.
+// maxChecks limits the number of pending checks. It is high enough for 1,000 rigs.
 const maxChecks = 3000
 
 const checkTimeout = time.Second

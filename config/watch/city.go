@@ -95,7 +95,7 @@ func (s *cityFiles) rigs(parents map[string]bool) {
 		p = missingAncestor(p)
 		s.files[p] = true
 		if f := filepath.Dir(p); !parents[f] {
-			parents[f] = false // the next poll also detects that a rig's folder was created
+			parents[f] = false // no polling, because patrols also detect a new rig folder
 		}
 	}
 }

@@ -153,7 +153,7 @@ type (
 	CloseRun struct {
 		Run     city.Run
 		Formula bool
-		Kind    string // type of the event about the end; "" = the event has already been written
+		Kind    string // type of the event that reports the run's end; "" = already written
 		Msg     string
 		Again   *Retry // nil = no retry
 		Failed  bool   // an earlier attempt to close the record failed
@@ -202,8 +202,7 @@ type (
 		Env                           []string
 		In                            *config.City
 	}
-	// Listen configures the TCP listener. The result is a ListenerChanged whenever the state of the
-	// listener changes.
+	// Listen configures the TCP listener. A ListenerChanged reports each change of the listener's state.
 	Listen struct{ Want config.API }
 	// Emit writes a client's event to the log and replies to the client's command.
 	Emit struct {

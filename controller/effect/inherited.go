@@ -16,7 +16,7 @@ type SavedAgent struct {
 	// fingerprint of the agent's specification; if it differs, the history is dropped
 	Fingerprint string `json:"fingerprint"`
 	restart.History
-	// state that ends at Until: backoff, quarantined or failed; "" = the agent does not wait
+	// state that ends at Until: backoff, quarantined or failed; "" = the agent is not waiting
 	State             city.State `json:"state,omitempty"`
 	Until             time.Time  `json:"until,omitzero"`
 	Since             time.Time  `json:"since,omitzero"`
@@ -51,7 +51,7 @@ type SavedState struct {
 	Since time.Time  `json:"since"`
 }
 
-// SavedExit is the saved exit of an agent that does not restart.
+// SavedExit is the saved exit of an agent that will not be restarted.
 type SavedExit struct {
 	Why   string     `json:"why"`
 	Since time.Time  `json:"since"`
@@ -90,8 +90,8 @@ type Histories struct {
 	HandedOver bool
 }
 
-// For returns the histories for a new controller. If onDisk is false, they contain
-// crashes only if the previous controller handed its agents over.
+// For returns the histories for a new controller. onDisk means that crash_history is "disk". Otherwise, crashes are
+// kept only if the previous controller handed its agents over.
 func (h Histories) For(onDisk bool) Histories {
 	if onDisk || h.HandedOver {
 		return h
@@ -215,7 +215,7 @@ func Death(e *session.Exit) restart.Death {
 	return restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
 }
 
-// ExitPayload returns the payload of an event about an exit.
+// ExitPayload returns the payload of an event that reports an exit.
 func ExitPayload(e session.Exit) json.RawMessage {
 	about := map[string]any{"session": e.ID, "code": e.Code, "uptime_ms": e.Uptime.Milliseconds()}
 	if e.Signal != "" {

@@ -65,8 +65,8 @@ type (
 		Agent, Session string
 		Dialog         session.Dialog
 	}
-	// Asking reports that an agent's program is asking a question during a start. A user must answer it in the
-	// agent's terminal.
+	// Asking reports a change in what a start is waiting for: a user's answer to a question in the agent's terminal
+	// (About), something else (Waits), or neither.
 	Asking struct {
 		Agent  string
 		Status session.Status

@@ -226,6 +226,6 @@ type dependencies struct {
 	// by their own name and by their pool's name; nil = must be rebuilt
 	named map[string][]*record
 	depth int
-	// nil unless a snapshot is created; see remember
+	// nil unless a snapshot is being created; see remember
 	known map[string]dependencyStatus
 }

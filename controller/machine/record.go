@@ -46,7 +46,7 @@ type status struct {
 	decisions []city.Decision
 }
 
-// a new state starts now (L14)
+// since changes with the state, but not with the reason or until (L14)
 func (s *status) change(now time.Time, state city.State, reason string, until time.Time) bool {
 	if s.state == state && s.reason == reason && s.until.Equal(until) {
 		return false
@@ -112,7 +112,7 @@ type waiter struct {
 
 type sessionInfo struct {
 	life      session.Status
-	uncertain bool   // the provider did not respond to the latest list
+	uncertain bool   // the provider cannot list its sessions
 	seenStep  uint64 // step in which the latest list with a session of the agent was handled
 	listStep  uint64 // step in which the latest list with a session of the agent was requested
 	seenAt    time.Time
@@ -121,7 +121,7 @@ type sessionInfo struct {
 	exit       *city.Exit
 	lastEnd    string // ID of the session with the latest handled exit
 	drift      []string
-	// why drift does not restart the agent; attached users are not a reason
+	// why a restart because of drift would fail; "" = no known reason
 	restartBarred string
 	sample        usage.Sample
 }
@@ -147,7 +147,7 @@ func (p *sessionInfo) noteOutput(now time.Time, s *session.Status, adopted bool)
 }
 
 type action struct {
-	// set while the starting program asks a question in the terminal
+	// set while the program being started is asking a question in the terminal
 	asking *session.Status
 	// arrived before the result of the session's start
 	earlyExit   *session.Exit

@@ -30,7 +30,7 @@ type queuedRecord struct {
 	effect.Record
 	agent *record // nil = the event is not about an agent's session
 	end   *session.Exit
-	// ID of the session with the output that the event waits for
+	// ID of the session with the output that the event is waiting for; "" = it is not waiting
 	output string
 	by     time.Time
 }
@@ -366,11 +366,11 @@ func (a *record) toHandOver() *effect.SavedAgent {
 
 func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.earlierExit) }
 
-// restoreAll restores only the stop time if a declaration has changed.
+// restoreAll restores the saved agents. If an agent's declaration has changed, it restores only the stop time.
 func (kp *historyFile) restoreAll(now time.Time) {
 	for name, r := range kp.fromFile.Agents {
 		a := kp.m.agents[name]
-		// the pool might not want this member now
+		// a member that its pool does not want now has no record yet
 		if w := kp.m.pools.MemberWant(name); a == nil && w != nil {
 			a = kp.m.record(now, name)
 			kp.m.join(a, kp.m.pools.Get(w.Pool), w)

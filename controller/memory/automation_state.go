@@ -33,8 +33,8 @@ func WriteAutomations(dir string, memory []byte) error {
 	return disk.Save(filepath.Join(dir, ".gc", AutomationsFile), append(data, '\n'), 0o600)
 }
 
-// ReadAutomations returns the saved automation state of the city in dir, by scoped name. With an error, it returns the
-// readable entries.
+// ReadAutomations returns the saved automation state of the city in dir, by scoped name. If it returns an error, the
+// map contains only the readable entries.
 func ReadAutomations(dir string) (map[string]automation.Memory, error) {
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", AutomationsFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -82,7 +82,8 @@ func (ps *Pools) informed() bool {
 		!ps.city.Running()
 }
 
-// Chosen chooses the members of pools that waited for a count of work requested in the step ordered.
+// Chosen chooses the members of pools that waited for a count of work. ordered is the step in which the count was
+// requested.
 func (ps *Pools) Chosen(now time.Time, ordered uint64) {
 	for _, p := range ps.order {
 		if p.countStep > 0 && p.countStep <= ordered {

@@ -69,7 +69,7 @@ func New(c City, out *step.Output) Pools {
 		Rollouts: rollout.New(c, out)}
 }
 
-// Pool is the size of one pool, and the reason for it. The state of its members is in the city.
+// Pool contains the size of one pool and the reason for it. It does not contain the state of the members.
 type Pool struct {
 	Want    *agent.Pool
 	Members []*agent.Want // all possible members, by index
@@ -387,8 +387,8 @@ func (ps *Pools) Scale(id uint64, c city.Scale) {
 	}
 }
 
-// Scaled handles the result of saving a user's size. An unsaved size does not take effect, because it must survive a
-// restart.
+// Scaled handles the result of saving a user's size. A size takes effect only once it is saved, because it must survive
+// a restart.
 func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	ps.Scales = ps.Scales[1:]
 	if len(ps.Scales) > 0 {

@@ -91,7 +91,7 @@ func (rs *Runs) retryOf(scoped string) *effect.Retry {
 	return &effect.Retry{Try: try, Of: of, At: at}
 }
 
-// A slow store might create a record after the controller has given up its run.
+// A slow store might create a record after the controller has given up on the run.
 const (
 	UnclosedWait = 2 * time.Minute
 	unclosedAge  = time.Minute // a newer record may belong to a run that is being opened

@@ -196,7 +196,7 @@ func (rs *Runs) EventsReceived(now time.Time, in effect.EventsReceived) {
 	rs.Advance(now)
 }
 
-// save also starts the runs that were waiting for an earlier save.
+// save saves the state if it has changed, and starts the queued runs that no longer need to wait for a save.
 func (rs *Runs) save() {
 	if rev := rs.Schedule.Rev(); rev != rs.SavedRev && !rs.saving {
 		data, err := json.Marshal(rs.Schedule.Memory())

@@ -12,7 +12,8 @@ import (
 	"gcity/watchdog"
 )
 
-// tier is the state of one watchdog. A new configuration keeps it, unless a name changes (L6).
+// tier is the state of one watchdog. It survives a new configuration unless the name of the watchdog or of the watched
+// agent changes (L6).
 type tier struct {
 	want   config.Watchdog
 	since  time.Time // when the watchdog was added or last resumed

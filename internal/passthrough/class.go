@@ -74,7 +74,7 @@ func sets(params []byte, mode int) bool {
 	return false
 }
 
-// number limits large values, but keeps them above 65535.
+// number returns the number at the start of b. It limits large numbers, but keeps them above 65535.
 func number(b []byte) int {
 	n := 0
 	for _, c := range b {

@@ -61,7 +61,7 @@ func (f *Filter) Append(dst, p []byte) []byte {
 	return dst
 }
 
-// Flush appends the held bytes at the end of the stream if they are text.
+// Flush appends the held bytes to dst if they are text. It must be called at the end of the stream.
 func (f *Filter) Flush(dst []byte) []byte {
 	if f.state == ground {
 		dst = append(dst, f.held...)

@@ -37,7 +37,7 @@ const (
 	never Set = 1 << 15 // sequences that no Set allows
 )
 
-// names has the order of the constants.
+// names lists the classes in the order of the constants.
 var names = [...]string{"answerback", "clipboard", "clipboard-read", "dcs", "dcs-request",
 	"media-copy", "osc", "screen-report", "title-report"}
 

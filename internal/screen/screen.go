@@ -121,7 +121,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// recoverEmulator copies the cells to a new emulator and resets the modes if do panics.
+// recoverEmulator calls do. After a panic, it copies the cells to a new emulator and resets the modes.
 func (s *Screen) recoverEmulator(do func()) {
 	defer func() {
 		if recover() != nil {
@@ -215,7 +215,7 @@ func (s *Screen) HistoryLen() int {
 	return len(s.past())
 }
 
-// past is shorter than history, because history is rarely trimmed.
+// past returns the newest lines of history, at most maxHistoryLines. history can be longer, because trimming is rare.
 func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.maxHistoryLines):] }
 
 // History returns up to n lines that have scrolled off the screen, starting at the given index. Index 0 is the oldest

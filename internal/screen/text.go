@@ -37,7 +37,7 @@ func (s *Screen) wide(r rune) {
 	}
 }
 
-// unsafeRune reports control characters, invisible characters and changes of direction.
+// unsafeRune reports whether r is a control character, is invisible, or changes the text direction.
 func unsafeRune(r rune) bool {
 	switch {
 	case r < 0xa0:

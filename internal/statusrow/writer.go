@@ -256,7 +256,8 @@ func (w *Writer) keepCursor(f func()) {
 	w.out = append(w.out, "\x1b8"...)
 }
 
-// restore replaces a sequence of n bytes if only the Writer has saved a cursor.
+// restore must follow a sequence of n bytes that restores the cursor. If the program has not saved a cursor, restore
+// replaces the sequence, because the terminal would restore the Writer's cursor.
 func (w *Writer) restore(n int) {
 	if !w.saved[w.alt] {
 		w.origin = false

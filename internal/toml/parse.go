@@ -115,7 +115,8 @@ func LineStarts(data []byte) []int {
 	return out
 }
 
-// excess must run before the parsers, which are recursive and build a tree.
+// excess returns a Fault if the file is nested too deeply or has too many keys. It must run before the parsers, which
+// are recursive and would build a tree of any size.
 func excess(data []byte) *Fault {
 	depth, dots, keys := 0, 0, 0
 	for i := 0; i < len(data); i++ {

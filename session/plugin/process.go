@@ -20,7 +20,8 @@ import (
 // The first three are the standard streams.
 const inheritedFD = 3
 
-// started is closed after the first attempt.
+// keep runs the helper until ctx ends, and restarts it after each exit. It closes started when the first start has
+// succeeded or failed.
 func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	wait := retryFirst
 	for {

@@ -145,7 +145,7 @@ type Frame struct {
 }
 
 // StartLine is one line of the response to a start call. The last line has the session or the error; earlier lines say
-// why the start waits.
+// why the start is still waiting.
 type StartLine struct {
 	Waits   string  `json:"waits,omitempty"`
 	Session *Status `json:"session,omitempty"`

@@ -55,7 +55,7 @@ func (s *responseCheck) silentSince() time.Time {
 
 func (s *responseCheck) reset() { s.since, s.failures = time.Time{}, 0 }
 
-// checkHolders sends no requests, which would wake every holder.
+// checkHolders checks whether the holders respond. It sends no requests, because they would wake every holder.
 func (p *Provider) checkHolders(entries []*entry) {
 	first, now, budget := int(p.nextCheck.Load()), time.Now(), silentBatch
 	for i := range entries {

@@ -46,7 +46,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// lookAll updates sessions. ids contains their IDs by name, and running the names that the script listed.
+// lookAll updates sessions. ids maps their names to IDs; running contains the names that the script listed.
 func (p *Provider) lookAll(ctx context.Context, ids map[string]string, running []string) {
 	ctx, cancel := context.WithTimeout(ctx, asksLimit)
 	defer cancel()

@@ -244,7 +244,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if !alive {
 		return nil
 	}
-	// otherwise, the agent has exited on its own
+	// an agent that is no longer alive has exited on its own
 	if rec.lives(p.files.boot) {
 		if err := disk.Replace(p.files.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
 			return fmt.Errorf("cannot record the request to stop %q: %w", name, err)

@@ -114,7 +114,7 @@ func (w *watcher) ask(in io.Writer) error {
 	return err
 }
 
-// If behind is true, the caller must call ask again.
+// take returns the next frame; ok is false if no frame is available. If behind is true, the caller must call ask again.
 func (w *watcher) take() (f session.Frame, behind, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

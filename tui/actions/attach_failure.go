@@ -10,8 +10,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Attaches reports whether an action would attach the terminal to an agent. In the zoom of an agent that can be
-// released, it returns false: the status line then names the releasing key, which no dialog could use.
+// Attaches reports whether an action would attach the terminal to an agent. In the zoom, it returns false for a held
+// agent: the status line can then name the key that releases the agent, which would not work in a dialog.
 func Attaches(m *state.Room, a *state.Action) bool {
 	if a.ID == "agent.attach.zoomed" {
 		r := state.SingleAgent(m)

@@ -316,7 +316,8 @@ func fleetMenu(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// In a program for all cities, returnToCity opens the city under the cursor.
+// returnToCity goes back to the room from which this one was opened. In a program for all cities, it opens the city
+// under the cursor.
 func returnToCity(m *state.Room) []feed.Effect {
 	if !m.All {
 		return state.StartSwitch(m, m.OpenedFrom)

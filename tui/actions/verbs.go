@@ -165,7 +165,7 @@ func scaleWords(m *state.Room, before []string) []state.Word {
 	return nil
 }
 
-// Marks, selection and focus do not matter.
+// onNamed calls do with the named agents as its targets, whatever is marked, selected or focused.
 func onNamed(m *state.Room, names []string, do func() ([]feed.Effect, string)) ([]feed.Effect,
 	string) {
 	for _, name := range names {

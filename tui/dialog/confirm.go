@@ -334,7 +334,7 @@ func (c *Confirm[T]) firstSentences(on Canvas, w, n int) []string {
 	return widget.Wrap(sentences[0], w)
 }
 
-// shorten replaces the last line with the number of missing lines.
+// shorten cuts the text to n lines. If lines are omitted, the last line says how many.
 func shorten(on Canvas, lines []string, n int) []string {
 	if len(lines) <= n {
 		return lines

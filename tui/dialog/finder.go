@@ -216,8 +216,8 @@ func (f *Finder[T]) Current() *Item[T] {
 	return &f.Found[f.Cursor]
 }
 
-// Runnable returns the entry that the enter key runs, or nil. An entry that is only similar runs after the user has
-// moved the cursor.
+// Runnable returns the entry that the enter key runs, or nil. If the entry might not be the one that the user means,
+// for example because it is only similar to the text, it runs only after the user has moved the cursor.
 func (f *Finder[T]) Runnable() *Item[T] {
 	t := f.Current()
 	recalled := f.historyIndex < len(f.history())
@@ -234,7 +234,7 @@ func (f *Finder[T]) untyped() bool {
 // Page moves the cursor by n pages.
 func (f *Finder[T]) Page(n int) { f.Step(n * max(1, f.page)) }
 
-// Refill replaces the entries. The cursor stays on its entry or, if that has vanished, on its line.
+// Refill replaces the entries. The cursor stays on its entry or, if that has vanished, at its position.
 func (f *Finder[T]) Refill(all []Item[T]) {
 	line, at, pointed, offset := "", f.Cursor, f.CursorMoved, f.offset
 	if t := f.Current(); t != nil {
@@ -287,7 +287,7 @@ func (f *Finder[T]) skipHeads(n int) {
 	}
 }
 
-// place does not count headings.
+// place returns the cursor's position, counted from 1, and the number of entries. Headings do not count.
 func (f *Finder[T]) place() (at, all int) {
 	for i := range f.Found {
 		if f.Found[i].Heading {
@@ -360,7 +360,7 @@ func filterByNoun[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// runnableFirst does not move entries with a rank better than from.
+// runnableFirst moves entries that cannot run to the end, except those with a rank better than from.
 func runnableFirst[T any](all []Item[T], from Rank) []Item[T] {
 	var first, last []Item[T]
 	for _, t := range all {

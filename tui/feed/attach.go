@@ -266,7 +266,7 @@ func (v *attachment) read(ctx context.Context, keys io.Reader) {
 	}
 }
 
-// write blocks while the agent does not read.
+// write sends the queued input to the agent until ctx ends. It blocks while the agent does not read.
 func (v *attachment) write(ctx context.Context) {
 	for {
 		select {

@@ -127,7 +127,7 @@ func (ApplyDraft) effect() {}
 
 // Edited is the result of an edit.
 type Edited struct {
-	Draft    *Draft // nil = there was an error and no draft
+	Draft    *Draft // nil = the draft is unchanged, or there is none because of an error
 	Data     []byte
 	Problems []string
 	Line     int

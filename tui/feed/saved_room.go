@@ -54,8 +54,8 @@ type SavedUserState struct {
 // The names of cities' files end with a hash, so they never collide with the userStateFile.
 func userStateFile(path string) string { return filepath.Join(filepath.Dir(path), "room.json") }
 
-// ReadSavedRoom reads the city's file and the user's file. If the city's file was ignored, the error says why. A
-// damaged user's file counts as missing.
+// ReadSavedRoom reads the city's file and the user's file. If the city's file was ignored, the error says why. If the
+// user's file is damaged, it counts as missing.
 func ReadSavedRoom(path string) (SavedRoom, error) {
 	m, err := readRoomFile(path)
 	var user SavedUserState

@@ -179,7 +179,7 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 type wordMatch struct {
 	verb   bool // a word is the verb or the beginning of the verb
 	named  bool // a word is the full name
-	part   bool // a word is a part of the name
+	part   bool // a word abbreviates the name or is inside it
 	within bool // a word is inside the name, but does not abbreviate it or start a part of it
 	full   bool // the words contain the full verb and the full name
 }

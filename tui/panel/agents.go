@@ -86,7 +86,7 @@ func NewAgentRow(a *city.Agent) AgentRow {
 	return r
 }
 
-// reason returns "" if the reason is obvious in a list.
+// reason returns the reason for an agent's state, or "" if it is obvious in a list.
 func reason(a *city.Agent) string {
 	if a.Pool != "" && a.Reason == "member of pool "+a.Pool {
 		return ""

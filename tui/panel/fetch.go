@@ -19,8 +19,8 @@ type BeadPanel interface {
 	Outdated()
 	// Hurry makes the next queries ignore the minimum gap.
 	Hurry()
-	// TimeToQuery returns how long RequestBeads will wait. It returns each wait only once, so that the caller starts
-	// one timer.
+	// TimeToQuery returns the time until RequestBeads must be called again; 0 = no new timer is needed. It returns each
+	// wait only once, so that the caller starts one timer.
 	TimeToQuery(now time.Time) time.Duration
 }
 
@@ -31,7 +31,7 @@ type Fetch struct {
 	stale   bool
 	urgent  bool
 	at      time.Time
-	// when to request outdated results; TimeToQuery resets it
+	// when to request outdated results again; TimeToQuery resets it
 	wakeAt  time.Time
 	wokenAt time.Time
 	pending []int // request IDs, in the order of the queries; 0 = the result has arrived

@@ -157,7 +157,7 @@ func (k *Mail) rows(e *Env) []MailRow {
 	return rows
 }
 
-// If all is true, unread also counts the messages for agents.
+// unread returns the number of unread messages for people. If all is true, it also counts those for agents.
 func unread(s *city.Snapshot, all bool) int {
 	n := s.Mail.Unread
 	for i := range s.Agents {

@@ -58,7 +58,8 @@ func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 	return kill
 }
 
-// idleRestart ignores short idle times, because LastActivity can be one patrol old.
+// idleRestart returns text that announces the restart of an idle agent, or none. It ignores short idle times, because
+// LastActivity can be one patrol old.
 func (r *AgentRow) idleRestart(e *Env) (next widget.Phrase) {
 	if r.idle <= 0 || r.State != city.Running || r.attached() || r.Session == nil ||
 		r.Session.LastActivity == nil {

@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// ID identifies a place on the screen that can have the focus. Settings are stored under it.
+// ID identifies a place on the screen. Settings are stored under it.
 type ID string
 
 const (

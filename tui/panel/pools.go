@@ -159,7 +159,7 @@ func (r *PoolRow) CheckResult() string {
 	return fmt.Sprintf("check: %d", r.Check.Value)
 }
 
-// SizeOf parses a size or "auto". If the text is invalid, why says so. Empty text is valid.
+// SizeOf parses a size or "auto". If the text is invalid, why is the reason. Empty text is valid.
 func (r *PoolRow) SizeOf(text string) (size int, auto bool, why string) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "" || text == "auto" {

@@ -26,7 +26,7 @@ type Definition[R any, P named[R]] struct {
 	Orders  func(now time.Time) []widget.SortKey[R]
 	Matches func(f *widget.Filter, r P, now time.Time) bool
 	Needs   func(r P, now time.Time) bool
-	// reports whether a row belongs to a panel that shows a subset
+	// reports whether a row belongs to the panel; nil = all rows do
 	Belongs func(r P) bool
 	Columns func(e *Env, rows []P, w int) []Column[P]
 	// reports whether a row is drawn with the cursor; nil = only the selected row is
@@ -485,7 +485,8 @@ func (t *Table[R, P]) held(e *Env) bool {
 	return e.Still && t.Def.Orders != nil && !widget.IsSorted(t.Rows, t.rank(e.Now))
 }
 
-// sorted returns the arrow in parentheses while rows keep their places.
+// sorted returns the name of the sort order and its arrow. While rows keep places that differ from this order, the
+// arrow is in parentheses.
 func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
 	defer func() {
 		if t.held(e) && arrow != "" {

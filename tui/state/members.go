@@ -47,7 +47,7 @@ type DrainTargets struct {
 	Of    []*panel.PoolRow // nil = the targets are agents
 }
 
-// DrainTargetsAt returns the targets of the drain verb. In Pools these are members of pools.
+// DrainTargetsAt returns the targets of the drain verb. If the verb acts on pools, the targets are their members.
 func DrainTargetsAt(m *Room) DrainTargets {
 	if !DrainsPools(m) {
 		return DrainTargets{Rows: Targets(m)}
@@ -145,7 +145,8 @@ func SurplusTarget(m *Room) *panel.AgentRow {
 	return rows[0]
 }
 
-// AlreadyDraining returns text that says why a surplus member of a pool is draining, for how long, and how to keep it.
+// AlreadyDraining returns text that says why a surplus member of a pool is draining, what will happen next, and how to
+// keep the member.
 func AlreadyDraining(m *Room, r *panel.AgentRow) string {
 	why := ""
 	if p := m.Pools.Find(r.Pool); p != nil {

@@ -23,7 +23,7 @@ type Undo struct {
 	Restore  func(m *Room) // undoes changes that exist only in this room
 	Then     func(m *Room) // called when the commands are sent; nil = not called
 	Until    time.Time
-	sessions map[string]string // sessions of the agents that were draining, by name
+	sessions map[string]string // session IDs of the agents that the action drains, by name
 	seen     map[string]bool   // names of the targets for which a snapshot has shown the change
 	drained  []string          // agents that earlier actions drained; undo does not affect them
 	refusal  string            // why the latest action cannot be undone; "" = unknown
@@ -91,7 +91,7 @@ func offerUndo(m *Room, what string, commands []city.Command) {
 	}
 }
 
-// refuseUndo ends the undo of earlier actions, because the latest one cannot be undone.
+// refuseUndo makes undo unavailable after an action that cannot be undone.
 func refuseUndo(m *Room, what string) {
 	m.Undo = Undo{What: what, refusal: widget.Plain(what) + " has no undo",
 		drained: m.Undo.drainedBefore(nil)}

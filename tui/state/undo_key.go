@@ -14,8 +14,9 @@ const undoKeyPause = 1500 * time.Millisecond
 
 // UndoKey is the effect of the key that undoes or releases.
 type UndoKey struct {
-	Effect  string    // "releases scout"; "" = it does nothing
-	Changed time.Time // when the effect changed without a key of the user; zero = not lately
+	Effect string // "releases scout"; "" = it does nothing
+	// when this effect replaced another one without user input; zero = it did not, or the user has been notified
+	Changed time.Time
 }
 
 // WatchUndoKey records the current effect of the key that undoes or releases. byUser says whether the user might have

@@ -132,7 +132,7 @@ func closingRule(m *state.Room, p *state.Plan) string {
 		strings.Repeat(thin, m.W-p.LeftWidth-1)
 }
 
-// The rules are the kind of rule in each row: 0 = none, 1 = thin, 2 = heavy.
+// drawStack returns the stack's lines and the kind of rule in each row: 0 = none, 1 = thin, 2 = heavy.
 func drawStack(m *state.Room, places []state.Place, w int) (lines []string, rules []int) {
 	for _, at := range places {
 		focus := at.Panel == m.Focus && !m.Dialogs.Covers()

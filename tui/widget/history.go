@@ -74,7 +74,8 @@ func (q *AgentHour) advance(minute int64) {
 	}
 }
 
-// each omits the current minute, so that a chart changes at most once a minute.
+// each calls f for the recorded minutes in a chart of n columns. It omits the current minute, so that the chart changes
+// at most once a minute.
 func (q *AgentHour) each(now time.Time, n, minutes int, f func(column, at int)) {
 	last := minuteOf(now) - 1
 	for i := range n * minutes {

@@ -175,7 +175,7 @@ func (t *Table[R, P]) Select(key string) bool {
 // hide the row.
 func (t *Table[R, P]) SelectNew(key string) { t.awaited = key }
 
-// Preferred returns the key of the row that is selected if no filter hides it.
+// Preferred returns the key of the row to select as soon as no filter hides it, or else of the selected row.
 func (t *Table[R, P]) Preferred() string { return cmp.Or(t.hiddenKey, t.SelectedKey) }
 
 // Prefer sets the row to select as soon as no filter hides it. The key "" stands for the row under the cursor.

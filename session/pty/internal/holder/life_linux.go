@@ -158,7 +158,8 @@ func (l *life) launch(s *wire.Spec) error {
 	return startFailure(s, l.spawn(s, "/bin/sh", []string{"sh", "-c", s.Command}))
 }
 
-// spawn opens a new terminal each time, because a failed process led a session in the previous one.
+// spawn starts a program. It opens a new terminal for each attempt, because the previous one belonged to a process that
+// has exited.
 func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	open := l.openTerminal
 	if l.plain {

@@ -143,7 +143,7 @@ func (m *modes) control(c byte) {
 func (m *modes) final(c byte) {
 	switch {
 	case m.inter != 0:
-		m.lasting = m.lasting || c == 'p' // a soft reset, or a query, which changes nothing
+		m.lasting = m.lasting || c == 'p' // a soft reset; a query also matches, which does no harm
 	case m.prefix == '?' && (c == 'h' || c == 'l'):
 		m.private(c == 'h')
 	case m.prefix != 0:
