@@ -318,8 +318,7 @@ func printPlan(e *env.Env, p planShape) error {
 		if c.Change != "none" && c.Change != "wait" {
 			n++
 		}
-		table.Add(output.Tinted(c.Change, color),
-			output.Tinted(c.Agent, output.Bold), output.Plain(c.Reason))
+		table.Add(output.Tinted(c.Change, color), output.Tinted(c.Agent, output.Bold), c.Reason)
 	}
 	if len(table.Rows) > 0 {
 		if err := e.Table(table); err != nil {

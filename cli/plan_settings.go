@@ -161,7 +161,7 @@ func printSettings(e *env.Env, all []setting) error {
 	table := output.NewTable("SETTING", "CHANGE")
 	for _, s := range all {
 		table.Add(output.Tinted(s.Key, output.Bold),
-			output.Plain(fmt.Sprintf("%s → %s", orDash(s.Old), orDash(s.New))))
+			fmt.Sprintf("%s → %s", orDash(s.Old), orDash(s.New)))
 	}
 	table.Shrink(0, e.Columns())
 	if err := e.Table(table); err != nil {

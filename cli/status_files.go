@@ -64,10 +64,8 @@ func writeSessions(ctx context.Context, e *env.Env, dir string) error {
 	})
 	table := output.NewTable("SESSION", "AGENT", "SINCE", "PID")
 	for _, st := range all {
-		table.Add(
-			output.Plain(sessionWord(st)), output.Tinted(st.Agent, output.Bold),
-			output.Plain(e.Age(st.Started)), output.Tinted(strconv.Itoa(st.PID), output.Dim),
-		)
+		table.Add(sessionWord(st), output.Tinted(st.Agent, output.Bold), e.Age(st.Started),
+			output.Tinted(strconv.Itoa(st.PID), output.Dim))
 	}
 	if len(table.Rows) == 0 && err == nil {
 		e.Sayf("no sessions")

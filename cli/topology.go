@@ -84,8 +84,8 @@ func topologies(e *env.Env) error {
 		if s.Stale != "" {
 			shapes[i].State, color = redact.Text(s.Stale), output.Yellow
 		}
-		table.Add(output.Plain(s.Name), output.Plain(source), output.Plain(s.Ref),
-			output.Plain(fmt.Sprintf("%.12s", s.Commit)), output.Tinted(shapes[i].State, color))
+		table.Add(s.Name, source, s.Ref, fmt.Sprintf("%.12s", s.Commit),
+			output.Tinted(shapes[i].State, color))
 	}
 	switch {
 	case e.JSON:

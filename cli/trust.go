@@ -129,8 +129,7 @@ func listTrusted(e *env.Env) error {
 	}
 	table := output.NewTable("CITY", "TRUSTED SINCE")
 	for _, r := range all {
-		table.Add(output.Plain(r.Path),
-			output.Plain(r.At.Local().Format(time.DateTime)))
+		table.Add(r.Path, r.At.Local().Format(time.DateTime))
 	}
 	return e.WriteTable(e.Out, 0, table)
 }

@@ -280,8 +280,7 @@ func printDue(e *env.Env, results []due) error {
 			if d.Due {
 				is = output.Tinted("yes", output.Green)
 			}
-			table.Add(is, output.Tinted(d.Name, output.Bold),
-				output.Plain(cutWhy(shortReason(d.Reason))))
+			table.Add(is, output.Tinted(d.Name, output.Bold), cutWhy(shortReason(d.Reason)))
 		}
 		if len(table.Rows) > 0 {
 			err = e.Table(table)

@@ -52,11 +52,9 @@ func writeAutomations(e *env.Env, all []city.Automation, live bool) error {
 	table := output.NewTable("STATE", "AUTOMATION", "GATE", "NEXT", "LAST", "WHY")
 	for i := range all {
 		it := &all[i]
-		table.Add(
-			output.Tinted(it.Word(), automationColor(it)), output.Tinted(it.Name, output.Bold),
-			output.Plain(gateText(it)), output.Plain(nextRun(e, it, live)),
-			output.Plain(lastRun(e, it)), output.Plain(whyAutomation(e, it)),
-		)
+		table.Add(output.Tinted(it.Word(), automationColor(it)),
+			output.Tinted(it.Name, output.Bold), gateText(it), nextRun(e, it, live), lastRun(e, it),
+			whyAutomation(e, it))
 	}
 	return e.Table(table)
 }
@@ -286,11 +284,8 @@ func writeRuns(e *env.Env, runs []city.Run) error {
 		if r.Retry > 0 && !strings.HasPrefix(why, "retry ") {
 			why += fmt.Sprintf(", retry %d", r.Retry)
 		}
-		table.Add(
-			output.Tinted(cmp.Or(r.Outcome, "open"), color), output.Tinted(r.ID, output.Bold),
-			output.Plain(stamp(r.Opened)), output.Plain(took(r)), output.Plain(why),
-			output.Plain(ended(r)),
-		)
+		table.Add(output.Tinted(cmp.Or(r.Outcome, "open"), color), output.Tinted(r.ID, output.Bold),
+			stamp(r.Opened), took(r), why, ended(r))
 	}
 	return e.Table(table)
 }

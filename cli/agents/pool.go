@@ -141,8 +141,7 @@ func WritePools(e *env.Env, w io.Writer, pools []city.Pool) error {
 		if p.Check.Problem != "" {
 			check.Color = output.Red
 		}
-		table.Add(output.Tinted(p.Name, output.Bold), size,
-			output.Plain(bounds(p)), check, output.Plain(leaving(p)), output.Plain(wanted(p)))
+		table.Add(output.Tinted(p.Name, output.Bold), size, bounds(p), check, leaving(p), wanted(p))
 	}
 	return e.WriteTable(w, e.Columns(), table)
 }

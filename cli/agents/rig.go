@@ -114,9 +114,8 @@ func WriteRigs(e *env.Env, w io.Writer, rigs []city.Rig) error {
 		case r.Suspended:
 			why = output.Tinted("suspended", output.Yellow)
 		}
-		table.Add(output.Tinted(r.Name, output.Bold),
-			output.Plain(fmt.Sprintf("%d/%d", r.Running, r.Agents)), output.Plain(r.Prefix),
-			output.Plain(r.Path), why)
+		table.Add(output.Tinted(r.Name, output.Bold), fmt.Sprintf("%d/%d", r.Running, r.Agents),
+			r.Prefix, r.Path, why)
 	}
 	return e.WriteTable(w, e.Columns(), table)
 }
@@ -233,8 +232,7 @@ func printRestarted(e *env.Env, rig string, results []restarted) error {
 		if result == "left" {
 			result = "skipped"
 		}
-		table.Add(output.Tinted(result, color),
-			output.Tinted(r.Agent, output.Bold), output.Plain(r.Detail))
+		table.Add(output.Tinted(result, color), output.Tinted(r.Agent, output.Bold), r.Detail)
 	}
 	var err error
 	if e.JSON {

@@ -43,9 +43,8 @@ func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 	table := output.NewTable("STATE", "AGENT", "SINCE", "CPU", "MEM", "PID", "WHY")
 	for _, g := range byUrgency(agents) {
 		table.Add(output.Tinted(string(g.State), output.StateColor(g.State)),
-			output.Tinted(g.Name, output.Bold), output.Plain(e.Age(g.Since)),
-			output.Plain(output.Percent(g.Usage)), output.Plain(output.Memory(g.Usage)),
-			output.Tinted(pid(&g), output.Dim), output.Plain(stateReason(e, &g)))
+			output.Tinted(g.Name, output.Bold), e.Age(g.Since), output.Percent(g.Usage),
+			output.Memory(g.Usage), output.Tinted(pid(&g), output.Dim), stateReason(e, &g))
 	}
 	measured := slices.ContainsFunc(agents, func(g city.Agent) bool { return g.Usage != nil })
 	if measured && (width == 0 || width >= usageWidth) {

@@ -42,13 +42,9 @@ func writeWatchdogs(e *env.Env, all []city.Watchdog) error {
 		"NEXT", "LAST", "WHY")
 	for i := range all {
 		d := &all[i]
-		table.Add(
-			output.Tinted(cmp.Or(d.StatusWord(), "-"), watchdogColor(d)),
-			output.Tinted(d.Name, output.Bold), output.Plain(d.Watches),
-			output.Plain(heartbeatAge(e, d)), output.Plain(string(d.Mode)),
-			output.Plain(nextBeat(e, d)), output.Plain(lastJudged(e, d)),
-			output.Plain(cutWhy(watchdogReason(d))),
-		)
+		table.Add(output.Tinted(cmp.Or(d.StatusWord(), "-"), watchdogColor(d)),
+			output.Tinted(d.Name, output.Bold), d.Watches, heartbeatAge(e, d), d.Mode,
+			nextBeat(e, d), lastJudged(e, d), cutWhy(watchdogReason(d)))
 	}
 	return e.Table(table)
 }

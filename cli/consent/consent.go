@@ -82,7 +82,7 @@ func ShowTrust(e *env.Env, s trustShape) {
 		if p.New {
 			mark = output.Tinted("new", output.Yellow)
 		}
-		table.Add(mark, output.Plain(p.What), output.Plain(p.Line), output.Plain(p.At))
+		table.Add(mark, p.What, p.Line, p.At)
 	}
 	// ask even if the table could not be printed
 	_ = e.WriteTable(e.Out, 0, table)

@@ -157,13 +157,13 @@ func printFindings(e *env.Env, found []finding) error {
 	for _, f := range found {
 		color := map[string]string{"ok": output.Green, "note": output.Yellow,
 			"bad": output.Red}[f.State]
-		head := []output.Cell{output.Tinted(f.State, color), output.Tinted(f.Check, output.Bold)}
+		head := []any{output.Tinted(f.State, color), output.Tinted(f.Check, output.Bold)}
 		for line := range strings.SplitSeq(f.Detail, "\n") {
-			table.Add(append(head, output.Plain(line))...)
-			head = []output.Cell{{}, {}}
+			table.Add(append(head, line)...)
+			head = []any{"", ""}
 		}
 		if f.Fix != "" {
-			table.Add(output.Cell{}, output.Cell{}, output.Tinted("-> "+f.Fix, output.Cyan))
+			table.Add("", "", output.Tinted("-> "+f.Fix, output.Cyan))
 		}
 	}
 	return e.WriteTable(e.Out, 0, table)

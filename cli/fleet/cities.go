@@ -450,8 +450,8 @@ func printCities(e *env.Env, all []city.Info) error {
 		if i.Running {
 			runner = describe.Runner(cmp.Or(i.Mode, "supervised"), i.PID)
 		}
-		table.Add(output.Tinted(i.Name, output.Bold), output.Plain(i.Path),
-			output.Plain(runner), output.Tinted(CityStatusText(e, i), color))
+		table.Add(output.Tinted(i.Name, output.Bold), i.Path, runner,
+			output.Tinted(CityStatusText(e, i), color))
 	}
 	return e.WriteTable(e.Out, 0, table)
 }

@@ -129,9 +129,8 @@ func writeCities(e *env.Env, reports []cityReport) error {
 		case !r.Running:
 			color = output.Red
 		}
-		table.Add(output.Plain(r.Name),
-			output.Tinted(cmp.Or(string(r.Status), "-"), color), output.Plain(agents),
-			output.Plain(loop), output.Plain(r.Path), output.Plain(why))
+		table.Add(r.Name, output.Tinted(cmp.Or(string(r.Status), "-"), color), agents, loop, r.Path,
+			why)
 	}
 	return e.Table(table)
 }

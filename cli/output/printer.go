@@ -109,8 +109,18 @@ type Table struct {
 // NewTable returns a table without rows.
 func NewTable(head ...string) *Table { return &Table{Head: head} }
 
-// Add adds a row.
-func (t *Table) Add(row ...Cell) { t.Rows = append(t.Rows, row) }
+// Add adds a row. A value that is not a Cell is shown without a color.
+func (t *Table) Add(row ...any) {
+	cells := make([]Cell, len(row))
+	for i, v := range row {
+		cell, ok := v.(Cell)
+		if !ok {
+			cell.Text = fmt.Sprint(v)
+		}
+		cells[i] = cell
+	}
+	t.Rows = append(t.Rows, cells)
+}
 
 // Table writes a table to Out and truncates each line to the terminal's width.
 func (p *Printer) Table(t *Table) error { return p.WriteTable(p.Out, p.Columns(), t) }

@@ -33,9 +33,8 @@ func writeBeads(e *env.Env, all []beads.Bead, gates city.Gates) error {
 		if _, ok := gates.Block(b); ok {
 			status = output.Tinted(city.AwaitingGate, output.Yellow)
 		}
-		table.Add(output.Tinted(b.ID, output.Bold), status, output.Plain(b.Priority.String()),
-			output.Plain(b.Type), output.Plain(b.Assignee), output.Plain(e.Age(b.UpdatedAt)),
-			output.Tinted(strings.Join(b.Labels, " "), output.Dim), output.Plain(b.Title))
+		table.Add(output.Tinted(b.ID, output.Bold), status, b.Priority, b.Type, b.Assignee,
+			e.Age(b.UpdatedAt), output.Tinted(strings.Join(b.Labels, " "), output.Dim), b.Title)
 	}
 	table.Shrink(slices.Index(table.Head, "LABELS"), e.Columns())
 	return e.Table(table)

@@ -228,9 +228,8 @@ func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) 
 	table := output.NewTable("ID", "STATUS", "PROGRESS", "CHANGED", "TITLE")
 	for _, s := range out {
 		table.Add(output.Tinted(s.ID, output.Bold),
-			output.Tinted(string(s.Status), beadColor(s.Status)),
-			output.Plain(s.Progress.String()), output.Plain(e.Age(s.UpdatedAt)),
-			output.Plain(s.Title))
+			output.Tinted(string(s.Status), beadColor(s.Status)), s.Progress, e.Age(s.UpdatedAt),
+			s.Title)
 	}
 	return e.Table(table)
 }

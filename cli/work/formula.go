@@ -132,8 +132,8 @@ func printFormulas(e *env.Env, listed []listedFormula) error {
 		if r.Problem != "" {
 			what, steps = output.Tinted(strings.ReplaceAll(r.Problem, "\n", " · "), output.Red), "-"
 		}
-		table.Add(output.Tinted(r.Name, output.Bold), output.Plain(r.Layer),
-			output.Plain(steps), output.Plain(strings.Join(r.Vars, " ")), what)
+		table.Add(output.Tinted(r.Name, output.Bold), r.Layer, steps, strings.Join(r.Vars, " "),
+			what)
 	}
 	return e.Table(table)
 }
@@ -244,8 +244,7 @@ func printFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
 	e.Sayf("")
 	table := output.NewTable("STEP", "NEEDS", "TITLE")
 	for _, st := range s.Plan {
-		table.Add(output.Tinted(st.ID, output.Bold),
-			output.Plain(strings.Join(st.Needs, " ")), output.Plain(st.Title))
+		table.Add(output.Tinted(st.ID, output.Bold), strings.Join(st.Needs, " "), st.Title)
 	}
 	return e.Table(table)
 }
@@ -327,8 +326,8 @@ func printCooked(e *env.Env, made []beads.Bead, pool string) error {
 		for _, id := range b.Needs {
 			needs = append(needs, ids[id])
 		}
-		table.Add(output.Tinted(b.ID, output.Bold), output.Plain(b.Ref),
-			output.Plain(strings.Join(needs, " ")), output.Plain(b.Title))
+		table.Add(output.Tinted(b.ID, output.Bold), b.Ref,
+			strings.Join(needs, " "), b.Title)
 	}
 	return e.Table(table)
 }

@@ -52,9 +52,8 @@ func mailInbox(e *env.Env) *cobra.Command {
 func writeMail(e *env.Env, all []mail.Message) error {
 	table := output.NewTable("ID", "STATE", "FROM", "TO", "SENT", "SUBJECT")
 	for _, m := range all {
-		table.Add(output.Tinted(m.ID, output.Bold), mailState(m),
-			output.Plain(m.From), output.Plain(m.To), output.Plain(e.Age(m.Sent)),
-			output.Plain(m.Subject))
+		table.Add(output.Tinted(m.ID, output.Bold), mailState(m), m.From, m.To, e.Age(m.Sent),
+			m.Subject)
 	}
 	return e.Table(table)
 }
