@@ -134,7 +134,7 @@ func checkMachine(ctx context.Context, e *env.Env, none env.NoCity) error {
 	found := []finding{city}
 	for _, c := range checks() {
 		if c.machine {
-			f := c.run(ctx, p)[0]
+			f := c.look(ctx, p)
 			f.Check, f.Detail = c.title, redact.Text(f.Detail)
 			found = append(found, f)
 		}
