@@ -17,6 +17,7 @@ import (
 	"gcity/cli/depot"
 	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/describe"
 	"gcity/events"
@@ -117,9 +118,7 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 }
 
 func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
-	select {
-	case <-time.After(time.Second):
-	case <-ctx.Done():
+	if !folder.Pause(ctx, time.Second) {
 		return
 	}
 	s, err := l.Snapshot(ctx)
@@ -180,8 +179,6 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		// the run has just ended, so it is among the newest
 		runs, err := pastRuns(ctx, e, dir, name, beads.DefaultLimit)
@@ -196,11 +193,9 @@ func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, e
 		if runs[i].Outcome != "" {
 			return &runs[i], nil
 		}
-		select {
-		case <-ctx.Done():
+		if !folder.Pause(ctx, 20*time.Millisecond) {
 			return nil, fmt.Errorf("run %s of %s has ended, but its record was not closed; see "+
 				"`gcity automation history %s`", id, name, name)
-		case <-tick.C:
 		}
 	}
 }

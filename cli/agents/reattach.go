@@ -11,6 +11,7 @@ import (
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/folder"
 	"gcity/cli/output"
 )
 
@@ -50,8 +51,6 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 	city.Terminal, error) {
 	limit, cancel := context.WithTimeout(ctx, reattachFor)
 	defer cancel()
-	tick := time.NewTicker(reattachEvery)
-	defer tick.Stop()
 	for {
 		l, far, live, err := tryAttach(limit, e, at, dir, name)
 		if err == nil {
@@ -65,10 +64,7 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 					"cannot be reached: %w; `gcity status` shows what is running, and "+
 					"`gcity --headless` starts a controller", name, err)}
 		}
-		select {
-		case <-tick.C:
-		case <-limit.Done():
-		}
+		folder.Pause(limit, reattachEvery)
 	}
 }
 

@@ -36,8 +36,6 @@ func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() 
 	if err := disk.MakePrivate(folder.StateDir(dir)); err != nil {
 		return nil, err
 	}
-	look := time.NewTicker(operationPoll)
-	defer look.Stop()
 	for {
 		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "operations.lock"))
 		if err == nil {
@@ -46,9 +44,7 @@ func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() 
 		if !errors.Is(err, disk.ErrLocked) {
 			return nil, err
 		}
-		select {
-		case <-look.C:
-		case <-ctx.Done():
+		if !folder.Pause(ctx, operationPoll) {
 			return nil, fmt.Errorf("another command with --op is still running: %w; this command "+
 				"changed nothing, so run it again", ctx.Err())
 		}
