@@ -5,6 +5,7 @@ package city
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -113,6 +114,12 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Message }
+
+// HasCode reports whether an error is an Error with this code.
+func HasCode(err error, code Code) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == code
+}
 
 // Errorf returns an Error without details.
 func Errorf(code Code, format string, args ...any) *Error {

@@ -304,7 +304,7 @@ func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	}
 	defer l.Close()
 	err = e.Do(ctx, l, city.Reload{Confirm: confirm})
-	if wrong, ok := errors.AsType[*city.Error](err); ok && wrong.Code == city.Invalid {
+	if city.HasCode(err, city.Invalid) {
 		return &exit.Failure{Code: exit.CodeConfig,
 			Err: fmt.Errorf("the configuration on disk is invalid, so the previous one stays "+
 				"in force:\n%w", err)}

@@ -309,7 +309,7 @@ func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	done := env.SayEnding(ctx, e, l.Control)
 	_, err := l.Do(ctx, city.Shutdown{})
 	done()
-	if exit.HasCode(err, city.Forbidden) || exit.IsSilent(err) {
+	if city.HasCode(err, city.Forbidden) || exit.IsSilent(err) {
 		return err
 	}
 	done = e.SaySlow(ctx, "the controller to release the city", folder.ReleaseLimit)

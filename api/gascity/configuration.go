@@ -79,7 +79,7 @@ func explain(ctx context.Context, c city.Configured, names []string) ([]explanat
 	slices.Sort(names)
 	for _, name := range names {
 		text, err := c.Explain(ctx, name)
-		if isCode(err, city.NotFound) {
+		if city.HasCode(err, city.NotFound) {
 			continue
 		}
 		if err != nil {

@@ -4,7 +4,6 @@ package gascity
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -127,11 +126,6 @@ func (r *Request) checkNoBody() error {
 		return city.Errorf(city.Invalid, "this request does not take a body")
 	}
 	return nil
-}
-
-func isCode(err error, code city.Code) bool {
-	e, ok := errors.AsType[*city.Error](err)
-	return ok && e.Code == code
 }
 
 // Unsupported returns the error for a noun that gcity does not support, or nil for any other noun.

@@ -132,7 +132,7 @@ func deps(ctx context.Context, r *Request) (any, error) {
 		need, err := city.GetBead(ctx, r.City, id)
 		if err == nil {
 			a.Needs = append(a.Needs, need)
-		} else if !isCode(err, city.NotFound) {
+		} else if !city.HasCode(err, city.NotFound) {
 			return nil, err
 		}
 	}

@@ -175,7 +175,7 @@ func agentPeek(e *env.Env) *cobra.Command {
 
 func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
 	err := writeOutput(ctx, e, l, name, followed{lines: lines})
-	if !exit.HasCode(err, city.NotFound) {
+	if !city.HasCode(err, city.NotFound) {
 		return err
 	}
 	f, err := l.Resolve(ctx, name, suggest.Agent)

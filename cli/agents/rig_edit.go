@@ -263,7 +263,7 @@ func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, all
 		if ev.Type == events.RigRemoved {
 			_, err = c.End(ctx, offline.SuspendableRig(ev.Subject).Includes)
 		}
-	} else if _, err = l.Do(ctx, city.Reload{}); exit.HasCode(err, city.Conflict) && allowed != "" {
+	} else if _, err = l.Do(ctx, city.Reload{}); city.HasCode(err, city.Conflict) && allowed != "" {
 		err = confirmHeld(ctx, l, allowed, err)
 	}
 	if err != nil {

@@ -2,7 +2,6 @@ package env
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -232,9 +231,7 @@ type OneAgent interface {
 // FindAgent is like Link.Find, but requests only one agent if the name is qualified.
 func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, error) {
 	if one, ok := c.(OneAgent); ok {
-		g, err := one.Agent(ctx, name)
-		if problem, ok := errors.AsType[*city.Error](err); !ok ||
-			problem.Code != city.NotFound {
+		if g, err := one.Agent(ctx, name); !city.HasCode(err, city.NotFound) {
 			return g, err
 		}
 	}

@@ -93,12 +93,6 @@ func crashed(err error) bool {
 	return errors.As(err, &p)
 }
 
-// HasCode reports whether an error is a city.Error with a given code.
-func HasCode(err error, code city.Code) bool {
-	var problem *city.Error
-	return errors.As(err, &problem) && problem.Code == code
-}
-
 func problemCode(c city.Code) int {
 	switch c {
 	case city.Conflict:

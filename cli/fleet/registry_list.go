@@ -13,7 +13,6 @@ import (
 
 	"gcity/city"
 	"gcity/cli/env"
-	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/config"
@@ -58,7 +57,7 @@ type registrarList struct {
 // Unregister implements city.Registrar.
 func (l registrarList) Unregister(ctx context.Context, name string) (city.Receipt, error) {
 	r, err := l.Registrar.Unregister(ctx, name)
-	if exit.HasCode(err, city.NotFound) {
+	if city.HasCode(err, city.NotFound) {
 		if dir, none := l.folderOf(ctx, name); none == nil {
 			err = city.Errorf(city.Conflict, "%s is not registered; to stop it, run `gcity stop "+
 				"--city %s`", name, shell.Quote(dir))
@@ -348,7 +347,7 @@ func (l *registryList) City(name string) (city.Control, error) {
 	l.mu.Unlock()
 	if !gone {
 		c, err := l.Directory.City(name)
-		if !errors.Is(err, city.ErrNoSupervisor) && !exit.HasCode(err, city.NotFound) {
+		if !errors.Is(err, city.ErrNoSupervisor) && !city.HasCode(err, city.NotFound) {
 			return c, err
 		}
 	}

@@ -119,11 +119,9 @@ const (
 func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
-	if _, err := c.Do(ctx, city.Reload{}); err != nil {
-		// a held configuration is not an error, because the result mentions it
-		if wrong, ok := errors.AsType[*city.Error](err); !ok || wrong.Code != city.Conflict {
-			return nil, err
-		}
+	// a held configuration is not an error, because the result mentions it
+	if _, err := c.Do(ctx, city.Reload{}); err != nil && !city.HasCode(err, city.Conflict) {
+		return nil, err
 	}
 	defer env.SaySettling(ctx, e, c)()
 	for quiet := 0; ; {

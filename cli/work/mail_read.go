@@ -86,7 +86,7 @@ other members no longer see it. Messages in other mailboxes are not marked.`,
 		}
 		me := e.Getenv("GC_AGENT")
 		if s.MayRead(m, me) {
-			if m, err = city.TakeMail(ctx, l, m.ID, me); exit.HasCode(err, city.Conflict) {
+			if m, err = city.TakeMail(ctx, l, m.ID, me); city.HasCode(err, city.Conflict) {
 				return city.Errorf(city.Conflict, "another member of the pool has taken %s",
 					args[0])
 			}
