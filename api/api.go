@@ -107,12 +107,10 @@ func newServer(life context.Context, c city.Control, o Options) *server {
 type handler func(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.catchPanic(func() { s.respond(w, r) })
+	s.catchPanic(w, func() { s.respond(w, r) })
 }
 
 func (s *server) respond(w http.ResponseWriter, r *http.Request) {
-	// an earlier request on this connection might have set a deadline
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	rt, err := wire.Parse(r.URL.EscapedPath())
 	if err != nil {
 		s.fail(w, err)

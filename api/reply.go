@@ -194,8 +194,11 @@ func flag(r *http.Request, name string) (value, set bool, err error) {
 	return value, true, nil
 }
 
-// catchPanic logs a panic and closes the connection, because the response might have started.
-func (s *responder) catchPanic(handle func()) {
+// catchPanic calls handle without a write deadline. If handle panics, it logs the panic and closes the connection,
+// because the response might have started.
+func (s *responder) catchPanic(w http.ResponseWriter, handle func()) {
+	// an earlier request on this connection might have set a deadline
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	if fault := recovery.Catch(handle); fault != nil {
 		s.logPanic(fault)
 		panic(http.ErrAbortHandler)

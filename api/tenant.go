@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"gcity/api/wire"
 	"gcity/city"
@@ -92,9 +91,7 @@ func ServeTenant(ctx context.Context, l net.Listener, t Tenant, d city.Directory
 		with.Guard = &Guard{Tenants: map[string]Tenant{t.Name: t}}
 		f.tenancies = tenanciesOf(with)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			f.catchPanic(func() {
-				// an earlier request on this connection might have set a deadline
-				_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+			f.catchPanic(w, func() {
 				path := r.URL.EscapedPath()
 				to, rest, is := tenantPath(path)
 				if is && to != t.Name {

@@ -24,23 +24,12 @@ type Found struct {
 
 	Automation *city.Automation
 	Watchdog   *city.Watchdog
+
+	name string
 }
 
 // Name returns the qualified name.
-func (f Found) Name() string {
-	switch {
-	case f.Agent != nil:
-		return f.Agent.Name
-	case f.Pool != nil:
-		return f.Pool.Name
-	case f.Automation != nil:
-		return f.Automation.Name
-	case f.Watchdog != nil:
-		return f.Watchdog.Name
-	default:
-		return f.Rig.Name
-	}
-}
+func (f Found) Name() string { return f.name }
 
 // Find returns the agent with the given name, which may be unqualified if it is unique.
 func (l *Link) Find(ctx context.Context, name string) (*city.Snapshot, *city.Agent, error) {
@@ -114,7 +103,7 @@ func shortFor(k suggest.Kind, qualified, name string) bool {
 }
 
 func lookup(s *city.Snapshot, k suggest.Kind, name string) Found {
-	f := Found{Snapshot: s}
+	f := Found{Snapshot: s, name: name}
 	switch k {
 	case suggest.Agent:
 		f.Agent, _ = s.Agent(name)

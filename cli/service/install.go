@@ -33,8 +33,9 @@ type ServiceKind struct {
 	Group string // for example "daemon"
 	What  string // the name in messages, for example "this city"
 	Found func(ctx context.Context) (*unit, error)
-	// known returns the kind, "city" or "supervisor", and its folder
-	known      func() (kind, at string, err error)
+	kind  string // "city" or "supervisor"
+	// at returns the folder that identifies the unit
+	at         func() (string, error)
 	isRunning  func(at string) (bool, error)
 	pid        func(at string) int // 0 if unknown
 	StopAdvice func(ctx context.Context, at string) (how, keeps string)
@@ -103,13 +104,10 @@ does not exist, uninstall does nothing.`,
 
 // CityService describes the current city as a service.
 func CityService(e *env.Env) ServiceKind {
-	known := func() (string, string, error) {
-		dir, err := e.CityDir()
-		return "city", dir, err
-	}
 	return ServiceKind{
-		Group: "daemon", What: "this city", folder: "the city's folder",
-		flags: func(c *cobra.Command) *cobra.Command { return env.WithSource(e, c) }, known: known,
+		Group: "daemon", kind: "city", at: e.CityDir,
+		What: "this city", folder: "the city's folder",
+		flags:     func(c *cobra.Command) *cobra.Command { return env.WithSource(e, c) },
 		isRunning: folder.IsHeld,
 		pid: func(at string) int {
 			pid, _ := strconv.Atoi(folder.PIDText(at)) // 0 means unknown
@@ -125,7 +123,7 @@ func CityService(e *env.Env) ServiceKind {
 			return howToStop(s)
 		},
 		Found: func(context.Context) (*unit, error) {
-			_, dir, err := known()
+			dir, err := e.CityDir()
 			if err != nil {
 				return nil, err
 			}
@@ -159,12 +157,8 @@ const supervisorStop = 15 * time.Minute
 // SupervisorService describes the supervisor of this user's cities as a service.
 func SupervisorService(home func() (string, error),
 	running func(home string) (pid int, err error)) ServiceKind {
-	known := func() (string, string, error) {
-		dir, err := home()
-		return "supervisor", dir, err
-	}
 	return ServiceKind{
-		Group: "supervisor", What: "the supervisor of your cities", known: known,
+		Group: "supervisor", kind: "supervisor", at: home, What: "the supervisor of your cities",
 		folder: "the supervisor's folder ($GC_HOME)",
 		stop:   "`gcity supervisor stop`",
 		adopt: "`gcity supervisor start` takes them over, and `gcity stop` in a city's " +
@@ -186,7 +180,7 @@ func SupervisorService(home func() (string, error),
 				"next supervisor"
 		},
 		Found: func(context.Context) (*unit, error) {
-			_, dir, err := known()
+			dir, err := home()
 			if err != nil {
 				return nil, err
 			}
