@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -244,9 +243,8 @@ starts its agents once, as gcity start --standalone does.`,
 			if what, err := stop(ctx); err == nil {
 				e.Sayf("%s", what)
 			} else if exit.IsInterrupted(err) {
-				return &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf(
-					"not restarted: another command stopped the city at the same time; `gcity "+
-						"status` shows what is running: %w", err)}
+				return exit.Errorf(exit.CodeConflict, "not restarted: another command stopped "+
+					"the city at the same time; `gcity status` shows what is running: %w", err)
 			} else if code, _ := exit.Verdict(err); code != exit.CodeNotRunning {
 				return err
 			}
@@ -305,9 +303,8 @@ func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	defer l.Close()
 	err = e.Do(ctx, l, city.Reload{Confirm: confirm})
 	if city.HasCode(err, city.Invalid) {
-		return &exit.Failure{Code: exit.CodeConfig,
-			Err: fmt.Errorf("the configuration on disk is invalid, so the previous one stays "+
-				"in force:\n%w", err)}
+		return exit.Errorf(exit.CodeConfig, "the configuration on disk is invalid, so the "+
+			"previous one stays in force:\n%w", err)
 	}
 	if code, _ := exit.Verdict(err); code != exit.CodeConflict {
 		return err
@@ -324,5 +321,5 @@ func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	}
 	lines = append(lines, "run `gcity plan` to see each change with its reason; restore the file "+
 		"to discard the changes")
-	return &exit.Failure{Code: exit.CodeConflict, Err: errors.New(strings.Join(lines, "\n"))}
+	return exit.Errorf(exit.CodeConflict, "%s", strings.Join(lines, "\n"))
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -61,9 +60,8 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 		return env.ReadOnlyError("daemon start")
 	}
 	if held, err := folder.IsHeld(dir); err == nil && held {
-		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("a controller is already running for %s, pid %s", dir,
-				folder.PIDText(dir))}
+		return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid %s", dir,
+			folder.PIDText(dir))
 	}
 	for _, u := range service.Units(e, "city", dir) {
 		if len(e.Files) > 0 || e.Strict {

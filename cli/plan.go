@@ -203,10 +203,9 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	} else {
 		out.InForce, out.refused = v.running.Config.Revision, nil
 		if c.Workspace.Name != v.running.Name {
-			return out, &exit.Failure{Code: exit.CodeConfig,
-				Err: fmt.Errorf("workspace.name cannot change while the city is running: it is %q "+
-					"in the file and %q in the running city; stop the city first", c.Workspace.Name,
-					v.running.Name)}
+			return out, exit.Errorf(exit.CodeConfig, "workspace.name cannot change while the "+
+				"city is running: it is %q in the file and %q in the running city; stop the city "+
+				"first", c.Workspace.Name, v.running.Name)
 		}
 		if v.inForce = out.InForce == out.Revision; !v.inForce {
 			out.Held = v.held(out.Revision)

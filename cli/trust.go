@@ -97,9 +97,8 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 		consent.ShowTrust(e, shown)
 	}
 	if !shown.Trusted {
-		return &exit.Failure{Code: exit.CodeConfig,
-			Err: fmt.Errorf("the city is not trusted; run `gcity trust %s --yes` to allow these "+
-				"programs to run", shell.Quote(dir))}
+		return exit.Errorf(exit.CodeConfig, "the city is not trusted; run `gcity trust %s --yes` "+
+			"to allow these programs to run", shell.Quote(dir))
 	}
 	e.Sayf("the city in %s is trusted: %s", output.SafeLine(dir), shown.Why)
 	return nil

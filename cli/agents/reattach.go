@@ -3,7 +3,6 @@ package agents
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"syscall"
 	"time"
@@ -59,10 +58,9 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 		// the session might be running even if the controller does not respond, so keep trying
 		if code, _ := exit.Verdict(err); code == exit.CodeNotRunning && !live ||
 			limit.Err() != nil {
-			return nil, nil, &exit.Failure{Code: code,
-				Err: fmt.Errorf("this city's controller has exited, and the terminal of %s "+
-					"cannot be reached: %w; `gcity status` shows what is running, and "+
-					"`gcity --headless` starts a controller", name, err)}
+			return nil, nil, exit.Errorf(code, "this city's controller has exited, and the "+
+				"terminal of %s cannot be reached: %w; `gcity status` shows what is running, and "+
+				"`gcity --headless` starts a controller", name, err)
 		}
 		folder.Pause(limit, reattachEvery)
 	}

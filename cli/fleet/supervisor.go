@@ -162,8 +162,7 @@ func supervisorStart(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	if r, runs := host.FindSupervisor(e); runs {
-		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("the supervisor is already running, pid %d", r.PID)}
+		return exit.Errorf(exit.CodeConflict, "the supervisor is already running, pid %d", r.PID)
 	}
 	r, err := host.StartSupervisor(ctx, e, home, false)
 	if err != nil {

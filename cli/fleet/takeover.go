@@ -44,10 +44,9 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 		how = "`gcity stop` stops that controller"
 	}
 	if how != "" {
-		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("a controller is already running for %s, so the "+
-				"supervisor did not take over the city: %s; %s", dir,
-				describe.Runner(s.Mode, s.PID), how)}
+		return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, so the "+
+			"supervisor did not take over the city: %s; %s", dir, describe.Runner(s.Mode, s.PID),
+			how)
 	}
 	if err := release(ctx, dir, s.PID); err != nil {
 		return fmt.Errorf("the controller of %s (pid %d) did not hand over its agents: %w", dir,

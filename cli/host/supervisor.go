@@ -83,8 +83,7 @@ func CheckHome(h env.SupervisorHome) error {
 		return nil
 	}
 	if _, ok := errors.AsType[toml.Problems](err); ok {
-		return &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf(
-			"the supervisor's configuration is invalid:\n%w", err)}
+		return exit.Errorf(exit.CodeConfig, "the supervisor's configuration is invalid:\n%w", err)
 	}
 	return err
 }

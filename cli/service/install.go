@@ -253,9 +253,8 @@ func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 			_, err = os.ReadFile(path)
 		}
 		if err == nil && !force {
-			return nil, &exit.Failure{Code: exit.CodeConflict,
-				Err: fmt.Errorf("%s exists, and gcity did not write it: move it away, or "+
-					"overwrite it with --force", path)}
+			return nil, exit.Errorf(exit.CodeConflict, "%s exists, and gcity did not write it: "+
+				"move it away, or overwrite it with --force", path)
 		}
 	}
 	text, err := s.UnitText()
@@ -313,9 +312,8 @@ func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Man
 	if held, err := k.isRunning(s.at); err == nil && held {
 		how, keeps := k.StopAdvice(ctx, s.at)
 		out.Next = append(out.Next, how, m.Line("start", out.Unit))
-		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("not started: %s is already running without the service; `%s` %s",
-				k.What, how, keeps)}
+		return exit.Errorf(exit.CodeConflict, "not started: %s is already running without the "+
+			"service; `%s` %s", k.What, how, keeps)
 	}
 	if _, err := m.call(ctx, 2*time.Minute, "start", out.Unit); err != nil {
 		out.Next = append(out.Next, m.Line("status", out.Unit))

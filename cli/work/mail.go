@@ -3,7 +3,6 @@ package work
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -304,8 +303,7 @@ the agent. It does not mark messages as read.`,
 			return err
 		}
 		_, text := exit.Verdict(err)
-		return &exit.Failure{Code: exit.CodeDone,
-			Err: errors.New("cannot check the mail: " + text)}
+		return exit.Errorf(exit.CodeDone, "cannot check the mail: %s", text)
 	}
 	c.Flags().BoolVar(&inject, "inject", false,
 		"print the messages as text for the agent's model; always exit 0")
