@@ -95,8 +95,8 @@ func (e environ) programExists(program, path string) bool {
 	return found
 }
 
-// fingerprint omits everything that depends on the host or the city's folder, so that these never cause drift. It omits
-// unset keys, so that later versions can add keys.
+// fingerprint returns the fingerprint of an agent's configuration. It omits values that depend on the host or the
+// city's folder, which would cause false drift. It omits unset keys, so that later versions can add keys.
 func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	fields := map[string]string{"command": p.Line}
 	env := a.Env

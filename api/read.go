@@ -161,7 +161,7 @@ func eventQuery(r *http.Request) (events.Query, error) {
 	q.Forward = q.Forward || forward || asc
 	limit, err := number(r, "limit", wire.MaxLines)
 	if q.Limit = int(limit); limit == 0 && asc && !q.Since.IsZero() {
-		q.Limit = wire.MaxLines // request all of them, because the newest come last
+		q.Limit = wire.MaxLines // a smaller limit would cut off the newest events
 	}
 	return q, err
 }

@@ -160,7 +160,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	if err != nil {
 		return "", err
 	}
-	// registered by another owner, whatever name the folder's configuration has
+	// reject the folder if another owner has registered it under a different name
 	for i := range known {
 		if known[i].Path == about.Path && !t.has(known[i].Name) {
 			return "", f.rejectFolder(path, known[i].Name, nil)
@@ -201,8 +201,8 @@ func (f *fleet) rejectFolder(path, is string, why error) error {
 		"register under that name; the supervisor's log has details", path, f.tenant.Name)
 }
 
-// redact hides the text of errors without a code, or with code Invalid, from a tenant, because it can name other
-// tenants' files.
+// redact hides an error's text from a tenant if the error has no code or the code Invalid, because the text can name
+// other tenants' files.
 func (f *fleet) redact(err error) error {
 	e, ok := errors.AsType[*city.Error](err)
 	if f.tenant == nil || err == nil || ok && e.Code != city.Invalid {

@@ -151,7 +151,7 @@ func (f field) value(text string) (int, error) {
 		text, like)
 }
 
-// next expects and returns wall-clock times that are represented in UTC.
+// next returns the first scheduled time after wall. Both are wall-clock times, represented in UTC.
 func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	if s.line == "" {
 		return time.Time{}, false
@@ -207,7 +207,7 @@ func offset(at time.Time) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// furthest returns the latest minute that the clock has shown up to an instant.
+// furthest returns the greatest wall-clock minute that the clock has shown at or before an instant.
 func furthest(at time.Time) time.Time {
 	wall := wallClock(at)
 	if start, _ := at.ZoneBounds(); !start.IsZero() {

@@ -37,7 +37,7 @@ type item struct {
 
 	judgedAt      time.Time
 	settled       bool   // since the last call to Judge, only the time has changed
-	suspended     string // why the automation was suspended in the last call to Judge
+	suspended     string // why the automation was suspended at the last call to Judge
 	verdict       Verdict
 	scheduleCache ScheduleCache
 	check         CheckFacts
@@ -98,7 +98,7 @@ func (r *Run) began() time.Time {
 	return r.Opened
 }
 
-// World is the input to Advance that Runs does not store.
+// World is the state outside Runs that affects Advance.
 type World struct {
 	// Suspended returns the text after "suspended", such as "with the city" or "with rig demo"; "" = not suspended
 	Suspended func(rig string) string

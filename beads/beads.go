@@ -1,5 +1,6 @@
 // Package beads defines work: tasks, their assignees, their dependencies and their results. Subpackages implement the
-// stores: sqlite is the embedded store, and fake is for tests. All stores pass the suite in package beadstest.
+// stores: sqlite is the embedded store, bd and script call other programs, and fake is for tests. All stores pass the
+// suite in package beadstest.
 //
 // A bead is never changed in place. A store returns copies, applies a Patch, and counts revisions.
 package beads
@@ -17,7 +18,7 @@ import (
 
 // Bead is one piece of work. A bead from a store is normalized (see Prepare) and belongs to the caller.
 type Bead struct {
-	// "<prefix>-<number>", or the ID of an imported bead
+	// "<prefix>-<number>", or an ID that the caller, an import or another program chose
 	ID     string `json:"id"`
 	Title  string `json:"title"`
 	Status Status `json:"status"`

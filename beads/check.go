@@ -25,7 +25,7 @@ type Invalid struct {
 	// ID, or "bead 3 of 7"; "" = the only bead
 	Which  string
 	Field  string // JSON name of the field, or one of its items, such as `label "x"`
-	Reason string // ends the sentence, such as "is empty"
+	Reason string // end of the sentence, such as "is empty"
 }
 
 func (e *Invalid) Error() string {

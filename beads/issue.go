@@ -109,7 +109,7 @@ func foreignField(name string) bool {
 	return name != "" && !slices.Contains(own, name) && !strings.HasSuffix(name, "_count")
 }
 
-// fromIssue returns errOther if the line must be ignored.
+// fromIssue converts an issue, a line of JSON, to a bead. It returns errOther if the line must be ignored.
 func fromIssue(line []byte) (Bead, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(line, &in); err != nil {
@@ -218,8 +218,8 @@ func (b *Bead) takeLinks(links []json.RawMessage) error {
 	return nil
 }
 
-// toText returns the text of a JSON string. The value remains JSON if it is not a string, or if its text is valid JSON
-// or not allowed in a bead. Empty values become "".
+// toText converts a JSON value to metadata text. null and empty values become "". A string becomes its content, unless
+// the content is valid JSON or not allowed in a bead. Any other value remains JSON.
 func toText(raw json.RawMessage) string {
 	text := compact(raw)
 	switch text {

@@ -15,7 +15,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Control is a running city. All methods are safe for concurrent use.
+// Control gives access to a city. All methods are safe for concurrent use.
 type Control interface {
 	// Snapshot returns the current, immutable state of the city. It does not wait for the controller's loop.
 	Snapshot(ctx context.Context) (*Snapshot, error)

@@ -137,7 +137,7 @@ type (
 	// Reload reads the configuration now. Confirm applies a configuration that is waiting for confirmation.
 	Reload struct {
 		Confirm bool `json:"confirm,omitempty"`
-		// "" = the one that is waiting
+		// revision to confirm; "" = the configuration that is waiting
 		Revision string `json:"revision,omitempty"`
 	}
 	// Emit writes a user-defined event.

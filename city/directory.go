@@ -52,7 +52,7 @@ type Refresher interface {
 	Refresh()
 }
 
-// SupervisorStatus is a Directory that a single process maintains.
+// SupervisorStatus is a Directory that reports the status of the process that maintains it.
 type SupervisorStatus interface {
 	// StartedAt returns the start time of the process.
 	StartedAt() time.Time
@@ -87,7 +87,7 @@ type Declared struct {
 type Condition string
 
 const (
-	// opening, or stopping sessions from an earlier run
+	// starting, or stopping sessions that are left from an earlier run
 	CityStarting  Condition = "starting"
 	CityRunning   Condition = "running"
 	CitySuspended Condition = "suspended"

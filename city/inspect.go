@@ -128,7 +128,7 @@ type Crash struct {
 	Seq     uint64 `json:"seq"` // event that reports it
 	Why     string `json:"why"`
 	Output  string `json:"output,omitempty"`   // last lines of output, as plain text
-	NoStart bool   `json:"no_start,omitempty"` // the agent never ran; in Exit, only At is set
+	NoStart bool   `json:"no_start,omitempty"` // the agent never ran; in Exit, only At is valid
 }
 
 // CrashQuery returns a query for those events of an agent that CrashOf can convert, newest first.

@@ -242,7 +242,7 @@ func (s *Session) DetailText() string {
 	return text
 }
 
-// Exit is the end of the latest session that exited on its own.
+// Exit is the end of a session that exited on its own.
 type Exit struct {
 	Code   int           `json:"code"`
 	Signal string        `json:"signal,omitempty"`

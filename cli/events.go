@@ -88,8 +88,8 @@ func listEvents(ctx context.Context, e *env.Env, f eventFlags, forward bool) err
 func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
-	// Without --after, the page ends with the newest match, so following continues after the newest event. It is read
-	// before the page: an event appended between the two reads is on the page or is followed.
+	// Without --after, following starts after the newest event, even if that does not match. The event's number is read
+	// before the page, so that an event appended between the two reads is on the page or is followed.
 	at := q.After
 	if !q.Forward {
 		newest, err := l.History(ctx, events.Query{Limit: 1})

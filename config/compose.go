@@ -81,7 +81,8 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 	return dir, err
 }
 
-// apply adds the topologies' agents to the rig r; nil = the city.
+// apply adds the topologies' agents and watchdogs to the rig r (nil = the city), and their providers to the city. It
+// returns the topologies' formula layers.
 func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 	var layers []formula.Layer
 	var done []*pack

@@ -41,7 +41,7 @@ type City struct {
 	Dolt        Dolt
 	Formulas    Formulas
 	Automations Automations
-	Revision    string // SHA-256 of all source files, in hexadecimal
+	Revision    string // SHA-256 of all inputs on disk, in hexadecimal
 	// absolute paths; city.toml is first
 	Sources  []string
 	Warnings []Problem
@@ -196,7 +196,7 @@ type Provider struct {
 	Command     string
 	Startup
 
-	Origin  Origin            // position of the table; without one, for example "preset claude"
+	Origin  Origin            // position of the table, or a source such as "preset claude"
 	Origins map[string]Origin // positions of keys, by TOML name
 
 	// ignore the preset with the same name

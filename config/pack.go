@@ -66,7 +66,7 @@ type packRef struct {
 }
 
 // topology reads the topology in dir and those that it includes. It returns nil after an error. chain contains the
-// references that lead to this topology, the last one with dir.
+// references that lead to this topology; the last one refers to dir.
 func (d composer) topology(dir, key string, chain []packRef) *pack {
 	ref := chain[len(chain)-1]
 	if i := slices.IndexFunc(chain[:len(chain)-1], func(r packRef) bool {

@@ -11,7 +11,7 @@ import (
 // patch is one table that changes an agent, such as [[patches.agents]] in city.toml.
 type patch struct {
 	table string
-	// dir may be omitted unless it names a rig
+	// dir may be omitted if the agent does not belong to a rig
 	dir, name string
 	values    Agent // Agent.Env contains the variables to add
 	remove    []string
@@ -43,7 +43,7 @@ func (d patcher) patchAgents() {
 		}
 		at := slices.IndexFunc(called[p.name], p.matches)
 		if at < 0 && d.failedSources.affects("", nameOf(c.Rig(p.dir))) {
-			continue // an unreadable file might declare it
+			continue // an unreadable file might declare the agent
 		}
 		if at < 0 {
 			d.addError(p.origins["name"], p.table+".name",

@@ -18,7 +18,7 @@ type Program struct {
 	SelectedBy string
 	// start_command; "" = Command and Args
 	Line string
-	// Name is "" with a start_command, or if no program is found
+	// Name is "" if a start_command is used, or if no program is found
 	Provider
 	Dialogs []Dialog
 }

@@ -117,8 +117,8 @@ func (d watchdogChecker) qualifyAddress(w *Watchdog, to string) string {
 	return d.qualify(w, to)
 }
 
-// heartbeatOf returns the path of a heartbeat file. A topology's relative path starts in the folder of the rig or the
-// city, because cities share topologies.
+// heartbeatOf returns the path of a heartbeat file. A relative path in a topology is relative to the folder of the rig
+// or the city, because cities share topologies.
 func (d watchdogChecker) heartbeatOf(w *Watchdog, at Origin) (string, error) {
 	c := d.city
 	if w.Topology == "" || at.File != w.Origin.File || strings.HasPrefix(w.Heartbeat, "//") ||

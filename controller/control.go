@@ -90,7 +90,7 @@ func (c *Controller) deliver(ctx context.Context, cmd effect.Command) error {
 	return c.send(ctx, cmd)
 }
 
-// Do implements city.Control. If ctx ends, the command still takes effect, except a run that has not started.
+// Do implements city.Control. If ctx ends, the command still takes effect, but a run that has not started is canceled.
 func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
 	peer := city.PeerOf(ctx)
 	cmd, err := city.Signed(cmd, peer)

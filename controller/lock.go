@@ -55,8 +55,8 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("controller already running for %s (pid %d)", e.Path, e.PID)
 }
 
-// lockLinger is how long a killed controller's lock may stay locked. A child process inherits the lock and keeps it
-// until it executes another program.
+// lockLinger is how long a killed controller's lock may stay held. A child process inherits the lock and keeps it until
+// it executes another program.
 const lockLinger = 3 * time.Second
 
 // Acquire locks the city in dir, and creates .gc (0700) if necessary. It returns a *RunningError if another process
@@ -85,7 +85,7 @@ func (h *Hold) await(patience time.Duration, take func() error) error {
 		if !errors.Is(err, disk.ErrLocked) {
 			return err
 		}
-		// without a pid file, a controller is starting or ending, or a command is testing the lock
+		// if no PID is recorded, a controller is starting or ending, or a command is testing the lock
 		pid := readPID(h.pid)
 		if pid != 0 && runs(pid) || time.Since(began) > patience {
 			return &RunningError{Path: h.dir, PID: pid}

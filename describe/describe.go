@@ -91,7 +91,7 @@ const HowToStart = "`gcity start` starts the city with the supervisor, " +
 	"`gcity daemon start` without it"
 
 // StartCommand returns the command that starts a city, given the mode of its latest controller. For a background city,
-// it is `gcity`, because most background cities began in a control room.
+// it is `gcity`, because most background cities were started from the control room.
 func StartCommand(mode string) string {
 	switch mode {
 	case "settle":

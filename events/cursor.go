@@ -42,7 +42,7 @@ func (c *cursor) next() (line []byte, ok bool, err error) {
 				return nil, false, err
 			}
 		}
-		// the file may have new content, so do not assume that its lines follow the last seq
+		// if the file has been rewritten since the last read, read it from the start
 		if c.idle && !c.marked() {
 			c.scan, c.ends = scanner{r: c.f}, 0
 		}

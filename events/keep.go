@@ -86,7 +86,8 @@ func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	return true
 }
 
-// pollOthers needs no file lock, because complete lines do not change.
+// pollOthers looks for lines that other processes have appended. It needs no file lock, because complete lines do not
+// change.
 func (l *Log) pollOthers(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -264,8 +264,8 @@ func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] 
 	}
 }
 
-// await returns at most once per followPause, because waking many followers is slow. It returns false if Follow must
-// end.
+// await waits for an event after the given seq. It returns at most once per followPause, because waking many followers
+// is slow. It returns false if Follow must end.
 func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	select {
 	case <-l.Changed(after):

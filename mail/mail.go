@@ -169,7 +169,8 @@ func UnreadPatch() beads.Patch { return beads.Patch{RemoveLabels: []string{label
 // ArchivePatch archives a message by closing its bead.
 func ArchivePatch() beads.Patch { return beads.Closing() }
 
-// TakePatch assigns a pool's message to a member. It fails with ErrConflict if another member was first.
+// TakePatch assigns a pool's message to a member. Applying it fails with ErrConflict if the message has changed since b
+// was read, for example because another member has taken it.
 func TakePatch(b beads.Bead, member string) beads.Patch {
 	p := beads.Patch{Assignee: &member, IfRev: &b.Rev}
 	for _, l := range b.Labels {

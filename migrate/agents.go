@@ -213,7 +213,8 @@ func (c *conversion) dropFallbacks() {
 	}
 }
 
-// renameConflicting renames agents with the same name, which Gas City distinguishes by import.
+// renameConflicting renames agents that have the same name as another agent. Gas City distinguishes such agents by
+// import.
 func (c *conversion) renameConflicting() error {
 	groups := [][]*pack{append([]*pack{c.root}, c.directFirst(c.root.imports)...)}
 	for _, r := range c.rigs {

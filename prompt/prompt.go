@@ -34,7 +34,7 @@ type Error struct {
 	File    string
 	Line    int // counted from 1; 0 = unknown
 	Message string
-	// name in Parse's parameter appended that matches no fragment; "" for other errors
+	// the appended name (see Parse) that matches no fragment; "" for other errors
 	Appended string
 }
 

@@ -22,7 +22,7 @@ type Dialog struct {
 }
 
 // DialogListener is a provider that is notified when a program asks a question. Launch and Settle call its methods in
-// the goroutine that called them.
+// their caller's goroutine.
 type DialogListener interface {
 	// DialogAnswered reports a question that was answered automatically.
 	DialogAnswered(s *Spec, d Dialog)

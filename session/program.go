@@ -61,7 +61,8 @@ func (s *Spec) find(l commandLine) (string, error) {
 	return found, err
 }
 
-// lookUp returns "" if PATH is empty, because shells then search their own default path.
+// lookUp returns the path of the program word, or an ErrMissing. If word has no slash and PATH is empty, it returns "",
+// because shells then search their own default path.
 func (s *Spec) lookUp(word, path string, l commandLine) (string, error) {
 	if strings.ContainsRune(word, '/') {
 		return word, l.unusable(word, s.runnable(word))

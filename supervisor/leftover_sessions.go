@@ -40,7 +40,7 @@ func (w *worker) endUnopened(err error, broken bool) {
 		w.discardOpening()
 		return
 	}
-	// after a stop by a user, new sessions belong to someone else
+	// a user has stopped the city; sessions that exist now were started by someone else, and keep running
 	if err == nil && !broken {
 		w.setState(city.CityStopped, "", time.Time{})
 		return

@@ -26,7 +26,7 @@ type readResult struct {
 	fault  error // a panic; the other fields are then invalid
 }
 
-// readFiles might never return.
+// readFiles reads the settings, the registry and the cities' names. It might never return.
 func (s *Supervisor) readFiles() (saw readResult) {
 	saw.settings, saw.setErr = ReadSettings(s.o.Home)
 	saw.entries, saw.regErr = Read(s.o.Home)
@@ -111,7 +111,8 @@ func (e *refresher) timerExpired() {
 	e.notifyCallers()
 }
 
-// finishRead returns false if the result is late, or if a second read must confirm it.
+// finishRead applies the result of a read. If the result is late, or a second read must confirm it, finishRead returns
+// false without applying it.
 func (e *refresher) finishRead(saw readResult) bool {
 	e.timer.Stop()
 	late := e.late

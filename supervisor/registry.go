@@ -149,7 +149,7 @@ func NameConflict(all []Entry, e Entry) error {
 	return nil
 }
 
-// gone returns false if the file system does not respond.
+// gone reports whether a path does not exist. It returns false if the file system does not respond.
 func gone(path string) bool {
 	is, ok := deadline.New[bool](1).Do(context.Background(), path, time.Now(), time.Second,
 		func() bool {

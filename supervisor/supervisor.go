@@ -176,7 +176,8 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Reload reads the registry and the settings. It immediately retries the cities that are waiting.
+// Reload makes Run read the registry and the settings again, and immediately retry the cities that are waiting. It does
+// not wait.
 func (s *Supervisor) Reload() {
 	s.mu.Lock()
 	for _, w := range s.workers {

@@ -14,7 +14,7 @@ import (
 var retryDelays = restart.Policy{Backoff: 10 * time.Second, MaxBackoff: 300 * time.Second}
 
 const (
-	// time limit for stopping a city without its agents
+	// time limit for stopping a city while its agents keep running
 	leaveLimit = 30 * time.Second
 	closeLimit = 5 * time.Second // how long to wait for an opening city that is no longer wanted
 )

@@ -30,7 +30,8 @@ type Glyphs struct {
 	Blocks [8]string
 }
 
-// SharedStates contains the ASCII symbols of states that share a symbol in Unicode.
+// SharedStates contains the symbols of states that have their own symbol in ASCII but share one with another state in
+// Unicode.
 type SharedStates struct {
 	Quarantined, Stopping, Stopped, Unknown, Shrinking, Manual string // agents, pools, automations
 	Refused, Silent, Stalled                                   string // cities

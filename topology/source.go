@@ -69,8 +69,8 @@ func hasPassword(rest string) bool {
 		func(t string) bool { return strings.HasPrefix(user, t) })
 }
 
-// bracketed matches the beginning of a source with an address in brackets as its host. git starts no helper program for
-// it.
+// bracketed matches the beginning of a source that has its host in brackets. The "::" of an IPv6 address in the
+// brackets does not make git start a helper program.
 var bracketed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(?:(?:https?|ssh|git|git\+ssh|ssh\+git)://(?:[^/@\[\]:]+(?::[^/@\[\]:]*)?@)?` +

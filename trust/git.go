@@ -51,7 +51,8 @@ func gitDirOf(dir string) (string, bool) {
 	return to, true
 }
 
-// interrupted returns files that exist while the checkout can contain files from outside HEAD.
+// interrupted returns the names in .git that exist during an operation such as a merge. Until it ends, the checkout can
+// contain files from outside HEAD.
 func interrupted() []string {
 	return []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"}
 }

@@ -300,7 +300,7 @@ func paste(m *state.Room, text string) {
 	}
 }
 
-// receiveResult shows only failures if a newer action has started.
+// receiveResult handles the result of an action. If a newer action has started, the status line shows only failures.
 func receiveResult(m *state.Room, r feed.Result) {
 	if r.ID == m.Fired.ID && len(r.Failures) > 0 {
 		m.Fired = state.Firing{}

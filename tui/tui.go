@@ -45,8 +45,8 @@ type Options struct {
 	// maximum frames per second; 0 = 60, or 30 over SSH
 	FPS int
 
-	// Interrupts delivers SIGINT if the process handles it; nil = the room handles SIGINT. A Ctrl+C that was typed in
-	// another program is ignored.
+	// Interrupts delivers SIGINT; nil = the room itself listens for SIGINT. While another program uses the terminal,
+	// SIGINT is ignored, because Ctrl+C is meant for that program.
 	Interrupts <-chan os.Signal
 
 	In      *os.File     // nil = os.Stdin

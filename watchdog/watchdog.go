@@ -68,7 +68,7 @@ func (f *Facts) WhyNoWake() string {
 	return f.CannotType
 }
 
-// Verdict is a decision of the thresholds, with its reason.
+// Verdict is a decision about the watched agent, with its reason.
 type Verdict struct {
 	Decision  Decision
 	Freshness Freshness
@@ -94,7 +94,7 @@ func Class(s Spec, f Facts) Freshness {
 	return s.Class(f.Age)
 }
 
-// Judge returns the decision of the thresholds.
+// Judge returns the decision that follows from the thresholds.
 func Judge(s Spec, f Facts) Verdict {
 	v := Verdict{Decision: Nothing, Freshness: Class(s, f)}
 	switch v.Freshness {

@@ -51,7 +51,7 @@ func Post(path, summary string, body, response any) Operation {
 // Names maps types to their names in the document. A type that is not in the map keeps its Go name.
 type Names map[reflect.Type]string
 
-// RequestHeader is the header that a request for a change needs over TCP. Its value does not matter.
+// RequestHeader is the header that every request over TCP must have if it changes something. Its value does not matter.
 const RequestHeader = "X-GC-Request"
 
 // Document returns the OpenAPI document for operations and the types that they use.

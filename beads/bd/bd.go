@@ -169,8 +169,8 @@ func named(args []string) (about, links []string) {
 	return about, links
 }
 
-// missing returns the error for a bead in args that does not exist according to the message why, or nil. The message
-// does not always contain the ID.
+// missing returns an error if why, the message from bd, says that one of the beads in args does not exist, and nil
+// otherwise. The message does not always contain the ID.
 func missing(args []string, why string) error {
 	about, links := named(args)
 	unknown := func(id string) bool { return foreign.IsNotFound(why, id) }

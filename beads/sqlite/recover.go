@@ -74,7 +74,8 @@ func raise(ctx context.Context, db *sql.DB, last int64) error {
 	return err
 }
 
-// If the old file is a database, install locks it, so that no process writes to it.
+// install replaces the store's file with the fresh one. If the old file is a database, install locks it in the
+// meantime, so that no process writes to it.
 func (s *Store) install(ctx context.Context, fresh BackupInfo,
 	isDatabase bool) (done Recovered, err error) {
 	if !isDatabase {

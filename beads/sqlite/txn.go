@@ -40,7 +40,7 @@ func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 	}
 }
 
-// errMoved is returned before anything is written.
+// errMoved means that the store's file was replaced and nothing has been written.
 var errMoved = errors.New("the bead store was replaced")
 
 // within runs work unless the file was replaced. The caller holds the lock that a restore needs, so the file cannot be

@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// Agents of the city under test.
+// Agents of the city under test, and the text that Worker prints.
 const (
 	// runs; prints Ready and echoes its input
 	Worker = "worker"

@@ -170,7 +170,7 @@ func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
 	for {
 		n, err := keys.Read(buf)
 		typed, left := scan.Feed(buf[:n])
-		// if no other key follows, this was not the detach sequence, so send it
+		// bytes held at the end of a read are a complete key, such as Escape, so send them
 		typed = append(typed, scan.Flush()...)
 		if len(typed) > 0 {
 			if _, err := far.Write(typed); err != nil {

@@ -129,7 +129,8 @@ func whyAutomation(e *env.Env, i *city.Automation) string {
 
 func cutWhy(text string) string { return ansi.Truncate(output.SafeLine(text), widestWhy, "…") }
 
-// reasonNow updates the remaining time, because the snapshot's time is as old as the last check.
+// reasonNow returns an automation's reason with the time that remains now. The remaining time in the snapshot is as old
+// as the last check.
 func reasonNow(e *env.Env, i *city.Automation) string {
 	before, after, timed := strings.Cut(i.Reason, " remaining")
 	gate, _, _ := strings.Cut(before, ": ")

@@ -96,7 +96,7 @@ func (a *assembly) openFolder() (err error) {
 	if a.hold, err = controller.Acquire(a.o.Dir); err != nil {
 		return err
 	}
-	a.undo.Add(func() { _ = a.hold.Release() }) // the exit of this process releases the lock
+	a.undo.Add(func() { _ = a.hold.Release() }) // if this fails, this process's exit releases it
 	a.o.at = a.hold.StablePath()
 	tui.SweepDrafts(a.o.Dir)
 	folder.ClearLogPlace(a.o.at, a.o.Logger)

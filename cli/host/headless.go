@@ -53,7 +53,7 @@ func Headless(ctx context.Context, e *env.Env) error {
 	}
 	note.Say(daemon.SdNotifyStopping)
 	err = <-ended
-	_ = g.Wait() // Wait returns nil, because the loop's error was received above
+	_ = g.Wait() // nil, because the goroutine sends the loop's error to ended
 	WarnUnfinished(e, h)
 	return err
 }

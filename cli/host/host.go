@@ -169,8 +169,8 @@ func WarnUnfinished(e *env.Env, h *City) {
 // killLimit is how long HandleSignals waits for killed sessions to end, and then for the loop to end.
 const killLimit = 10 * time.Second
 
-// stopMargin is the time between killing all sessions and the stop limit. Agents that still run at the limit would
-// survive.
+// stopMargin is the time between killing all sessions and the stop limit. Agents that are still running at the limit
+// would survive.
 const stopMargin = killLimit
 
 // HandleSignals handles signals until the loop has ended. TERM and INT stop the city, and a second signal kills its

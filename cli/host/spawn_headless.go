@@ -56,7 +56,7 @@ func spawn(cmd *exec.Cmd, log *os.File, what string) (died <-chan error, began i
 		return nil, 0, fmt.Errorf("cannot start %s: %w", what, err)
 	}
 	ended := make(chan error, 1)
-	// this goroutine deliberately runs until the process exits
+	// this goroutine deliberately runs until the child or this process exits
 	var wg sync.WaitGroup
 	wg.Go(func() { ended <- cmd.Wait() })
 	return ended, began, nil

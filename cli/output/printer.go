@@ -83,7 +83,7 @@ type List[T any] struct {
 	Total int `json:"total"`
 }
 
-// ListOf returns a List of items. In JSON it is never null.
+// ListOf returns a List of items. In JSON, its items are never null.
 func ListOf[T any](items []T) List[T] {
 	if items == nil {
 		items = []T{}

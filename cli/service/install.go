@@ -154,7 +154,7 @@ func howToStop(s *city.Snapshot) (how, keeps string) {
 // after the installation.
 const supervisorStop = 15 * time.Minute
 
-// SupervisorService describes the supervisor of this user's cities as a service.
+// SupervisorService describes the service that runs the supervisor of this user's cities.
 func SupervisorService(home func() (string, error),
 	running func(home string) (pid int, err error)) ServiceKind {
 	return ServiceKind{

@@ -111,7 +111,8 @@ type explainer interface {
 }
 
 // workInForce gets an agent's work from the controller. It is used if the configuration is invalid or lacks the agent;
-// instead is the error that says so.
+// the parameter instead is the error that says so. workInForce returns that error if the controller does not respond or
+// lacks the agent, too.
 func workInForce(ctx context.Context, e *env.Env, dir, name string, instead error) (*foundWork,
 	error) {
 	near, closeNear, err := e.Dial(dir)

@@ -13,10 +13,10 @@ import (
 	"gcity/internal/toml"
 )
 
-// addedName is a file in .gc that records the lines that gcity has added to suspend targets.
+// addedName is the file in .gc that records the lines that gcity has added in order to suspend targets.
 const addedName = "suspended.json"
 
-// addedLines maps the key of each suspended target to the added text. It is used only while edits are locked.
+// addedLines maps the key of each suspended target to the added text. Reading and writing it requires the edit lock.
 type addedLines map[string]string
 
 func addedIn(dir string) addedLines {

@@ -20,7 +20,8 @@ type NewRig struct {
 	Suspended  bool
 }
 
-// InvalidRig means that the edit would make the configuration invalid. The positions in Err refer to the edited file.
+// InvalidRig means that the edit would make the configuration invalid. The positions in Err refer to the edited text,
+// which was not written.
 type InvalidRig struct {
 	What  string // for example: cannot add the rig "demo"
 	Err   *config.Error
@@ -163,7 +164,8 @@ func declaredHere(c *config.City, rig string) error {
 	return nil
 }
 
-// editCity writes only a valid configuration. accept may be nil.
+// editCity applies change to city.toml and returns the new configuration. It writes the file only if the configuration
+// is valid and accept, which may be nil, returns no error.
 func editCity(
 	src config.Source, what string, accept func(*config.City) error,
 	change func(c *config.City, data []byte) ([]byte, error),

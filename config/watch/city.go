@@ -11,11 +11,11 @@ import (
 	"gcity/config"
 )
 
-// City returns a channel that receives a value when a city's configuration has changed. The change must be stable for
+// City returns a channel that receives a value when a city's configuration has changed and has then been stable for
 // o.Quiet.
 //
-// Call City before config.Load, or set o.First, to miss no change. The channel holds at most one value. It is closed
-// when ctx has ended and the watch has stopped.
+// Call City before config.Load, or set o.First, so that no change is missed. The channel holds at most one value. It is
+// closed when ctx has ended and the watch has stopped.
 func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, error) {
 	dir, err := config.Canonical(s.Dir)
 	if err != nil {

@@ -73,7 +73,7 @@ type subject interface {
 	String() string
 }
 
-// watcher reports changes of a subject. After start has returned, only the goroutine of run uses it.
+// watcher reports changes to a subject. After start has returned, only the goroutine of run uses it.
 type watcher struct {
 	subject subject
 	o       Options

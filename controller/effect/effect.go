@@ -37,7 +37,7 @@ type (
 	Stop struct {
 		Agent, Session string
 		Grace          time.Duration
-		Force          bool // do not wait until the session's host confirms the end
+		Force          bool // abandon the session if its host does not confirm that it has ended
 	}
 	// CheckProvider asks a provider whether it could run sessions. The result is ProviderChecked.
 	CheckProvider struct{ Provider string }
@@ -116,7 +116,7 @@ type (
 	// SweepRuns closes the run records that the previous controller left open. For each automation in Of, it also reads
 	// the latest record. The result is RunsSwept.
 	SweepRuns struct{ Of []string }
-	// CloseUnclosedRuns closes records of runs that are open and were created before a given time. It skips the known
+	// CloseUnclosedRuns closes run records that are still open and were created before a given time. It skips the known
 	// records. The result is UnclosedRunsClosed.
 	CloseUnclosedRuns struct {
 		Known  []string // IDs, sorted

@@ -31,7 +31,8 @@ type SavedAgent struct {
 	// set if the configuration keeps the agent stopped
 	Stopped *SavedState `json:"stopped,omitempty"`
 
-	Restarts int        `json:"restarts,omitempty"` // number of restarts after an exit
+	// restarts after an exit, an idle timeout, or a request by the agent itself
+	Restarts int        `json:"restarts,omitempty"`
 	Last     *city.Exit `json:"last_exit,omitempty"`
 
 	// The following fields are set only if the agents keep running for the next controller.
@@ -124,7 +125,7 @@ func (m *SavedAgent) RecentCrashes(now time.Time, p restart.Policy) restart.Hist
 	return restart.History{Crashes: crashes, Streak: max(0, m.Streak)}
 }
 
-// WaitsUntil returns the end of the saved wait, limited to the length of a new wait under the policy.
+// WaitsUntil returns when the saved wait ends, but no later than a new wait under the policy could end.
 func (m *SavedAgent) WaitsUntil(now time.Time, p restart.Policy) time.Time {
 	longest := p.MaxBackoff + p.MaxBackoff/10
 	if m.State == city.Quarantined {
@@ -156,8 +157,8 @@ func (m *SavedAgent) IsStopped(state SavedState) bool {
 	return m.Stopped.State == state.State && m.Stopped.Since.Equal(state.Since)
 }
 
-// Before returns the state without its newest crashes, or nil if no crash is left. The next controller counts these
-// crashes again.
+// Before returns the saved crash history without the given number of newest crashes, or nil if no crash is left. The
+// next controller counts the removed crashes again.
 func (m *SavedAgent) Before(crashes int) *SavedAgent {
 	if m == nil || len(m.Crashes) <= crashes {
 		return nil
@@ -236,7 +237,7 @@ func ExitPayload(e session.Exit) json.RawMessage {
 
 // LoggedRuns summarizes the newest log events about runs.
 type LoggedRuns struct {
-	// time of the oldest of these events
+	// time of the oldest event searched
 	Since time.Time
 	Fired map[string]bool // IDs of runs with a start event
 	Ended map[string]bool // IDs of runs with an end event

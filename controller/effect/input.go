@@ -43,7 +43,7 @@ type (
 		// step in which the list was requested
 		Step     uint64
 		Sessions []session.Status
-		Past     *Inherited // nil = the list contains no sessions of the previous controller
+		Past     *Inherited // nil = List.Inherit was not set
 		Err      error
 	}
 	// ListedLate is the response of a provider that did not respond in time for Listed.

@@ -10,7 +10,7 @@ const (
 	Absent State = iota
 	Starting
 	Unready  // a session is running but not ready
-	Resuming // the provider waits until the running session is ready
+	Resuming // the provider is waiting for the running session to become ready
 	Running
 	Stopping
 	// a start or a stop has failed, so the sessions must be listed before the next action

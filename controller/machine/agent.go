@@ -444,7 +444,7 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	case lifecycle.Starting, lifecycle.Resuming:
 		a.act.earlyExit = &e
 		return
-	case lifecycle.Stopping: // the result of the stop reports the end
+	case lifecycle.Stopping: // the stop's result will report that the session has ended
 		return
 	}
 	switch {

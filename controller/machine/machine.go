@@ -290,7 +290,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 }
 
 // Next returns the time at which Step must be called without an input, or zero. It ignores agents' deadlines that have
-// passed, because whatever they still wait for arrives as an input.
+// passed, because whatever those agents are still waiting for will arrive as an input.
 func (m *Machine) Next(now time.Time) time.Time {
 	t := m.cityStop.relook
 	if len(m.journal.queue) > 0 && (t.IsZero() || m.journal.queue[0].by.Before(t)) {

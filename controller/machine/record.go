@@ -83,7 +83,7 @@ type cause struct {
 	why      string
 	finished bool // drain by a user: the agent has reported that it has finished
 	final    bool // drain by a user: the agent must not restart
-	// kill by a user: do not wait until the session's host confirms the end
+	// kill by a user: abandon the session if its host does not confirm that it has ended
 	force bool
 }
 
@@ -119,7 +119,7 @@ type sessionInfo struct {
 	// zero = unknown
 	lastOutput time.Time
 	exit       *city.Exit
-	lastEnd    string // ID of the session with the latest handled exit
+	lastEnd    string // session ID of the exit that was handled last
 	drift      []string
 	// why a restart because of drift would fail; "" = no known reason
 	restartBarred string
@@ -163,7 +163,7 @@ type action struct {
 
 type drainState struct {
 	current *drain // nil = the agent is not draining
-	// from the previous controller; nil after the adoption
+	// from the previous controller; nil once the session has been adopted
 	inherited *effect.SavedDrain
 	marking   bool
 	markStep  uint64
@@ -273,7 +273,7 @@ type restartState struct {
 	restarts    int
 	earlierExit *city.Exit // saved by a previous controller
 	inherited   effect.SavedAgent
-	// by an exit, a restart request or silence
+	// the latest session ended because of an exit, an idle timeout, or a request by the agent itself
 	diedOnItsOwn bool
 }
 

@@ -30,7 +30,7 @@ type sessionLists struct {
 	problem       string
 }
 
-// handleList ignores agents that were started or stopped after the list was requested.
+// handleList handles a list of sessions. It ignores agents that were started or stopped after the list was requested.
 func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	lk.listing = false
 	unknown, partly := effect.FailedProviders(in.Err)

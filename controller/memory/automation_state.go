@@ -14,7 +14,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// AutomationsFile is the file in the city's .gc folder with the state of the automations.
+// AutomationsFile is the file in the city's .gc folder that stores the state of the automations.
 const AutomationsFile = "automations.json"
 
 // files of other versions are not read

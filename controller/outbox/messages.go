@@ -58,7 +58,7 @@ func (tx *Messages) Blocked(provider string) string { return tx.blocked[provider
 // Limits for nudges.
 const (
 	ReportAfter = 2 * time.Second  // after this time, a command reports the state of its nudge
-	draftLimit  = 10 * time.Minute // how long a nudge waits for a user's draft
+	draftLimit  = 10 * time.Minute // how long a user's draft can delay a nudge
 	sendLimit   = time.Hour        // how long a nudge waits in the queue
 	SendShown   = time.Minute      // how long a finished nudge is shown
 	maxFinished = 5                // finished nudges that are shown

@@ -15,8 +15,8 @@ import (
 	"gcity/sling"
 )
 
-// returnWork returns the work of members that have left their pools. Work in progress is last: if this controller ends
-// before that, it shows the next one which members still have work.
+// returnWork returns the work of members that have left their pools. Work in progress is last, so that if this
+// controller ends early, the next one still finds out which members have work.
 func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effect.Input {
 	var in effect.WorkReturned
 	of := map[string]effect.Leaver{}

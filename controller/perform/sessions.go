@@ -51,7 +51,7 @@ func (sr *sessions) measure(ctx context.Context) effect.Input {
 
 const measureLimit = 10 * time.Second
 
-// limitedProvider limits concurrent starts. A start releases its slot as soon as it waits for the platform.
+// limitedProvider limits concurrent starts. A start releases its slot when it first reports why it is still waiting.
 type limitedProvider struct {
 	session.Provider
 	slots    chan struct{}

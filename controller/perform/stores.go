@@ -121,8 +121,8 @@ func (s *Stores) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, nil
 }
 
-// listed returns one store's part of the page after the bead before, or of the first page if before is nil. If before
-// is in another store, beads with the same creation time are included only if passed is set.
+// listed returns one store's part of the page that follows before, or of the first page if before is nil. If before is
+// in another store, beads with the same creation time are included only if passed is set.
 func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead,
 	passed bool) (found []beads.Bead, own bool, err error) {
 	store, err := s.Store(rig)

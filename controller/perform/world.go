@@ -39,7 +39,7 @@ type World struct {
 	SetListener      func(config.API)
 	Allow            func(ctx context.Context, agents int) error
 	CheckFolder      func() error
-	// CheckOwner returns an error as lost if another controller owns the city. It may be nil.
+	// CheckOwner returns a non-nil lost if another controller owns the city. CheckOwner may be nil.
 	CheckOwner func() (lost, err error)
 
 	Inbox     chan<- effect.Input

@@ -242,7 +242,8 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	}
 }
 
-// after a removal, the earlier size applies until a check returns
+// setSize sets a user's size, or removes it if size is nil. Until a check has succeeded, a removal restores the size
+// that applied before.
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	what := "removed by operator; the check sets the size again"
 	if size != nil {

@@ -59,8 +59,8 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	rs.out.Lose(&rs.RecordNotClosed, "a run's record cannot be closed", in.Err)
 }
 
-// IsClosing reports whether the first attempt to close the latest run's record is in flight. A dead controller must
-// never leave two open records.
+// IsClosing reports whether the first attempt to close the latest run's record is in flight. Until it ends, no new run
+// may start: a dead controller must never leave two open records.
 func (rs *Runs) IsClosing(scoped string) bool {
 	for _, f := range rs.OpenRecords {
 		if f.Kind != "" && f.Run.Automation == scoped {

@@ -76,7 +76,7 @@ type Problems struct {
 type City interface {
 	Configuration() *effect.Configuration // nil before the first configuration
 	Running() bool                        // the city is not being stopped
-	Stops() bool                          // the city is stopping with its agents, or has stopped
+	Stops() bool                          // the city and its agents are stopping or have stopped
 	Observed() bool                       // the city has no controller, so no run may start
 	OneShot() bool                        // no run may start
 	FolderMoved() bool

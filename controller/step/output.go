@@ -83,7 +83,7 @@ func (o *Output) Reject(id uint64, code city.Code, msg string) {
 	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Err: &city.Error{Code: code, Message: msg}}})
 }
 
-// RejectFlag rejects a command to suspend or resume, because the flag is not in force.
+// RejectFlag rejects a suspend or resume command because its flag did not take effect.
 func (o *Output) RejectFlag(id uint64, msg string, err error) {
 	e := &city.Error{Code: city.Conflict, Message: msg}
 	if _, refused := errors.AsType[*config.Error](err); refused {

@@ -237,7 +237,8 @@ func (t *tier) spec() watchdog.Spec {
 	return watchdog.Spec{Fresh: t.want.Fresh, VeryStale: t.want.VeryStale}
 }
 
-// facts ignores a heartbeat older than the session, and the time during which the program stalled.
+// facts returns what t's watchdog judges. Heartbeats from before the session, or from before the end of the program's
+// latest stall, do not count.
 func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	f := watchdog.Facts{
 		Alive: a.Alive, Starting: a.Starting && a.TriageOf == "", Stopping: a.Ending,

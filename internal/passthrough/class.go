@@ -22,7 +22,7 @@ func controlClass(body []byte) Set {
 		return 0
 	}
 	plain := make([]byte, 0, 32)
-	// terminals execute other control characters and then continue the sequence
+	// skip control characters, because terminals execute them and then continue the sequence
 	for _, b := range body {
 		if b >= 0x20 && b != del {
 			plain = append(plain, b)

@@ -132,7 +132,8 @@ func withoutParameters(s string) string {
 	}
 }
 
-// secretParameter treats "pwd" as a password, although the variable PWD is a folder.
+// secretParameter reports whether text ends with the name of a secret parameter. It includes "pwd", although the
+// variable PWD contains a path.
 func secretParameter(text string) bool {
 	name := text[strings.LastIndexAny(text, " \t\r\n?&;,{}()<>\"'/#")+1:]
 	if plain, err := url.QueryUnescape(name); err == nil {

@@ -168,7 +168,8 @@ func (s *Screen) wrapLine() {
 	s.lineFeed()
 }
 
-// lineFeed only counts scrolls of the whole screen, so that flush does them in one step.
+// lineFeed moves the cursor down. It counts scrolls of the whole screen without doing them, so that flush does them in
+// one step.
 func (s *Screen) lineFeed() {
 	p := s.cur
 	p.wrap = false

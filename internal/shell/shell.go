@@ -31,8 +31,8 @@ type Line struct {
 	Text string
 	Dir  string // "" = that of this process
 
-	// Env is the whole environment; nil = empty. Its GC_RUN must differ among concurrent lines, because Run kills all
-	// processes with it.
+	// Env is the whole environment; nil = empty. Its GC_RUN must differ among concurrent lines, because Run kills every
+	// process that has the same value.
 	Env []string
 
 	Split bool // also capture stdout in Result.Stdout

@@ -65,7 +65,7 @@ func (s *singleScreen) learn(to int) {
 	}
 }
 
-// drops reports whether a sequence erases the scrollback.
+// drops reports whether a sequence must be dropped, because it would erase the scrollback of the user's shell.
 func (s *singleScreen) drops(params string, final byte) bool {
 	return s != nil && final == 'J' && params == "3"
 }

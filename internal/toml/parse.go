@@ -157,7 +157,7 @@ func excess(data []byte) *Fault {
 	return nil
 }
 
-// LineEnd returns the length of the first line of data, without its line ending.
+// LineEnd returns the offset of the first newline in data, or the length of data.
 func LineEnd(data []byte) int {
 	if n := bytes.IndexByte(data, '\n'); n >= 0 {
 		return n

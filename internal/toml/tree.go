@@ -40,8 +40,7 @@ type Node struct {
 	index map[string]*Node // kids by key; set only if there are many kids
 
 	At int // offset of the key, of the bracket of a header, or of an element
-	// offset of the first mention of a table or element; if it is unknown, the last known offset before it; not set if
-	// Line is set
+	// where a table or element is first mentioned, or the last known offset before that; 0 if Line is set
 	first int
 	Value Span // range of the value, or of the header's line without the line ending
 	Line  Span // range of the whole "key = value"; zero for elements and headers

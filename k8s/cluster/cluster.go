@@ -43,7 +43,7 @@ type Provider struct {
 	done    chan struct{}
 
 	mu    sync.Mutex
-	term  *leadership // nil = this provider does not hold the city's Lease
+	term  *leadership // the current term; nil = none
 	until time.Time   // the Lease is valid until this time
 	// error of the last request about the Lease; nil = it succeeded
 	leaseErr error
@@ -77,7 +77,7 @@ type entry struct {
 	worker  bool // the goroutine that keeps the stream open is running
 	drained bool // the controller was asked to drain the agent
 
-	starting bool // Start has not returned yet, and will report an exit to its caller
+	starting bool // Start has not returned yet; until then, only Start reports an exit
 }
 
 type output struct {
@@ -158,7 +158,8 @@ func signal(p *Provider) {
 	}
 }
 
-// end reports the end of a session only once. The caller must hold mu.
+// end records a session's exit. It also reports the exit, unless Start will do that. Later calls have no effect. The
+// caller must hold mu.
 func (p *Provider) end(e *entry, x session.Exit) {
 	if e.exit != nil {
 		return

@@ -66,7 +66,8 @@ type Provider struct {
 	closed bool
 }
 
-// Provider.member may change p and err, so other code reads them through opened.
+// Provider.member can change p and err until p is set. Code that does not know whether p is set reads them through
+// opened.
 type member struct {
 	name   string
 	p      session.Provider // nil if the provider could not be opened

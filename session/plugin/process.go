@@ -17,7 +17,7 @@ import (
 	"gcity/session/protocol"
 )
 
-// The first three are the standard streams.
+// File descriptors 0 to 2 are the standard streams.
 const inheritedFD = 3
 
 // keep runs the helper until ctx ends, and restarts it after each exit. It closes started when the first start has

@@ -178,7 +178,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		}
 	}
 	if current {
-		p.files.removeFolder(name) // a holder that died has left its folder behind
+		p.files.removeFolder(name) // a holder that died did not remove its folder
 		e.mu.Lock()
 		e.known = false
 		e.mu.Unlock()

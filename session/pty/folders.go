@@ -26,7 +26,7 @@ import (
 type folders struct {
 	city    string
 	dir     string // path of the sessions' folder, as in the holders' command lines
-	at      string // another path of that folder, which stays valid if the city is moved
+	at      string // a path of that folder that stays valid if the city is moved
 	boot    string
 	observe bool
 	log     *slog.Logger

@@ -42,7 +42,8 @@ type responseCheck struct {
 const (
 	silentFailures = 2
 	silentEvery    = 5 * time.Second // minimum interval between checks of the same holder
-	// silentBatch is the maximum number of holders that one List checks, because a check takes three system calls.
+	// silentBatch is the maximum number of holders without failed checks that one List checks, because a check takes
+	// three system calls.
 	silentBatch = 64
 )
 

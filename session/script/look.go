@@ -196,7 +196,7 @@ func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64)
 	}
 }
 
-// find returns the oldest of the session's processes that is not a child of another one, or 0.
+// find searches for the session's processes that have no parent in the session. It returns the oldest of them, or 0.
 func find(id string) (pid int, start uint64) {
 	mark := sessionMark + id
 	pids, err := proc.All()

@@ -265,8 +265,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 
 const promptPoll = 200 * time.Millisecond
 
-// ask reports whether the agent ended within the grace period. An interactive shell at its prompt ignores SIGINT, so
-// ask sends it SIGHUP.
+// ask asks the agent to exit, and reports whether it did so within the grace period. An interactive shell at its prompt
+// ignores SIGINT, so ask also sends it SIGHUP.
 func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) bool {
 	still := func(int) bool { return rec.lives(p.files.boot) }
@@ -292,7 +292,8 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	return waitOver(ctx, over, time.Until(deadline))
 }
 
-// end sends an interrupt, then SIGTERM, then SIGKILL. It returns when the exit is recorded.
+// end sends the agent's stop signal, then SIGTERM, then SIGKILL. Without a grace period, it sends only SIGKILL. It
+// returns when the exit is recorded or no process is left.
 func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) error {
 	family := tree(rec)

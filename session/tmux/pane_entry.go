@@ -175,7 +175,8 @@ func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
 				conn.Close()
 				return
 			}
-			waiting <- conn // does not block; with the lock, cancel finds the connection
+			// the channel is buffered, so this does not block; cancel takes the lock, so it cannot miss the connection
+			waiting <- conn
 		})
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 const (
 	watchHistory = 1000 // lines of scrollback
-	// bytes that a watcher misses before its screen is sent again
+	// maximum number of unread bytes; if more arrive, all are dropped and the screen is sent again
 	watchLag = 256 << 10
 )
 

@@ -26,7 +26,7 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	case state.ShowsAllCities:
 		return state.StartSwitch(m, feed.SwitchCity{})
 	case state.ListsCities:
-		// if this room's city has stopped, the alert line says that the key starts it, so the cursor is on it
+		// if this room's city has stopped, put the cursor on it, because the alert line says that this key starts it
 		openCityList(m, stopped != nil)
 		return nil
 	}

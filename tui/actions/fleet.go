@@ -147,7 +147,8 @@ func needRegistrar(m *state.Room) string {
 	return ""
 }
 
-// needSupervisor is checked before the user types a folder.
+// needSupervisor returns why no city can be registered at the moment, or "". It is checked before the user types a
+// folder.
 func needSupervisor(m *state.Room) string {
 	why := needRegistrar(m)
 	if why == "" && m.Fleet != nil && m.Fleet.Unmaintained {

@@ -196,7 +196,8 @@ func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) func(*state.R
 	}
 }
 
-// If id is "", the verb releases the agents.
+// onAgents returns a function that runs the action id on the named agents. If id is "", the function releases the
+// agents.
 func onAgents(id string, against func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) ([]feed.Effect,
 	string) {

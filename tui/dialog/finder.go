@@ -140,7 +140,7 @@ type Finder[T any] struct {
 	Cursor    int
 	About     any // subject of the entries; its type depends on the owner
 
-	Reasons     bool        // every row shows why it cannot run
+	Reasons     bool        // each row that cannot run shows why, not only the row under the cursor
 	Copies      bool        // its entries can be copied
 	Verb        string      // what enter does to the entry under the cursor; "" = "runs it"
 	Palette     *Palette[T] // set if the finder is the palette
@@ -350,7 +350,8 @@ func extraLast[T any](a, b Item[T]) int {
 	return -1
 }
 
-// filterByNoun removes entries that only mention the typed text, if the text is a noun such as "work".
+// filterByNoun has an effect only if the typed text is a noun such as "work". It removes entries that only mention the
+// text, and entries that match it inexactly and cannot run.
 func filterByNoun[T any](all []Item[T]) []Item[T] {
 	if len(all) == 0 || all[0].Rank != rankNoun {
 		return all
@@ -390,7 +391,8 @@ func distinct[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// fuzzy requires that the letters are close together, because almost any text would match otherwise.
+// fuzzy returns the entries that contain the letters of the text in order. The letters must be close together, because
+// almost any text would match otherwise.
 func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 	titles := make([]string, len(f.All))
 	for i := range f.All {
@@ -561,7 +563,7 @@ func fullText[T any](c Canvas, t *Item[T]) string {
 
 const detailIndent = 6
 
-// apart joins parts into two indented lines, which do not look like further rows.
+// apart joins parts into two lines, indented so that they do not look like further rows.
 func apart(c Canvas, parts []string, w int) []string {
 	if len(parts) == 1 {
 		parts = []string{"", parts[0]}

@@ -24,7 +24,7 @@ type Prompt[T any] struct {
 	// returns the text that replaces the typed text at the next step; nil = none
 	Next   func(text string) string
 	Leads  bool   // another input follows this one
-	Cancel func() // called if the line closes without a task; nil = not called
+	Cancel func() // called if the user leaves the line without submitting it; nil = not called
 	About  any    // what the owner uses the prompt for
 
 	problem string

@@ -37,7 +37,7 @@ func (n *News) Empty() bool {
 		!n.Woken
 }
 
-// MaxPending is the number of events that are kept while the model does not read. Older ones are dropped.
+// MaxPending is the number of newest events that are kept if the model falls behind. Older ones may be dropped.
 const MaxPending = panel.MaxEvents
 
 // Mailbox stores the latest news until the pump takes it. Adding news never blocks.

@@ -46,7 +46,7 @@ func (r *Runner) ForCity(c city.Control, config ConfigFile) *Runner {
 		Config: config, Fail: root.Fail}
 }
 
-// ReadCity starts reading the city until ctx ends.
+// ReadCity starts goroutines that read the city until ctx ends.
 func (r *Runner) ReadCity(ctx context.Context, newScreen terminal.ScreenMaker,
 	pollInterval time.Duration) {
 	r.Viewer = NewViewer(r.City, r.Mailbox, newScreen)

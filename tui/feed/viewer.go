@@ -85,7 +85,7 @@ func (v *Viewer) Run(ctx context.Context) {
 	}
 }
 
-// waitUntilSettled reports whether the target has changed within SettleDelay.
+// waitUntilSettled waits for SettleDelay. It returns true immediately if the target changes during that time.
 func (v *Viewer) waitUntilSettled(ctx context.Context) bool {
 	t := time.NewTimer(SettleDelay)
 	defer t.Stop()

@@ -140,7 +140,8 @@ func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 		}}
 }
 
-// search omits lines that match only a verb, because each verb has its own row.
+// search returns the command lines that match the words in any order. It omits lines of which only the verb matches,
+// because each verb has its own row.
 func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	if len(words) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// MaxEvents is the maximum number of events in the panel. While the user views older events, it is MaxPages.
+// MaxEvents is the maximum number of events in the panel. While the user views older events, the maximum is MaxPages.
 const (
 	MaxEvents = 2000
 	MaxPages  = 10_000
@@ -177,7 +177,8 @@ func (t *Events) noteAtEnd(e *Env, at Box) string {
 	return note
 }
 
-// NewText says how many events or lines arrived since a view was frozen. before names the keys that move the focus.
+// NewText says how many events or lines have arrived since a view was frozen, and which keys make it follow again. The
+// parameter before names the keys that must first move the focus there; "" = none.
 func (e *Env) NewText(n uint64, before string) string {
 	follows := before + e.KeyOf("move.last") + " follows"
 	if n == 0 {
@@ -264,8 +265,8 @@ func (t *Events) refill(seq uint64) {
 	t.List.Offset = max(0, t.List.Offset+at-before)
 }
 
-// shownEvent remembers which event the user has seen, because a key pressed just before a new event arrives is meant
-// for the previous one.
+// shownEvent remembers the latest event that the user has had time to see, because a key pressed just after a new event
+// has arrived is meant for the previous one.
 type shownEvent struct {
 	seq   uint64
 	since time.Time

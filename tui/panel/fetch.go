@@ -75,8 +75,8 @@ func (f *Fetch) Begin(now time.Time, seek func(beads.Query) int, queries ...bead
 	f.failed = ""
 }
 
-// Take handles a result. It reports whether this Fetch requested the result, and whether it was the last one. It then
-// returns all results, or nil if a query failed.
+// Take handles a result. It reports whether this Fetch requested the result, and whether it was the last one. With the
+// last one, it also returns all results, or nil if a query failed.
 func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.Bead, ours,
 	done bool) {
 	i := slices.Index(f.pending, id)

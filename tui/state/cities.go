@@ -188,7 +188,7 @@ type fleetNeed struct {
 	Need *fleet.Need
 }
 
-// AllNeeds collects the agents that need attention from all cities, most urgent first.
+// AllNeeds returns the agents that need attention in all running cities, most urgent first.
 func AllNeeds(m *Room) []fleetNeed {
 	var all []fleetNeed
 	for i := range m.Cities.Rows {

@@ -48,7 +48,7 @@ type Place struct {
 // Plan is the layout: up to two stacks side by side, and optionally panels above and below them.
 type Plan struct {
 	Tier        Tier
-	Problems    int     // rows below the header
+	Problems    int     // number of rows with alerts below the header
 	Above       []Place // across the whole width, above the stacks
 	Left, Right []Place
 	LeftWidth   int // width of the left stack

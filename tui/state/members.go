@@ -102,7 +102,7 @@ func (t *DrainTargets) Undrainable(m *Room) string {
 	return fmt.Sprintf("%s is %s, so there is nothing to drain", r.Shown, r.State.Is())
 }
 
-// Refused returns text with the agents that cannot be drained and their states, or "".
+// Refused returns text that lists the agents that cannot be drained, each with its state, or "".
 func (t *DrainTargets) Refused() string {
 	var out []string
 	for _, r := range t.Rows {

@@ -199,7 +199,8 @@ type otherCities struct {
 	Folder    string      // folder of the city, without symbolic links; "" = unknown
 	// the part of Folder that distinguishes the city from others of the same name; "" = the name is unique
 	sameName string
-	// name of the home city, for which the program was started; "" = started for all cities, or it is shown now
+	// name of the home city, for which the program was started; "" = started for all cities, or this room shows the
+	// home city
 	Home string
 	// like sameName, for the home city
 	homeSameName string

@@ -49,7 +49,7 @@ func reversal(m *Room, commands []city.Command) []city.Command {
 }
 
 // Reverse returns the command that would undo c, or nil if c cannot be undone. An undo never stops agents, because it
-// asks no question.
+// does not ask for confirmation.
 func Reverse(m *Room, c city.Command) city.Command {
 	switch c := c.(type) {
 	case city.Suspend:
@@ -123,7 +123,7 @@ func RenewUndo(m *Room, r *feed.Result) {
 	u.Commands, u.Until, u.memo = kept, m.Now.Add(UndoDuration), undoMemo{}
 }
 
-// Possible returns the undo commands that would still have an effect, or the reason why no command would.
+// Possible returns the undo commands that would still have an effect, and a reason if others would not.
 func (u *Undo) Possible(m *Room) (all []city.Command, why string) {
 	if len(u.Commands) == 0 {
 		return nil, ""

@@ -161,8 +161,8 @@ func passed(m *Room, deadline time.Time) bool {
 	return !deadline.IsZero() && !m.Now.Before(deadline)
 }
 
-// undoTarget reports whether the target of an undo command exists, and whether the command would change it. without
-// says why it would not change anything.
+// undoTarget reports whether the target of an undo command exists, and whether the command would change it. The result
+// without is the reason to show if it would not.
 func undoTarget(n *city.Snapshot, back city.Command) (exists, changes bool, without string) {
 	name := widget.Plain(back.Target())
 	switch c := back.(type) {

@@ -46,8 +46,8 @@ func undoKeyEffect(m *Room) string {
 	return "releases " + TargetNames(m, Releasable(m))
 }
 
-// HoldsUndoKey reports whether the key that undoes or releases does nothing, because its effect has just changed. It
-// then shows the new effect.
+// HoldsUndoKey reports whether to ignore the key that undoes or releases, because its effect has just changed by
+// itself. If so, it shows the new effect.
 func HoldsUndoKey(m *Room) bool {
 	k := &m.UndoKey
 	if k.Changed.IsZero() || m.Now.Sub(k.Changed) >= undoKeyPause || len(m.NamedAgents) > 0 {

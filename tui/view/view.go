@@ -55,7 +55,8 @@ func Draw(m *state.Room) Screen {
 	return s
 }
 
-// drawAsOfLastResponse keeps ages from growing while the state is unknown.
+// drawAsOfLastResponse draws the body. While the city's state is unknown, it uses the time of the last response, so
+// that ages do not grow.
 func drawAsOfLastResponse(m *state.Room, p *state.Plan) []string {
 	stopped := state.HasStopped(m) && state.RunningAgents(m) == 0
 	if m.Unreachable != "" && !stopped {

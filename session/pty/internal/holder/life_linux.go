@@ -148,7 +148,8 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 	return l
 }
 
-// launch falls back to a shell, which can also run a script without an interpreter line.
+// launch executes the program of s. If s has no program, or the program cannot be executed, a shell runs the command.
+// The shell can also run a script without an interpreter line.
 func (l *life) launch(s *wire.Spec) error {
 	if s.Path != "" {
 		if err := l.spawn(s, s.Path, s.Args); err == nil || isFull(err) {
@@ -279,7 +280,7 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 		h.logError("cannot kill all of the agent's remaining processes",
 			fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
-	// No other process has the terminal open now, so the reader gets the remaining output and then its end.
+	// Usually, no other process has the terminal open now, so the reader reads the remaining output and ends.
 	l.closeSlave()
 	select {
 	case <-l.drained:

@@ -20,7 +20,7 @@ type lockFile struct {
 }
 
 // openLockFile reads the location of the record from a lock file. It rejects a file that belongs to another user,
-// except root, and one with several hard links, because a write would change another file.
+// except root. It also rejects a file with several hard links, because a write would change another file.
 func openLockFile(fd int) (f lockFile, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {

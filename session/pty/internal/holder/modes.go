@@ -29,7 +29,7 @@ const (
 	escape
 	escapeInter // after ESC and an intermediate byte
 	csi         // after ESC [
-	str         // in a string that only ESC ends; its content has no effect
+	str         // in a string that BEL does not end; its content has no effect
 	osc         // in a string that BEL or ESC ends
 )
 

@@ -24,8 +24,8 @@ type stopping struct {
 	sooner   chan struct{} // receives a value when the deadline becomes earlier
 }
 
-// stop returns when no process of the session is left. If asked is false, the session counts as lost, unless a stop was
-// requested earlier.
+// stop ends the session, and returns when none of its processes is left. If asked is false, the session counts as lost,
+// unless a stop was requested earlier.
 func (h *holder) stop(grace time.Duration, asked bool) {
 	h.mu.Lock()
 	l := h.current

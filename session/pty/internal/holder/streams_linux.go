@@ -77,7 +77,7 @@ const (
 	restTime  = 50 * time.Millisecond
 	gapTime   = 2 * restTime // maximum time between pieces of continuous output
 	largeSize = 2 << 10      // about half of the kernel's terminal buffer
-	// how long after a large piece the reader does not rest
+	// how long the reader does not rest after a large piece
 	largeTime = 200 * time.Millisecond
 )
 
