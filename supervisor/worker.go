@@ -144,7 +144,7 @@ func (w *worker) runCity(c City) error {
 	return <-ended
 }
 
-// pause waits until the city must be tried again. It returns false if the city must not run anymore.
+// pause waits until the next attempt to start the city is due. It returns false if the city must not run anymore.
 func (w *worker) pause(until time.Time) bool {
 	ctx, cancel := context.WithCancel(w.s.lifetime())
 	defer cancel()

@@ -52,7 +52,7 @@ func New(c City, out *step.Output) Messages {
 	return Messages{city: c, out: out, blocked: map[string]string{}}
 }
 
-// Blocked returns the reason why nudges cannot be typed with a provider, or "".
+// Blocked returns the reason why nudges to the sessions of a provider cannot be typed, or "".
 func (tx *Messages) Blocked(provider string) string { return tx.blocked[provider] }
 
 // Limits for nudges.

@@ -35,7 +35,7 @@ type question struct {
 
 type builder func(*state.Room) question
 
-// From this number of targets on, the user must type the number to confirm.
+// With this many targets or more, the user must type their number to confirm.
 const manyTargets = 5
 
 // askIfWanted asks only if the action does harm or the preference is state.ConfirmAlways.
