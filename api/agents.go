@@ -19,12 +19,12 @@ func matching(r *http.Request) func(filter, value string) bool {
 
 type listHandlers struct{ *server }
 
-func (h listHandlers) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	want, err := agentFilter(r)
+func (h listHandlers) agents(q *query) (any, error) {
+	want, err := agentFilter(q.Request)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return h.listAgents(w, r, want)
+	return h.listAgents(q, want)
 }
 
 func agentFilter(r *http.Request) (func(*city.Agent) bool, error) {
@@ -36,35 +36,26 @@ func agentFilter(r *http.Request) (func(*city.Agent) bool, error) {
 	}, err
 }
 
-func (h listHandlers) quarantine(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	return h.listAgents(w, r, func(a *city.Agent) bool { return a.State == city.Quarantined })
+func (h listHandlers) quarantine(q *query) (any, error) {
+	return h.listAgents(q, func(a *city.Agent) bool { return a.State == city.Quarantined })
 }
 
-func (h listHandlers) listAgents(w http.ResponseWriter, r *http.Request,
-	want func(*city.Agent) bool) error {
-	peek, _, err := flag(r, "peek")
+func (h listHandlers) listAgents(q *query, want func(*city.Agent) bool) (any, error) {
+	peek, _, err := flag(q.Request, "peek")
 	if err != nil {
-		return err
-	}
-	snap, err := h.requestedSnapshot(r)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	var items []wire.Agent
-	for i := range snap.Agents {
-		if want(&snap.Agents[i]) {
-			items = append(items, wire.AgentOf(snap.Agents[i]))
+	for i := range q.snap.Agents {
+		if want(&q.snap.Agents[i]) {
+			items = append(items, wire.AgentOf(q.snap.Agents[i]))
 		}
 	}
-	p, err := page(r, items, func(a *wire.Agent) string { return a.Name })
-	if err != nil {
-		return err
+	p, err := page(q.Request, items, func(a *wire.Agent) string { return a.Name })
+	if err == nil && peek {
+		h.peek(q.Context(), p.Items)
 	}
-	if peek {
-		h.peek(r.Context(), p.Items)
-	}
-	h.ok(w, snap, p)
-	return nil
+	return p, err
 }
 
 func (h listHandlers) peek(ctx context.Context, items []wire.Agent) {
@@ -77,52 +68,33 @@ func (h listHandlers) peek(ctx context.Context, items []wire.Agent) {
 	}
 }
 
-func (h listHandlers) agent(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	peek, _, err := flag(r, "peek")
+func (h listHandlers) agent(q *query) (any, error) {
+	peek, _, err := flag(q.Request, "peek")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	snap, err := h.requestedSnapshot(r)
-	if err != nil {
-		return err
-	}
-	a, ok := snap.Agent(rt.Target)
+	a, ok := q.snap.Agent(q.Target)
 	if !ok {
-		return missing(snap, wire.KindAgent, rt.Target)
+		return nil, missing(q.snap, wire.KindAgent, q.Target)
 	}
 	items := []wire.Agent{wire.AgentOf(*a)}
 	if peek {
-		h.peek(r.Context(), items)
+		h.peek(q.Context(), items)
 	}
-	h.ok(w, snap, items[0])
-	return nil
+	return items[0], nil
 }
 
-func (h listHandlers) inspect(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.city.Snapshot(r.Context())
-	if err != nil {
-		return err
-	}
-	about, err := h.city.Inspect(r.Context(), rt.Target)
-	if err != nil {
-		return err
-	}
-	h.ok(w, snap, about)
-	return nil
+func (h listHandlers) inspect(q *query) (any, error) {
+	return h.city.Inspect(q.Context(), q.Target)
 }
 
-func one[T any](h listHandlers, w http.ResponseWriter, r *http.Request, rt wire.Route,
-	find func(*city.Snapshot, string) (*T, bool)) error {
-	snap, err := h.requestedSnapshot(r)
-	if err != nil {
-		return err
+func one[T any](find func(*city.Snapshot, string) (*T, bool)) func(*query) (any, error) {
+	return func(q *query) (any, error) {
+		if found, ok := find(q.snap, q.Target); ok {
+			return found, nil
+		}
+		return nil, missing(q.snap, q.Kind, q.Target)
 	}
-	found, ok := find(snap, rt.Target)
-	if !ok {
-		return missing(snap, rt.Kind, rt.Target)
-	}
-	h.ok(w, snap, found)
-	return nil
 }
 
 func missing(snap *city.Snapshot, noun wire.Kind, name string) error {

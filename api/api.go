@@ -107,12 +107,10 @@ func newServer(life context.Context, c city.Control, o Options) *server {
 type handler func(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.catchPanic(func() { s.respond(w, r) })
+	s.catchPanic(w, func() { s.respond(w, r) })
 }
 
 func (s *server) respond(w http.ResponseWriter, r *http.Request) {
-	// an earlier request on this connection might have set a deadline
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	rt, err := wire.Parse(r.URL.EscapedPath())
 	if err != nil {
 		s.fail(w, err)
@@ -128,9 +126,8 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 	}
 	switch rt.Kind {
 	case wire.KindRegister, wire.KindUnregister, wire.KindCitiesStream:
-		s.fail(w, &city.Error{Code: city.Conflict, Message: "this city runs without a " +
-			"supervisor, so it cannot manage other cities: send this request to the socket or " +
-			"port of a running supervisor"})
+		s.fail(w, city.Errorf(city.Conflict, "this city runs without a supervisor, so it cannot "+
+			"manage other cities: send this request to the socket or port of a running supervisor"))
 		return
 	}
 	s.dispatch(w, r, rt, s.methods(rt.Kind))
@@ -141,7 +138,7 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt wire.Route,
 	if handle == nil {
 		w.Header().Set("Allow", can.String())
 		s.reply(w, http.StatusMethodNotAllowed,
-			&city.Error{Code: city.Invalid, Message: "this path accepts only " + can.String()})
+			city.Errorf(city.Invalid, "this path accepts only %s", can.String()))
 		return
 	}
 	err := gascity.CheckQuery(r.URL.Query(), s.params()[string(rt.Kind)+" "+r.Method])
@@ -204,17 +201,17 @@ func (s *server) methods(k wire.Kind) methods {
 	case wire.KindEvents:
 		return methods{get: s.events, post: s.emit}
 	case wire.KindBeads:
-		return methods{get: work.beads, post: work.createBead}
+		return methods{get: s.answer(work.beads), post: work.createBead}
 	case wire.KindBead:
-		return methods{get: work.bead, patch: work.patchBead}
+		return methods{get: s.answer(work.bead), patch: work.patchBead}
 	case wire.KindCloseBead:
 		return methods{post: work.closeBead}
 	case wire.KindUpdateBead:
 		return methods{post: work.patchBead}
 	case wire.KindMail:
-		return methods{get: mail.mail, post: mail.sendMail}
+		return methods{get: s.answer(mail.mail), post: mail.sendMail}
 	case wire.KindMessage:
-		return methods{get: mail.message}
+		return methods{get: s.answer(mail.message)}
 	case wire.KindMarkRead, wire.KindArchive:
 		return methods{post: mail.markMail}
 	case wire.KindReply:
@@ -237,24 +234,41 @@ func (s *server) methods(k wire.Kind) methods {
 }
 
 func (s *server) reader(k wire.Kind) handler {
-	list := listHandlers{s}
 	switch k {
-	case wire.KindHealth:
-		return s.health
-	case wire.KindCities:
-		return s.cities
 	case wire.KindMetrics:
 		return s.metrics
 	case wire.KindOpenAPI:
 		return s.openAPI
-	case wire.KindStatus:
-		return s.status
-	case wire.KindSnapshot:
-		return s.snapshot
-	case wire.KindConfig, wire.KindConfigExplain:
-		return s.config
 	case wire.KindSnapshotStream:
 		return s.snapshots
+	case wire.KindOutputStream:
+		return s.streamOutput
+	case wire.KindWatchStream:
+		return s.watch
+	case wire.KindEventStream:
+		return s.eventStream
+	case wire.KindRunStream:
+		return listHandlers{s}.runOutput
+	}
+	if get := s.view(k); get != nil {
+		return s.answer(get)
+	}
+	return nil
+}
+
+func (s *server) view(k wire.Kind) func(*query) (any, error) {
+	list := listHandlers{s}
+	switch k {
+	case wire.KindHealth:
+		return health
+	case wire.KindCities:
+		return cities
+	case wire.KindStatus:
+		return status
+	case wire.KindSnapshot:
+		return snapshot
+	case wire.KindConfig, wire.KindConfigExplain:
+		return s.config
 	case wire.KindAgents:
 		return list.agents
 	case wire.KindAgent:
@@ -262,35 +276,27 @@ func (s *server) reader(k wire.Kind) handler {
 	case wire.KindQuarantine:
 		return list.quarantine
 	case wire.KindPools:
-		return list.pools
+		return pools
 	case wire.KindPool:
-		return list.pool
+		return one((*city.Snapshot).Pool)
 	case wire.KindRigs:
-		return list.rigs
+		return rigs
 	case wire.KindRig:
-		return list.rig
+		return one((*city.Snapshot).Rig)
 	case wire.KindAutomations:
-		return list.automations
+		return automations
 	case wire.KindAutomation:
-		return list.automation
+		return one((*city.Snapshot).Automation)
 	case wire.KindHistory:
 		return list.history
 	case wire.KindWatchdogs:
-		return list.watchdogs
+		return watchdogs
 	case wire.KindWatchdog:
-		return list.watchdog
+		return one((*city.Snapshot).Watchdog)
 	case wire.KindInspect:
 		return list.inspect
 	case wire.KindOutput, wire.KindPeek:
 		return s.output
-	case wire.KindOutputStream:
-		return outputStream(s)
-	case wire.KindWatchStream:
-		return s.watch
-	case wire.KindEventStream:
-		return s.eventStream
-	case wire.KindRunStream:
-		return list.runOutput
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"net/http"
-
 	"gcity/api/wire"
 	"gcity/city"
 )
@@ -39,12 +37,12 @@ func briefAgent(g *city.Agent) city.Agent {
 	return out
 }
 
-func viewed(r *http.Request, snap *city.Snapshot) (*city.Snapshot, error) {
-	switch view := r.URL.Query().Get("view"); view {
+func snapshot(q *query) (any, error) {
+	switch view := q.URL.Query().Get("view"); view {
 	case "":
-		return snap, nil
+		return q.snap, nil
 	case wire.StatusView:
-		return Brief(snap), nil
+		return Brief(q.snap), nil
 	default:
 		return nil, wire.Invalid("view=%.40q is invalid: use %q, or omit view", view,
 			wire.StatusView)

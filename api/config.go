@@ -8,28 +8,21 @@ import (
 	"gcity/city"
 )
 
-func (s *server) config(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (s *server) config(q *query) (any, error) {
 	c, ok := s.city.(city.Configured)
 	if !ok {
-		return &city.Error{Code: city.Unavailable, Message: "this city does not show its " +
-			"configuration over the API; run `gcity config show`"}
+		return nil, city.Errorf(city.Unavailable, "this city does not show its configuration "+
+			"over the API; run `gcity config show`")
 	}
-	snap, err := s.requestedSnapshot(r)
-	if err != nil {
-		return err
-	}
-	a := wire.ConfigText{Revision: snap.Config.Revision, Format: "toml"}
-	if rt.Kind == wire.KindConfigExplain {
+	a := wire.ConfigText{Revision: q.snap.Config.Revision, Format: "toml"}
+	var err error
+	if q.Kind == wire.KindConfigExplain {
 		a.Format = "text"
-		a.Text, err = c.Explain(r.Context(), rt.Target)
+		a.Text, err = c.Explain(q.Context(), q.Target)
 	} else {
-		a.Text, err = c.Config(r.Context())
+		a.Text, err = c.Config(q.Context())
 	}
-	if err != nil {
-		return err
-	}
-	s.ok(w, snap, a)
-	return nil
+	return a, err
 }
 
 func (s *server) openAPI(w http.ResponseWriter, _ *http.Request, _ wire.Route) error {

@@ -48,12 +48,10 @@ func newFleet(s *server, d city.Directory) *fleet {
 }
 
 func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f.catchPanic(func() { f.respond(w, r) })
+	f.catchPanic(w, func() { f.respond(w, r) })
 }
 
 func (f *fleet) respond(w http.ResponseWriter, r *http.Request) {
-	// an earlier request on this connection might have set a deadline
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	path := r.URL.EscapedPath()
 	if who, rest, is := tenantPath(path); is {
 		f.asTenant(w, r, who, rest)
@@ -128,8 +126,8 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	if name == "" {
 		switch len(all) {
 		case 0:
-			return nil, &city.Error{Code: city.NotFound, Message: "no city is registered here; " +
-				"`gcity register DIR` adds one"}
+			return nil, city.Errorf(city.NotFound, "no city is registered here; `gcity register "+
+				"DIR` adds one")
 		case 1:
 			name = all[0].Name
 		default:

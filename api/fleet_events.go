@@ -18,7 +18,7 @@ import (
 const maxFleetEvents = 1000
 
 type eventsAnswer struct {
-	wire.List[city.Tagged]
+	gascity.List[city.Tagged]
 	// for the next page, or for a stream of later events
 	Cursor string `json:"cursor"`
 	// for the page of older events
@@ -81,7 +81,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	}
 	end := endsOf(seen, pages, q.Forward)
 	items, cut := mergePages(pages, q.Limit, q.Forward)
-	a := eventsAnswer{List: wire.ListOf(items), Unreachable: missingCities(seen)}
+	a := eventsAnswer{List: gascity.ListOf(items), Unreachable: missingCities(seen)}
 	switch {
 	case q.Forward:
 		for name, seq := range from {

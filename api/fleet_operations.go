@@ -8,30 +8,21 @@ import (
 )
 
 func fleetOperations() []openapi.Operation {
-	const get, post = "GET", "POST"
+	get, stream, post := openapi.Get, openapi.Stream, openapi.Post
 	return append(operations(),
-		openapi.Operation{Method: post, Path: "/v0/cities", Summary: "Register the city in a " +
-			"folder, with the name in its city.toml", Body: wire.Registration{},
-			Response: city.Info{}, Machine: true},
-		openapi.Operation{Method: get, Path: "/v0/cities/stream",
-			Summary: "The cities, sent again after each change", Response: wire.Cities{},
-			Stream: true, Machine: true},
-		openapi.Operation{Method: post, Path: "/v0/city/{city}/register",
-			Summary:  "Register the city in a folder; fails if the city has a different name",
-			Body:     wire.Registration{},
-			Response: city.Info{}, Machine: true},
-		openapi.Operation{Method: post, Path: "/v0/city/{city}/unregister",
-			Summary: "Stop a city and its agents, and unregister it", Response: city.Receipt{},
-			Machine: true},
-		openapi.Operation{Method: get, Path: "/v0/agents", Summary: "The agents of all cities",
-			Query:    waitParams + " limit cursor city pool rig running state peek",
-			Response: agentsAnswer{}, Machine: true},
-		openapi.Operation{Method: get, Path: "/v0/events", Summary: "The newest events of all " +
-			"cities, or those after a cursor", Query: waitParams + " limit cursor city type " +
-			"actor subject since before order", Response: eventsAnswer{}, Machine: true},
-		openapi.Operation{Method: get, Path: "/v0/events/stream",
-			Summary: "Events of all cities as a stream; Last-Event-ID resumes it",
-			Query:   "city type actor subject since" + gascity.Resumes, Response: city.Tagged{},
-			Stream: true, Machine: true},
+		machine(post("/v0/cities", "Register the city in a folder, with the name in its city.toml",
+			wire.Registration{}, city.Info{})),
+		machine(stream("/v0/cities/stream", "The cities, sent again after each change", "",
+			wire.Cities{})),
+		machine(post("/v0/city/{city}/register", "Register the city in a folder; fails if the "+
+			"city has a different name", wire.Registration{}, city.Info{})),
+		machine(post("/v0/city/{city}/unregister", "Stop a city and its agents, and unregister it",
+			nil, city.Receipt{})),
+		machine(get("/v0/agents", "The agents of all cities",
+			waitParams+" limit cursor city pool rig running state peek", agentsAnswer{})),
+		machine(get("/v0/events", "The newest events of all cities, or those after a cursor",
+			waitParams+" limit cursor city type actor subject since before order", eventsAnswer{})),
+		machine(stream("/v0/events/stream", "Events of all cities as a stream; Last-Event-ID "+
+			"resumes it", "city type actor subject since"+gascity.Resumes, city.Tagged{})),
 	)
 }

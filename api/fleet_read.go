@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"gcity/api/gascity"
 	"gcity/api/wire"
 	"gcity/city"
 	"gcity/internal/recovery"
@@ -56,7 +56,7 @@ func (f *fleet) cityStates(ctx context.Context, all []city.Info) []cityState {
 }
 
 func notInTime(name string) error {
-	return &city.Error{Code: city.Unavailable, Message: name + " did not respond in time"}
+	return city.Errorf(city.Unavailable, "%s did not respond in time", name)
 }
 
 func (f *fleet) readCityState(name string) (g cityState) {
@@ -87,8 +87,8 @@ func (f *fleet) safely(name string, ask func() error) (err error) {
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
 		f.o.Log.Error("a request to a city panicked", "city", name, "err", fault, "stack",
 			string(p.Stack()))
-		return &city.Error{Code: city.Unavailable, Message: name + " failed to respond because " +
-			"of a bug in gcity; see the log"}
+		return city.Errorf(city.Unavailable, "%s failed to respond because of a bug in gcity; "+
+			"see the log", name)
 	}
 	return err
 }
@@ -128,12 +128,10 @@ func (f *fleet) health(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	}
 	seen := f.cityStates(r.Context(), all)
 	a := healthAnswer{Status: "ok", Version: f.o.Version, Uptime: int64(now.Sub(began).Seconds()),
-		Total: len(all), Degraded: append([]string{}, f.dir.troubles()...)}
+		Total: len(all), Running: city.CountRunning(all),
+		Degraded: append([]string{}, f.dir.troubles()...)}
 	for i := range seen {
 		g := &seen[i]
-		if g.info.Running {
-			a.Running++
-		}
 		if g.err != nil {
 			a.Degraded = append(a.Degraded, wire.ErrorOf(g.err).Message)
 			continue
@@ -159,35 +157,16 @@ func (f *fleet) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	if err != nil {
 		return err
 	}
-	f.reply(w, http.StatusOK, wire.Cities{List: p, Running: countRunning(all),
+	f.reply(w, http.StatusOK, wire.Cities{List: p, Running: city.CountRunning(all),
 		Troubles: f.dir.troubles()})
 	return nil
 }
 
-func countRunning(all []city.Info) (n int) {
-	for i := range all {
-		if all[i].Running {
-			n++
-		}
-	}
-	return n
-}
-
 func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	st, done, err := f.open(w)
-	if err != nil {
-		return err
-	}
-	defer done()
-	pump(f.server, st, r, func(ctx context.Context) iter.Seq2[[]city.Info, error] {
-		return f.dir.Watch(ctx)
-	},
-		func(all []city.Info) error {
-			return st.send("cities", "", wire.Cities{List: wire.ListOf(all),
-				Running:  countRunning(all),
-				Troubles: f.dir.troubles()})
-		})
-	return nil
+	return serveStream(f.server, w, r, f.dir.Watch, func(st *stream, all []city.Info) error {
+		return st.send("cities", "", wire.Cities{List: gascity.ListOf(all),
+			Running: city.CountRunning(all), Troubles: f.dir.troubles()})
+	})
 }
 
 // CityAgent is an agent in a list that covers several cities.
@@ -197,7 +176,7 @@ type CityAgent struct {
 }
 
 type agentsAnswer struct {
-	wire.List[CityAgent]
+	gascity.List[CityAgent]
 	Unreachable []missingCity `json:"unreachable,omitempty"`
 }
 

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"path/filepath"
 
@@ -21,7 +20,7 @@ func (f *fleet) registerCity(w http.ResponseWriter, r *http.Request, rt wire.Rou
 	}
 	reg, ok := f.dir.root().(city.Registrar)
 	if !ok {
-		return &city.Error{Code: city.Unavailable, Message: "this server cannot register cities"}
+		return city.Errorf(city.Unavailable, "this server cannot register cities")
 	}
 	name := rt.City
 	var err error
@@ -61,8 +60,8 @@ func checkName(ctx context.Context, reg city.Registrar, name, path string) error
 }
 
 func otherName(path, is, asked string) error {
-	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("the city in %s is named %s, "+
-		"not %s: /v0/city/%[2]s/register registers it", path, is, asked)}
+	return city.Errorf(city.Conflict, "the city in %s is named %s, not %s: "+
+		"/v0/city/%[2]s/register registers it", path, is, asked)
 }
 
 // register reverts the registration if the city turns out to have a different name.
@@ -90,7 +89,7 @@ func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path str
 func (f *fleet) unregisterCity(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	reg, ok := f.dir.root().(city.Registrar)
 	if !ok {
-		return &city.Error{Code: city.Unavailable, Message: "this server cannot unregister cities"}
+		return city.Errorf(city.Unavailable, "this server cannot unregister cities")
 	}
 	if b, err := body(w, r); err != nil {
 		return err

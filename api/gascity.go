@@ -14,7 +14,7 @@ import (
 
 func gascityMethods(s *server, k wire.Kind) (m methods) {
 	if k == wire.KindCity {
-		m.get = s.status
+		m.get = s.answer(status)
 	}
 	path, known := map[wire.Kind]string{wire.KindAgents: "/v0/agents", wire.KindRigs: "/v0/rigs",
 		wire.KindAgent: "/v0/agent/{agent}", wire.KindRig: "/v0/rig/{rig}"}[k]

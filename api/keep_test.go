@@ -254,7 +254,7 @@ func TestKeepTenants(t *testing.T) {
 		return path
 	}
 	addr := freeAddr(t)
-	want := api.TCP{Addr: addr, TokenFile: file("all", token), Tenants: map[string]api.TenantConfig{
+	want := api.TCP{Addr: addr, TokenFile: file("all", token), Tenants: map[string]api.Tenant{
 		"acme": {Cities: []string{"prod"}, TokenFile: filepath.Join(dir, "acme")}, "bigcorp": {Cities: []string{"other"}, TokenFile: file("bigcorp", bigToken)},
 		"thief": {Cities: []string{"other"}, TokenFile: file("thief", token)},
 	}}

@@ -80,8 +80,8 @@ func (k *listenerKeeper) readTenants(ctx context.Context, now *keys,
 		} else {
 			whose[key] = "tenant " + name
 		}
-		now.tenants[name] = Tenant{Cities: t.Cities, Token: key, MaxAgents: t.MaxAgents,
-			MaxCities: t.MaxCities}
+		t.Token = key
+		now.tenants[name] = t
 	}
 	return problems
 }

@@ -55,7 +55,7 @@ func TestKeysChange(t *testing.T) {
 		return path
 	}
 	addr := freeAddr(t)
-	d.wants <- api.TCP{Addr: addr, TokenFile: write("all", token, 0o600), Tenants: map[string]api.TenantConfig{
+	d.wants <- api.TCP{Addr: addr, TokenFile: write("all", token, 0o600), Tenants: map[string]api.Tenant{
 		"acme":    {Cities: []string{"prod"}, TokenFile: write("acme", acmeToken, 0o600)},
 		"bigcorp": {Cities: []string{"other"}, TokenFile: write("bigcorp", bigToken, 0o600)},
 	}}

@@ -16,26 +16,22 @@ import (
 
 type mailHandlers struct{ *server }
 
-func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	v := r.URL.Query()
-	all, _, err := flag(r, "all")
+func (h mailHandlers) mail(q *query) (any, error) {
+	v := q.URL.Query()
+	all, _, err := flag(q.Request, "all")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	switch status := v.Get("status"); status {
 	case "", "unread":
 	case "all":
 		all = true
 	default:
-		return wire.Invalid("status=%.40q is invalid: use \"unread\" or \"all\"", status)
+		return nil, wire.Invalid("status=%.40q is invalid: use \"unread\" or \"all\"", status)
 	}
-	snap, err := h.requestedSnapshot(r)
+	found, err := gascity.Mail(q.Context(), h.city, v, all)
 	if err != nil {
-		return err
-	}
-	found, err := gascity.Mail(r.Context(), h.city, v, all)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	slices.SortStableFunc(found, func(a, b mail.Message) int {
 		return newer(sentAs(&a), sentAs(&b))
@@ -43,16 +39,11 @@ func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route)
 	if after := v.Get("cursor"); after != "" {
 		if number, id, _ := strings.Cut(after, "-"); strings.Trim(number, "0123456789") != "" ||
 			number == "" || beads.CheckID(id) != nil {
-			return wire.Invalid("cursor=%.40q is invalid: use next_cursor of the previous page",
-				after)
+			return nil, wire.Invalid("cursor=%.40q is invalid: use next_cursor of the previous "+
+				"page", after)
 		}
 	}
-	p, err := pageBy(r, found, sentAs, newer)
-	if err != nil {
-		return err
-	}
-	h.ok(w, snap, p)
-	return nil
+	return pageBy(q.Request, found, sentAs, newer)
 }
 
 func sentAs(m *mail.Message) string {
@@ -62,17 +53,9 @@ func sentAs(m *mail.Message) string {
 func newer(a, b string) int { return strings.Compare(b, a) }
 
 // message serves a message without marking it as read.
-func (h mailHandlers) message(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.requestedSnapshot(r)
-	if err != nil {
-		return err
-	}
-	m, _, err := city.GetMail(r.Context(), h.city, rt.Target)
-	if err != nil {
-		return err
-	}
-	h.ok(w, snap, m)
-	return nil
+func (h mailHandlers) message(q *query) (any, error) {
+	m, _, err := city.GetMail(q.Context(), h.city, q.Target)
+	return m, err
 }
 
 type sendRequest struct {

@@ -168,7 +168,7 @@ func TestDocumentedParameters(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range regexp.MustCompile(
-			`(?:Query\(\)|\bv|\bq)(?:\.Get|\.Has)?[(\[]"([a-z_]+)"[)\]]|(?:number|flag)\(r, "([a-z_]+)"|match\("([a-z_]+)"`).FindAllStringSubmatch(string(data), -1) {
+			`(?:Query\(\)|\bv|\bq)(?:\.Get|\.Has)?[(\[]"([a-z_]+)"[)\]]|(?:number|flag)\((?:r|q\.Request), "([a-z_]+)"|match\("([a-z_]+)"`).FindAllStringSubmatch(string(data), -1) {
 			read[m[1]+m[2]+m[3]] = true
 		}
 	}

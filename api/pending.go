@@ -25,8 +25,8 @@ func (c *pendingCalls) begin(ctx context.Context, name string) (end func(), err 
 	defer c.mu.Unlock()
 	for w := range c.of[name] {
 		if !w.left.IsZero() && time.Since(w.left) > snapshotTime {
-			return nil, &city.Error{Code: city.Unavailable, Message: name + " has not " +
-				"responded to an earlier request yet"}
+			return nil, city.Errorf(city.Unavailable, "%s has not responded to an earlier "+
+				"request yet", name)
 		}
 	}
 	if c.of == nil {

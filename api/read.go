@@ -74,41 +74,20 @@ func (s *server) requestedSnapshot(r *http.Request) (*city.Snapshot, error) {
 	return s.city.Snapshot(r.Context())
 }
 
-func (s *server) snapshot(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := s.requestedSnapshot(r)
+func (s *server) output(q *query) (any, error) {
+	lines, err := number(q.Request, "lines", wire.MaxLines)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if snap, err = viewed(r, snap); err != nil {
-		return err
+	text, err := s.city.Output(q.Context(), q.Target, int(lines))
+	if q.Kind == wire.KindPeek {
+		return gascity.Peek{Output: text}, err
 	}
-	s.ok(w, snap, snap)
-	return nil
-}
-
-func (s *server) output(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	lines, err := number(r, "lines", wire.MaxLines)
-	if err != nil {
-		return err
-	}
-	snap, err := s.city.Snapshot(r.Context())
-	if err != nil {
-		return err
-	}
-	text, err := s.city.Output(r.Context(), rt.Target, int(lines))
-	if err != nil {
-		return err
-	}
-	if rt.Kind == wire.KindPeek {
-		s.ok(w, snap, gascity.Peek{Output: text})
-		return nil
-	}
-	s.ok(w, snap, gascity.OutputOf(rt.Target, text))
-	return nil
+	return gascity.OutputOf(q.Target, text), err
 }
 
 func (s *server) events(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	q, err := query(r)
+	q, err := eventQuery(r)
 	if err != nil {
 		return err
 	}
@@ -130,7 +109,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	if err != nil {
 		return err
 	}
-	page := wire.ListOf(found)
+	page := gascity.ListOf(found)
 	if n := len(found); n > 0 && (q.Forward || q.After > 0) {
 		page.Next = strconv.FormatUint(found[n-1].Seq, 10)
 	}
@@ -153,8 +132,8 @@ func (s *server) await(ctx context.Context, index uint64) error {
 	return nil
 }
 
-// query parses an event query. "cursor" is like "after_seq", but selects the oldest events first.
-func query(r *http.Request) (events.Query, error) {
+// eventQuery parses an event query. "cursor" is like "after_seq", but selects the oldest events first.
+func eventQuery(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q, err := selection(r)
 	if err != nil {

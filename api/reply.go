@@ -12,22 +12,23 @@ import (
 	"sync"
 	"time"
 
+	"gcity/api/gascity"
 	"gcity/api/wire"
 	"gcity/city"
 	"gcity/internal/recovery"
 )
 
-func page[T any](r *http.Request, items []T, name func(*T) string) (wire.List[T], error) {
+func page[T any](r *http.Request, items []T, name func(*T) string) (gascity.List[T], error) {
 	return pageBy(r, items, name, strings.Compare)
 }
 
 func pageBy[T any](r *http.Request, items []T, name func(*T) string,
-	order func(a, b string) int) (wire.List[T], error) {
+	order func(a, b string) int) (gascity.List[T], error) {
 	limit, err := number(r, "limit", wire.MaxLines)
 	if err != nil {
-		return wire.List[T]{}, err
+		return gascity.List[T]{}, err
 	}
-	all := wire.ListOf(items)
+	all := gascity.ListOf(items)
 	if after := r.URL.Query().Get("cursor"); after != "" {
 		from := slices.IndexFunc(items, func(v T) bool { return order(name(&v), after) > 0 })
 		if from < 0 {
@@ -42,18 +43,26 @@ func pageBy[T any](r *http.Request, items []T, name func(*T) string,
 	return all, nil
 }
 
-type listing[T any] struct {
-	snap  *city.Snapshot
-	items []T
-	name  func(*T) string
+// query is a request for data, with a snapshot that is at least as new as the request requires.
+type query struct {
+	*http.Request
+	wire.Route
+	snap *city.Snapshot
 }
 
-func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, l listing[T]) error {
-	p, err := page(r, l.items, l.name)
-	if err == nil {
-		s.ok(w, l.snap, p)
+// answer returns the handler that responds with the result of get.
+func (s *server) answer(get func(*query) (any, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+		snap, err := s.requestedSnapshot(r)
+		if err != nil {
+			return err
+		}
+		v, err := get(&query{r, rt, snap})
+		if err == nil {
+			s.ok(w, snap, v)
+		}
+		return err
 	}
-	return err
 }
 
 type responder struct{ o Options }
@@ -185,8 +194,11 @@ func flag(r *http.Request, name string) (value, set bool, err error) {
 	return value, true, nil
 }
 
-// catchPanic logs a panic and closes the connection, because the response might have started.
-func (s *responder) catchPanic(handle func()) {
+// catchPanic calls handle without a write deadline. If handle panics, it logs the panic and closes the connection,
+// because the response might have started.
+func (s *responder) catchPanic(w http.ResponseWriter, handle func()) {
+	// an earlier request on this connection might have set a deadline
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	if fault := recovery.Catch(handle); fault != nil {
 		s.logPanic(fault)
 		panic(http.ErrAbortHandler)

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"time"
 
 	"gcity/api/wire"
@@ -18,12 +17,8 @@ type healthAnswer struct {
 	Degraded []string `json:"degraded"`
 }
 
-func (s *server) health(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := s.city.Snapshot(r.Context())
-	if err != nil {
-		return err
-	}
-	now := time.Now()
+func health(q *query) (any, error) {
+	snap, now := q.snap, time.Now()
 	a := healthAnswer{
 		Status: "ok", Version: snap.Version, Uptime: uptime(snap, now), Total: 1, Running: 1,
 		LoopAge: loopAge(snap, now), Degraded: degraded(snap),
@@ -31,8 +26,7 @@ func (s *server) health(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	if len(a.Degraded) > 0 {
 		a.Status = "degraded"
 	}
-	s.ok(w, snap, a)
-	return nil
+	return a, nil
 }
 
 func uptime(snap *city.Snapshot, now time.Time) int64 {
@@ -52,24 +46,16 @@ func loopAge(snap *city.Snapshot, now time.Time) int64 {
 // degraded returns a copy that is never null in JSON.
 func degraded(snap *city.Snapshot) []string { return append([]string{}, snap.Degraded...) }
 
-func (s *server) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := s.city.Snapshot(r.Context())
-	if err != nil {
-		return err
-	}
-	a := city.Info{Name: snap.Name, Path: snap.Path, Running: true, Status: city.CityRunning}
+func cities(q *query) (any, error) {
+	a := city.Info{Name: q.snap.Name, Path: q.snap.Path, Running: true, Status: city.CityRunning}
 	switch {
-	case snap.ShutDown:
+	case q.snap.ShutDown:
 		a.Status = city.CityStopping
-	case snap.Suspended:
+	case q.snap.Suspended:
 		a.Status = city.CitySuspended
 	}
-	p, err := page(r, []city.Info{a}, func(i *city.Info) string { return i.Name })
-	if err != nil {
-		return err
-	}
-	s.ok(w, snap, wire.Cities{List: p, Running: 1})
-	return nil
+	p, err := page(q.Request, []city.Info{a}, func(i *city.Info) string { return i.Name })
+	return wire.Cities{List: p, Running: 1}, err
 }
 
 // Status is the response to GET /v0/status.
@@ -135,14 +121,7 @@ type RigCounts struct {
 	Suspended int `json:"suspended"`
 }
 
-func (s *server) status(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := s.requestedSnapshot(r)
-	if err != nil {
-		return err
-	}
-	s.ok(w, snap, StatusOf(snap, time.Now()))
-	return nil
-}
+func status(q *query) (any, error) { return StatusOf(q.snap, time.Now()), nil }
 
 // StatusOf derives the status from a snapshot. Uptime and loop age are 0 if the snapshot is not from a controller.
 func StatusOf(snap *city.Snapshot, now time.Time) Status {
@@ -168,16 +147,10 @@ func StatusOf(snap *city.Snapshot, now time.Time) Status {
 
 func countAgents(snap *city.Snapshot) AgentCounts {
 	n := snap.Count()
-	c := AgentCounts{
+	return AgentCounts{
 		Total: len(snap.Agents), Suspended: n[city.Suspended], Quarantined: n[city.Quarantined],
-		Draining: n[city.Draining], Waiting: n[city.Waiting], States: n,
+		Draining: n[city.Draining], Waiting: n[city.Waiting], States: n, Running: snap.Running(),
 	}
-	for i := range snap.Agents {
-		if snap.Agents[i].Running {
-			c.Running++
-		}
-	}
-	return c
 }
 
 func countPools(pools []city.Pool) PoolCounts {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"net/http"
 	"strconv"
@@ -52,8 +51,8 @@ func (s *server) acquireStream() (leave func(), err error) {
 	case s.streams <- struct{}{}:
 		return func() { <-s.streams }, nil
 	default:
-		return nil, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%d streams are already open: close some", cap(s.streams))}
+		return nil, city.Errorf(city.Unavailable, "%d streams are already open: close some",
+			cap(s.streams))
 	}
 }
 
@@ -98,12 +97,24 @@ func (s *server) errStopped() error {
 	if s.many {
 		name = "the supervisor"
 	}
-	return &city.Error{Code: city.Unavailable, Message: name + " has stopped"}
+	return city.Errorf(city.Unavailable, "%s has stopped", name)
 }
 
 var errCut = errors.New("the client has disconnected or is too slow")
 
 const eventsAhead = 64
+
+// serveStream sends the items that from yields as a stream.
+func serveStream[T any](s *server, w http.ResponseWriter, r *http.Request,
+	from func(context.Context) iter.Seq2[T, error], send func(*stream, T) error) error {
+	st, done, err := s.open(w)
+	if err != nil {
+		return err
+	}
+	defer done()
+	pump(s, st, r, from, func(v T) error { return send(st, v) })
+	return nil
+}
 
 func pump[T any](s *server, st *stream, r *http.Request,
 	from func(context.Context) iter.Seq2[T, error], send func(T) error) {
@@ -183,15 +194,9 @@ func pumpItems[T any](s *server, st *stream, r *http.Request,
 }
 
 func (s *server) snapshots(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	st, done, err := s.open(w)
-	if err != nil {
-		return err
-	}
-	defer done()
-	pump(s, st, r, s.city.Snapshots, func(snap *city.Snapshot) error {
+	return serveStream(s, w, r, s.city.Snapshots, func(st *stream, snap *city.Snapshot) error {
 		return st.send("snapshot", strconv.FormatUint(snap.Rev, 10), snap)
 	})
-	return nil
 }
 
 func (s *server) watch(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
@@ -202,16 +207,9 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, rt wire.Route) er
 	if _, ok := snap.Agent(rt.Target); !ok {
 		return missing(snap, wire.KindAgent, rt.Target)
 	}
-	st, done, err := s.open(w)
-	if err != nil {
-		return err
-	}
-	defer done()
-	pump(s, st, r, func(ctx context.Context) iter.Seq2[city.Frame, error] {
+	return serveStream(s, w, r, func(ctx context.Context) iter.Seq2[city.Frame, error] {
 		return s.city.Watch(ctx, rt.Target)
-	},
-		func(f city.Frame) error { return st.send("frame", "", f) })
-	return nil
+	}, func(st *stream, f city.Frame) error { return st.send("frame", "", f) })
 }
 
 func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
@@ -289,13 +287,7 @@ func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok
 	return seq, ok
 }
 
-func outputStream(s *server) handler {
-	return func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-		return streamOutput(s, w, r, rt)
-	}
-}
-
-func streamOutput(s *server, w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (s *server) streamOutput(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	lines, err := number(r, "lines", wire.MaxLines)
 	if err != nil {
 		return err
@@ -307,18 +299,12 @@ func streamOutput(s *server, w http.ResponseWriter, r *http.Request, rt wire.Rou
 	if _, ok := snap.Agent(rt.Target); !ok {
 		return missing(snap, wire.KindAgent, rt.Target)
 	}
-	st, done, err := s.open(w)
-	if err != nil {
-		return err
-	}
-	defer done()
 	n := uint64(0)
 	from := func(ctx context.Context) iter.Seq2[gascity.Output, error] {
 		return gascity.Outputs(ctx, s.city, rt.Target, int(lines))
 	}
-	pump(s, st, r, from, func(a gascity.Output) error {
+	return serveStream(s, w, r, from, func(st *stream, a gascity.Output) error {
 		n++
 		return st.send("turn", strconv.FormatUint(n, 10), a)
 	})
-	return nil
 }

@@ -25,13 +25,13 @@ type TCP struct {
 	MakeToken bool   // create a missing TokenFile with a random token
 	ReadFile  string // file with a second token, which permits only reading; "" = none
 
-	Tenants map[string]TenantConfig // by name
+	Tenants map[string]Tenant // by name
 }
 
 func (t TCP) same(u TCP) bool {
 	return t.Addr == u.Addr && t.TokenFile == u.TokenFile && t.MakeToken == u.MakeToken &&
 		t.ReadFile == u.ReadFile && slices.Equal(t.Hosts, u.Hosts) &&
-		maps.EqualFunc(t.Tenants, u.Tenants, TenantConfig.Same)
+		maps.EqualFunc(t.Tenants, u.Tenants, Tenant.Same)
 }
 
 func (t TCP) secrets() bool { return t.TokenFile != "" || len(t.Tenants) > 0 }

@@ -3,12 +3,10 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"gcity/api/wire"
 	"gcity/city"
@@ -16,26 +14,18 @@ import (
 
 // Tenant is a user with access to only some cities of a machine.
 type Tenant struct {
+	Name   string
 	Cities []string // names of the cities, which need not be registered yet
-	// token that every request from the tenant needs; "" = no access over TCP
+	// token that every request from the tenant needs; "" = it is in TokenFile, or no access over TCP
 	Token     string
-	MaxAgents int // in all of the tenant's cities together; 0 = no limit
-	MaxCities int // maximum number of registered cities; 0 = all cities in Cities
-}
-
-// TenantConfig is the configuration of a Tenant.
-type TenantConfig struct {
-	Name      string
-	Cities    []string
-	Token     string // "" = it is in TokenFile
 	TokenFile string
 	Socket    string // socket on which the tenant needs no token; "" = none
-	MaxAgents int
-	MaxCities int
+	MaxAgents int    // in all of the tenant's cities together; 0 = no limit
+	MaxCities int    // maximum number of registered cities; 0 = all cities in Cities
 }
 
 // Same reports whether two tenants have the same configuration, apart from their names.
-func (t TenantConfig) Same(u TenantConfig) bool {
+func (t Tenant) Same(u Tenant) bool {
 	return slices.Equal(t.Cities, u.Cities) && t.TokenFile == u.TokenFile && t.Token == u.Token &&
 		t.Socket == u.Socket &&
 		t.MaxAgents == u.MaxAgents && t.MaxCities == u.MaxCities
@@ -60,17 +50,16 @@ func tenantPath(path string) (tenant, rest string, ok bool) {
 func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path string) {
 	l := f.tenancies[who]
 	if l == nil {
-		f.fail(w, &city.Error{Code: city.NotFound, Message: "unknown tenant: tenants are " +
-			"declared in [tenants] in supervisor.toml and are served only over TCP"})
+		f.fail(w, city.Errorf(city.NotFound, "unknown tenant: tenants are declared in [tenants] "+
+			"in supervisor.toml and are served only over TCP"))
 		return
 	}
 	select {
 	case l.requests <- struct{}{}:
 		defer func() { <-l.requests }()
 	default:
-		f.fail(w, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%d requests from tenant %s are still in progress: wait for "+
-				"some of them to finish", cap(l.requests), who)})
+		f.fail(w, city.Errorf(city.Unavailable, "%d requests from tenant %s are still in "+
+			"progress: wait for some of them to finish", cap(l.requests), who))
 		return
 	}
 	rt, err := wire.Parse(path)
@@ -95,17 +84,14 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 }
 
 // ServeTenant is like ServeFleet for one tenant, without a token. Every client acts as the tenant.
-func ServeTenant(ctx context.Context, l net.Listener, t TenantConfig, d city.Directory,
+func ServeTenant(ctx context.Context, l net.Listener, t Tenant, d city.Directory,
 	o Options) error {
 	return serve(ctx, l, o, func(s *server) http.Handler {
 		f, with := newFleet(s, d), s.o
-		with.Guard = &Guard{Tenants: map[string]Tenant{t.Name: {Cities: t.Cities,
-			MaxAgents: t.MaxAgents, MaxCities: t.MaxCities}}}
+		with.Guard = &Guard{Tenants: map[string]Tenant{t.Name: t}}
 		f.tenancies = tenanciesOf(with)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			f.catchPanic(func() {
-				// an earlier request on this connection might have set a deadline
-				_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+			f.catchPanic(w, func() {
 				path := r.URL.EscapedPath()
 				to, rest, is := tenantPath(path)
 				if is && to != t.Name {
@@ -122,7 +108,6 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantConfig, d city.Dir
 
 type tenancy struct {
 	Tenant
-	name          string
 	requests      chan struct{}
 	streams       chan struct{}
 	registrations chan struct{} // has at most one element, so registrations do not overlap
@@ -136,7 +121,8 @@ func tenanciesOf(o Options) map[string]*tenancy {
 		return all
 	}
 	for name, t := range o.Guard.Tenants {
-		all[name] = &tenancy{Tenant: t, name: name, requests: make(chan struct{}, o.MaxStreams),
+		t.Name = name
+		all[name] = &tenancy{Tenant: t, requests: make(chan struct{}, o.MaxStreams),
 			streams:       make(chan struct{}, max(1, o.MaxStreams/4)),
 			registrations: make(chan struct{}, 1)}
 	}
@@ -152,9 +138,8 @@ func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) 
 		return err
 	}
 	if n := snap.Declares(); n > t.MaxAgents {
-		return &city.Error{Code: city.Forbidden,
-			Message: fmt.Sprintf("%s declares %d agents, but the limit for tenant %s is %d: "+
-				"reduce their number in city.toml", name, n, t.name, t.MaxAgents)}
+		return city.Errorf(city.Forbidden, "%s declares %d agents, but the limit for tenant %s "+
+			"is %d: reduce their number in city.toml", name, n, t.Name, t.MaxAgents)
 	}
 	return nil
 }
@@ -164,8 +149,8 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	t := f.tenant
 	s, ok := reg.(city.Previewer)
 	if !ok {
-		return "", &city.Error{Code: city.Unavailable, Message: "cannot check the city in that " +
-			"folder, so no tenant can register it; ask the administrator of this machine"}
+		return "", city.Errorf(city.Unavailable, "cannot check the city in that folder, so no "+
+			"tenant can register it; ask the administrator of this machine")
 	}
 	about, err := s.Preview(ctx, path)
 	if err != nil || !t.has(about.Name) || name != "" && name != about.Name {
@@ -186,9 +171,8 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 		return i.Name == about.Name
 	})
 	if t.MaxCities > 0 && len(others) >= t.MaxCities {
-		return "", &city.Error{Code: city.Forbidden,
-			Message: fmt.Sprintf("tenant %s can have %d cities and already has %s: unregister one",
-				t.name, t.MaxCities, wire.NamesOf(others))}
+		return "", city.Errorf(city.Forbidden, "tenant %s can have %d cities and already has %s: "+
+			"unregister one", t.Name, t.MaxCities, wire.NamesOf(others))
 	}
 	if t.MaxAgents == 0 {
 		return about.Name, nil
@@ -197,27 +181,24 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	for i := range others {
 		d, err := s.Preview(ctx, others[i].Path)
 		if err != nil {
-			return "", &city.Error{Code: city.Unavailable,
-				Message: fmt.Sprintf("cannot check the tenant's limit, because the agents of %s "+
-					"cannot be counted: %v", others[i].Name, err)}
+			return "", city.Errorf(city.Unavailable, "cannot check the tenant's limit, because "+
+				"the agents of %s cannot be counted: %v", others[i].Name, err)
 		}
 		n += d.Agents
 	}
 	if n > t.MaxAgents {
-		return "", &city.Error{Code: city.Forbidden,
-			Message: fmt.Sprintf("%s declares %d agents, so tenant %s would have %d in total; "+
-				"the limit is %d", about.Name, about.Agents, t.name, n, t.MaxAgents)}
+		return "", city.Errorf(city.Forbidden, "%s declares %d agents, so tenant %s would have "+
+			"%d in total; the limit is %d", about.Name, about.Agents, t.Name, n, t.MaxAgents)
 	}
 	return about.Name, nil
 }
 
 // rejectFolder returns an error without the reason, which goes only to the log.
 func (f *fleet) rejectFolder(path, is string, why error) error {
-	f.o.Log.Info("rejected a tenant's request to register a folder", "tenant", f.tenant.name,
+	f.o.Log.Info("rejected a tenant's request to register a folder", "tenant", f.tenant.Name,
 		"path", path, "why", why, "called", is)
-	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s does not contain a city "+
-		"that tenant %s is allowed to register under that name; the supervisor's log has details",
-		path, f.tenant.name)}
+	return city.Errorf(city.Conflict, "%s does not contain a city that tenant %s is allowed to "+
+		"register under that name; the supervisor's log has details", path, f.tenant.Name)
 }
 
 // redact hides an error's text from a tenant if the error has no code or the code Invalid, because the text can name
@@ -227,7 +208,7 @@ func (f *fleet) redact(err error) error {
 	if f.tenant == nil || err == nil || ok && e.Code != city.Invalid {
 		return err
 	}
-	f.o.Log.Warn("cannot register or unregister a city", "tenant", f.tenant.name, "err", err)
-	return &city.Error{Code: wire.ErrorOf(err).Code, Message: "cannot change the machine's list " +
-		"of cities; the supervisor's log has details"}
+	f.o.Log.Warn("cannot register or unregister a city", "tenant", f.tenant.Name, "err", err)
+	return city.Errorf(wire.ErrorOf(err).Code, "cannot change the machine's list of cities; the "+
+		"supervisor's log has details")
 }

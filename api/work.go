@@ -16,25 +16,12 @@ import (
 
 type workHandlers struct{ *server }
 
-func (h workHandlers) beads(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	q, err := beadQuery(r)
+func (h workHandlers) beads(q *query) (any, error) {
+	of, err := beadQuery(q.Request)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	snap, err := h.requestedSnapshot(r)
-	if err != nil {
-		return err
-	}
-	found, err := gascity.Beads(r.Context(), h.city, snap, r.URL.Query().Get("rig"), q)
-	if err != nil {
-		return err
-	}
-	page := wire.ListOf(found)
-	if n := len(found); n > 0 && n == q.MaxResults() {
-		page.Next = found[n-1].ID
-	}
-	h.ok(w, snap, page)
-	return nil
+	return gascity.Beads(q.Context(), h.city, q.snap, q.URL.Query().Get("rig"), of)
 }
 
 func beadQuery(r *http.Request) (beads.Query, error) {
@@ -92,17 +79,8 @@ func given(values []string) (out []string) {
 	return out
 }
 
-func (h workHandlers) bead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.requestedSnapshot(r)
-	if err != nil {
-		return err
-	}
-	b, err := city.GetBead(r.Context(), h.city, rt.Target)
-	if err != nil {
-		return err
-	}
-	h.ok(w, snap, b)
-	return nil
+func (h workHandlers) bead(q *query) (any, error) {
+	return city.GetBead(q.Context(), h.city, q.Target)
 }
 
 func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.Route) error {

@@ -60,7 +60,7 @@ func (s *server) debug(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		w.Header().Set("Allow", http.MethodGet)
 		s.reply(w, http.StatusMethodNotAllowed,
-			&city.Error{Code: city.Invalid, Message: "only GET is accepted here"})
+			city.Errorf(city.Invalid, "only GET is accepted here"))
 		return
 	}
 	s.profile(w, r, strings.TrimPrefix(r.URL.EscapedPath(), "/debug/pprof"))

@@ -24,8 +24,7 @@ func DecodeBody(body []byte, into any) error {
 		err = errors.New("unexpected text after the JSON value")
 	}
 	if err != nil {
-		return &Error{Code: Invalid, Message: "invalid request body: " +
-			bodyProblem(err)}
+		return Errorf(Invalid, "invalid request body: %s", bodyProblem(err))
 	}
 	return nil
 }

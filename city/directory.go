@@ -14,6 +14,16 @@ import (
 	"gcity/events"
 )
 
+// CountRunning returns the number of running cities.
+func CountRunning(all []Info) (n int) {
+	for i := range all {
+		if all[i].Running {
+			n++
+		}
+	}
+	return n
+}
+
 // Directory is the list of the cities on a machine. All methods are safe for concurrent use.
 type Directory interface {
 	// Cities lists all registered cities by name. It never waits for a city.
@@ -152,8 +162,8 @@ func ParseCursor(s string) (Cursor, error) {
 		seq, err := strconv.ParseUint(number, 10, 64)
 		_, twice := c[name]
 		if !ok || name == "" || err != nil || twice {
-			return nil, &Error{Code: Invalid, Message: "invalid cursor: use the form " +
-				"cityA:5,cityB:12, and name each city only once"}
+			return nil, Errorf(Invalid, "invalid cursor: use the form "+
+				"cityA:5,cityB:12, and name each city only once")
 		}
 		c[name] = seq
 	}

@@ -32,8 +32,8 @@ func (r *Run) Ending() bool { return r.Ended == nil && r.Outcome != "" }
 func CheckBy(by string) *Error {
 	_, err := beads.Prepare(beads.Bead{Title: "by", Assignee: by}, time.Unix(0, 0))
 	if wrong, ok := errors.AsType[*beads.Invalid](err); ok {
-		return &Error{Code: Invalid, Message: "the author (`by`, which gc sets " +
-			"from GC_AGENT) " + wrong.Reason}
+		return Errorf(Invalid, "the author (`by`, which gc sets "+
+			"from GC_AGENT) %s", wrong.Reason)
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func Tidy(c Command) (Command, error) {
 	}
 	text, err := beads.Text("text", n.Text, MaxSend)
 	if bad, is := errors.AsType[*beads.Invalid](err); is {
-		return nil, &Error{Code: Invalid, Message: "cannot type the text: it " + bad.Reason}
+		return nil, Errorf(Invalid, "cannot type the text: it %s", bad.Reason)
 	}
 	n.Text = text
 	return n, nil

@@ -296,6 +296,16 @@ func (s *Snapshot) Count() map[State]int {
 	return n
 }
 
+// Running returns the number of agents with a running process, in any state.
+func (s *Snapshot) Running() (n int) {
+	for i := range s.Agents {
+		if s.Agents[i].Running {
+			n++
+		}
+	}
+	return n
+}
+
 // Declares returns the maximum number of agents that the city can have, including pool members.
 func (s *Snapshot) Declares() (n int) {
 	for i := range s.Agents {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -27,7 +26,6 @@ func startCommand(e *env.Env) *cobra.Command {
 	var stay, standalone, yes bool
 	c := &cobra.Command{
 		Use: "start", Short: "Start the city with this machine's supervisor",
-		Args: env.Exactly(0),
 		Long: `start registers the city with the supervisor, which keeps its agents running. It
 starts a supervisor in the background if needed. If the city is not registered and
 has its own service, start starts that service instead. It prints what it started
@@ -52,11 +50,12 @@ one.`,
 			return fleet.StartInBackground(cmd.Context(), e, false)
 		},
 	}
-	c.Flags().BoolVar(&stay, "foreground", false,
+	flags := c.Flags()
+	flags.BoolVar(&stay, "foreground", false,
 		"stay in the foreground and keep the agents running, without a supervisor")
-	c.Flags().BoolVarP(&yes, "yes", "y", false,
+	flags.BoolVarP(&yes, "yes", "y", false,
 		"with --foreground: if city.toml is missing, write it without asking")
-	c.Flags().BoolVar(&standalone, "standalone", false,
+	flags.BoolVar(&standalone, "standalone", false,
 		"start the agents once and exit, without a supervisor")
 	return env.WithSource(e, c)
 }
@@ -103,7 +102,6 @@ func settle(ctx context.Context, e *env.Env) error {
 func stopCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "Stop the city and its agents, however it was started",
-		Args: env.Exactly(0),
 		Long: `stop stops the agents and then the controller. If no controller is running, it
 stops the sessions that are still alive. If a supervisor is running, stop unregisters
 the city, so that the supervisor does not start it again; "gcity start" registers and
@@ -215,7 +213,6 @@ func stopOrphans(ctx context.Context, e *env.Env, dir string) (string, error) {
 func restartCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "restart", Short: "Stop the city and start it again in the same way",
-		Args: env.Exactly(0),
 		Long: `restart stops the city and starts it in the way it was running: with the supervisor,
 with its own service, or in the background. If the city was not running, restart
 starts its agents once, as gcity start --standalone does.`,
@@ -246,9 +243,8 @@ starts its agents once, as gcity start --standalone does.`,
 			if what, err := stop(ctx); err == nil {
 				e.Sayf("%s", what)
 			} else if exit.IsInterrupted(err) {
-				return &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf(
-					"not restarted: another command stopped the city at the same time; `gcity "+
-						"status` shows what is running: %w", err)}
+				return exit.Errorf(exit.CodeConflict, "not restarted: another command stopped "+
+					"the city at the same time; `gcity status` shows what is running: %w", err)
 			} else if code, _ := exit.Verdict(err); code != exit.CodeNotRunning {
 				return err
 			}
@@ -285,7 +281,7 @@ again unless their own setting, or that of their pool or rig, suspends them.`
 func reloadCommand(e *env.Env) *cobra.Command {
 	var confirm bool
 	c := &cobra.Command{
-		Use: "reload", Short: "Reload the configuration now", Args: env.Exactly(0),
+		Use: "reload", Short: "Reload the configuration now",
 		Long: `reload reads the configuration at once. A configuration that would remove more
 than half of the running agents is held: reload prints what it would change, the
 previous configuration stays in force, and the exit code is 4. --confirm applies
@@ -306,10 +302,9 @@ func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	}
 	defer l.Close()
 	err = e.Do(ctx, l, city.Reload{Confirm: confirm})
-	if wrong, ok := errors.AsType[*city.Error](err); ok && wrong.Code == city.Invalid {
-		return &exit.Failure{Code: exit.CodeConfig,
-			Err: fmt.Errorf("the configuration on disk is invalid, so the previous one stays "+
-				"in force:\n%w", err)}
+	if city.HasCode(err, city.Invalid) {
+		return exit.Errorf(exit.CodeConfig, "the configuration on disk is invalid, so the "+
+			"previous one stays in force:\n%w", err)
 	}
 	if code, _ := exit.Verdict(err); code != exit.CodeConflict {
 		return err
@@ -326,5 +321,5 @@ func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	}
 	lines = append(lines, "run `gcity plan` to see each change with its reason; restore the file "+
 		"to discard the changes")
-	return &exit.Failure{Code: exit.CodeConflict, Err: errors.New(strings.Join(lines, "\n"))}
+	return exit.Errorf(exit.CodeConflict, "%s", strings.Join(lines, "\n"))
 }

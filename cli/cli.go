@@ -150,8 +150,6 @@ func branches() []branch {
 	return out
 }
 
-func root(e *env.Env) *cobra.Command { return tree(e, nil) }
-
 // tree builds only the commands that args need, because building all takes longer than running most commands.
 func tree(e *env.Env, args []string) *cobra.Command {
 	cobra.EnableCommandSorting = false
@@ -171,6 +169,7 @@ func tree(e *env.Env, args []string) *cobra.Command {
 	}
 	for _, b := range all {
 		c := b.build(e)
+		checkArgs(c)
 		c.GroupID = b.group
 		root.AddCommand(c)
 	}
@@ -178,4 +177,13 @@ func tree(e *env.Env, args []string) *cobra.Command {
 	root.SetHelpCommandGroupID("misc")
 	setHelp(e, root)
 	return root
+}
+
+func checkArgs(c *cobra.Command) {
+	if c.Args == nil && !c.HasSubCommands() {
+		c.Args = env.ArgsInUse
+	}
+	for _, below := range c.Commands() {
+		checkArgs(below)
+	}
 }

@@ -215,7 +215,7 @@ func TestTable(t *testing.T) {
 			walk(s)
 		}
 	}
-	walk(root(a))
+	walk(tree(a, nil))
 	for _, path := range []string{
 		"init", "start", "stop", "restart", "status", "plan", "why", "reload", "suspend", "resume", "agent list", "agent show",
 		"agent peek", "agent logs", "agent attach", "agent nudge", "agent unsend", "agent send-keys", "agent interrupt", "agent restart", "agent stop",
@@ -224,7 +224,7 @@ func TestTable(t *testing.T) {
 		"events", "event emit", "register", "unregister", "cities", "supervisor run", "supervisor start", "supervisor stop", "supervisor status", "supervisor reload",
 		"supervisor logs", "doctor", "version", "completion bash", "completion zsh", "completion fish", "daemon run",
 	} {
-		if c, rest, err := root(a).Find(strings.Fields(path)); err != nil || len(rest) > 0 || c.CommandPath() != "gcity "+path {
+		if c, rest, err := tree(a, nil).Find(strings.Fields(path)); err != nil || len(rest) > 0 || c.CommandPath() != "gcity "+path {
 			t.Errorf("the command %q does not exist", path)
 		}
 	}
@@ -232,7 +232,7 @@ func TestTable(t *testing.T) {
 
 func TestTreeBuildsOneCommand(t *testing.T) {
 	a := &env.Env{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}}
-	all := root(a).Commands()
+	all := tree(a, nil).Commands()
 	if len(all) != len(branches()) {
 		t.Fatalf("got %d commands, but %d in the table", len(all), len(branches()))
 	}

@@ -7,13 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gcity/cli/agents"
+	"gcity/api/gascity"
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/folder"
-	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/config/keys"
 	"gcity/describe"
 	"gcity/internal/suggest"
 )
@@ -22,7 +22,6 @@ func configCommand(e *env.Env) *cobra.Command {
 	var provenance, validate, secrets bool
 	show := &cobra.Command{
 		Use: "show", Short: "Show the configuration with defaults filled in and secrets hidden",
-		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := env.MayReveal(e, secrets); err != nil {
 				return err
@@ -34,7 +33,7 @@ func configCommand(e *env.Env) *cobra.Command {
 			warnings := append(folder.ProblemLines(c.Warnings),
 				folder.FormulaProblems(cmd.Context(), c)...)
 			if e.JSON {
-				return e.WriteJSON(configShape{c.Path, c.Revision, warnings, host.ConfigText(c),
+				return e.WriteJSON(configShape{c.Path, c.Revision, warnings, c.TOML(),
 					folder.SourcesOf(c)})
 			}
 			for _, w := range warnings {
@@ -49,9 +48,9 @@ func configCommand(e *env.Env) *cobra.Command {
 					e.Sayf("# %-8s %s", s.Kind, output.SafeLine(s.Path))
 				}
 			}
-			text := host.ConfigText(c)
+			text := c.TOML()
 			if secrets {
-				text = host.ConfigText(c.Revealed())
+				text = c.Revealed().TOML()
 			}
 			e.Sayf("%s", strings.TrimRight(output.SafeText(text), "\n"))
 			return nil
@@ -59,14 +58,15 @@ func configCommand(e *env.Env) *cobra.Command {
 	}
 	explain := &cobra.Command{
 		Use: "explain [NAME]", Short: "Show where each value of an agent, pool or rig comes " +
-			"from: file, line, or default", Args: env.Between(0, 1),
+			"from: file, line, or default",
 		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool, suggest.Rig),
 		RunE:              func(_ *cobra.Command, args []string) error { return explain(e, args) },
 	}
-	show.Flags().BoolVar(&provenance, "provenance", false,
+	flags := show.Flags()
+	flags.BoolVar(&provenance, "provenance", false,
 		"first list the files and topologies that make up the configuration")
-	show.Flags().BoolVar(&secrets, "show-secrets", false, env.RevealHelp)
-	show.Flags().BoolVar(&validate, "validate", false,
+	flags.BoolVar(&secrets, "show-secrets", false, env.RevealHelp)
+	flags.BoolVar(&validate, "validate", false,
 		"only check: print every error with its position, and exit with code 78 if there is one")
 	return env.Group("config", "Show and check the configuration", env.WithSource(e, show),
 		env.WithSource(e, explain), configCheck(e), schemaCommand(e))
@@ -76,7 +76,6 @@ func configCheck(e *env.Env) *cobra.Command {
 	var strict bool
 	c := &cobra.Command{
 		Use: "check", Short: "Check the configuration; exit 78 if it is invalid",
-		Args: env.Exactly(0),
 		Long: `check reads the configuration as a controller would, and prints every error and
 warning with its position. A warning concerns a single agent: something that the
 agent uses is missing or invalid, so the agent runs without it or cannot start. The
@@ -150,7 +149,6 @@ func schemaCommand(e *env.Env) *cobra.Command {
 	var of string
 	c := &cobra.Command{
 		Use: "schema", Short: "Print a JSON Schema for city.toml, for use in editors",
-		Args: env.Exactly(0),
 		Long: `schema prints a JSON Schema (draft 7) for city.toml, for a file that it includes, or
 for a topology.toml. Editors that use taplo for TOML find the schema through a comment
 in the first line of the file:
@@ -162,17 +160,17 @@ keys. gcity rejects everything that the schema rejects. A file that the schema a
 may still have errors that only "gcity config check" finds.`,
 		Example: "  gcity config schema > .gc/city.schema.json",
 		RunE: func(*cobra.Command, []string) error {
-			text := host.SchemaText(of)
+			text := keys.JSONSchema(of)
 			if text == nil {
 				return exit.Usage("invalid kind of file %q: use one of %s", of,
-					strings.Join(host.SchemaNames(), ", "))
+					strings.Join(keys.Schemas(), ", "))
 			}
 			_, err := e.Out.Write(text)
 			return err
 		},
 	}
-	c.Flags().StringVar(&of, "of", host.SchemaNames()[0], "the kind of file: "+
-		strings.Join(host.SchemaNames(), ", "))
+	c.Flags().StringVar(&of, "of", keys.Schemas()[0], "the kind of file: "+
+		strings.Join(keys.Schemas(), ", "))
 	return c
 }
 
@@ -194,13 +192,13 @@ func explain(e *env.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	text, err := host.ExplainAgent(c, name)
+	text, err := c.Explain(name)
 	if err != nil {
 		return err
 	}
 	if e.JSON {
-		return e.WriteJSON(agents.OutputShape{Agent: name, Format: "text",
-			Turns: []agents.Turn{{Role: "config", Text: text}}})
+		return e.WriteJSON(gascity.Output{Agent: name, Format: "text",
+			Turns: []gascity.Turn{{Role: "config", Text: text}}})
 	}
 	e.Sayf("%s", strings.TrimRight(output.SafeText(text), "\n"))
 	return nil

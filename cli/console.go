@@ -186,12 +186,7 @@ func afterJoin(ctx context.Context, e *env.Env, l *env.Link, exit tui.Exit) stri
 	if err != nil {
 		return "the controller does not respond; `gcity status` shows what is still running"
 	}
-	n := 0
-	for i := range s.Agents {
-		if s.Agents[i].Running {
-			n++
-		}
-	}
+	n := s.Running()
 	running := describe.Count(n, "agent")
 	switch {
 	case !l.Live && n == 0:
@@ -314,7 +309,7 @@ func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	done := env.SayEnding(ctx, e, l.Control)
 	_, err := l.Do(ctx, city.Shutdown{})
 	done()
-	if exit.HasCode(err, city.Forbidden) || exit.IsSilent(err) {
+	if city.HasCode(err, city.Forbidden) || exit.IsSilent(err) {
 		return err
 	}
 	done = e.SaySlow(ctx, "the controller to release the city", folder.ReleaseLimit)

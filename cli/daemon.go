@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +17,6 @@ func daemonCommand(e *env.Env) *cobra.Command {
 	run := env.WithSource(e, &cobra.Command{
 		Use: "run", Short: "Run the city without a control room (the same as gcity start " +
 			"--foreground)",
-		Args: env.Exactly(0),
 		Long: `run keeps the city's agents running until the city is stopped. It logs to stderr
 and to .gc/controller.log. Without a city.toml, it offers to write one.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -29,21 +27,19 @@ and to .gc/controller.log. Without a city.toml, it offers to write one.`,
 		"if city.toml is missing, write it without asking")
 	start := env.WithSource(e, &cobra.Command{
 		Use: "start", Short: "Start the city in the background, with its service if it has one",
-		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return daemonStart(cmd.Context(), e) },
 	})
 	stop := stopCommand(e)
 	stop.Short = "The same as gcity stop"
 	status := &cobra.Command{
 		Use: "status", Short: "Show the process that runs the city, and its service",
-		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return service.DaemonStatus(cmd.Context(), e)
 		},
 	}
 	lines := 100
 	logs := &cobra.Command{
-		Use: "logs", Short: "Print the log of the city's controller", Args: env.Exactly(0),
+		Use: "logs", Short: "Print the log of the city's controller",
 		Long: `logs prints the newest lines of .gc/controller.log. Every controller of the city
 writes to that file, however it was started. If the city has a service, logs also
 prints the command that shows the service's journal.`,
@@ -64,9 +60,8 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 		return env.ReadOnlyError("daemon start")
 	}
 	if held, err := folder.IsHeld(dir); err == nil && held {
-		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("a controller is already running for %s, pid %s", dir,
-				folder.PIDText(dir))}
+		return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid %s", dir,
+			folder.PIDText(dir))
 	}
 	for _, u := range service.Units(e, "city", dir) {
 		if len(e.Files) > 0 || e.Strict {

@@ -29,24 +29,24 @@ func eventsCommand(e *env.Env) *cobra.Command {
 	var f eventFlags
 	c := &cobra.Command{
 		Use: "events", Short: "Show the newest events, or those after a sequence number",
-		Args: env.Exactly(0),
 		Example: "  gcity events --type 'agent.*' --since 1h\n  gcity events --after 1041 " +
 			"--follow --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return listEvents(cmd.Context(), e, f, cmd.Flags().Changed("after"))
 		},
 	}
-	c.Flags().StringSliceVar(&f.types, "type", nil,
+	flags := c.Flags()
+	flags.StringSliceVar(&f.types, "type", nil,
 		"only events of these types; a trailing * matches any suffix")
-	c.Flags().StringVar(&f.subject, "subject", "", "only events about this agent or other subject")
-	c.Flags().StringVar(&f.actor, "actor", "", "only events caused by this actor")
-	c.Flags().StringVar(&f.since, "since", "",
+	flags.StringVar(&f.subject, "subject", "", "only events about this agent or other subject")
+	flags.StringVar(&f.actor, "actor", "", "only events caused by this actor")
+	flags.StringVar(&f.since, "since", "",
 		"only events since a time (RFC 3339), or since a duration ago (90s, 2h, 3d)")
-	c.Flags().Var(env.Number(&f.after, 0), "after", "only events after this sequence number, "+
+	flags.Var(env.Number(&f.after, 0), "after", "only events after this sequence number, "+
 		"oldest first")
 	f.limit = events.DefaultLimit
-	c.Flags().VarP(env.Number(&f.limit, 1), "limit", "n", "print at most this many events")
-	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "wait for new events and print them "+
+	flags.VarP(env.Number(&f.limit, 1), "limit", "n", "print at most this many events")
+	flags.BoolVarP(&f.follow, "follow", "f", false, "wait for new events and print them "+
 		"until interrupted")
 	return c
 }
@@ -130,7 +130,7 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 func eventCommand(e *env.Env) *cobra.Command {
 	var subject, message, payload string
 	emit := &cobra.Command{
-		Use: "emit TYPE", Short: "Append your own event to the log", Args: env.Exactly(1),
+		Use: "emit TYPE", Short: "Append your own event to the log",
 		Example: `  gcity event emit build.done --subject api --payload '{"commit":"3f2a91c"}'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := events.Reserved(args[0]); err != nil {
@@ -152,9 +152,10 @@ func eventCommand(e *env.Env) *cobra.Command {
 			return e.Do(cmd.Context(), l, city.Emit{Event: ev})
 		},
 	}
-	emit.Flags().StringVar(&subject, "subject", "", "what the event is about")
-	emit.Flags().StringVar(&message, "message", "", "a one-line message for the reader")
-	emit.Flags().StringVar(&payload, "payload", "", "any JSON value")
+	flags := emit.Flags()
+	flags.StringVar(&subject, "subject", "", "what the event is about")
+	flags.StringVar(&message, "message", "", "a one-line message for the reader")
+	flags.StringVar(&payload, "payload", "", "any JSON value")
 	return env.Group("event", "Append to the event log", emit)
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Every suggested replacement is an existing command, and no Gas City word is also the name of a gcity command.
 func TestGCWords(t *testing.T) {
-	all := root(&env.Env{})
+	all := tree(&env.Env{}, nil)
 	find := func(words []string) (*cobra.Command, bool) {
 		c, rest, err := all.Find(words)
 		return c, err == nil && c != all && len(rest) == 0
@@ -99,10 +99,10 @@ func TestInstalledAs(t *testing.T) {
 	if err := os.Symlink(os.Args[0], link); err != nil {
 		t.Fatal(err)
 	}
-	if c := root(&env.Env{Program: link}); !strings.Contains(c.Long, "gcity, installed as gc") {
+	if c := tree(&env.Env{Program: link}, nil); !strings.Contains(c.Long, "gcity, installed as gc") {
 		t.Error(c.Long)
 	}
-	if c := root(&env.Env{Program: "/usr/bin/gcity"}); strings.Contains(c.Long, "installed as") {
+	if c := tree(&env.Env{Program: "/usr/bin/gcity"}, nil); strings.Contains(c.Long, "installed as") {
 		t.Error(c.Long)
 	}
 }

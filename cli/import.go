@@ -17,7 +17,7 @@ func importCommand(e *env.Env) *cobra.Command {
 	var out string
 	gasCity := &cobra.Command{
 		Use: "gas-city DIR", Short: "Convert a city in Gas City's pack format to one that " +
-			"gcity reads", Args: env.Exactly(1),
+			"gcity reads",
 		Long: `gas-city reads a city with packs, imports, orders, agent folders and named sessions
 and writes the equivalent city.toml, topologies and automations to a new folder. It
 lists what has no equivalent. It does not change the original, and the rigs stay where

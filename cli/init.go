@@ -30,7 +30,6 @@ func initCommand(e *env.Env) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use: "init [DIR]", Short: "Write an initial city.toml; existing files are not changed",
-		Args: env.Between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) > 0 {
@@ -53,9 +52,8 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	}
 	file := filepath.Join(dir, config.FileName)
 	if _, err := os.Lstat(file); err == nil {
-		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("%s already exists and was not changed; `gcity plan --city %s` shows "+
-				"what the city would start", file, dir)}
+		return exit.Errorf(exit.CodeConflict, "%s already exists and was not changed; `gcity "+
+			"plan --city %s` shows what the city would start", file, dir)
 	}
 	if base := filepath.Base(dir); name == "" {
 		if strings.IndexFunc(base, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {

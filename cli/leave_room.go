@@ -18,12 +18,7 @@ func hostedCity(ctx context.Context, h *host.City) tui.ShownCity {
 	defer cancel()
 	c := tui.ShownCity{Name: "the city", Folder: h.Dir, Mode: "headless", Responds: true}
 	if s, err := h.Loop.Snapshot(ctx); err == nil {
-		c.Name = s.Name
-		for i := range s.Agents {
-			if s.Agents[i].Running {
-				c.Agents++
-			}
-		}
+		c.Name, c.Agents = s.Name, s.Running()
 	}
 	return c
 }

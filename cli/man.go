@@ -23,7 +23,6 @@ func manCommand(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "man [COMMAND…]", Short: "Print the manual page for a command, or write all " +
 			"pages to files",
-		Args: cobra.ArbitraryArgs,
 		Long: `man prints the manual page for gcity, or for one of its commands, in the format that
 man(1) reads. With --dir it writes all pages to a folder, each to its own file.`,
 		Example: "  gcity man agent nudge | man -l -\n  gcity man --dir ~/.local/share/man/man1",

@@ -36,7 +36,7 @@ func TestManPages(t *testing.T) {
 		}
 	}
 	a := &env.Env{}
-	walk(root(a))
+	walk(tree(a, nil))
 	if len(files) != commands || commands < 50 {
 		t.Errorf("got %d pages for %d commands", len(files), commands)
 	}

@@ -43,7 +43,6 @@ plan checks every planned start as the controller does: the folder, the program,
 session provider, the environment and the limit on open files. The exit code is 3 if
 any start would fail, and 78 if the city is not trusted and no controller is running.`,
 		Example: "  cp city.toml /tmp/next.toml && vi /tmp/next.toml\n  gcity plan /tmp/next.toml",
-		Args:    env.Between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return plan(cmd.Context(), e, strings.Join(args, ""))
 		},
@@ -204,10 +203,9 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	} else {
 		out.InForce, out.refused = v.running.Config.Revision, nil
 		if c.Workspace.Name != v.running.Name {
-			return out, &exit.Failure{Code: exit.CodeConfig,
-				Err: fmt.Errorf("workspace.name cannot change while the city is running: it is %q "+
-					"in the file and %q in the running city; stop the city first", c.Workspace.Name,
-					v.running.Name)}
+			return out, exit.Errorf(exit.CodeConfig, "workspace.name cannot change while the "+
+				"city is running: it is %q in the file and %q in the running city; stop the city "+
+				"first", c.Workspace.Name, v.running.Name)
 		}
 		if v.inForce = out.InForce == out.Revision; !v.inForce {
 			out.Held = v.held(out.Revision)
@@ -305,7 +303,7 @@ func (v planInput) removed(alive map[string]session.Status) (out []change) {
 
 func printPlan(e *env.Env, p planShape) error {
 	n := len(p.Settings)
-	rows := make([][]output.Cell, 0, len(p.Items))
+	table := output.NewTable("CHANGE", "AGENT", "WHY")
 	for _, c := range p.Items {
 		color := output.Dim
 		switch c.Change {
@@ -319,12 +317,10 @@ func printPlan(e *env.Env, p planShape) error {
 		if c.Change != "none" && c.Change != "wait" {
 			n++
 		}
-		rows = append(rows, []output.Cell{output.Tinted(c.Change, color),
-			output.Tinted(c.Agent, output.Bold), output.Plain(c.Reason)})
+		table.Add(output.Tinted(c.Change, color), output.Tinted(c.Agent, output.Bold), c.Reason)
 	}
-	if len(rows) > 0 {
-		if err := e.Table(e.Out, e.Columns(), []string{"CHANGE", "AGENT", "WHY"},
-			rows); err != nil {
+	if len(table.Rows) > 0 {
+		if err := e.Table(table); err != nil {
 			return err
 		}
 		e.Sayf("")

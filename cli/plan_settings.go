@@ -158,14 +158,13 @@ func printSettings(e *env.Env, all []setting) error {
 	if len(all) == 0 {
 		return nil
 	}
-	rows := make([][]output.Cell, 0, len(all))
+	table := output.NewTable("SETTING", "CHANGE")
 	for _, s := range all {
-		rows = append(rows, []output.Cell{output.Tinted(s.Key, output.Bold),
-			output.Plain(fmt.Sprintf("%s → %s", orDash(s.Old), orDash(s.New)))})
+		table.Add(output.Tinted(s.Key, output.Bold),
+			fmt.Sprintf("%s → %s", orDash(s.Old), orDash(s.New)))
 	}
-	head := []string{"SETTING", "CHANGE"}
-	output.Shrink(head, rows, 0, e.Columns())
-	if err := e.Table(e.Out, e.Columns(), head, rows); err != nil {
+	table.Shrink(0, e.Columns())
+	if err := e.Table(table); err != nil {
 		return err
 	}
 	e.Sayf("")

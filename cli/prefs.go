@@ -16,10 +16,8 @@ func prefsCommand(e *env.Env) *cobra.Command {
 	return env.Group("prefs", "Show and check your own preferences: theme, keys, columns",
 		&cobra.Command{Use: "path", Short: "Print the path of the preferences file, whether it " +
 			"exists or not",
-			Args: env.Exactly(0),
 			RunE: func(*cobra.Command, []string) error { return prefsPath(e) }},
 		&cobra.Command{Use: "check", Short: "Check the preferences; exit 78 if they are invalid",
-			Args: env.Exactly(0),
 			RunE: func(*cobra.Command, []string) error { return prefsCheck(e) }},
 	)
 }

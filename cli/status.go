@@ -22,7 +22,7 @@ import (
 func statusCommand(e *env.Env) *cobra.Command {
 	var watch bool
 	c := &cobra.Command{
-		Use: "status", Short: "Show the state of the city and its agents", Args: env.Exactly(0),
+		Use: "status", Short: "Show the state of the city and its agents",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watch {
 				return watchStatus(cmd.Context(), e)
@@ -210,7 +210,7 @@ func headline(e *env.Env, s *city.Snapshot, live bool) string {
 	if s.Suspended {
 		how += " · " + e.Paint(output.Yellow, "suspended")
 	}
-	return e.Paint(output.Bold, output.SafeLine(s.Name)) + " · " + output.HeadCount(s) + " · " + how
+	return e.Bold(s.Name) + " · " + output.HeadCount(s) + " · " + how
 }
 
 func troubles(e *env.Env, s *city.Snapshot) []string {

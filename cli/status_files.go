@@ -62,19 +62,16 @@ func writeSessions(ctx context.Context, e *env.Env, dir string) error {
 	slices.SortFunc(all, func(x, y session.Status) int {
 		return city.CompareNames(x.Agent, y.Agent)
 	})
-	rows := make([][]output.Cell, 0, len(all))
+	table := output.NewTable("SESSION", "AGENT", "SINCE", "PID")
 	for _, st := range all {
-		rows = append(rows, []output.Cell{
-			output.Plain(sessionWord(st)), output.Tinted(st.Agent, output.Bold),
-			output.Plain(e.Age(st.Started)), output.Tinted(strconv.Itoa(st.PID), output.Dim),
-		})
+		table.Add(sessionWord(st), output.Tinted(st.Agent, output.Bold), e.Age(st.Started),
+			output.Tinted(strconv.Itoa(st.PID), output.Dim))
 	}
-	if len(rows) == 0 && err == nil {
+	if len(table.Rows) == 0 && err == nil {
 		e.Sayf("no sessions")
 		return nil
 	}
-	return cmp.Or(err, e.Table(e.Out, e.Columns(), []string{"SESSION", "AGENT", "SINCE", "PID"},
-		rows))
+	return cmp.Or(err, e.Table(table))
 }
 
 func sessionWord(st session.Status) string {

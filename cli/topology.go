@@ -22,13 +22,12 @@ import (
 func topologyCommand(e *env.Env) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "List the topologies from git repositories, and the state of " +
-			"their copies", Args: env.Exactly(0), Aliases: []string{"ls"},
+			"their copies", Aliases: []string{"ls"},
 		RunE: func(*cobra.Command, []string) error { return topologies(e) },
 	}
 	var update bool
 	fetch := &cobra.Command{
 		Use: "fetch [NAME…]", Short: "Copy topologies from their repositories into .gc/topologies",
-		Args: cobra.ArbitraryArgs,
 		Long: `fetch updates the copies of topologies to the commits in topologies.lock, and adds
 new topologies to that file. Without names it fetches all topologies that
 [topologies.NAME] tables declare. It fetches newer commits only with --update.
@@ -77,7 +76,7 @@ func topologies(e *env.Env) error {
 		return err
 	}
 	shapes := make([]topologyShape, len(states))
-	var rows [][]output.Cell
+	table := output.NewTable("NAME", "SOURCE", "REF", "COMMIT", "STATE")
 	for i, s := range states {
 		source := redact.Text(s.Source)
 		shapes[i] = topologyShape{s.Name, source, s.Ref, s.Commit, "fetched"}
@@ -85,17 +84,17 @@ func topologies(e *env.Env) error {
 		if s.Stale != "" {
 			shapes[i].State, color = redact.Text(s.Stale), output.Yellow
 		}
-		rows = append(rows, []output.Cell{{Text: s.Name}, {Text: source}, {Text: s.Ref},
-			{Text: fmt.Sprintf("%.12s", s.Commit)}, {Text: shapes[i].State, Color: color}})
+		table.Add(s.Name, source, s.Ref, fmt.Sprintf("%.12s", s.Commit),
+			output.Tinted(shapes[i].State, color))
 	}
 	switch {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(shapes))
-	case len(rows) == 0:
+	case len(table.Rows) == 0:
 		e.Sayf(noRemotes)
 		return nil
 	}
-	return e.Table(e.Out, e.Columns(), []string{"NAME", "SOURCE", "REF", "COMMIT", "STATE"}, rows)
+	return e.Table(table)
 }
 
 type fetchedShape struct {

@@ -22,7 +22,6 @@ func trustCommand(e *env.Env) *cobra.Command {
 	var yes, list, revoke bool
 	c := &cobra.Command{
 		Use: "trust [DIR]", Short: "Show every program that a city would run, and trust it",
-		Args: env.Between(0, 1),
 		Long: `trust shows a city's owner and every program that the city would run, and asks
 whether these programs may run. Until you agree, none of them runs: commands that
 read the city only parse its files, and commands that start it fail with exit code
@@ -49,9 +48,10 @@ table of ~/.config/gcity/config.toml, every city below these folders is trusted.
 			return trustCity(cmd.Context(), e, args, yes)
 		},
 	}
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "trust the city without asking")
-	c.Flags().BoolVar(&list, "list", false, "list the cities that you trust")
-	c.Flags().BoolVar(&revoke, "revoke", false,
+	flags := c.Flags()
+	flags.BoolVarP(&yes, "yes", "y", false, "trust the city without asking")
+	flags.BoolVar(&list, "list", false, "list the cities that you trust")
+	flags.BoolVar(&revoke, "revoke", false,
 		"stop trusting a city; its controller keeps running if there is one")
 	return c
 }
@@ -97,9 +97,8 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 		consent.ShowTrust(e, shown)
 	}
 	if !shown.Trusted {
-		return &exit.Failure{Code: exit.CodeConfig,
-			Err: fmt.Errorf("the city is not trusted; run `gcity trust %s --yes` to allow these "+
-				"programs to run", shell.Quote(dir))}
+		return exit.Errorf(exit.CodeConfig, "the city is not trusted; run `gcity trust %s --yes` "+
+			"to allow these programs to run", shell.Quote(dir))
 	}
 	e.Sayf("the city in %s is trusted: %s", output.SafeLine(dir), shown.Why)
 	return nil
@@ -127,12 +126,11 @@ func listTrusted(e *env.Env) error {
 	if e.JSON {
 		return e.WriteJSON(output.ListOf(all))
 	}
-	rows := make([][]output.Cell, 0, len(all))
+	table := output.NewTable("CITY", "TRUSTED SINCE")
 	for _, r := range all {
-		rows = append(rows, []output.Cell{output.Plain(output.SafeLine(r.Path)),
-			output.Plain(r.At.Local().Format(time.DateTime))})
+		table.Add(r.Path, r.At.Local().Format(time.DateTime))
 	}
-	return e.Table(e.Out, 0, []string{"CITY", "TRUSTED SINCE"}, rows)
+	return e.WriteTable(e.Out, 0, table)
 }
 
 func revokeTrust(e *env.Env, args []string) error {

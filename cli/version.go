@@ -14,7 +14,7 @@ import (
 
 func versionCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version of this program", Args: env.Exactly(0),
+		Use: "version", Short: "Print the version of this program",
 		RunE: func(*cobra.Command, []string) error {
 			if e.JSON {
 				return e.WriteJSON(map[string]string{
@@ -47,7 +47,7 @@ func completionCommand(e *env.Env) *cobra.Command {
 	shell := func(name string, write func(root *cobra.Command, w io.Writer) error,
 		hint string) *cobra.Command {
 		return env.TextOnly(e, &cobra.Command{
-			Use: name, Short: "For " + name + ": " + hint, Args: env.Exactly(0),
+			Use: name, Short: "For " + name + ": " + hint,
 			RunE: func(cmd *cobra.Command, _ []string) error { return write(cmd.Root(), e.Out) },
 		})
 	}

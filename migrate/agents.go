@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -48,13 +49,11 @@ func (c *conversion) readAgents(p *pack) error {
 		if s == nil {
 			continue
 		}
-		for _, key := range []string{"agent", "agents"} {
-			for _, n := range toml.TablesOf(s.root.Get(key)) {
-				a := &agent{was: n.TextOf("name"), pack: p, dir: p.dir, place: s.at(n.At),
-					keys: keysOf(n, s), table: true}
-				if err := c.addAgent(p, a); err != nil {
-					return err
-				}
+		for _, n := range tables(s.root, "agent", "agents") {
+			a := &agent{was: n.TextOf("name"), pack: p, dir: p.dir, place: s.at(n.At),
+				keys: keysOf(n, s), table: true}
+			if err := c.addAgent(p, a); err != nil {
+				return err
 			}
 		}
 	}
@@ -116,7 +115,7 @@ func keysOf(n *toml.Node, s *source) map[string]value {
 
 func (c *conversion) applyShared() error {
 	c.place(c.order)
-	for _, p := range append([]*pack{c.root}, c.order...) {
+	for _, p := range c.allPacks() {
 		for _, s := range c.manifests(p) {
 			c.defaults(p, s)
 		}
@@ -132,15 +131,15 @@ func (c *conversion) applyShared() error {
 	}
 	for _, p := range append(slices.Clone(c.order), c.root) {
 		for _, s := range c.manifests(p) {
-			if err := c.patchAgents(p, s); err != nil {
-				return err
-			}
+			c.patchAgents(p, s)
 			c.namedSessions(p, s)
 			c.globals(p, s)
 		}
 	}
 	return nil
 }
+
+func (c *conversion) allPacks() []*pack { return append([]*pack{c.root}, c.order...) }
 
 func (c *conversion) globals(p *pack, s *source) {
 	n := s.root.Get("global").Get("session_live")
@@ -200,7 +199,7 @@ func (c *conversion) dropFallbacks() {
 			if !fallback(a) {
 				return false
 			}
-			for _, q := range append([]*pack{c.root}, c.order...) {
+			for _, q := range c.allPacks() {
 				for _, b := range q.agents {
 					if b != a && b.was == a.was && !fallback(b) {
 						c.note(a.place, "the fallback agent %s was omitted: %s declares the agent",
@@ -247,13 +246,11 @@ func (c *conversion) renameConflicting() error {
 }
 
 func (c *conversion) directFirst(imports []imported) []*pack {
-	var out []*pack
+	var direct, out []*pack
 	for _, i := range imports {
-		if !slices.Contains(out, i.pack) {
-			out = append(out, i.pack)
-		}
+		direct = append(direct, i.pack)
 	}
-	for _, p := range c.flat(imports) {
+	for _, p := range append(direct, c.flat(imports)...) {
 		if !slices.Contains(out, p) {
 			out = append(out, p)
 		}
@@ -290,10 +287,7 @@ func (c *conversion) lookup(p *pack, name string) *agent {
 			}
 		}
 	}
-	if i := slices.IndexFunc(p.agents, func(a *agent) bool { return a.was == name }); i >= 0 {
-		return p.agents[i]
-	}
-	for _, q := range c.directFirst(p.imports) {
+	for _, q := range append([]*pack{p}, c.directFirst(p.imports)...) {
 		if i := slices.IndexFunc(q.agents, func(a *agent) bool { return a.was == name }); i >= 0 {
 			return q.agents[i]
 		}
@@ -341,23 +335,19 @@ func (c *conversion) isRig(name string) bool {
 
 // patchAgents applies a pack's patches to its agents. It skips the city's patches for a single rig, because cityPatches
 // converts them.
-func (c *conversion) patchAgents(p *pack, s *source) error {
-	patches := s.root.Get("patches")
-	for _, key := range []string{"agent", "agents"} {
-		for _, n := range toml.TablesOf(patches.Get(key)) {
-			name := n.TextOf("name")
-			if n.TextOf("dir") != "" && p == c.root {
-				continue
-			}
-			a := c.lookup(p, name)
-			if a == nil {
-				c.note(s.at(n.At), "unknown agent %q; the patch was omitted", name)
-				continue
-			}
-			c.patch(a, n, s)
+func (c *conversion) patchAgents(p *pack, s *source) {
+	for _, n := range tables(s.root.Get("patches"), "agent", "agents") {
+		name := n.TextOf("name")
+		if n.TextOf("dir") != "" && p == c.root {
+			continue
 		}
+		a := c.lookup(p, name)
+		if a == nil {
+			c.note(s.at(n.At), "unknown agent %q; the patch was omitted", name)
+			continue
+		}
+		c.patch(a, n, s)
 	}
-	return nil
 }
 
 func (c *conversion) patch(a *agent, n *toml.Node, s *source) {
@@ -396,19 +386,15 @@ func (c *conversion) patch(a *agent, n *toml.Node, s *source) {
 }
 
 func (c *conversion) namedSessions(p *pack, s *source) {
-	for _, key := range []string{"named_session", "named_sessions"} {
-		for _, n := range toml.TablesOf(s.root.Get(key)) {
-			c.sessions = true
-			c.namedSession(p, value{n, s})
-		}
+	for _, n := range tables(s.root, "named_session", "named_sessions") {
+		c.sessions = true
+		c.namedSession(p, value{n, s})
 	}
 }
 
 func (c *conversion) namedSession(p *pack, v value) {
-	template, name := v.TextOf("template"), v.TextOf("name")
-	if template == "" {
-		template = name
-	}
+	name := v.TextOf("name")
+	template := cmp.Or(v.TextOf("template"), name)
 	a := c.lookup(p, template)
 	if a == nil {
 		c.note(v.place(), "unknown agent %q; the named session was omitted", template)
@@ -457,7 +443,7 @@ func (c *conversion) known(provider string) bool {
 	}) {
 		return true
 	}
-	for _, p := range append([]*pack{c.root}, c.order...) {
+	for _, p := range c.allPacks() {
 		for _, s := range c.manifests(p) {
 			if s.root.Get("providers").Get(provider) != nil {
 				return true

@@ -1,8 +1,7 @@
 package migrate
 
 import (
-	"encoding/json"
-	"fmt"
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,35 +11,18 @@ import (
 	"gcity/internal/toml"
 )
 
-func (c *conversion) knownKeys(table string) map[string]bool {
-	if c.schema == nil {
-		c.schema = map[string]map[string]bool{}
-		var schema struct {
-			Definitions map[string]struct {
-				Properties map[string]struct{ Deprecated bool } `json:"properties"`
-			} `json:"definitions"`
-		}
-		if err := json.Unmarshal(keys.JSONSchema("city"), &schema); err != nil {
-			// cannot happen: this program generates the schema
-			panic(fmt.Sprintf("the schema of city.toml is not JSON: %v", err))
-		}
-		for name, d := range schema.Definitions {
-			keys := map[string]bool{}
-			for key, of := range d.Properties {
-				keys[key] = !of.Deprecated
-			}
-			c.schema[name] = keys
-		}
-	}
-	return c.schema[table]
+// supports reports whether gcity supports a key in a table.
+func (c *conversion) supports(table, key string) bool {
+	k := c.schema.Child(table, key)
+	return k != nil && k.Status == keys.Supported && k.Name() != "*"
 }
 
 func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source, except ...string) {
-	known := c.knownKeys(name)
 	for _, kid := range n.Kids {
 		switch {
 		case slices.Contains(except, kid.Key):
-		case !known[kid.Key] || kid.Shape == toml.ShapeTable || kid.Shape == toml.ShapeTables:
+		case !c.supports(name, kid.Key), kid.Shape == toml.ShapeTable,
+			kid.Shape == toml.ShapeTables:
 			c.note(s.at(kid.At), "%s in [%s] has no equivalent", kid.Key, name)
 		default:
 			out.set(kid.Key, render(kid))
@@ -114,7 +96,7 @@ func (c *conversion) topologyNames(imports []imported, scope string) []string {
 			c.formulaPacks = append(c.formulaPacks, p)
 			out = append(out, p.rel+formulasSuffix)
 		}
-		if scope == "rig" && c.twoLevels(p) {
+		if scope == "rig" && p.twoLevels(c) {
 			out = append(out, p.rel+rigSuffix)
 		}
 	}
@@ -158,7 +140,7 @@ func (c *conversion) cityName() string {
 func (c *conversion) hasAgentsFor(p *pack, scope string) bool {
 	other := map[string]string{"city": "rig", "rig": "city"}[scope]
 	return slices.ContainsFunc(p.agents, func(a *agent) bool {
-		return a.scope() == scope || a.scope() != other && !(scope == "rig" && c.twoLevels(p))
+		return a.scope() == scope || a.scope() != other && !(scope == "rig" && p.twoLevels(c))
 	})
 }
 
@@ -190,7 +172,6 @@ func sessionProvider(name string) bool {
 }
 
 func (c cityWriter) orderOverrides(b *strings.Builder) {
-	known := c.knownKeys("automations.overrides")
 	for _, s := range c.files {
 		for _, at := range []string{"orders", "automations"} {
 			for _, n := range toml.TablesOf(s.root.Get(at).Get("overrides")) {
@@ -203,7 +184,7 @@ func (c cityWriter) orderOverrides(b *strings.Builder) {
 					if key == "pool" {
 						pool, _ := c.renamed(c.root, kid.Text)
 						t.text(key, pool)
-					} else if known[key] {
+					} else if c.supports("automations.overrides", key) {
 						t.set(key, render(kid))
 					} else {
 						c.note(s.at(kid.At), "%s in an override has no equivalent", kid.Key)
@@ -229,7 +210,6 @@ func (c *conversion) providers(b *strings.Builder, p *pack) {
 
 func (c *conversion) provider(b *strings.Builder, n *toml.Node, s *source) {
 	t, env := &table{}, &table{}
-	known := c.knownKeys("providers.*")
 	for _, kid := range n.Kids {
 		switch {
 		case kid.Key == "env":
@@ -237,7 +217,7 @@ func (c *conversion) provider(b *strings.Builder, n *toml.Node, s *source) {
 				env.set(v.Key, render(v))
 			}
 		case kid.Key == "base":
-		case known[kid.Key]:
+		case c.supports("providers.*", kid.Key):
 			t.set(kid.Key, render(kid))
 		default:
 			c.note(s.at(kid.At), "%s in the provider %s has no equivalent", kid.Key, n.Key)
@@ -253,9 +233,7 @@ func (c *conversion) provider(b *strings.Builder, n *toml.Node, s *source) {
 	}
 	if base := n.TextOf("base"); base != "" {
 		_, name, _ := strings.Cut(base, ":")
-		if name == "" {
-			name = base
-		}
+		name = cmp.Or(name, base)
 		switch from := preset(name); {
 		case name == n.Key:
 		case from != nil && t.values["command"] == "":
@@ -297,7 +275,6 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 		t := &table{}
 		t.text("name", r.name)
 		t.text("path", c.rigPath(r))
-		known := c.knownKeys("rigs")
 		for _, kid := range append(slices.Clone(r.node.Kids), c.siteOf(r.name)...) {
 			switch kid.Key {
 			case "name", "path", "imports", "includes", "topologies", "topology", "overrides",
@@ -314,7 +291,7 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 						kid.Text, r.name)
 				}
 			default:
-				if known[kid.Key] {
+				if c.supports("rigs", kid.Key) {
 					t.set(kid.Key, render(kid))
 				} else {
 					c.note(r.src.at(kid.At), "%s in the rig %s has no equivalent", kid.Key, r.name)
@@ -331,13 +308,11 @@ func (c cityWriter) siteOf(name string) []*toml.Node {
 	if c.site == nil {
 		return nil
 	}
-	for _, key := range []string{"rig", "rigs"} {
-		for _, n := range toml.TablesOf(c.site.root.Get(key)) {
-			if n.TextOf("name") == name {
-				return slices.DeleteFunc(slices.Clone(n.Kids), func(k *toml.Node) bool {
-					return k.Key == "name"
-				})
-			}
+	for _, n := range tables(c.site.root, "rig", "rigs") {
+		if n.TextOf("name") == name {
+			return slices.DeleteFunc(slices.Clone(n.Kids), func(k *toml.Node) bool {
+				return k.Key == "name"
+			})
 		}
 	}
 	return nil
@@ -360,24 +335,17 @@ func (c cityWriter) rigPath(r *rig) string {
 }
 
 func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
-	for _, key := range []string{"overrides", "patches"} {
-		for _, n := range toml.TablesOf(r.node.Get(key)) {
-			name := n.TextOf("name")
-			if name == "" {
-				name = n.TextOf("agent")
-			}
-			c.writePatch(b, "rigs.overrides", value{n, r.src}, name, r.name)
-		}
+	for _, n := range tables(r.node, "overrides", "patches") {
+		name := cmp.Or(n.TextOf("name"), n.TextOf("agent"))
+		c.writePatch(b, "rigs.overrides", value{n, r.src}, name, r.name)
 	}
 }
 
 func (c cityWriter) cityPatches(b *strings.Builder) {
 	for _, s := range c.manifests(c.root) {
-		for _, key := range []string{"agent", "agents"} {
-			for _, n := range toml.TablesOf(s.root.Get("patches").Get(key)) {
-				if dir := n.TextOf("dir"); dir != "" {
-					c.writePatch(b, "patches.agents", value{n, s}, n.TextOf("name"), dir)
-				}
+		for _, n := range tables(s.root.Get("patches"), "agent", "agents") {
+			if dir := n.TextOf("dir"); dir != "" {
+				c.writePatch(b, "patches.agents", value{n, s}, n.TextOf("name"), dir)
 			}
 		}
 		for _, key := range []string{"rigs", "rig", "providers", "provider"} {
@@ -425,7 +393,7 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 }
 
 func (c cityWriter) unknownTables() {
-	for _, p := range append([]*pack{c.root}, c.order...) {
+	for _, p := range c.allPacks() {
 		for _, s := range c.manifests(p) {
 			for _, kid := range s.root.Kids {
 				switch kid.Key {

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,12 +48,7 @@ func (e emitter) agent(a *agent) *emitted {
 }
 
 func (e emitter) keys(a *agent, out *emitted) {
-	keys := make([]string, 0, len(a.keys))
-	for key := range a.keys {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(a.keys)) {
 		v := a.keys[key]
 		switch key {
 		case "name", "scope", "dir", "work_dir", "fallback", "prompt_template", "overlay_dir",
@@ -184,11 +180,11 @@ func (e emitter) find(a *agent, v value) (string, bool) {
 			return e.moved(path), true
 		}
 	}
-	return filepath.Join(written), false
+	return "", false
 }
 
 func (e emitter) moved(path string) string {
-	for _, p := range slices.Backward(append([]*pack{e.root}, e.order...)) {
+	for _, p := range slices.Backward(e.allPacks()) {
 		if p.rel == "" && p != e.root || !within(p.dir, path) {
 			continue
 		}
@@ -295,14 +291,12 @@ func (e emitter) size(a *agent, out *emitted) {
 				"have in total, not how many more", a.name)
 		}
 	}
-	for _, key := range []string{"drain_timeout"} {
-		v := a.keys[key]
-		if v.Node == nil {
-			v = value{a.keys["pool"].get(key), a.keys["pool"].src}
-		}
-		if v.Node != nil {
-			out.pool.set(key, render(v.Node))
-		}
+	drain := a.keys["drain_timeout"].Node
+	if drain == nil {
+		drain = a.keys["pool"].get("drain_timeout")
+	}
+	if drain != nil {
+		out.pool.set("drain_timeout", render(drain))
 	}
 }
 

@@ -320,18 +320,18 @@ func (c *conversion) readDefaults() error {
 // flat returns all imported packs without duplicates. A pack comes before the packs that import it.
 func (c *conversion) flat(imports []imported) []*pack {
 	var out []*pack
-	var walk func(list []imported, deep bool)
-	walk = func(list []imported, deep bool) {
+	var walk func(list []imported)
+	walk = func(list []imported) {
 		for _, i := range list {
 			if !i.closed && i.pack != nil {
-				walk(i.pack.imports, true)
+				walk(i.pack.imports)
 			}
 			if i.pack != c.root && !slices.Contains(out, i.pack) {
 				out = append(out, i.pack)
 			}
 		}
 	}
-	walk(imports, false)
+	walk(imports)
 	return out
 }
 

@@ -9,7 +9,6 @@ package migrate
 import (
 	"errors"
 	"fmt"
-	"gcity/config/files"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,6 +16,8 @@ import (
 	"strings"
 
 	"gcity/config"
+	"gcity/config/files"
+	"gcity/config/keys"
 	"gcity/internal/toml"
 )
 
@@ -54,7 +55,7 @@ func Convert(dir, out string) (*Report, error) {
 	if err != nil {
 		return nil, FolderError{err}
 	}
-	c := &conversion{dir: dir, out: out, packs: map[string]*pack{},
+	c := &conversion{dir: dir, out: out, packs: map[string]*pack{}, schema: keys.City(),
 		report: &Report{City: dir, Out: out}}
 	if err := c.read(); err != nil {
 		return nil, err
@@ -113,7 +114,7 @@ type conversion struct {
 	sessions     bool
 	overlays     []layerCopy
 	formulaPacks []*pack
-	schema       map[string]map[string]bool // keys that gcity supports, by table
+	schema       keys.Schema
 	report       *Report
 }
 
@@ -171,6 +172,14 @@ func (s *source) at(offset int) string {
 		line--
 	}
 	return fmt.Sprintf("%s:%d:%d", s.name, line+1, offset-s.starts[line]+1)
+}
+
+// tables returns the tables under each of the keys.
+func tables(n *toml.Node, keys ...string) (out []*toml.Node) {
+	for _, key := range keys {
+		out = append(out, toml.TablesOf(n.Get(key))...)
+	}
+	return out
 }
 
 type value struct {

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,18 +58,9 @@ func (c *conversion) hasFormulas(p *pack) bool {
 	return len(automationFiles(p)) > 0 || len(formulaFiles(p)) > 0
 }
 
-func sortedKeys(m map[string]string) []string {
-	var out []string
-	for key := range m {
-		out = append(out, key)
-	}
-	slices.Sort(out)
-	return out
-}
-
 func (c *conversion) orders(p *pack) error {
 	files := automationFiles(p)
-	for _, name := range sortedKeys(files) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		s, err := c.open(files[name])
 		if err != nil {
 			return err
@@ -161,7 +153,7 @@ func orderLine(p *pack, s *source, line string) string {
 
 func (c *conversion) formulas(p *pack) error {
 	files := formulaFiles(p)
-	for _, name := range sortedKeys(files) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		text, err := c.formula(p, name, files[name])
 		if err != nil {
 			return err
@@ -282,7 +274,7 @@ func writeNode(b *strings.Builder, header string, n *toml.Node, keys ...string) 
 
 // formulaNamed searches the pack, then its imports, then all packs.
 func (c *conversion) formulaNamed(p *pack, name string) *source {
-	for _, q := range append(append([]*pack{p}, c.flat(p.imports)...), append(c.order, c.root)...) {
+	for _, q := range slices.Concat([]*pack{p}, c.flat(p.imports), c.order, []*pack{c.root}) {
 		if path, ok := formulaFiles(q)[name]; ok {
 			if s, err := c.open(path); err == nil {
 				return s

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,7 +45,7 @@ func (c *conversion) write() (err error) {
 	if err := c.copyAll(); err != nil {
 		return err
 	}
-	for _, p := range append([]*pack{c.root}, c.order...) {
+	for _, p := range c.allPacks() {
 		if err := c.transform(p); err != nil {
 			return fmt.Errorf("cannot convert %s: %w", c.displayPath(p.dir), err)
 		}
@@ -207,25 +208,19 @@ func writeFile(path, text string) error {
 
 func (c *conversion) transform(p *pack) error {
 	at := filepath.Join(c.stage, p.rel)
-	remove := []string{config.PackFile, "packs.lock", "pack.lock"}
+	remove, _ := filepath.Glob(filepath.Join(p.dir, "agents", "*", "agent.toml"))
+	for _, name := range []string{config.PackFile, "packs.lock", "pack.lock"} {
+		remove = append(remove, filepath.Join(p.dir, name))
+	}
 	if p == c.root {
 		for _, s := range c.files {
 			if s.path != "" && within(c.dir, s.path) {
-				rel, _ := filepath.Rel(c.dir, s.path)
-				remove = append(remove, rel)
+				remove = append(remove, s.path)
 			}
 		}
 	}
-	files, _ := filepath.Glob(filepath.Join(p.dir, "agents", "*", "agent.toml"))
-	for _, file := range files {
+	for _, file := range slices.AppendSeq(remove, maps.Values(automationFiles(p))) {
 		rel, _ := filepath.Rel(p.dir, file)
-		remove = append(remove, rel)
-	}
-	for _, file := range automationFiles(p) {
-		rel, _ := filepath.Rel(p.dir, file)
-		remove = append(remove, rel)
-	}
-	for _, rel := range remove {
 		if err := os.Remove(filepath.Join(at, rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -273,13 +268,11 @@ func (c *conversion) shared(p *pack) error {
 				return err
 			}
 			name := filepath.Base(file)
-			if err := c.fragment(filepath.Join(p.rel, "prompts", "shared", name), data,
-				p != c.root); err != nil {
-				return err
-			}
-			if err := c.fragment(filepath.Join("prompts", "shared", name), data,
-				p != c.root); err != nil {
-				return err
+			for _, to := range []string{p.rel, ""} {
+				if err := c.fragment(filepath.Join(to, "prompts", "shared", name), data,
+					p != c.root); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -322,20 +315,15 @@ func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 }
 
 func (c *conversion) topologies(p *pack) error {
-	two := c.twoLevels(p)
-	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {
-		return slices.Contains(c.flat(r.imports), p)
-	})
-	scoped := slices.ContainsFunc(p.agents, func(a *agent) bool { return a.scope() != "" })
 	e := emitter{conversion: c, base: p.dir, rel: p.rel, pack: p}
 	var b strings.Builder
 	c.topologyTable(&b, p, "")
 	c.providers(&b, p)
 	for _, a := range p.agents {
 		out, scope := e.agent(a), a.scope()
-		if scope == "" && scoped {
+		if scope == "" && p.scoped() {
 			scope = "city"
-			if inRigs && !p.inCity {
+			if p.inRigs(c) && !p.inCity {
 				scope = "rig"
 			}
 		}
@@ -343,7 +331,7 @@ func (c *conversion) topologies(p *pack) error {
 		out.write(&b, "agents")
 	}
 	if err := writeFile(filepath.Join(c.stage, p.rel, config.TopologyFile), b.String()); err !=
-		nil || !two {
+		nil || !p.twoLevels(c) {
 		return err
 	}
 	e.rel = p.rel + rigSuffix
@@ -361,13 +349,19 @@ func (c *conversion) topologies(p *pack) error {
 	return writeFile(filepath.Join(c.stage, e.rel, config.TopologyFile), text)
 }
 
-func (c *conversion) twoLevels(p *pack) bool {
-	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {
+func (p *pack) twoLevels(c *conversion) bool {
+	open := slices.ContainsFunc(p.agents, func(a *agent) bool { return a.scope() == "" })
+	return p.inCity && p.inRigs(c) && p.scoped() && open
+}
+
+func (p *pack) inRigs(c *conversion) bool {
+	return slices.ContainsFunc(c.rigs, func(r *rig) bool {
 		return slices.Contains(c.flat(r.imports), p)
 	})
-	scoped := slices.ContainsFunc(p.agents, func(a *agent) bool { return a.scope() != "" })
-	open := slices.ContainsFunc(p.agents, func(a *agent) bool { return a.scope() == "" })
-	return p.inCity && inRigs && scoped && open
+}
+
+func (p *pack) scoped() bool {
+	return slices.ContainsFunc(p.agents, func(a *agent) bool { return a.scope() != "" })
 }
 
 func (c *conversion) topologyTable(b *strings.Builder, p *pack, suffix string) {

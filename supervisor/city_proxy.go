@@ -30,8 +30,7 @@ func (p *proxy) now() (city.Control, error) {
 	defer p.s.mu.Unlock()
 	w := p.s.workers[p.path]
 	if w == nil {
-		return nil, &city.Error{Code: city.NotFound, Message: "the city in " + p.path +
-			" is no longer registered"}
+		return nil, city.Errorf(city.NotFound, "the city in %s is no longer registered", p.path)
 	}
 	if w.running != nil && (w.state == city.CityRunning || w.state == city.CityStopping) {
 		return w.running.Control(), nil
@@ -133,67 +132,48 @@ func (p *proxy) Metrics() city.Metrics {
 	return city.Metrics{}
 }
 
+// supported is like asked, for requests that not every city.Control supports.
+func supported[C, T any](p *proxy, ask func(C) (T, error)) (T, error) {
+	return asked(p, func(c city.Control) (T, error) {
+		if able, ok := c.(C); ok {
+			return ask(able)
+		}
+		var none T
+		return none, city.Errorf(city.Unavailable, "the city cannot report its configuration; run "+
+			"`gcity config show` in its folder")
+	})
+}
+
 // Config implements city.Configured.
 func (p *proxy) Config(ctx context.Context) (string, error) {
-	return asked(p, func(c city.Control) (string, error) {
-		if g, ok := c.(city.Configured); ok {
-			return g.Config(ctx)
-		}
-		return "", noConfigError()
-	})
+	return supported(p, func(c city.Configured) (string, error) { return c.Config(ctx) })
 }
 
 // Explain implements city.Configured.
 func (p *proxy) Explain(ctx context.Context, name string) (string, error) {
-	return asked(p, func(c city.Control) (string, error) {
-		if g, ok := c.(city.Configured); ok {
-			return g.Explain(ctx, name)
-		}
-		return "", noConfigError()
-	})
+	return supported(p, func(c city.Configured) (string, error) { return c.Explain(ctx, name) })
 }
 
 // Validate implements city.Catalogued.
 func (p *proxy) Validate(ctx context.Context) (city.Validation, error) {
-	return asked(p, func(c city.Control) (city.Validation, error) {
-		if g, ok := c.(city.Catalogued); ok {
-			return g.Validate(ctx)
-		}
-		return city.Validation{}, noConfigError()
-	})
+	return supported(p, func(c city.Catalogued) (city.Validation, error) { return c.Validate(ctx) })
 }
 
 // Formulas implements city.Catalogued.
 func (p *proxy) Formulas(ctx context.Context, rig string) ([]city.Formula, error) {
-	return asked(p, func(c city.Control) ([]city.Formula, error) {
-		if g, ok := c.(city.Catalogued); ok {
-			return g.Formulas(ctx, rig)
-		}
-		return nil, noConfigError()
+	return supported(p, func(c city.Catalogued) ([]city.Formula, error) {
+		return c.Formulas(ctx, rig)
 	})
 }
 
 // AddRig implements city.RigEditor.
 func (p *proxy) AddRig(ctx context.Context, r city.NewRig) (city.Receipt, error) {
-	return asked(p, func(c city.Control) (city.Receipt, error) {
-		if g, ok := c.(city.RigEditor); ok {
-			return g.AddRig(ctx, r)
-		}
-		return city.Receipt{}, noConfigError()
-	})
+	return supported(p, func(c city.RigEditor) (city.Receipt, error) { return c.AddRig(ctx, r) })
 }
 
 // RemoveRig implements city.RigEditor.
 func (p *proxy) RemoveRig(ctx context.Context, name string) (city.Receipt, error) {
-	return asked(p, func(c city.Control) (city.Receipt, error) {
-		if g, ok := c.(city.RigEditor); ok {
-			return g.RemoveRig(ctx, name)
-		}
-		return city.Receipt{}, noConfigError()
+	return supported(p, func(c city.RigEditor) (city.Receipt, error) {
+		return c.RemoveRig(ctx, name)
 	})
-}
-
-func noConfigError() error {
-	return &city.Error{Code: city.Unavailable, Message: "the city cannot report its " +
-		"configuration; run `gcity config show` in its folder"}
 }

@@ -105,15 +105,13 @@ func (w *worker) record(err error, n int, until time.Time) {
 	written := make(chan error, 1)
 	// might never return if the file system hangs
 	go func() { written <- recovery.Try(func() error { return w.s.o.Record(w.path, e) }) }()
-	late := time.NewTimer(recordLimit)
-	defer late.Stop()
 	select {
 	case err := <-written:
 		if err != nil {
 			w.s.o.Logger.Warn("cannot record the crash in the city's log", "path", w.path, "error",
 				err)
 		}
-	case <-late.C:
+	case <-time.After(recordLimit):
 		w.s.o.Logger.Warn("cannot record the crash in the city's log: the write has not "+
 			"finished in time", "path", w.path)
 	}

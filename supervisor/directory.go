@@ -183,8 +183,8 @@ func (s *Supervisor) Preview(ctx context.Context, path string) (city.Declared, e
 	})
 	switch {
 	case !ok:
-		return city.Declared{}, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("cannot register %s: %v", path, errUnresponsive)}
+		return city.Declared{}, city.Errorf(city.Unavailable, "cannot register %s: %v", path,
+			errUnresponsive)
 	case saw.err != nil:
 		return city.Declared{}, &city.Error{Code: city.Invalid, Message: saw.err.Error(),
 			Details: city.ConfigRefused}
@@ -194,8 +194,8 @@ func (s *Supervisor) Preview(ctx context.Context, path string) (city.Declared, e
 
 func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	if !filepath.IsAbs(path) {
-		return Entry{}, &city.Error{Code: city.Invalid,
-			Message: fmt.Sprintf("%q is not the absolute path of a city's folder", path)}
+		return Entry{}, city.Errorf(city.Invalid, "%q is not the absolute path of a city's folder",
+			path)
 	}
 	return identify(ctx, s.folders, path, s.o.Name)
 }
@@ -226,13 +226,13 @@ func identify(ctx context.Context, looks *deadline.Calls[folder], path string,
 	})
 	switch {
 	case !ok:
-		return Entry{}, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("cannot register %s: %v", path, errUnresponsive)}
+		return Entry{}, city.Errorf(city.Unavailable, "cannot register %s: %v", path,
+			errUnresponsive)
 	case saw.err != nil:
-		return Entry{}, &city.Error{Code: city.Invalid, Message: saw.err.Error()}
+		return Entry{}, city.Errorf(city.Invalid, "%v", saw.err)
 	case saw.entry.Name == "":
-		return Entry{}, &city.Error{Code: city.Invalid, Message: path + " is not a city: the " +
-			"folder has no city.toml with a name; `gcity init` writes one"}
+		return Entry{}, city.Errorf(city.Invalid, "%s is not a city: the folder has no city.toml "+
+			"with a name; `gcity init` writes one", path)
 	}
 	return saw.entry, nil
 }
@@ -244,9 +244,9 @@ func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 		all, changed := s.list()
 		i := slices.IndexFunc(all, func(i city.Info) bool { return i.Path == e.Path })
 		if i < 0 {
-			return city.Info{}, &city.Error{Code: city.Unavailable,
-				Message: e.Name + " is registered but not running: either the city is stopping, " +
-					"or `gcity supervisor status` reports a problem with the registry"}
+			return city.Info{}, city.Errorf(city.Unavailable, "%s is registered but not running: "+
+				"either the city is stopping, or `gcity supervisor status` reports a problem "+
+				"with the registry", e.Name)
 		}
 		if all[i].Status != city.CityStarting && all[i].Status != city.CityStopping {
 			return all[i], nil
@@ -289,13 +289,11 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	select {
 	case <-w.done:
 	case <-ctx.Done():
-		return city.Receipt{}, &city.Error{Code: city.Unavailable,
-			Message: name + " is no longer registered and is being stopped; the city has " +
-				"not exited yet"}
+		return city.Receipt{}, city.Errorf(city.Unavailable, "%s is no longer registered and is "+
+			"being stopped; the city has not exited yet", name)
 	}
 	if err := w.result(); err != nil {
-		return city.Receipt{}, &city.Error{Code: city.Unavailable,
-			Message: "no longer registered: " + err.Error()}
+		return city.Receipt{}, city.Errorf(city.Unavailable, "no longer registered: %v", err)
 	}
 	text := name + " has stopped and is no longer registered"
 	s.mu.Lock()

@@ -74,12 +74,10 @@ func (w *worker) stopLeftovers() error {
 			return err
 		})
 	}()
-	late := time.NewTimer(endLimit + closeLimit)
-	defer late.Stop()
 	err := errUnresponsive
 	select {
 	case err = <-over:
-	case <-late.C:
+	case <-time.After(endLimit + closeLimit):
 	}
 	if err == nil || w.s.o.Busy(err) {
 		return nil

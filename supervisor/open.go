@@ -16,8 +16,6 @@ func (w *worker) open() (City, error) {
 		w.opening = make(chan opened, 1)
 		go w.tryOpen(w.opening, w.startOpening()) // might never return, so not in a WaitGroup
 	}
-	late := time.NewTimer(w.s.o.OpenTimeout)
-	defer late.Stop()
 	select {
 	case o := <-w.opening:
 		w.opening = nil
@@ -30,7 +28,7 @@ func (w *worker) open() (City, error) {
 			return nil, o.err
 		}
 		return o.city, nil
-	case <-late.C:
+	case <-time.After(w.s.o.OpenTimeout):
 		return nil, errUnresponsive
 	case <-w.left:
 		return nil, errGone
@@ -51,12 +49,10 @@ func (w *worker) slot() bool {
 		return true
 	case <-w.gone:
 	}
-	late := time.NewTimer(closeLimit)
-	defer late.Stop()
 	select {
 	case w.s.slots <- struct{}{}:
 		return true
-	case <-late.C:
+	case <-time.After(closeLimit):
 	case <-w.left:
 	}
 	return false
@@ -82,11 +78,9 @@ func (w *worker) discardOpening() {
 			o.city.Close()
 		}
 	}(w.opening)
-	late := time.NewTimer(closeLimit)
-	defer late.Stop()
 	select {
 	case <-over:
-	case <-late.C:
+	case <-time.After(closeLimit):
 	}
 	w.opening = nil
 	w.set(func() { w.opens = false })

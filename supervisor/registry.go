@@ -114,8 +114,7 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 // *city.Error with code Conflict.
 func Add(ctx context.Context, h Home, e Entry) error {
 	if wrong := CheckName(e.Name); wrong != "" {
-		return &city.Error{Code: city.Invalid, Message: wrong + "; set [workspace] name in " +
-			"its city.toml"}
+		return city.Errorf(city.Invalid, "%s; set [workspace] name in its city.toml", wrong)
 	}
 	return edit(ctx, h, func(data []byte, all []Entry) ([]byte, error) {
 		if err := NameConflict(all, e); err != nil {
@@ -145,8 +144,7 @@ func NameConflict(all []Entry, e Entry) error {
 				"`gcity unregister %s` to free the name and to stop the old city if it is "+
 				"still running", e.Path, o.Path)
 		}
-		return &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("the name %q is taken by %s%s", e.Name, o.Path, help)}
+		return city.Errorf(city.Conflict, "the name %q is taken by %s%s", e.Name, o.Path, help)
 	}
 	return nil
 }

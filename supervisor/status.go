@@ -9,13 +9,7 @@ import (
 
 func (s *Supervisor) status() string {
 	all, _ := s.list()
-	up := 0
-	for _, i := range all {
-		if i.Running {
-			up++
-		}
-	}
-	text := fmt.Sprintf("%d of %d cities running", up, len(all))
+	text := fmt.Sprintf("%d of %d cities running", city.CountRunning(all), len(all))
 	for _, c := range []city.Condition{city.CityCrashed, city.CityRefused} {
 		n := 0
 		for _, i := range all {

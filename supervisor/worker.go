@@ -133,12 +133,10 @@ func (w *worker) runCity(c City) error {
 	if w.isLeaving() {
 		stops = false
 		c.Leave()
-		late := time.NewTimer(leaveLimit)
-		defer late.Stop()
 		select {
 		case err := <-ended:
 			return err
-		case <-late.C:
+		case <-time.After(leaveLimit):
 			return errors.New("the city did not stop in time; its agents keep running")
 		}
 	}

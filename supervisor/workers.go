@@ -51,13 +51,12 @@ func (s *Supervisor) lifetime() context.Context {
 }
 
 // addWorker starts a worker for a city. The caller must hold mu.
-func (s *Supervisor) addWorker(e Entry) *worker {
+func (s *Supervisor) addWorker(e Entry) {
 	w := newWorker(s, e)
 	s.workers[e.Path] = w
 	_ = w.takeName() // an error is reported when the city starts
 	s.wg.Go(w.runRecovering)
 	s.change()
-	return w
 }
 
 func (s *Supervisor) removeWorker(w *worker) {

@@ -132,8 +132,7 @@ func (c *Client) target(path string) string {
 // request sends a request. The caller must close the response.
 func (c *Client) request(ctx context.Context, what request) (*http.Response, error) {
 	if c.life.Err() != nil {
-		return nil, &city.Error{Code: city.Unavailable,
-			Message: "the connection to the city is closed"}
+		return nil, city.Errorf(city.Unavailable, "the connection to the city is closed")
 	}
 	target := c.target(what.path)
 	if len(what.query) > 0 {
@@ -168,8 +167,7 @@ func (c *Client) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	e := &city.Error{Code: city.Unavailable, Message: "the city's controller does not respond: " +
-		"" + err.Error()}
+	e := city.Errorf(city.Unavailable, "the city's controller does not respond: %v", err)
 	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, end) {
 			e.Message = "the " + c.serverName + " closed the connection"
@@ -189,9 +187,8 @@ func errorResponse(resp *http.Response) error {
 	e := new(city.Error)
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil || json.Unmarshal(data, e) != nil || e.Code == "" {
-		return &city.Error{Code: city.Unavailable, Message: "the city's controller responded " +
-			"with " +
-			resp.Status}
+		return city.Errorf(city.Unavailable, "the city's controller responded "+
+			"with %s", resp.Status)
 	}
 	return e
 }
@@ -224,8 +221,7 @@ func (c *Client) call(ctx context.Context, what request, into any) error {
 		}
 	}
 	if err != nil && ctx.Err() != nil && caller.Err() == nil {
-		return &city.Error{Code: city.Unavailable, Message: "the city's controller did not " +
-			"respond in time"}
+		return city.Errorf(city.Unavailable, "the city's controller did not respond in time")
 	}
 	return err
 }
@@ -254,9 +250,8 @@ func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
 		return nil, err
 	}
 	if a.Name != name {
-		return nil, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("the city's controller returned agent %[2]q instead of %[1]q",
-				name, a.Name)}
+		return nil, city.Errorf(city.Unavailable, "the city's controller returned agent %[2]q "+
+			"instead of %[1]q", name, a.Name)
 	}
 	if a.CPU != nil && a.RSS != nil {
 		a.Agent.Usage = &city.Usage{CPU: *a.CPU, RSS: *a.RSS, Procs: a.Procs}
@@ -326,7 +321,7 @@ func (c *Client) History(ctx context.Context, q events.Query) ([]events.Event, e
 	if q.Limit > 0 {
 		set("limit", strconv.Itoa(min(q.Limit, wire.MaxLines)))
 	}
-	var page wire.List[events.Event]
+	var page gascity.List[events.Event]
 	err := c.get(ctx, "/v0/events", v, &page)
 	return page.Items, err
 }

@@ -28,8 +28,8 @@ func (c *Client) unresponsiveError(method string) error {
 	if method != http.MethodGet {
 		next = "the process may still carry out the request when it continues; " + next
 	}
-	return taggedError{&city.Error{Code: city.Unavailable, Message: "the " + c.serverName +
-		" does not respond: its process hangs or was stopped by a signal; " + next},
+	return taggedError{city.Errorf(city.Unavailable, "the %s does not respond: its process hangs "+
+		"or was stopped by a signal; %s", c.serverName, next),
 		ErrUnresponsive}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"gcity/api/gascity"
 	"gcity/api/wire"
 	"gcity/beads"
 	"gcity/city"
@@ -74,7 +75,7 @@ func (c *Client) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	if err := q.Check(); err != nil {
 		return nil, city.WorkError(err)
 	}
-	var page wire.List[beads.Bead]
+	var page gascity.List[beads.Bead]
 	err := c.get(ctx, "/v0/beads", BeadValues(q), &page)
 	return page.Items, err
 }

@@ -83,8 +83,8 @@ func (h *pieceQueue) end(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if errors.Is(err, errResume) {
-		err = &city.Error{Code: city.Unavailable, Message: "lost the connection to the city's " +
-			"controller; the rest of the run's output is missing"}
+		err = city.Errorf(city.Unavailable, "lost the connection to the city's controller; the "+
+			"rest of the run's output is missing")
 	}
 	h.over, h.err = true, err
 	h.wakeReader()

@@ -73,8 +73,7 @@ func resumed[T any](ctx context.Context, c *Client, resumePath func() (string, u
 				return
 			}
 		}
-		yield(zero, &city.Error{Code: city.Unavailable,
-			Message: "the city's controller does not respond"})
+		yield(zero, city.Errorf(city.Unavailable, "the city's controller does not respond"))
 	}
 }
 

@@ -14,16 +14,11 @@ func cityOperations() []Operation {
 		{openapi.Operation{
 			Method: "PATCH", Path: "/v0/city", Body: cityChange{}, Response: city.Receipt{},
 			Summary: "Suspend or resume the city",
-		}, patchCity, false},
-		{openapi.Operation{
-			Method: "POST", Path: "/v0/rig/{rig}/restart", Response: rigRestart{},
-			Summary: "Restart a rig's agents, except suspended and draining ones",
-		}, restartRig, false},
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/orders", Query: "index wait limit cursor",
-			Response: orderList{},
-			Summary:  "The automations in the format of Gas City's orders",
-		}, orders, false},
+		}, patchCity},
+		{openapi.Post("/v0/rig/{rig}/restart", "Restart a rig's agents, except suspended and "+
+			"draining ones", nil, rigRestart{}), restartRig},
+		{openapi.Get("/v0/orders", "The automations in the format of Gas City's orders", "index "+
+			"wait limit cursor", orderList{}), orders},
 	}
 }
 
@@ -32,18 +27,23 @@ type cityChange struct {
 }
 
 func patchCity(ctx context.Context, r *Request) (any, error) {
+	return r.change(ctx, city.Suspend{}, city.Resume{})
+}
+
+// change executes one of the two commands, depending on the field suspended in the body.
+func (r *Request) change(ctx context.Context, suspend, resume city.Command) (any, error) {
 	var in cityChange
-	if err := r.decode(&in); err != nil {
-		return nil, err
-	}
+	err := r.decode(&in)
 	switch {
+	case err != nil:
+		return nil, err
 	case in.Suspended == nil:
-		return nil, newError(city.Invalid,
+		return nil, city.Errorf(city.Invalid,
 			`nothing to change: send {"suspended": true} or {"suspended": false}`)
 	case *in.Suspended:
-		return r.Do(ctx, city.Suspend{})
+		return r.Do(ctx, suspend)
 	}
-	return r.Do(ctx, city.Resume{})
+	return r.Do(ctx, resume)
 }
 
 type rigRestart struct {
@@ -133,18 +133,11 @@ type orderList struct {
 
 func orders(_ context.Context, r *Request) (any, error) {
 	var all []order
-	var names []string
 	for i := range r.Snapshot.Automations {
 		all = append(all, orderOf(&r.Snapshot.Automations[i]))
-		names = append(names, r.Snapshot.Automations[i].Name)
 	}
-	from, to, next, err := r.Page(names)
-	if err != nil {
-		return nil, err
-	}
-	page := listOf(all[from:to])
-	page.Total, page.Next = len(all), next
-	return orderList{List: page, Orders: page.Items}, nil
+	page, err := paged(r, all, func(o *order) string { return o.Scoped })
+	return orderList{List: page, Orders: page.Items}, err
 }
 
 func orderOf(a *city.Automation) order {

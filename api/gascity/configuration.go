@@ -11,21 +11,12 @@ import (
 
 func configurationOperations() []Operation {
 	return []Operation{
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/config/validate", Query: "index wait",
-			Response: city.Validation{},
-			Summary:  "Check the configuration on disk; this changes nothing",
-		}, validateConfig, false},
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/config/explain", Query: "index wait",
-			Response: explanations{},
-			Summary:  "The effective values of all agents, pools and rigs, and their sources",
-		}, explainConfig, false},
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/formulas", Query: "index wait limit cursor rig",
-			Response: city.Formula{}, List: true,
-			Summary: "The formulas of the city or a rig, and the errors in invalid formulas",
-		}, formulas, false},
+		{openapi.Get("/v0/config/validate", "Check the configuration on disk; this changes nothing",
+			"index wait", city.Validation{}), validateConfig},
+		{openapi.Get("/v0/config/explain", "The effective values of all agents, pools and rigs, "+
+			"and their sources", "index wait", explanations{}), explainConfig},
+		{openapi.List("/v0/formulas", "The formulas of the city or a rig, and the errors in "+
+			"invalid formulas", "index wait limit cursor rig", city.Formula{}), formulas},
 	}
 }
 
@@ -33,7 +24,7 @@ func (r *Request) catalogue() (city.Catalogued, error) {
 	if c, ok := r.City.(city.Catalogued); ok {
 		return c, nil
 	}
-	return nil, newError(city.Unavailable, "this city does not show its files over the API; "+
+	return nil, city.Errorf(city.Unavailable, "this city does not show its files over the API; "+
 		"run `gcity config check` or `gcity formula list` in its folder")
 }
 
@@ -60,8 +51,8 @@ type explanation struct {
 func explainConfig(ctx context.Context, r *Request) (any, error) {
 	c, ok := r.City.(city.Configured)
 	if !ok {
-		return nil, newError(city.Unavailable,
-			"this city does not show its configuration over the API; run `gcity config show`")
+		return nil, city.Errorf(city.Unavailable, "this city does not show its configuration "+
+			"over the API; run `gcity config show`")
 	}
 	var agents, rigs []string
 	for i := range r.Snapshot.Agents {
@@ -88,7 +79,7 @@ func explain(ctx context.Context, c city.Configured, names []string) ([]explanat
 	slices.Sort(names)
 	for _, name := range names {
 		text, err := c.Explain(ctx, name)
-		if isCode(err, city.NotFound) {
+		if city.HasCode(err, city.NotFound) {
 			continue
 		}
 		if err != nil {
@@ -108,15 +99,5 @@ func formulas(ctx context.Context, r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(all))
-	for i := range all {
-		names[i] = all[i].Name
-	}
-	from, to, next, err := r.Page(names)
-	if err != nil {
-		return nil, err
-	}
-	page := listOf(all[from:to])
-	page.Total, page.Next = len(all), next
-	return page, nil
+	return paged(r, all, func(f *city.Formula) string { return f.Name })
 }

@@ -13,26 +13,15 @@ import (
 
 func convoyOperations() []Operation {
 	return []Operation{
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/convoys", Query: Filter, Response: beads.Bead{}, List: true,
-			Summary: "The convoys, newest first",
-		}, convoys, false},
-		{openapi.Operation{
-			Method: "POST", Path: "/v0/convoys", Body: newConvoy{}, Response: CreatedBead{},
-			Summary: "Create a convoy of beads",
-		}, createConvoy, false},
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/convoy/{bead}", Query: "index wait", Response: convoy{},
-			Summary: "A convoy, its beads, and how many of them are closed",
-		}, showConvoy, false},
-		{openapi.Operation{
-			Method: "POST", Path: "/v0/convoy/{bead}/add", Body: convoyItems{}, Response: convoy{},
-			Summary: "Add beads to a convoy",
-		}, addToConvoy, false},
-		{openapi.Operation{
-			Method: "POST", Path: "/v0/convoy/{bead}/close", Response: city.Receipt{},
-			Summary: "Close a convoy; its beads stay as they are",
-		}, closeConvoy, false},
+		{openapi.List("/v0/convoys", "The convoys, newest first", Filter, beads.Bead{}), convoys},
+		{openapi.Post("/v0/convoys", "Create a convoy of beads", newConvoy{},
+			CreatedBead{}), createConvoy},
+		{openapi.Get("/v0/convoy/{bead}", "A convoy, its beads, and how many of them are closed",
+			"index wait", convoy{}), showConvoy},
+		{openapi.Post("/v0/convoy/{bead}/add", "Add beads to a convoy", convoyItems{},
+			convoy{}), addToConvoy},
+		{openapi.Post("/v0/convoy/{bead}/close", "Close a convoy; its beads stay as they are", nil,
+			city.Receipt{}), closeConvoy},
 	}
 }
 
@@ -88,7 +77,7 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 		return nil, err
 	}
 	if in.Title == "" {
-		return nil, newError(city.Invalid,
+		return nil, city.Errorf(city.Invalid,
 			`a convoy requires a title: {"title": "…", "items": ["ID", …]}`)
 	}
 	items, err := r.joinable(ctx, "", in.Items)
@@ -105,8 +94,8 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 		return nil, err
 	}
 	if made.Bead == nil {
-		return nil, newError(city.Unavailable,
-			"the convoy was created, but its ID is unknown; GET /v0/convoys lists it")
+		return nil, city.Errorf(city.Unavailable, "the convoy was created, but its ID is "+
+			"unknown; GET /v0/convoys lists it")
 	}
 	if err := r.join(ctx, made.Bead.ID, items); err != nil {
 		return nil, err
@@ -127,9 +116,8 @@ func (r *Request) storeRig(named string, items []beads.Bead) (string, error) {
 		return "", err
 	}
 	if rig != named {
-		return "", newError(city.Invalid,
-			"%s is not in the store of rig %s: a convoy and its beads must be in the same store",
-			items[0].ID, named)
+		return "", city.Errorf(city.Invalid, "%s is not in the store of rig %s: a convoy and its "+
+			"beads must be in the same store", items[0].ID, named)
 	}
 	return rig, nil
 }
@@ -140,15 +128,15 @@ func addToConvoy(ctx context.Context, r *Request) (any, error) {
 		return nil, err
 	}
 	if len(in.Items) == 0 {
-		return nil, newError(city.Invalid, `add requires {"items": ["ID", …]}`)
+		return nil, city.Errorf(city.Invalid, `add requires {"items": ["ID", …]}`)
 	}
 	b, err := r.convoy(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if b.Status == beads.StatusClosed {
-		return nil, newError(city.Conflict,
-			"the convoy %s is closed: POST /v0/bead/%[1]s/reopen reopens it", b.ID)
+		return nil, city.Errorf(city.Conflict, "the convoy %s is closed: POST "+
+			"/v0/bead/%[1]s/reopen reopens it", b.ID)
 	}
 	items, err := r.joinable(ctx, b.ID, in.Items)
 	if err != nil {
@@ -173,17 +161,13 @@ func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]
 		}
 		switch {
 		case b.Type == city.ConvoyType:
-			return nil, newError(city.Invalid, "%s", describe.ConvoyItself(id))
+			return nil, city.Errorf(city.Invalid, "%s", describe.ConvoyItself(id))
 		case b.ParentID != "" && b.ParentID != convoy:
-			return nil, newError(city.Conflict,
-				"%s is already a step of %s: add the parent to the convoy, or set the step's "+
-					"parent_id to \"\" first",
-				id, b.ParentID)
+			return nil, city.Errorf(city.Conflict, "%s is already a step of %s: add the parent "+
+				"to the convoy, or set the step's parent_id to \"\" first", id, b.ParentID)
 		case sibling != "" && city.BeadPrefix(b.ID) != city.BeadPrefix(sibling):
-			return nil, newError(city.Invalid,
-				"%s is in a different store than %s: the beads of a convoy must be in the same "+
-					"store",
-				id, sibling)
+			return nil, city.Errorf(city.Invalid, "%s is in a different store than %s: the beads "+
+				"of a convoy must be in the same store", id, sibling)
 		}
 		out = append(out, b)
 	}

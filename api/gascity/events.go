@@ -32,8 +32,8 @@ func OldestFirst(v url.Values) (bool, error) {
 	case "desc":
 		return false, nil
 	default:
-		return false, newError(city.Invalid,
-			"order=%.40q is invalid: use \"asc\" (oldest first) or \"desc\"", order)
+		return false, city.Errorf(city.Invalid, "order=%.40q is invalid: use \"asc\" (oldest "+
+			"first) or \"desc\"", order)
 	}
 }
 
@@ -44,12 +44,11 @@ func CheckQuery(v url.Values, known []string) error {
 		switch {
 		case slices.Contains(known, name):
 		case len(known) == 0:
-			return newError(city.Invalid, "unknown query parameter %.40q: this request does "+
-				"not take any",
-				name)
+			return city.Errorf(city.Invalid, "unknown query parameter %.40q: this request does "+
+				"not take any", name)
 		default:
 			known = slices.Sorted(slices.Values(known))
-			return newError(city.Invalid, "unknown query parameter %.40q: this request takes %s",
+			return city.Errorf(city.Invalid, "unknown query parameter %.40q: this request takes %s",
 				name, strings.Join(known, ", "))
 		}
 	}

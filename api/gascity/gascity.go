@@ -4,8 +4,6 @@ package gascity
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -37,21 +35,20 @@ type Request struct {
 type Operation struct {
 	openapi.Operation
 	Handle func(context.Context, *Request) (any, error)
-	shared bool
 }
 
 // Operations returns all operations of this package.
-func Operations() []Operation {
+func Operations() []Operation { return append(ownOperations(), editOperations()...) }
+
+// ownOperations returns the operations with paths that only this package serves.
+func ownOperations() []Operation {
 	return slices.Concat(workOperations(), convoyOperations(), mailOperations(), cityOperations(),
-		configurationOperations(), editOperations())
+		configurationOperations(), providerOperations())
 }
 
 // Match finds the pattern for a path after "/v0". name is in escaped form.
 func Match(parts []string) (pattern, kind, name string, ok bool) {
-	for _, o := range Operations() {
-		if o.shared {
-			continue
-		}
+	for _, o := range ownOperations() {
 		want := strings.Split(strings.TrimPrefix(o.Path, "/v0/"), "/")
 		if kind, name, ok := matchParts(want, parts); ok {
 			return o.Path, kind, name, true
@@ -76,18 +73,34 @@ func matchParts(want, parts []string) (kind, name string, ok bool) {
 	return kind, name, true
 }
 
-// List is the envelope of a list.
+// List is the envelope of every list.
 type List[T any] struct {
 	Items []T    `json:"items"` // never null
 	Total int    `json:"total"`
 	Next  string `json:"next_cursor,omitempty"`
 }
 
-func listOf[T any](items []T) List[T] {
+// ListOf returns a list of all items. Its Items are never nil.
+func ListOf[T any](items []T) List[T] {
 	if items == nil {
 		items = []T{}
 	}
 	return List[T]{Items: items, Total: len(items)}
+}
+
+// paged returns the part of a list that the request's parameters select.
+func paged[T any](r *Request, all []T, name func(*T) string) (List[T], error) {
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = name(&all[i])
+	}
+	from, to, next, err := r.Page(names)
+	if err != nil {
+		return List[T]{}, err
+	}
+	page := ListOf(all[from:to])
+	page.Total, page.Next = len(all), next
+	return page, nil
 }
 
 func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {
@@ -110,18 +123,9 @@ func (r *Request) decode(into any) error { return city.DecodeBody(r.Body, into) 
 
 func (r *Request) checkNoBody() error {
 	if b := string(r.Body); b != "" && b != "{}" && b != "null" {
-		return newError(city.Invalid, "this request does not take a body")
+		return city.Errorf(city.Invalid, "this request does not take a body")
 	}
 	return nil
-}
-
-func newError(code city.Code, format string, args ...any) error {
-	return &city.Error{Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-func isCode(err error, code city.Code) bool {
-	e, ok := errors.AsType[*city.Error](err)
-	return ok && e.Code == code
 }
 
 // Unsupported returns the error for a noun that gcity does not support, or nil for any other noun.
@@ -129,12 +133,11 @@ func Unsupported(noun string) error {
 	const model = "belong to Gas City's session model of April 2026"
 	switch noun {
 	case "sessions", "session":
-		return newError(city.NotFound,
-			"gcity has no /v0/%s: sessions %s. In gcity, each session belongs to an agent; "+
-				"GET /v0/agents lists the agents, and GET /v0/agent/NAME/output/stream "+
-				"follows an agent's output", noun, model)
+		return city.Errorf(city.NotFound, "gcity has no /v0/%s: sessions %s. In gcity, each "+
+			"session belongs to an agent; GET /v0/agents lists the agents, and GET "+
+			"/v0/agent/NAME/output/stream follows an agent's output", noun, model)
 	case "services", "service":
-		return newError(city.NotFound, "gcity has no /v0/%s: services %s; declare an agent "+
+		return city.Errorf(city.NotFound, "gcity has no /v0/%s: services %s; declare an agent "+
 			"with a start_command instead", noun, model)
 	}
 	return nil

@@ -14,20 +14,12 @@ import (
 
 func mailOperations() []Operation {
 	return []Operation{
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/mail/count", Query: "index wait to agent rig",
-			Response: city.MailCount{},
-			Summary:  "The number of messages, to an address or in total",
-		}, countMail, false},
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/mail/thread/{message}", Query: "index wait rig",
-			Response: mail.Message{}, List: true,
-			Summary: "The messages in a thread, oldest first",
-		}, thread, false},
-		{openapi.Operation{
-			Method: "POST", Path: "/v0/mail/{message}/mark-unread", Response: mail.Message{},
-			Summary: "Mark a message as unread",
-		}, markUnread, false},
+		{openapi.Get("/v0/mail/count", "The number of messages, to an address or in total",
+			"index wait to agent rig", city.MailCount{}), countMail},
+		{openapi.List("/v0/mail/thread/{message}", "The messages in a thread, oldest first",
+			"index wait rig", mail.Message{}), thread},
+		{openapi.Post("/v0/mail/{message}/mark-unread", "Mark a message as unread", nil,
+			mail.Message{}), markUnread},
 	}
 }
 
@@ -89,7 +81,7 @@ func thread(ctx context.Context, r *Request) (any, error) {
 	slices.SortStableFunc(out, func(a, b mail.Message) int {
 		return cmp.Or(a.Sent.Compare(b.Sent), strings.Compare(a.ID, b.ID))
 	})
-	return listOf(out), nil
+	return ListOf(out), nil
 }
 
 func markUnread(ctx context.Context, r *Request) (any, error) {

@@ -17,7 +17,7 @@ const (
 type Output struct {
 	Agent  string `json:"agent"`
 	Format string `json:"format"` // "text"
-	Turns  []turn `json:"turns"`
+	Turns  []Turn `json:"turns"`
 }
 
 // Peek contains the last lines of an agent's output in a single string.
@@ -25,14 +25,15 @@ type Peek struct {
 	Output string `json:"output"`
 }
 
-type turn struct {
+// Turn is text with a role, such as "output".
+type Turn struct {
 	Role string `json:"role"`
 	Text string `json:"text"`
 }
 
 // OutputOf returns the response that contains an agent's last lines.
 func OutputOf(name, text string) Output {
-	return Output{Agent: name, Format: "text", Turns: []turn{{Role: "output", Text: text}}}
+	return Output{Agent: name, Format: "text", Turns: []Turn{{Role: "output", Text: text}}}
 }
 
 // Outputs yields an agent's last lines, first immediately and then after each change.

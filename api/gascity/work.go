@@ -16,25 +16,13 @@ const Filter = "index wait limit cursor rig" +
 
 func workOperations() []Operation {
 	return []Operation{
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/beads/ready", Query: Filter, Response: beads.Bead{},
-			List:    true,
-			Summary: "Ready work: open, with all needs met",
-		}, ready, false},
-		{openapi.Operation{
-			Method: "POST", Path: "/v0/bead/{bead}/reopen", Response: city.Receipt{},
-			Summary: "Reopen closed work",
-		}, reopen, false},
-		{openapi.Operation{
-			Method: "POST", Path: "/v0/bead/{bead}/assign", Body: assignment{},
-			Response: city.Receipt{},
-			Summary:  "Assign work to an agent",
-		}, assign, false},
-		{openapi.Operation{
-			Method: "GET", Path: "/v0/bead/{bead}/deps", Query: "index wait",
-			Response: dependencies{},
-			Summary:  "The children and needs of a bead",
-		}, deps, false},
+		{openapi.List("/v0/beads/ready", "Ready work: open, with all needs met", Filter,
+			beads.Bead{}), ready},
+		{openapi.Post("/v0/bead/{bead}/reopen", "Reopen closed work", nil, city.Receipt{}), reopen},
+		{openapi.Post("/v0/bead/{bead}/assign", "Assign work to an agent", assignment{},
+			city.Receipt{}), assign},
+		{openapi.Get("/v0/bead/{bead}/deps", "The children and needs of a bead", "index wait",
+			dependencies{}), deps},
 	}
 }
 
@@ -57,19 +45,21 @@ func ready(ctx context.Context, r *Request) (any, error) {
 }
 
 func (r *Request) list(ctx context.Context, q beads.Query) (any, error) {
-	found, err := Beads(ctx, r.City, r.Snapshot, r.Query.Get("rig"), q)
-	if err != nil {
-		return nil, err
-	}
-	page := listOf(found)
-	if n := len(found); n > 0 && n == q.MaxResults() {
-		page.Next = found[n-1].ID
-	}
-	return page, nil
+	return Beads(ctx, r.City, r.Snapshot, r.Query.Get("rig"), q)
 }
 
 // Beads lists the work that matches a query. If rig is not "", it lists only that rig's work.
 func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
+	q beads.Query) (List[beads.Bead], error) {
+	found, err := foundBeads(ctx, c, snap, rig, q)
+	page := ListOf(found)
+	if n := len(found); n > 0 && n == q.MaxResults() {
+		page.Next = found[n-1].ID
+	}
+	return page, err
+}
+
+func foundBeads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
 	q beads.Query) ([]beads.Bead, error) {
 	if rig == "" {
 		found, err := c.Beads(ctx, q)
@@ -102,7 +92,7 @@ func reopen(ctx context.Context, r *Request) (any, error) {
 		return nil, err
 	}
 	if b.Status != beads.StatusClosed {
-		return nil, newError(city.Conflict, "%s is not closed: its status is %s", b.ID, b.Status)
+		return nil, city.Errorf(city.Conflict, "%s is not closed: its status is %s", b.ID, b.Status)
 	}
 	open := beads.StatusOpen
 	return r.Do(ctx, city.UpdateBead{ID: b.ID, Patch: beads.Patch{Status: &open, IfRev: &b.Rev}})
@@ -118,7 +108,7 @@ func assign(ctx context.Context, r *Request) (any, error) {
 		return nil, err
 	}
 	if in.Assignee == nil {
-		return nil, newError(city.Invalid,
+		return nil, city.Errorf(city.Invalid,
 			`assign requires {"assignee": "NAME"}; "" unassigns the work`)
 	}
 	return r.Do(ctx, city.UpdateBead{ID: r.Target, Patch: beads.Patch{Assignee: in.Assignee}})
@@ -142,7 +132,7 @@ func deps(ctx context.Context, r *Request) (any, error) {
 		need, err := city.GetBead(ctx, r.City, id)
 		if err == nil {
 			a.Needs = append(a.Needs, need)
-		} else if !isCode(err, city.NotFound) {
+		} else if !city.HasCode(err, city.NotFound) {
 			return nil, err
 		}
 	}
@@ -175,11 +165,11 @@ func TakeRig(b []byte, queried string) (rig, rest []byte, err error) {
 	}
 	var named string
 	if err := json.Unmarshal(fields["rig"], &named); err != nil {
-		return nil, nil, newError(city.Invalid, "rig must be a string: the name of a rig")
+		return nil, nil, city.Errorf(city.Invalid, "rig must be a string: the name of a rig")
 	}
 	if queried != "" && named != queried {
-		return nil, nil, newError(city.Invalid,
-			"the request names two rigs: %.60q in the body, %.60q in the query", named, queried)
+		return nil, nil, city.Errorf(city.Invalid, "the request names two rigs: %.60q in the "+
+			"body, %.60q in the query", named, queried)
 	}
 	rig = fields["rig"]
 	delete(fields, "rig")

@@ -22,6 +22,32 @@ type Operation struct {
 	Machine      bool   // the operation is about all cities and has no path for a single one
 }
 
+// Get returns an operation that returns a value.
+func Get(path, summary, query string, response any) Operation {
+	return Operation{Method: http.MethodGet, Path: path, Summary: summary, Query: query,
+		Response: response}
+}
+
+// List is like Get, but returns a list of such values.
+func List(path, summary, query string, item any) Operation {
+	o := Get(path, summary, query, item)
+	o.List = true
+	return o
+}
+
+// Stream is like Get, but returns a stream of such values.
+func Stream(path, summary, query string, item any) Operation {
+	o := Get(path, summary, query, item)
+	o.Stream = true
+	return o
+}
+
+// Post returns an operation that changes something. A nil body means that the request has no body.
+func Post(path, summary string, body, response any) Operation {
+	return Operation{Method: http.MethodPost, Path: path, Summary: summary, Body: body,
+		Response: response}
+}
+
 // Names maps types to their names in the document. A type that is not in the map keeps its Go name.
 type Names map[reflect.Type]string
 

@@ -17,7 +17,7 @@ func Name(noun Kind, escaped string) (string, error) {
 	case KindBead, KindMessage:
 		id, err := url.PathUnescape(escaped)
 		if err != nil || beads.CheckID(id) != nil {
-			return "", &city.Error{Code: city.Invalid, Message: "invalid bead ID" + nameRule}
+			return "", city.Errorf(city.Invalid, "invalid bead ID%s", nameRule)
 		}
 		return id, nil
 	}
@@ -34,9 +34,9 @@ func scopedName(escaped string) (string, error) {
 	ok := err == nil && ValidPart(parts[0]) &&
 		(len(parts) == 1 || len(parts) == 3 && parts[1] == "rig" && ValidPart(parts[2]))
 	if !ok {
-		return "", &city.Error{Code: city.Invalid,
-			Message: "invalid automation name: use NAME or NAME:rig:RIG, with letters, " +
-				`digits, ".", "_" and "-"`}
+		return "", city.Errorf(city.Invalid,
+			"invalid automation name: use NAME or NAME:rig:RIG, with letters, "+
+				`digits, ".", "_" and "-"`)
 	}
 	return s, nil
 }
@@ -74,13 +74,13 @@ func ValidPart(s string) bool {
 const nameRule = `: use letters, digits, ".", "_" and "-", and begin with a letter or digit`
 
 func badName(what string) error {
-	return &city.Error{Code: city.Invalid, Message: "invalid " + what + " name" + nameRule}
+	return city.Errorf(city.Invalid, "invalid %s name%s", what, nameRule)
 }
 
 // UnknownPath returns the error for a path that the API does not define.
 func UnknownPath() error {
-	return &city.Error{Code: city.NotFound, Message: "unknown path; try /v0/status, /v0/agents, " +
-		"/v0/pools, /v0/rigs, /v0/automations, /v0/beads, /v0/mail or /v0/events"}
+	return city.Errorf(city.NotFound, "unknown path; try /v0/status, /v0/agents, "+
+		"/v0/pools, /v0/rigs, /v0/automations, /v0/beads, /v0/mail or /v0/events")
 }
 
 // Path returns the request path for an object. The parameter what selects a part or an action; "" selects the object

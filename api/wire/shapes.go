@@ -7,24 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"gcity/api/gascity"
 	"gcity/city"
 	"gcity/internal/suggest"
 )
-
-// List is the envelope of every list.
-type List[T any] struct {
-	Items []T    `json:"items"` // never null
-	Total int    `json:"total"`
-	Next  string `json:"next_cursor,omitempty"`
-}
-
-// ListOf returns a list of all items. Its Items are never nil.
-func ListOf[T any](items []T) List[T] {
-	if items == nil {
-		items = []T{}
-	}
-	return List[T]{Items: items, Total: len(items)}
-}
 
 // ErrorOf converts an error to one that can be sent.
 func ErrorOf(err error) *city.Error {
@@ -35,14 +21,14 @@ func ErrorOf(err error) *city.Error {
 		return &city.Error{Code: e.Code, Message: err.Error(), Details: e.Details}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return &city.Error{Code: city.Unavailable, Message: "the request timed out: try again"}
+		return city.Errorf(city.Unavailable, "the request timed out: try again")
 	}
-	return &city.Error{Code: city.Unavailable, Message: err.Error()}
+	return city.Errorf(city.Unavailable, "%v", err)
 }
 
 // Invalid returns an error with the code Invalid.
 func Invalid(format string, args ...any) error {
-	return &city.Error{Code: city.Invalid, Message: fmt.Sprintf(format, args...)}
+	return city.Errorf(city.Invalid, format, args...)
 }
 
 // Agent is an agent in responses.
@@ -68,7 +54,7 @@ func AgentOf(a city.Agent) Agent {
 
 // Cities is the response to a request for the list of cities.
 type Cities struct {
-	List[city.Info]
+	gascity.List[city.Info]
 	Running  int      `json:"running"`
 	Troubles []string `json:"troubles,omitempty"` // the supervisor's own problems
 }

@@ -2,7 +2,6 @@ package citytest
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"gcity/city"
@@ -19,7 +18,7 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 		return do(c)
 	}
 	if err := ctx.Err(); err != nil {
-		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: err.Error()}
+		return city.Receipt{}, city.Errorf(city.Unavailable, "%v", err)
 	}
 	c, err := city.Signed(c, city.PeerOf(ctx))
 	if err == nil {
@@ -82,5 +81,5 @@ func (f *Fake) publish(e events.Event) uint64 {
 }
 
 func newError(code city.Code, format string, args ...any) *city.Error {
-	return &city.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	return city.Errorf(code, format, args...)
 }

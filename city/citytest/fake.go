@@ -4,7 +4,6 @@ package citytest
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -165,8 +164,7 @@ func (f *Fake) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 			f.mu.Unlock()
 			switch {
 			case snap.ShutDown:
-				yield(nil, &city.Error{Code: city.Unavailable,
-					Message: "the controller has exited"})
+				yield(nil, city.Errorf(city.Unavailable, "the controller has exited"))
 				return
 			case snap.Rev != rev:
 				rev = snap.Rev
@@ -189,12 +187,10 @@ func (f *Fake) running(agent string) (*screen, error) {
 	a, ok := f.snap.Agent(agent)
 	switch {
 	case !ok:
-		return nil, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("agent %q not found", agent)}
+		return nil, city.Errorf(city.NotFound, "agent %q not found", agent)
 	case !a.Running:
-		return nil, &city.Error{Code: city.Conflict, Message: agent +
-			" has no session: the agent is " +
-			string(a.State)}
+		return nil, city.Errorf(city.Conflict, "%s has no session: the agent is %s", agent,
+			string(a.State))
 	}
 	return f.screens[agent], nil
 }

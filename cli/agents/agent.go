@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
+	"gcity/api/gascity"
 	"gcity/city"
 	"gcity/city/verb"
 	"gcity/cli/env"
@@ -40,8 +41,7 @@ func AgentCommand(e *env.Env) *cobra.Command {
 
 func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	kinds := []suggest.Kind{suggest.Agent}
-	c := &cobra.Command{Use: v.Name + " [AGENT]", Short: v.Shell.Short, Long: v.Shell.Long,
-		Args: env.Between(0, 1)}
+	c := &cobra.Command{Use: v.Name + " [AGENT]", Short: v.Shell.Short, Long: v.Shell.Long}
 	if v.Shell.Pools {
 		kinds, c.Use = append(kinds, suggest.Pool), v.Name+" [AGENT|POOL]"
 	}
@@ -90,29 +90,53 @@ func forNamed(e *env.Env, c *cobra.Command,
 	return c
 }
 
-func agentList(e *env.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List all agents, those that need attention first",
-		Args:    env.Exactly(0),
-		Aliases: []string{"ls"},
+// forObject is like forNamed, but requires a name.
+func forObject(e *env.Env, c *cobra.Command, kind suggest.Kind,
+	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error) *cobra.Command {
+	c.ValidArgsFunction = env.Complete(e, kind)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		l, f, err := e.OpenNamed(cmd.Context(), args[0], kind)
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		return run(cmd.Context(), l, f, args[1:])
+	}
+	return c
+}
+
+// listCommand returns a command that lists objects of the city.
+func listCommand(e *env.Env, short string,
+	run func(l *env.Link, s *city.Snapshot) error) *cobra.Command {
+	return &cobra.Command{Use: "list", Short: short, Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, s, err := e.OpenSnapshot(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer l.Close()
+			return withSnapshot(cmd.Context(), e, run)
+		}}
+}
+
+func withSnapshot(ctx context.Context, e *env.Env,
+	run func(l *env.Link, s *city.Snapshot) error) error {
+	l, s, err := e.OpenSnapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return run(l, s)
+}
+
+func agentList(e *env.Env) *cobra.Command {
+	return listCommand(e, "List all agents, those that need attention first",
+		func(_ *env.Link, s *city.Snapshot) error {
 			if e.JSON {
 				return e.WriteJSON(output.ListOf(output.ShapesOf(s.Agents)))
 			}
 			return WriteAgents(e, e.Out, s.Agents)
-		},
-	}
+		})
 }
 
 func agentShow(e *env.Env) *cobra.Command {
 	secrets, pid := false, false
-	c := forAgent(e, &cobra.Command{Use: "show [AGENT]", Short: "Show all details of an agent",
-		Args: env.Between(0, 1)},
+	c := forAgent(e, &cobra.Command{Use: "show [AGENT]", Short: "Show all details of an agent"},
 		func(ctx context.Context, l *env.Link, name string, _ []string) error {
 			if err := env.MayReveal(e, secrets); err != nil {
 				return err
@@ -127,23 +151,9 @@ func agentShow(e *env.Env) *cobra.Command {
 	return c
 }
 
-// OutputShape is the JSON form of part of an agent's output, as in the API.
-type OutputShape struct {
-	Agent  string `json:"agent"`
-	Format string `json:"format"`
-	Turns  []Turn `json:"turns"`
-}
-
-// Turn is text in JSON output. Its role is, for example, "output" or "config".
-type Turn struct {
-	Role string `json:"role"`
-	Text string `json:"text"`
-}
-
 func agentPeek(e *env.Env) *cobra.Command {
 	var lines int
-	c := &cobra.Command{Use: "peek [AGENT]", Short: "Show an agent's screen, or its last lines",
-		Args: env.Between(0, 1)}
+	c := &cobra.Command{Use: "peek [AGENT]", Short: "Show an agent's screen, or its last lines"}
 	env.DefaultsToSelf(c)
 	c.ValidArgsFunction = env.Complete(e, suggest.Agent)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -165,7 +175,7 @@ func agentPeek(e *env.Env) *cobra.Command {
 
 func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
 	err := writeOutput(ctx, e, l, name, followed{lines: lines})
-	if !exit.HasCode(err, city.NotFound) {
+	if !city.HasCode(err, city.NotFound) {
 		return err
 	}
 	f, err := l.Resolve(ctx, name, suggest.Agent)
@@ -180,10 +190,10 @@ func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f fo
 	if err != nil {
 		return err
 	}
-	if shape := (OutputShape{Agent: name, Format: "text",
-		Turns: []Turn{{Role: "output", Text: text}}}); e.JSON && f.follow {
+	switch shape := gascity.OutputOf(name, text); {
+	case e.JSON && f.follow:
 		return e.WriteJSONLine(shape)
-	} else if e.JSON {
+	case e.JSON:
 		return e.WriteJSON(shape)
 	}
 	if text = strings.TrimRight(output.SafeText(text), "\n"); text != "" {
@@ -212,7 +222,7 @@ func agentLogs(e *env.Env) *cobra.Command {
 		follow, raw bool
 	)
 	c := forAgent(e, &cobra.Command{Use: "logs [AGENT]",
-		Short: "Print an agent's recent output as lines, or follow it", Args: env.Between(0, 1)},
+		Short: "Print an agent's recent output as lines, or follow it"},
 		func(ctx context.Context, l *env.Link, name string, _ []string) error {
 			switch {
 			case raw && e.OutTTY:
@@ -226,11 +236,12 @@ func agentLogs(e *env.Env) *cobra.Command {
 				return writeOutput(ctx, e, l, name, followed{lines: lines})
 			}
 		})
-	c.Flags().VarP(env.Number(&lines, 1), "lines", "n", "print at most this many lines of the "+
+	flags := c.Flags()
+	flags.VarP(env.Number(&lines, 1), "lines", "n", "print at most this many lines of the "+
 		"stored output")
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "print new output as it arrives, until "+
+	flags.BoolVarP(&follow, "follow", "f", false, "print new output as it arrives, until "+
 		"interrupted")
-	c.Flags().BoolVar(&raw, "raw", false,
+	flags.BoolVar(&raw, "raw", false,
 		"print the bytes unchanged; works only if the output is a file or a pipe")
 	return c
 }
@@ -287,8 +298,7 @@ func writeLines(e *env.Env, name, text string) (rest string) {
 		line = strings.TrimRight(line, "\r")
 		line = output.SafeLine(ansi.Strip(line[strings.LastIndexByte(line, '\r')+1:]))
 		if e.JSON {
-			_ = e.WriteJSONLine(OutputShape{Agent: name, Format: "text",
-				Turns: []Turn{{Role: "output", Text: line}}})
+			_ = e.WriteJSONLine(gascity.OutputOf(name, line))
 			continue
 		}
 		e.Sayf("%s", line)

@@ -39,7 +39,6 @@ func agentAttach(e *env.Env) *cobra.Command {
 		Use: "attach [AGENT]", Short: "Attach this terminal to an " +
 			"agent's terminal; " + detach.Default +
 			" detaches",
-		Args: env.Between(0, 1),
 		Long: `attach connects this terminal to the agent's terminal. It shows the output of the
 program, but removes control sequences that do more than draw: those that write or
 read the clipboard, report the title, request settings with DCS, print, or program

@@ -53,7 +53,7 @@ func forAutomation(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, n namedAutomation) error) *cobra.Command {
 	var rig string
 	c.Flags().StringVar(&rig, "rig", "", rigHelp)
-	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Automation)
+	c.ValidArgsFunction = env.Complete(e, suggest.Automation)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		l, f, err := e.OpenNamed(cmd.Context(), automation.Scoped(args[0], rig), suggest.Automation)
 		if err != nil {
@@ -66,28 +66,18 @@ func forAutomation(e *env.Env, c *cobra.Command,
 }
 
 func automationList(e *env.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List all automations, including broken and disabled ones, with the " +
-			"state of their gates", Args: env.Exactly(0),
-		Aliases: []string{"ls"},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, s, err := e.OpenSnapshot(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer l.Close()
-			switch {
-			case e.JSON:
-				return e.WriteJSON(output.ListOf(s.Automations))
-			case len(s.Automations) == 0:
-				e.Sayf("no automations; these commands create one, and the controller reads it "+
-					"at once:\n\n%s",
-					firstAutomation(l.Dir))
-				return nil
-			}
-			return writeAutomations(e, e.Out, s.Automations, l.Live)
-		},
-	}
+	return listCommand(e, "List all automations, including broken and disabled ones, with the "+
+		"state of their gates", func(l *env.Link, s *city.Snapshot) error {
+		switch {
+		case e.JSON:
+			return e.WriteJSON(output.ListOf(s.Automations))
+		case len(s.Automations) == 0:
+			e.Sayf("no automations; these commands create one, and the controller reads it "+
+				"at once:\n\n%s", firstAutomation(l.Dir))
+			return nil
+		}
+		return writeAutomations(e, s.Automations, l.Live)
+	})
 }
 
 func firstAutomation(dir string) string {
@@ -122,7 +112,7 @@ func automationShow(e *env.Env) *cobra.Command {
 				return err
 			}
 			e.Sayf("")
-			return writeRuns(e, e.Out, runs)
+			return writeRuns(e, runs)
 		})
 }
 
@@ -158,7 +148,6 @@ func automationHistory(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "history NAME", Short: "List the runs of an automation, newest first, even if the " +
 			"automation no longer exists",
-		Args:              env.Exactly(1),
 		ValidArgsFunction: env.Complete(e, suggest.Automation),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return history(cmd.Context(), e, automation.Scoped(args[0], rig), cmp.Or(limit, -1))
@@ -191,14 +180,13 @@ func history(ctx context.Context, e *env.Env, name string, limit int) error {
 		e.Sayf("%s has never run", output.SafeLine(name))
 		return nil
 	}
-	return writeRuns(e, e.Out, runs)
+	return writeRuns(e, runs)
 }
 
 func automationCheck(e *env.Env) *cobra.Command {
 	var rig string
 	c := &cobra.Command{
 		Use: "check [NAME]", Short: "Check whether an automation is due: exit 0 if so, 1 if not",
-		Args: env.Between(0, 1),
 		Long: `check prints whether the automation is due. Without a NAME it checks all automations.
 If a controller is running, check prints the result of the controller's last pass.
 Otherwise it evaluates the gates from the records of earlier runs, and runs the check
@@ -256,8 +244,8 @@ func check(ctx context.Context, e *env.Env, name string) error {
 		case err != nil:
 			return err
 		case f.Automation.State == city.AutomationBroken:
-			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("%s is broken: %s", f.Automation.Name, f.Automation.Reason)}
+			return city.Errorf(city.Conflict, "%s is broken: %s", f.Automation.Name,
+				f.Automation.Reason)
 		}
 		items = []city.Automation{*f.Automation}
 	}
@@ -286,17 +274,16 @@ func printDue(e *env.Env, results []due) error {
 	if e.JSON {
 		err = e.WriteJSON(output.ListOf(results))
 	} else {
-		rows := make([][]output.Cell, 0, len(results))
+		table := output.NewTable("DUE", "AUTOMATION", "WHY")
 		for _, d := range results {
 			is := output.Tinted("no", output.Dim)
 			if d.Due {
 				is = output.Tinted("yes", output.Green)
 			}
-			rows = append(rows, []output.Cell{is, output.Tinted(d.Name, output.Bold),
-				output.Plain(cutWhy(shortReason(d.Reason)))})
+			table.Add(is, output.Tinted(d.Name, output.Bold), cutWhy(shortReason(d.Reason)))
 		}
-		if len(rows) > 0 {
-			err = e.Table(e.Out, e.Columns(), []string{"DUE", "AUTOMATION", "WHY"}, rows)
+		if len(table.Rows) > 0 {
+			err = e.Table(table)
 		} else {
 			e.Sayf("no automations")
 		}

@@ -11,7 +11,6 @@ import (
 
 	"gcity/city"
 	"gcity/cli/env"
-	"gcity/cli/output"
 	"gcity/internal/screen"
 	"gcity/internal/suggest"
 )
@@ -44,7 +43,6 @@ its output is stored, and logs prints that part.`,
 		return err
 	})
 	named := c.RunE
-	c.Args = env.Between(1, 2)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
 			run = args[1]
@@ -66,7 +64,7 @@ func sayNoRunOutput(ctx context.Context, e *env.Env, n namedAutomation, id strin
 		text += fmt.Sprintf(": it created %s from a formula; `gcity bead show %s` shows that work",
 			runs[i].Made, runs[i].Made)
 	}
-	fmt.Fprintln(e.Err, output.SafeLine(text))
+	e.Note(text)
 	return nil
 }
 
@@ -75,7 +73,7 @@ func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (strin
 	case id == "" && n.item.Last != nil:
 		return n.item.Last.ID, nil
 	case id == "":
-		fmt.Fprintf(e.Err, "%s has never run\n", output.SafeLine(n.item.Name))
+		e.Note(n.item.Name + " has never run")
 		return "", nil
 	}
 	runs, err := pastRuns(ctx, e, n.l.Dir, n.item.Name, -1)
@@ -107,8 +105,8 @@ func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow
 		err = ended
 	}
 	if missed > 0 && !e.JSON {
-		fmt.Fprintf(e.Err, "skipped %d bytes of output from run %s, because only the newest "+
-			"part is stored\n", missed, output.SafeLine(run))
+		e.Note(fmt.Sprintf("skipped %d bytes of output from run %s, because only the newest part "+
+			"is stored", missed, run))
 	}
 	return text.shown, err
 }

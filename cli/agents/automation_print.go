@@ -3,7 +3,6 @@ package agents
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -45,22 +44,19 @@ func urgency(i *city.Automation) int {
 	return 2
 }
 
-func writeAutomations(e *env.Env, w io.Writer, all []city.Automation, live bool) error {
+func writeAutomations(e *env.Env, all []city.Automation, live bool) error {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(x, y city.Automation) int {
 		return cmp.Or(urgency(&x)-urgency(&y), city.CompareNames(x.Name, y.Name))
 	})
-	rows := make([][]output.Cell, 0, len(all))
+	table := output.NewTable("STATE", "AUTOMATION", "GATE", "NEXT", "LAST", "WHY")
 	for i := range all {
 		it := &all[i]
-		rows = append(rows, []output.Cell{
-			output.Tinted(it.Word(), automationColor(it)), output.Tinted(it.Name, output.Bold),
-			output.Plain(gateText(it)), output.Plain(nextRun(e, it, live)),
-			output.Plain(lastRun(e, it)), output.Plain(whyAutomation(e, it)),
-		})
+		table.Add(output.Tinted(it.Word(), automationColor(it)),
+			output.Tinted(it.Name, output.Bold), gateText(it), nextRun(e, it, live), lastRun(e, it),
+			whyAutomation(e, it))
 	}
-	return e.Table(w, e.Columns(), []string{"STATE", "AUTOMATION", "GATE", "NEXT", "LAST", "WHY"},
-		rows)
+	return e.Table(table)
 }
 
 func gateText(i *city.Automation) string {
@@ -209,7 +205,7 @@ func outcomeText(r *city.Run) string {
 }
 
 func automationStanding(e *env.Env, i *city.Automation) string {
-	text := fmt.Sprintf("%s: %s", e.Paint(output.Bold, output.SafeLine(i.Name)),
+	text := fmt.Sprintf("%s: %s", e.Bold(i.Name),
 		e.Paint(automationColor(i), i.Word()))
 	if i.Since != nil {
 		text += fmt.Sprintf(" since %s (%s)", e.Clock(*i.Since), e.Age(*i.Since))
@@ -271,13 +267,13 @@ func nextAt(e *env.Env, i *city.Automation) string {
 		output.Span(i.Next.Sub(e.Now())))
 }
 
-func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
+func writeRuns(e *env.Env, runs []city.Run) error {
 	times := make([]time.Time, 0, len(runs))
 	for _, r := range runs {
 		times = append(times, r.Opened)
 	}
 	stamp := e.Stamps(times)
-	rows := make([][]output.Cell, 0, len(runs))
+	table := output.NewTable("OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW")
 	for i := range runs {
 		r := &runs[i]
 		color := map[string]string{"ok": output.Green, "failed": output.Red,
@@ -289,13 +285,10 @@ func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 		if r.Retry > 0 && r.By != "" { // otherwise, the reason contains the number
 			why += fmt.Sprintf(", retry %d", r.Retry)
 		}
-		rows = append(rows, []output.Cell{
-			output.Tinted(cmp.Or(r.Outcome, "open"), color), output.Tinted(r.ID, output.Bold),
-			output.Plain(stamp(r.Opened)), output.Plain(took(r)), output.Plain(why),
-			output.Plain(ended(r)),
-		})
+		table.Add(output.Tinted(cmp.Or(r.Outcome, "open"), color), output.Tinted(r.ID, output.Bold),
+			stamp(r.Opened), took(r), why, ended(r))
 	}
-	return e.Table(w, e.Columns(), []string{"OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW"}, rows)
+	return e.Table(table)
 }
 
 func ended(r *city.Run) string {

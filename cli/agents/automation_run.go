@@ -17,6 +17,7 @@ import (
 	"gcity/cli/depot"
 	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/describe"
 	"gcity/events"
@@ -47,9 +48,8 @@ retried (retry in its file), --wait reports the failure and waits for the last a
 			return exit.NotRunning("cannot run %s: no controller is running for %s; %s",
 				n.item.Name, n.l.Dir, describe.HowToStart)
 		case n.item.State == city.AutomationBroken:
-			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("cannot run %s, because its file is broken: %s", n.item.Name,
-					n.item.Reason)}
+			return city.Errorf(city.Conflict, "cannot run %s, because its file is broken: %s",
+				n.item.Name, n.item.Reason)
 		case most <= 0:
 			return exit.Usage("--timeout must be greater than 0")
 		case timed() && !wait:
@@ -118,9 +118,7 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 }
 
 func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
-	select {
-	case <-time.After(time.Second):
-	case <-ctx.Done():
+	if !folder.Pause(ctx, time.Second) {
 		return
 	}
 	s, err := l.Snapshot(ctx)
@@ -128,8 +126,7 @@ func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
 		return // the request itself fails with the same error
 	}
 	if i, ok := s.Automation(name); ok && i.State == city.AutomationDue {
-		fmt.Fprintf(e.Err, "%s is due: %s; ctrl-c cancels the request\n", output.SafeLine(name),
-			output.SafeLine(i.Reason))
+		e.Note(fmt.Sprintf("%s is due: %s; ctrl-c cancels the request", name, i.Reason))
 	}
 }
 
@@ -144,7 +141,7 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 	if r.Bead != nil {
 		id = r.Bead.ID
 	} else {
-		fmt.Fprintln(e.Err, output.SafeLine(r.Message))
+		e.Note(r.Message)
 		if id, seq, err = nextRunOf(ctx, n.l, fire.Automation, seq); err != nil {
 			return fmt.Errorf("the queued run of %s did not start: %w; see `gcity automation "+
 				"history %s`", fire.Automation, err, fire.Automation)
@@ -169,9 +166,9 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 		if end.Again == nil {
 			return printRun(e, run, shown)
 		}
-		fmt.Fprintf(e.Err, "%s: run %s: %s; retry in %s (%d of %d)\n",
-			output.SafeLine(run.Automation), output.SafeLine(id), output.SafeLine(ranText(run)),
-			output.Span(max(0, end.Again.At.Sub(e.Now()))), end.Again.Try, end.Again.Of)
+		e.Note(fmt.Sprintf("%s: run %s: %s; retry in %s (%d of %d)", run.Automation, id,
+			ranText(run),
+			output.Span(max(0, end.Again.At.Sub(e.Now()))), end.Again.Try, end.Again.Of))
 		if id, seq, err = nextRunOf(ctx, n.l, fire.Automation, end.seq); err != nil {
 			return stoppedWaiting(err, fire.Automation, run.ID)
 		}
@@ -182,8 +179,6 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		// the run has just ended, so it is among the newest
 		runs, err := pastRuns(ctx, e, dir, name, beads.DefaultLimit)
@@ -198,11 +193,9 @@ func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, e
 		if runs[i].Outcome != "" {
 			return &runs[i], nil
 		}
-		select {
-		case <-ctx.Done():
+		if !folder.Pause(ctx, 20*time.Millisecond) {
 			return nil, fmt.Errorf("run %s of %s has ended, but its record was not closed; see "+
 				"`gcity automation history %s`", id, name, name)
-		case <-tick.C:
 		}
 	}
 }
@@ -278,8 +271,7 @@ func printRun(e *env.Env, r *city.Run, shown bool) error {
 		if r.Made != "" {
 			how += ", created " + r.Made
 		}
-		fmt.Fprintf(e.Err, "%s: run %s: %s\n", output.SafeLine(r.Automation), output.SafeLine(r.ID),
-			output.SafeLine(how))
+		e.Note(fmt.Sprintf("%s: run %s: %s", r.Automation, r.ID, how))
 	}
 	if code := runCode(r); code != exit.CodeDone {
 		return exit.Quietly(code)

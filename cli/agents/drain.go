@@ -20,7 +20,7 @@ import (
 func agentDrainCheck(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "drain-check [AGENT]", Short: "In a session: exit 0 if the agent should " +
-			"finish, 1 if not", Args: env.Between(0, 1),
+			"finish, 1 if not",
 		Long: `drain-check is for agents that can finish their current work before they stop. They
 run it between two jobs. Exit codes:
 

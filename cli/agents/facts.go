@@ -13,7 +13,7 @@ import (
 )
 
 func standing(e *env.Env, g *city.Agent) string {
-	return fmt.Sprintf("%s: %s%s", e.Paint(output.Bold, output.SafeLine(g.Name)),
+	return fmt.Sprintf("%s: %s%s", e.Bold(g.Name),
 		e.Paint(output.StateColor(g.State), string(g.State)), since(e, g.Since))
 }
 

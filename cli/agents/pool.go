@@ -22,15 +22,11 @@ import (
 
 // PoolCommand returns the pool command.
 func PoolCommand(e *env.Env) *cobra.Command {
-	list := &cobra.Command{
-		Use: "list", Short: "List all pools: live and wanted members, and the reason for the size",
-		Args: env.Exactly(0), Aliases: []string{"ls"},
-		RunE: func(cmd *cobra.Command, _ []string) error { return poolList(cmd.Context(), e) },
-	}
-	show := forPool(e, &cobra.Command{
+	list := listCommand(e, "List all pools: live and wanted members, and the reason for the size",
+		func(_ *env.Link, s *city.Snapshot) error { return poolList(e, s) })
+	show := forObject(e, &cobra.Command{
 		Use: "show NAME", Short: "Show all details of a pool, with its members",
-		Args: env.Exactly(1),
-	}, func(_ context.Context, l *env.Link, f env.Found, _ []string) error {
+	}, suggest.Pool, func(_ context.Context, l *env.Link, f env.Found, _ []string) error {
 		if e.JSON {
 			return e.WriteJSON(output.PoolShape{Pool: *f.Pool,
 				Members: output.ShapesOf(env.MembersOf(f.Snapshot, f.Pool))})
@@ -39,8 +35,8 @@ func PoolCommand(e *env.Env) *cobra.Command {
 	})
 	scale := poolScale(e)
 	var rolling bool
-	restart := forPool(e, &cobra.Command{
-		Use: "restart NAME", Short: "Restart all members of a pool", Args: env.Exactly(1),
+	restart := forObject(e, &cobra.Command{
+		Use: "restart NAME", Short: "Restart all members of a pool",
 		Long: `restart restarts all members that the pool should have, at the same time. With
 --rolling it restarts them one at a time: it restarts the next member when the
 previous one is ready or, without ready_prompt_prefix, has been running for 2s.
@@ -48,14 +44,13 @@ restart exits when this applies to all members. It stops at the first failure, a
 exits with code 1. A failure is a start that fails, an exit before that moment, or
 a crash within min_uptime while restart is still busy with other members.`,
 		Example: "  gcity pool restart worker --rolling",
-	}, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
+	}, suggest.Pool, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		return restartPool(ctx, e, l, city.RestartPool{Pool: f.Pool.Name, Rolling: rolling})
 	})
 	restart.Flags().BoolVar(&rolling, "rolling", false, "restart one member at a time")
-	check := forPool(e, &cobra.Command{
+	check := forObject(e, &cobra.Command{
 		Use: "check NAME", Short: "Run a pool's check now and print its result",
-		Args: env.Exactly(1),
-	}, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
+	}, suggest.Pool, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		return e.Do(ctx, l, city.CheckPool{Pool: f.Pool.Name})
 	})
 	c := env.Group("pool", "Show, scale, restart and check pools of agents", list, show, scale,
@@ -71,9 +66,8 @@ a crash within min_uptime while restart is still busy with other members.`,
 
 func poolScale(e *env.Env) *cobra.Command {
 	var wait bool
-	c := forPool(e, &cobra.Command{
+	c := forObject(e, &cobra.Command{
 		Use: "scale NAME N|auto", Short: "Set a pool's size by hand, or let its check set it again",
-		Args: env.Exactly(2),
 		Long: `scale sets how many members a pool has, within its limits. The number overrides the
 pool's check until "auto" lets the check set the size again. It is stored in
 .gc/overrides.toml, so it also applies after the controller restarts. If no
@@ -81,7 +75,7 @@ controller is running, it applies from the next start. Surplus members are asked
 finish before they stop. With --wait the command exits when the pool has reached its
 size and no member is draining.`,
 		Example: "  gcity pool scale worker 3\n  gcity pool scale demo/worker auto",
-	}, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
+	}, suggest.Pool, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
 		size := city.Scale{Pool: f.Pool.Name, Auto: rest[0] == "auto"}
 		if !size.Auto {
 			n, err := strconv.Atoi(rest[0])
@@ -121,26 +115,7 @@ func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPoo
 	return e.Receipt(r)
 }
 
-func forPool(e *env.Env, c *cobra.Command,
-	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error) *cobra.Command {
-	c.ValidArgsFunction = env.Complete(e, suggest.Pool)
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Pool)
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		return run(cmd.Context(), l, f, args[1:])
-	}
-	return c
-}
-
-func poolList(ctx context.Context, e *env.Env) error {
-	l, s, err := e.OpenSnapshot(ctx)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
+func poolList(e *env.Env, s *city.Snapshot) error {
 	switch {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(s.Pools))
@@ -155,7 +130,7 @@ func poolList(ctx context.Context, e *env.Env) error {
 func WritePools(e *env.Env, w io.Writer, pools []city.Pool) error {
 	pools = slices.Clone(pools)
 	slices.SortFunc(pools, func(x, y city.Pool) int { return city.CompareNames(x.Name, y.Name) })
-	rows := make([][]output.Cell, 0, len(pools))
+	table := output.NewTable("POOL", "SIZE", "BOUNDS", "CHECK", "DRAINING", "WHY")
 	for i := range pools {
 		p := &pools[i]
 		size, check := output.Tinted(fmt.Sprintf("%d/%d", p.Size, p.Desired), output.Green),
@@ -166,11 +141,9 @@ func WritePools(e *env.Env, w io.Writer, pools []city.Pool) error {
 		if p.Check.Problem != "" {
 			check.Color = output.Red
 		}
-		rows = append(rows, []output.Cell{output.Tinted(p.Name, output.Bold), size,
-			output.Plain(bounds(p)), check, output.Plain(leaving(p)), output.Plain(wanted(p))})
+		table.Add(output.Tinted(p.Name, output.Bold), size, bounds(p), check, leaving(p), wanted(p))
 	}
-	return e.Table(w, e.Columns(), []string{"POOL", "SIZE", "BOUNDS", "CHECK", "DRAINING", "WHY"},
-		rows)
+	return e.WriteTable(w, e.Columns(), table)
 }
 
 func sizes(p *city.Pool) string { return fmt.Sprintf("%d/%d live", p.Size, p.Desired) }
@@ -252,7 +225,7 @@ func poolStanding(e *env.Env, p *city.Pool) string {
 		what = "is a pool that is off (max is 0)"
 	}
 	return fmt.Sprintf("%s %s: %d live, %d wanted%s",
-		e.Paint(output.Bold, output.SafeLine(p.Name)), what, p.Size, p.Desired,
+		e.Bold(p.Name), what, p.Size, p.Desired,
 		since(e, p.Since))
 }
 

@@ -3,7 +3,6 @@ package agents
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"syscall"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/folder"
 	"gcity/cli/output"
 )
 
@@ -50,8 +50,6 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 	city.Terminal, error) {
 	limit, cancel := context.WithTimeout(ctx, reattachFor)
 	defer cancel()
-	tick := time.NewTicker(reattachEvery)
-	defer tick.Stop()
 	for {
 		l, far, live, err := tryAttach(limit, e, at, dir, name)
 		if err == nil {
@@ -60,15 +58,11 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 		// the session might be running even if the controller does not respond, so keep trying
 		if code, _ := exit.Verdict(err); code == exit.CodeNotRunning && !live ||
 			limit.Err() != nil {
-			return nil, nil, &exit.Failure{Code: code,
-				Err: fmt.Errorf("this city's controller has exited, and the terminal of %s "+
-					"cannot be reached: %w; `gcity status` shows what is running, and "+
-					"`gcity --headless` starts a controller", name, err)}
+			return nil, nil, exit.Errorf(code, "this city's controller has exited, and the "+
+				"terminal of %s cannot be reached: %w; `gcity status` shows what is running, and "+
+				"`gcity --headless` starts a controller", name, err)
 		}
-		select {
-		case <-tick.C:
-		case <-limit.Done():
-		}
+		folder.Pause(limit, reattachEvery)
 	}
 }
 

@@ -20,88 +20,65 @@ import (
 
 // RigCommand returns the rig command.
 func RigCommand(e *env.Env) *cobra.Command {
-	list := &cobra.Command{
-		Use: "list", Short: "List all rigs: the project folders that agents work in",
-		Args: env.Exactly(0), Aliases: []string{"ls"},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return rigs(cmd.Context(), e, "", false)
-		},
-	}
+	list := listCommand(e, "List all rigs: the project folders that agents work in",
+		func(_ *env.Link, s *city.Snapshot) error { return rigs(e, s, false) })
 	status := &cobra.Command{
 		Use: "status [NAME]", Short: "Show one rig or all rigs, with their agents",
-		Args:              env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, suggest.Rig),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := ""
-			if len(args) > 0 {
-				name = args[0]
+			if len(args) > 0 && args[0] != "" {
+				return rigStatus(cmd.Context(), e, args[0])
 			}
-			return rigs(cmd.Context(), e, name, true)
+			return withSnapshot(cmd.Context(), e, func(_ *env.Link, s *city.Snapshot) error {
+				return rigs(e, s, true)
+			})
 		},
 	}
-	suspend := forRig(e, &cobra.Command{Use: "suspend NAME",
-		Short: "Stop a rig's agents until the rig is resumed"},
-		func(ctx context.Context, l *env.Link, f env.Found) error {
+	suspend := forObject(e, &cobra.Command{Use: "suspend NAME",
+		Short: "Stop a rig's agents until the rig is resumed"}, suggest.Rig,
+		func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 			return e.Do(ctx, l, city.SuspendRig{Rig: f.Rig.Name})
 		})
-	resume := forRig(e, &cobra.Command{Use: "resume NAME", Short: "Let a rig's agents run again"},
-		func(ctx context.Context, l *env.Link, f env.Found) error {
+	resume := forObject(e, &cobra.Command{Use: "resume NAME",
+		Short: "Let a rig's agents run again"}, suggest.Rig,
+		func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 			return e.Do(ctx, l, city.ResumeRig{Rig: f.Rig.Name})
 		})
-	restart := forRig(e, &cobra.Command{
+	restart := forObject(e, &cobra.Command{
 		Use: "restart NAME", Short: "Restart a rig's agents",
 		Long: `restart restarts a rig's agents and prints the result for each. Agents restart at
 the same time, except that an agent restarts before the agents that depend on it.
 Suspended and draining agents are not restarted. If any other agent cannot be
 restarted, the exit code is 1.`,
-	}, func(ctx context.Context, l *env.Link, f env.Found) error {
+	}, suggest.Rig, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		return restartRig(ctx, e, l, f)
 	})
 	return env.Group("rig", "Manage project folders: add, remove, suspend and restart them",
 		rigAdd(e), list, status, suspend, resume, restart, rigRemove(e))
 }
 
-func forRig(e *env.Env, c *cobra.Command,
-	run func(ctx context.Context, l *env.Link, f env.Found) error) *cobra.Command {
-	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Rig)
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Rig)
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		return run(cmd.Context(), l, f)
-	}
-	return c
-}
-
-func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
-	l, err := e.Open(ctx)
+func rigStatus(ctx context.Context, e *env.Env, name string) error {
+	l, f, err := e.OpenNamed(ctx, name, suggest.Rig)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	if name != "" {
-		f, err := l.Resolve(ctx, name, suggest.Rig)
-		if err != nil {
-			return err
-		}
-		if e.JSON {
-			return e.WriteJSON(output.RigShape{Rig: *f.Rig,
-				Members: output.ShapesOf(agentsOf(f.Snapshot, f.Rig.Name))})
-		}
-		return printRig(e, f.Snapshot, f.Rig)
+	if e.JSON {
+		return e.WriteJSON(rigShape(f.Snapshot, f.Rig))
 	}
-	s, err := l.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
+	return printRig(e, f.Snapshot, f.Rig)
+}
+
+func rigShape(s *city.Snapshot, r *city.Rig) output.RigShape {
+	return output.RigShape{Rig: *r, Members: output.ShapesOf(agentsOf(s, r.Name))}
+}
+
+func rigs(e *env.Env, s *city.Snapshot, agents bool) error {
 	switch {
 	case e.JSON && agents:
-		shapes := make([]output.RigShape, 0, len(s.Rigs))
-		for _, r := range s.Rigs {
-			shapes = append(shapes, output.RigShape{Rig: r,
-				Members: output.ShapesOf(agentsOf(s, r.Name))})
+		shapes := make([]output.RigShape, len(s.Rigs))
+		for i := range s.Rigs {
+			shapes[i] = rigShape(s, &s.Rigs[i])
 		}
 		return e.WriteJSON(output.ListOf(shapes))
 	case e.JSON:
@@ -127,7 +104,7 @@ func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
 func WriteRigs(e *env.Env, w io.Writer, rigs []city.Rig) error {
 	rigs = slices.Clone(rigs)
 	slices.SortFunc(rigs, func(x, y city.Rig) int { return city.CompareNames(x.Name, y.Name) })
-	rows := make([][]output.Cell, 0, len(rigs))
+	table := output.NewTable("RIG", "RUNNING", "PREFIX", "FOLDER", "WHY")
 	for i := range rigs {
 		r := &rigs[i]
 		why := output.Cell{}
@@ -137,11 +114,10 @@ func WriteRigs(e *env.Env, w io.Writer, rigs []city.Rig) error {
 		case r.Suspended:
 			why = output.Tinted("suspended", output.Yellow)
 		}
-		rows = append(rows, []output.Cell{output.Tinted(r.Name, output.Bold),
-			output.Plain(fmt.Sprintf("%d/%d", r.Running, r.Agents)), output.Plain(r.Prefix),
-			output.Plain(r.Path), why})
+		table.Add(output.Tinted(r.Name, output.Bold), fmt.Sprintf("%d/%d", r.Running, r.Agents),
+			r.Prefix, r.Path, why)
 	}
-	return e.Table(w, e.Columns(), []string{"RIG", "RUNNING", "PREFIX", "FOLDER", "WHY"}, rows)
+	return e.WriteTable(w, e.Columns(), table)
 }
 
 func printRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
@@ -149,7 +125,7 @@ func printRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
 	if r.Suspended {
 		how += ", " + e.Paint(output.Yellow, "suspended")
 	}
-	e.Sayf("%s is a rig: %s", e.Paint(output.Bold, output.SafeLine(r.Name)), how)
+	e.Sayf("%s is a rig: %s", e.Bold(r.Name), how)
 	e.Fact("problem", r.Problem)
 	agents := agentsOf(s, r.Name)
 	e.Fact("agents", output.ByState(agents))
@@ -247,7 +223,7 @@ func restartOne(ctx context.Context, l *env.Link, g *city.Agent) restarted {
 
 func printRestarted(e *env.Env, rig string, results []restarted) error {
 	count := map[string]int{}
-	rows := make([][]output.Cell, 0, len(results))
+	table := output.NewTable("RESULT", "AGENT", "HOW")
 	for _, r := range results {
 		count[r.Result]++
 		color := map[string]string{"restarted": output.Green, "failed": output.Red,
@@ -256,14 +232,13 @@ func printRestarted(e *env.Env, rig string, results []restarted) error {
 		if result == "left" {
 			result = "skipped"
 		}
-		rows = append(rows, []output.Cell{output.Tinted(result, color),
-			output.Tinted(r.Agent, output.Bold), output.Plain(r.Detail)})
+		table.Add(output.Tinted(result, color), output.Tinted(r.Agent, output.Bold), r.Detail)
 	}
 	var err error
 	if e.JSON {
 		err = e.WriteJSON(output.ListOf(results))
 	} else {
-		err = e.Table(e.Out, e.Columns(), []string{"RESULT", "AGENT", "HOW"}, rows)
+		err = e.Table(table)
 		e.Sayf("\n%s: %d restarted, %d failed, %d skipped", output.SafeLine(rig),
 			count["restarted"], count["failed"], count["left"])
 	}

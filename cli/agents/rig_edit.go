@@ -30,7 +30,6 @@ func rigAdd(e *env.Env) *cobra.Command {
 	var r folder.NewRig
 	c := &cobra.Command{
 		Use: "add PATH", Short: "Make a project folder a rig, and create its work store",
-		Args: env.Exactly(1),
 		Long: `add adds a [[rigs]] table to city.toml, and changes nothing else there. The folder
 must exist; a path below the city's folder is written relative to it. add also creates
 the rig's work store in the folder's .beads. If the result would be invalid, add fails
@@ -42,11 +41,12 @@ An agent works in the rig if its dir is the rig's name.`,
 			return addRig(cmd.Context(), e, args[0], r)
 		},
 	}
-	c.Flags().StringVar(&r.Name, "name", "", "the rig's name (default: the folder's name)")
-	c.Flags().StringVar(&r.Prefix, "prefix", "",
+	flags := c.Flags()
+	flags.StringVar(&r.Name, "name", "", "the rig's name (default: the folder's name)")
+	flags.StringVar(&r.Prefix, "prefix", "",
 		"prefix for the rig's bead IDs (default: derived from the name)")
-	c.Flags().StringVar(&r.Topology, "topology", "", "a topology that adds agents to the rig")
-	c.Flags().BoolVar(&r.Suspended, "suspended", false, "add the rig suspended: its agents do "+
+	flags.StringVar(&r.Topology, "topology", "", "a topology that adds agents to the rig")
+	flags.BoolVar(&r.Suspended, "suspended", false, "add the rig suspended: its agents do "+
 		"not run until it is resumed")
 	return c
 }
@@ -55,7 +55,7 @@ func rigRemove(e *env.Env) *cobra.Command {
 	var yes, force bool
 	c := &cobra.Command{
 		Use: "remove NAME", Short: "Remove a rig from city.toml; its folder and its work remain",
-		Args: env.Exactly(1), Aliases: []string{"rm"},
+		Aliases:           []string{"rm"},
 		ValidArgsFunction: env.Complete(e, suggest.Rig),
 		Long: `remove removes the [[rigs]] table from city.toml, with the patches for its agents and
 the overrides for its automations. The folder and its work in .beads remain; if you
@@ -192,9 +192,8 @@ func hasAgents(rig string, declared, fromTopology []string) error {
 	if len(declared) == 0 {
 		how = "they come from a topology; to stop them and remove the rig, run"
 	}
-	return &city.Error{Code: city.Conflict,
-		Message: fmt.Sprintf("rig %s has %s: %s; %s: gcity rig remove %s --yes",
-			rig, describe.Count(len(all), "agent"), strings.Join(all, ", "), how, rig)}
+	return city.Errorf(city.Conflict, "rig %s has %s: %s; %s: gcity rig remove %s --yes", rig,
+		describe.Count(len(all), "agent"), strings.Join(all, ", "), how, rig)
 }
 
 // checkInProgress returns an error if work is in progress in a rig. If the store cannot be read, it prints a warning
@@ -227,11 +226,9 @@ func checkInProgress(ctx context.Context, e *env.Env, c *config.City, rig string
 	if len(said) == 0 {
 		return nil
 	}
-	return &city.Error{Code: city.Conflict,
-		Message: fmt.Sprintf("work is in progress in rig %s: %s; wait until it is done, or "+
-			"reopen it with `gcity bead update %s --status open --assignee \"\"`; --force "+
-			"removes the rig and does not change the work", rig, strings.Join(said, ", "),
-			begun[0].ID)}
+	return city.Errorf(city.Conflict, "work is in progress in rig %s: %s; wait until it is done, "+
+		"or reopen it with `gcity bead update %s --status open --assignee \"\"`; --force removes "+
+		"the rig and does not change the work", rig, strings.Join(said, ", "), begun[0].ID)
 }
 
 // notHeld returns an error while a change is held, because confirming an edit would confirm that change too.
@@ -248,10 +245,9 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 	if err != nil || s.Config.Held == nil {
 		return err
 	}
-	return &city.Error{Code: city.Conflict,
-		Message: "an earlier change to city.toml is held, so nothing was written: " +
-			output.RemovalText(s.Config.Held.Removes, s.Config.Held.Running) +
-			"; run `gcity reload --confirm` to apply it, or undo it first"}
+	return city.Errorf(city.Conflict, "an earlier change to city.toml is held, so nothing was "+
+		"written: %s; run `gcity reload --confirm` to apply it, or undo it first",
+		output.RemovalText(s.Config.Held.Removes, s.Config.Held.Running))
 }
 
 // rigEdited makes the controller reload. It confirms a held configuration only if its revision is the allowed one.
@@ -267,7 +263,7 @@ func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, all
 		if ev.Type == events.RigRemoved {
 			_, err = c.End(ctx, offline.SuspendableRig(ev.Subject).Includes)
 		}
-	} else if _, err = l.Do(ctx, city.Reload{}); exit.HasCode(err, city.Conflict) && allowed != "" {
+	} else if _, err = l.Do(ctx, city.Reload{}); city.HasCode(err, city.Conflict) && allowed != "" {
 		err = confirmHeld(ctx, l, allowed, err)
 	}
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/exit"
-	"gcity/cli/output"
 	"gcity/describe"
 	"gcity/internal/suggest"
 )
@@ -30,7 +29,6 @@ a draft stays on the input line for ten minutes, the text is dropped and an even
 records that. To read the text from standard input, use - as the text.`,
 		Example: `  gcity agent nudge worker 'run the tests' --wait
   git diff | gcity agent nudge worker -`,
-		Args: env.Between(2, 1<<20),
 	}
 	c.Flags().BoolVar(&now, "now", false,
 		"ignore a draft on the agent's input line: the draft is submitted with the text")
@@ -46,9 +44,8 @@ records that. To read the text from standard input, use - as the text.`,
 		g := f.Agent
 		if !g.Running && l.Live && slices.Contains([]city.State{city.Suspended, city.Exited,
 			city.Failed, city.Quarantined}, g.State) {
-			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("agent %q has no session: it is %s (%s)", g.Name,
-					g.State.Is(), g.Reason)}
+			return city.Errorf(city.Conflict, "agent %q has no session: it is %s (%s)", g.Name,
+				g.State.Is(), g.Reason)
 		}
 		return nudge(ctx, e, l, city.Nudge{Agent: g.Name, Text: text, Now: now}, wait)
 	}, suggest.Agent)
@@ -85,7 +82,7 @@ func nudge(ctx context.Context, e *env.Env, l *env.Link, c city.Nudge, wait bool
 	}
 	if wait && r.Send != nil && !r.Send.Stage.Over() {
 		if !e.JSON {
-			fmt.Fprintln(e.Err, output.SafeLine(r.Message))
+			e.Note(r.Message)
 		}
 		if r, err = sent(ctx, l, c.Agent, r.Send.ID); err != nil {
 			return err
@@ -101,29 +98,25 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 		}
 		g, ok := s.Agent(agent)
 		if !ok {
-			return city.Receipt{}, &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("agent %q no longer exists, so the nudge was dropped; see "+
-					"`gcity events`", agent)}
+			return city.Receipt{}, city.Errorf(city.Conflict, "agent %q no longer exists, so the "+
+				"nudge was dropped; see `gcity events`", agent)
 		}
 		i := slices.IndexFunc(g.Sends, func(d city.Send) bool { return d.ID == id })
 		switch {
 		case i < 0:
-			return city.Receipt{}, &city.Error{Code: city.Unavailable,
-				Message: fmt.Sprintf("the controller no longer has nudge %d for agent %q; see "+
-					"`gcity events`", id, agent)}
+			return city.Receipt{}, city.Errorf(city.Unavailable, "the controller no longer has "+
+				"nudge %d for agent %q; see `gcity events`", id, agent)
 		case g.Sends[i].Stage == city.GivenUp:
-			return city.Receipt{}, &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("the nudge for agent %q was dropped: %s", agent,
-					g.Sends[i].Why)}
+			return city.Receipt{}, city.Errorf(city.Conflict, "the nudge for agent %q was "+
+				"dropped: %s", agent, g.Sends[i].Why)
 		case g.Sends[i].Stage.Over():
 			return city.Receipt{Message: "agent " + agent + " accepted the nudge",
 					Send: &g.Sends[i]},
 				nil
 		}
 	}
-	return city.Receipt{}, &city.Error{Code: city.Unavailable,
-		Message: fmt.Sprintf("the nudge for agent %q is not typed yet; `gcity agent show %s` "+
-			"shows its state", agent, agent)}
+	return city.Receipt{}, city.Errorf(city.Unavailable, "the nudge for agent %q is not typed "+
+		"yet; `gcity agent show %s` shows its state", agent, agent)
 }
 
 func agentUnsend(e *env.Env) *cobra.Command {
@@ -132,7 +125,6 @@ func agentUnsend(e *env.Env) *cobra.Command {
 		Long: "unsend cancels queued nudges. nudge and agent show print the ID\n" +
 			"of each queued nudge. Without an ID, unsend cancels everything that is queued for " +
 			"the agent.",
-		Args: env.Between(1, 2),
 	}
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
 		what := city.Unsend{Agent: f.Agent.Name}

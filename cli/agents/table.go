@@ -40,27 +40,22 @@ const usageWidth = 100
 // WriteAgents writes a table of agents, with the most urgent first.
 func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 	width := e.Columns()
-	head := []string{"STATE", "AGENT", "SINCE", "CPU", "MEM", "PID", "WHY"}
-	rows := make([][]output.Cell, 0, len(agents))
+	table := output.NewTable("STATE", "AGENT", "SINCE", "CPU", "MEM", "PID", "WHY")
 	for _, g := range byUrgency(agents) {
-		rows = append(rows, []output.Cell{
-			output.Tinted(string(g.State), output.StateColor(g.State)),
-			output.Tinted(g.Name, output.Bold), output.Tinted(e.Age(g.Since), ""),
-			output.Plain(output.Percent(g.Usage)),
-			output.Plain(output.Memory(g.Usage)), output.Tinted(pid(&g), output.Dim),
-			output.Plain(stateReason(e, &g)),
-		})
+		table.Add(output.Tinted(string(g.State), output.StateColor(g.State)),
+			output.Tinted(g.Name, output.Bold), e.Age(g.Since), output.Percent(g.Usage),
+			output.Memory(g.Usage), output.Tinted(pid(&g), output.Dim), stateReason(e, &g))
 	}
 	measured := slices.ContainsFunc(agents, func(g city.Agent) bool { return g.Usage != nil })
 	if measured && (width == 0 || width >= usageWidth) {
-		output.FlushRight(head, rows, 3, 4)
+		table.FlushRight(3, 4)
 	} else {
-		head = slices.Delete(head, 3, 5)
-		for i := range rows {
-			rows[i] = slices.Delete(rows[i], 3, 5)
+		table.Head = slices.Delete(table.Head, 3, 5)
+		for i, row := range table.Rows {
+			table.Rows[i] = slices.Delete(row, 3, 5)
 		}
 	}
-	return e.Table(w, width, head, rows)
+	return e.WriteTable(w, width, table)
 }
 
 func byUrgency(agents []city.Agent) []city.Agent {

@@ -37,7 +37,6 @@ the name of a key, such as enter or Ctrl-C, is an error, because it may be a typ
 
 func forTyping(e *env.Env, c *cobra.Command,
 	command func(agent string, words []string) (city.Command, error)) *cobra.Command {
-	c.Args = env.Between(2, 1<<20)
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found,
 		words []string) error {
 		g := f.Agent
@@ -46,9 +45,8 @@ func forTyping(e *env.Env, c *cobra.Command,
 			return err
 		}
 		if !g.Running && l.Live {
-			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("agent %q has no session: it is %s (%s)", g.Name,
-					g.State.Is(), g.Reason)}
+			return city.Errorf(city.Conflict, "agent %q has no session: it is %s (%s)", g.Name,
+				g.State.Is(), g.Reason)
 		}
 		return e.Do(ctx, l, what)
 	}, suggest.Agent)

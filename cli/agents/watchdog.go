@@ -35,7 +35,7 @@ help watchdogs" describes the rules. These lines in city.toml declare a watchdog
 
 func forWatchdog(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, w *city.Watchdog) error) *cobra.Command {
-	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Watchdog)
+	c.ValidArgsFunction = env.Complete(e, suggest.Watchdog)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if e.ReadOnly {
 			return env.ReadOnlyError("watchdog " + cmd.Name())
@@ -59,23 +59,21 @@ func needsController(dir, what string) error {
 }
 
 func watchdogList(e *env.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List all watchdogs: the watched agent, the age of its heartbeat, " +
-			"the last decision", Args: env.Exactly(0), Aliases: []string{"ls"},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return watchdogs(cmd.Context(), e, false)
-		},
-	}
+	return listCommand(e, "List all watchdogs: the watched agent, the age of its heartbeat, the "+
+		"last decision", func(l *env.Link, s *city.Snapshot) error {
+		return watchdogs(e, l, s, false)
+	})
 }
 
 func watchdogStatus(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "status [NAME]", Short: "Show all details of one watchdog, or of all",
-		Args:              env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, suggest.Watchdog),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return watchdogs(cmd.Context(), e, true)
+				return withSnapshot(cmd.Context(), e, func(l *env.Link, s *city.Snapshot) error {
+					return watchdogs(e, l, s, true)
+				})
 			}
 			l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Watchdog)
 			if err != nil {
@@ -91,12 +89,7 @@ func watchdogStatus(e *env.Env) *cobra.Command {
 	}
 }
 
-func watchdogs(ctx context.Context, e *env.Env, all bool) error {
-	l, s, err := e.OpenSnapshot(ctx)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
+func watchdogs(e *env.Env, l *env.Link, s *city.Snapshot, all bool) error {
 	switch {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(s.Watchdogs))
@@ -106,7 +99,7 @@ func watchdogs(ctx context.Context, e *env.Env, all bool) error {
 			config.FileName, watchable(s))
 		return nil
 	case !all:
-		return writeWatchdogs(e, e.Out, s.Watchdogs)
+		return writeWatchdogs(e, s.Watchdogs)
 	}
 	for i := range s.Watchdogs {
 		if i > 0 {
@@ -157,8 +150,8 @@ func remedies() []string {
 func watchdogDecide(e *env.Env) *cobra.Command {
 	var reason, beat, name string
 	c := &cobra.Command{
-		Use:   "decide start|wake|nudge|nothing",
-		Short: "In a triage session: decide what the watchdog does", Args: env.Exactly(1),
+		Use:       "decide start|wake|nudge|nothing",
+		Short:     "In a triage session: decide what the watchdog does",
 		ValidArgs: remedies(),
 		Long: `decide is a triage agent's last step. GC_WATCHDOG and GC_WATCHDOG_BEAT name the
 watchdog and the check that the agent was started for. GC_WATCHDOG_FACTS names a JSON
@@ -190,9 +183,10 @@ running.`,
 			return decide(cmd.Context(), e, d)
 		},
 	}
-	c.Flags().StringVarP(&reason, "reason", "r", "", "the reason, in one sentence")
-	c.Flags().StringVar(&beat, "beat", "", "the check to decide (default: GC_WATCHDOG_BEAT)")
-	c.Flags().StringVar(&name, "watchdog", "", "the watchdog to decide for (default: GC_WATCHDOG)")
+	flags := c.Flags()
+	flags.StringVarP(&reason, "reason", "r", "", "the reason, in one sentence")
+	flags.StringVar(&beat, "beat", "", "the check to decide (default: GC_WATCHDOG_BEAT)")
+	flags.StringVar(&name, "watchdog", "", "the watchdog to decide for (default: GC_WATCHDOG)")
 	return c
 }
 

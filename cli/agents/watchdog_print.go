@@ -3,7 +3,6 @@ package agents
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -25,7 +24,7 @@ func watchdogColor(w *city.Watchdog) string {
 		city.Stale: output.Yellow, city.Fresh: output.Green}[w.Freshness]
 }
 
-func writeWatchdogs(e *env.Env, w io.Writer, all []city.Watchdog) error {
+func writeWatchdogs(e *env.Env, all []city.Watchdog) error {
 	rank := func(w *city.Watchdog) int {
 		switch {
 		case w.IsEscalated():
@@ -39,19 +38,15 @@ func writeWatchdogs(e *env.Env, w io.Writer, all []city.Watchdog) error {
 	slices.SortStableFunc(all, func(x, y city.Watchdog) int {
 		return cmp.Or(rank(&x)-rank(&y), city.CompareNames(x.Name, y.Name))
 	})
-	rows := make([][]output.Cell, 0, len(all))
+	table := output.NewTable("STATE", "WATCHDOG", "WATCHES", "HEARTBEAT", "MODE",
+		"NEXT", "LAST", "WHY")
 	for i := range all {
 		d := &all[i]
-		rows = append(rows, []output.Cell{
-			output.Tinted(cmp.Or(d.StatusWord(), "-"), watchdogColor(d)),
-			output.Tinted(d.Name, output.Bold), output.Plain(d.Watches),
-			output.Plain(heartbeatAge(e, d)), output.Plain(string(d.Mode)),
-			output.Plain(nextBeat(e, d)), output.Plain(lastJudged(e, d)),
-			output.Plain(cutWhy(watchdogReason(d))),
-		})
+		table.Add(output.Tinted(cmp.Or(d.StatusWord(), "-"), watchdogColor(d)),
+			output.Tinted(d.Name, output.Bold), d.Watches, heartbeatAge(e, d), d.Mode,
+			nextBeat(e, d), lastJudged(e, d), cutWhy(watchdogReason(d)))
 	}
-	return e.Table(w, e.Columns(), []string{"STATE", "WATCHDOG", "WATCHES", "HEARTBEAT", "MODE",
-		"NEXT", "LAST", "WHY"}, rows)
+	return e.Table(table)
 }
 
 func heartbeatAge(e *env.Env, w *city.Watchdog) string {
@@ -104,7 +99,7 @@ func watchdogReason(w *city.Watchdog) string {
 }
 
 func watchdogStanding(e *env.Env, w *city.Watchdog) string {
-	name := e.Paint(output.Bold, output.SafeLine(w.Name))
+	name := e.Bold(w.Name)
 	word := e.Paint(watchdogColor(w), output.SafeLine(w.StatusWord()))
 	switch {
 	case w.IsEscalated():

@@ -24,8 +24,8 @@ recent decisions and events. The name may be the last part of a qualified name
 		Example: "  gcity why worker-2\n  gcity why worker     # the pool\n  gcity why " +
 			"demo       # the rig\n  gcity why digest     # the automation\n  gcity why " +
 			"chain      # the watchdog",
-		Args: env.Between(0, 1), ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool,
-			suggest.Rig, suggest.Automation, suggest.Watchdog),
+		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool, suggest.Rig,
+			suggest.Automation, suggest.Watchdog),
 		RunE: func(cmd *cobra.Command, args []string) error { return why(cmd.Context(), e, args) },
 	}
 }

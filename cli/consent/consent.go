@@ -76,17 +76,16 @@ func ShowTrust(e *env.Env, s trustShape) {
 		showPrograms(e, s.Programs, width)
 		return
 	}
-	rows := make([][]output.Cell, 0, len(s.Programs))
+	table := output.NewTable("", "WHAT", "RUNS", "DECLARED AT")
 	for _, p := range s.Programs {
 		mark := output.Cell{}
 		if p.New {
 			mark = output.Tinted("new", output.Yellow)
 		}
-		rows = append(rows, []output.Cell{mark, output.Plain(output.SafeLine(p.What)),
-			output.Plain(output.SafeLine(p.Line)), output.Plain(output.SafeLine(p.At))})
+		table.Add(mark, p.What, p.Line, p.At)
 	}
 	// ask even if the table could not be printed
-	_ = e.Table(e.Out, 0, []string{"", "WHAT", "RUNS", "DECLARED AT"}, rows)
+	_ = e.WriteTable(e.Out, 0, table)
 }
 
 func showPrograms(e *env.Env, all []trustedShape, width int) {

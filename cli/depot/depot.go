@@ -157,7 +157,7 @@ func WorkProblem(err error) error {
 	default:
 		return err
 	}
-	return &city.Error{Code: code, Message: err.Error()}
+	return city.Errorf(code, "%v", err)
 }
 
 type beadEvent struct {

@@ -37,8 +37,6 @@ func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() 
 	if err := disk.MakePrivate(folder.StateDir(dir)); err != nil {
 		return nil, err
 	}
-	look := time.NewTicker(operationPoll)
-	defer look.Stop()
 	for {
 		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "operations.lock"))
 		if err == nil {
@@ -47,9 +45,7 @@ func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() 
 		if !errors.Is(err, disk.ErrLocked) {
 			return nil, err
 		}
-		select {
-		case <-look.C:
-		case <-ctx.Done():
+		if !folder.Pause(ctx, operationPoll) {
 			return nil, fmt.Errorf("another command with --op is still running: %w; this command "+
 				"changed nothing, so run it again", ctx.Err())
 		}
@@ -128,7 +124,7 @@ func Repeated(e *env.Env, b beads.Bead) error {
 	if e.JSON {
 		return e.WriteJSON(b)
 	}
-	e.Sayf("%s was already done by operation %s: %s", e.Paint(output.Bold, output.SafeLine(b.ID)),
+	e.Sayf("%s was already done by operation %s: %s", e.Bold(b.ID),
 		e.Op, output.SafeLine(b.Title))
 	return nil
 }

@@ -15,9 +15,6 @@ import (
 )
 
 func checkAPI(_ context.Context, p *Subject) finding {
-	if p.config == nil {
-		return note("", "not checked: the configuration is invalid")
-	}
 	return judgeAPI(p.dir, p.config.API)
 }
 

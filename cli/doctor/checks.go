@@ -3,68 +3,76 @@ package doctor
 import "context"
 
 type check struct {
-	// "" = the findings have their own titles
 	title string
-	run   func(ctx context.Context, p *Subject) []finding
+	look  func(ctx context.Context, p *Subject) finding
+	// replaces look if there can be several findings, which have their own titles
+	all func(ctx context.Context, p *Subject) []finding
 	// nil = --fix cannot repair anything
 	fix     func(dir string) []repair
 	machine bool // needs no city
 }
 
-func one(look func(ctx context.Context, p *Subject) finding) func(context.Context,
-	*Subject) []finding {
-	return func(ctx context.Context, p *Subject) []finding { return []finding{look(ctx, p)} }
+// configured returns a check that needs a valid configuration.
+func configured(look func(context.Context, *Subject) finding) func(context.Context,
+	*Subject) finding {
+	return func(ctx context.Context, p *Subject) finding {
+		if p.config == nil {
+			return note("", "not checked: the configuration is invalid")
+		}
+		return look(ctx, p)
+	}
 }
 
 func checks() []check {
 	return []check{
-		{"configuration", one(checkCity), nil, false},
-		{"trust", one(checkTrust), nil, false},
-		{"agents", one(checkAgents), nil, false},
-		{"programs", one(checkPrograms), nil, false},
-		{"rigs", one(checkRigs), nil, false},
-		{"automations", one(checkAutomations), nil, false},
-		{"formulas", one(checkFormulas), nil, false},
-		{"overrides", one(checkOverrides), nil, false},
-		{"folder .gc", one(checkFolder), openFolder, false},
-		{"leftovers", one(checkLeftovers), leftovers, false},
-		{"controller", one(checkController), nil, false},
-		{"versions", one(checkVersions), nil, false},
-		{"API", one(checkAPI), nil, false},
-		{"sessions", one(checkSessions), nil, false},
-		{"crashes", one(checkQuarantine), nil, false},
-		{"stray processes", one(checkStrays), nil, false},
-		{"waiting work", one(CheckStranded), nil, false},
-		{"event log", one(checkLog), nil, false},
-		{"event script", one(checkMirror), nil, false},
-		{"bd server", one(checkDolt), nil, false},
-		{"file system", one(checkFileSystem), nil, true},
-		{"disk space", one(checkSpace), nil, true},
-		{"clock", one(checkClock), nil, true},
-		{"git", one(checkGit), nil, false},
-		{"terminals", one(checkTerminals), nil, true},
-		{"open files", one(checkFiles), nil, true},
-		{"processes", one(checkTasks), nil, true},
-		{"inotify", one(checkInotify), nil, true},
-		{"logout", one(checkLinger), nil, true},
-		{"owners", one(checkOwner), nil, false},
-		{"", checkServices, nil, false},
-		{"", checkProviders, nil, false},
-		{"", checkStores, nil, false},
-		{"preferences", one(checkPrefs), nil, true},
-		{"supervisor", one(checkSupervisor), nil, true},
+		{title: "configuration", look: checkCity},
+		{title: "trust", look: checkTrust},
+		{title: "agents", look: configured(checkAgents)},
+		{title: "programs", look: configured(checkPrograms)},
+		{title: "rigs", look: configured(checkRigs)},
+		{title: "automations", look: configured(checkAutomations)},
+		{title: "formulas", look: configured(checkFormulas)},
+		{title: "overrides", look: checkOverrides},
+		{title: "folder .gc", look: checkFolder, fix: openFolder},
+		{title: "leftovers", look: checkLeftovers, fix: leftovers},
+		{title: "controller", look: checkController},
+		{title: "versions", look: checkVersions},
+		{title: "API", look: configured(checkAPI)},
+		{title: "sessions", look: checkSessions},
+		{title: "crashes", look: checkQuarantine},
+		{title: "stray processes", look: checkStrays},
+		{title: "waiting work", look: CheckStranded},
+		{title: "event log", look: checkLog},
+		{title: "event script", look: checkMirror},
+		{title: "bd server", look: checkDolt},
+		{title: "file system", look: checkFileSystem, machine: true},
+		{title: "disk space", look: checkSpace, machine: true},
+		{title: "clock", look: checkClock, machine: true},
+		{title: "git", look: configured(checkGit)},
+		{title: "terminals", look: checkTerminals, machine: true},
+		{title: "open files", look: checkFiles, machine: true},
+		{title: "processes", look: checkTasks, machine: true},
+		{title: "inotify", look: checkInotify, machine: true},
+		{title: "logout", look: checkLinger, machine: true},
+		{title: "owners", look: checkOwner},
+		{all: checkServices},
+		{all: checkProviders},
+		{all: checkStores},
+		{title: "preferences", look: checkPrefs, machine: true},
+		{title: "supervisor", look: checkSupervisor, machine: true},
 	}
 }
 
 func examine(ctx context.Context, p *Subject) []finding {
 	var found []finding
 	for _, c := range checks() {
-		for _, f := range c.run(ctx, p) {
-			if c.title != "" {
-				f.Check = c.title
-			}
-			found = append(found, f)
+		if c.all != nil {
+			found = append(found, c.all(ctx, p)...)
+			continue
 		}
+		f := c.look(ctx, p)
+		f.Check = c.title
+		found = append(found, f)
 	}
 	return found
 }

@@ -69,9 +69,6 @@ func (p *Subject) notInForce() (f finding, differs bool) {
 }
 
 func checkAgents(ctx context.Context, p *Subject) finding {
-	if p.config == nil {
-		return note("", "not checked: the configuration is invalid")
-	}
 	untested := func(string) string { return "" }
 	wants := folder.PlanOf(p.config, p.dir, p.Running)
 	f := judgeAgents(wants, sessions.Preflight(ctx, p.provider, wants, untested),
@@ -136,16 +133,10 @@ func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 }
 
 func checkRigs(_ context.Context, p *Subject) finding {
-	if p.config == nil {
-		return note("", "not checked: the configuration is invalid")
-	}
-	return judgeRigs(folder.RigPlan(p.config))
+	return judgeRigs(agent.Rigs(p.config))
 }
 
 func checkAutomations(_ context.Context, p *Subject) finding {
-	if p.config == nil {
-		return note("", "not checked: the configuration is invalid")
-	}
 	if troubles := folder.AutomationProblems(p.config, time.Now()); len(troubles) > 0 {
 		return note("edit the file named in each line; the other automations keep running", "%s",
 			strings.Join(troubles, "\n"))

@@ -53,7 +53,6 @@ func Command(e *env.Env) *cobra.Command {
 	var fix, report bool
 	c := &cobra.Command{
 		Use: "doctor [FILE]", Short: "Check this machine and city, and print how to fix problems",
-		Args: env.Between(0, 1),
 		Long: `doctor checks the machine and the city, and does not change anything. With --fix it
 first repairs what it can without losing data: the permissions of .gc, the socket and
 pid file of a dead controller, temporary files that killed processes left in .gc, the
@@ -135,7 +134,7 @@ func checkMachine(ctx context.Context, e *env.Env, none env.NoCity) error {
 	found := []finding{city}
 	for _, c := range checks() {
 		if c.machine {
-			f := c.run(ctx, p)[0]
+			f := c.look(ctx, p)
 			f.Check, f.Detail = c.title, redact.Text(f.Detail)
 			found = append(found, f)
 		}
@@ -154,20 +153,20 @@ func verdict(found []finding, err error) error {
 }
 
 func printFindings(e *env.Env, found []finding) error {
-	rows := make([][]output.Cell, 0, len(found))
+	table := output.NewTable("", "CHECK", "FOUND")
 	for _, f := range found {
 		color := map[string]string{"ok": output.Green, "note": output.Yellow,
 			"bad": output.Red}[f.State]
-		head := []output.Cell{output.Tinted(f.State, color), output.Tinted(f.Check, output.Bold)}
+		head := []any{output.Tinted(f.State, color), output.Tinted(f.Check, output.Bold)}
 		for line := range strings.SplitSeq(f.Detail, "\n") {
-			rows = append(rows, append(head, output.Plain(line)))
-			head = []output.Cell{{}, {}}
+			table.Add(append(head, line)...)
+			head = []any{"", ""}
 		}
 		if f.Fix != "" {
-			rows = append(rows, []output.Cell{{}, {}, output.Tinted("-> "+f.Fix, output.Cyan)})
+			table.Add("", "", output.Tinted("-> "+f.Fix, output.Cyan))
 		}
 	}
-	return e.Table(e.Out, 0, []string{"", "CHECK", "FOUND"}, rows)
+	return e.WriteTable(e.Out, 0, table)
 }
 
 // Subject is the input to the checks.

@@ -8,9 +8,6 @@ import (
 )
 
 func checkFormulas(ctx context.Context, p *Subject) finding {
-	if p.config == nil {
-		return note("", "not checked: the configuration is invalid")
-	}
 	if troubles := folder.FormulaProblems(ctx, p.config); len(troubles) > 0 {
 		return note("create the formula, or correct its name; until then use `gcity sling "+
 			"--no-formula` for these agents", "%s", strings.Join(troubles, "\n"))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/agent"
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/folder"
@@ -74,9 +75,6 @@ func judgeClock(now, last time.Time) finding {
 }
 
 func checkGit(_ context.Context, p *Subject) finding {
-	if p.config == nil {
-		return note("", "not checked: the configuration is invalid")
-	}
 	if len(p.config.Remotes) == 0 {
 		return ok("not needed")
 	}
@@ -169,7 +167,7 @@ func judgeVersions(exe, controller, renew string, holders map[string]int) findin
 func (p *Subject) workFolders() []string {
 	out := []string{p.dir}
 	if p.config != nil {
-		for _, r := range folder.RigPlan(p.config) {
+		for _, r := range agent.Rigs(p.config) {
 			if r.Problem == "" && service.IsFolder(filepath.Join(r.Path, folder.WorkFolder)) {
 				out = append(out, r.Path)
 			}

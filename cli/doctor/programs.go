@@ -13,9 +13,6 @@ import (
 )
 
 func checkPrograms(_ context.Context, p *Subject) finding {
-	if p.config == nil {
-		return note("", "not checked: the configuration is invalid")
-	}
 	return judgePrograms(folder.Plan(p.config, p.dir))
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"gcity/cli/env"
 	"gcity/cli/folder"
-	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/describe"
 	"gcity/events"
@@ -74,7 +73,7 @@ func (p *Subject) writeConfig(w io.Writer) error {
 			p.invalid)
 		return err
 	}
-	_, err := io.WriteString(w, host.ConfigText(p.config))
+	_, err := io.WriteString(w, p.config.TOML())
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/agent"
 	"gcity/beads"
 	"gcity/beads/bd"
 	"gcity/city"
@@ -32,7 +33,7 @@ func checkStores(ctx context.Context, p *Subject) []finding {
 	switch {
 	case p.config != nil:
 		at = workstore.Places(p.config)
-		for _, r := range folder.RigPlan(p.config) {
+		for _, r := range agent.Rigs(p.config) {
 			missing[r.Name] = r.Problem
 		}
 	case p.Running != nil:

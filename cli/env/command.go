@@ -1,6 +1,7 @@
 package env
 
 import (
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -56,8 +57,21 @@ func TextOnly(e *Env, c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// Exactly returns a validator that rejects any number of arguments other than n with a usage error.
-func Exactly(n int) cobra.PositionalArgs { return Between(n, n) }
+// ArgsInUse is a validator that rejects arguments that are not in the command's Use line. Arguments in brackets are
+// optional, and "…" allows any number of them.
+func ArgsInUse(cmd *cobra.Command, args []string) error {
+	words := strings.Fields(cmd.Use)[1:]
+	least, most := 0, len(words)
+	for _, w := range words {
+		if !strings.HasPrefix(w, "[") {
+			least++
+		}
+	}
+	if strings.Contains(cmd.Use, "…") {
+		most = math.MaxInt
+	}
+	return Between(least, most)(cmd, args)
+}
 
 // Between returns a validator that accepts lo to hi arguments. It rejects any other number with a usage error.
 func Between(lo, hi int) cobra.PositionalArgs {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gcity/agent"
 	"gcity/automation"
 	"gcity/city"
 	"gcity/cli/folder"
@@ -86,7 +87,7 @@ func completionSnapshot(ctx context.Context, e *Env) *city.Snapshot {
 	for _, p := range folder.PoolPlan(c, dir) {
 		s.Pools = append(s.Pools, city.Pool{Name: p.Name})
 	}
-	for _, r := range folder.RigPlan(c) {
+	for _, r := range agent.Rigs(c) {
 		s.Rigs = append(s.Rigs, city.Rig{Name: r.Name})
 	}
 	for i := range c.Watchdogs {

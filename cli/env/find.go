@@ -2,7 +2,6 @@ package env
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,23 +24,12 @@ type Found struct {
 
 	Automation *city.Automation
 	Watchdog   *city.Watchdog
+
+	name string
 }
 
 // Name returns the qualified name.
-func (f Found) Name() string {
-	switch {
-	case f.Agent != nil:
-		return f.Agent.Name
-	case f.Pool != nil:
-		return f.Pool.Name
-	case f.Automation != nil:
-		return f.Automation.Name
-	case f.Watchdog != nil:
-		return f.Watchdog.Name
-	default:
-		return f.Rig.Name
-	}
-}
+func (f Found) Name() string { return f.name }
 
 // Find returns the agent with the given name, which may be unqualified if it is unique.
 func (l *Link) Find(ctx context.Context, name string) (*city.Snapshot, *city.Agent, error) {
@@ -92,8 +80,8 @@ func match(s *city.Snapshot, name string, kinds []suggest.Kind) (Found, error) {
 	case 0:
 		return Found{}, Unknown(s, name, kinds)
 	}
-	return Found{}, &city.Error{Code: city.Invalid,
-		Message: fmt.Sprintf("%q is ambiguous; use one of %s", name, strings.Join(same, ", "))}
+	return Found{}, city.Errorf(city.Invalid, "%q is ambiguous; use one of %s", name,
+		strings.Join(same, ", "))
 }
 
 const (
@@ -115,7 +103,7 @@ func shortFor(k suggest.Kind, qualified, name string) bool {
 }
 
 func lookup(s *city.Snapshot, k suggest.Kind, name string) Found {
-	f := Found{Snapshot: s}
+	f := Found{Snapshot: s, name: name}
 	switch k {
 	case suggest.Agent:
 		f.Agent, _ = s.Agent(name)
@@ -233,9 +221,7 @@ type OneAgent interface {
 // FindAgent is like Link.Find, but requests only one agent if the name is qualified.
 func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, error) {
 	if one, ok := c.(OneAgent); ok {
-		g, err := one.Agent(ctx, name)
-		if problem, ok := errors.AsType[*city.Error](err); !ok ||
-			problem.Code != city.NotFound {
+		if g, err := one.Agent(ctx, name); !city.HasCode(err, city.NotFound) {
 			return g, err
 		}
 	}
@@ -275,8 +261,8 @@ func WantOf(wants []agent.Want, name string) (*agent.Want, error) {
 		}
 		return nil, Unknown(s, name, []suggest.Kind{suggest.Agent})
 	}
-	return nil, &city.Error{Code: city.Invalid,
-		Message: fmt.Sprintf("%q is ambiguous; use one of %s", name, strings.Join(same, ", "))}
+	return nil, city.Errorf(city.Invalid, "%q is ambiguous; use one of %s", name,
+		strings.Join(same, ", "))
 }
 
 // UnknownRig returns the error for an unknown rig.

@@ -155,7 +155,7 @@ func (ReadOnly) Attach(context.Context, string, city.Viewer) (city.Terminal, err
 
 // ReadOnlyError returns the error for an operation that --read-only does not allow.
 func ReadOnlyError(what string) error {
-	return &city.Error{Code: city.Forbidden, Message: what + " is not allowed with --read-only"}
+	return city.Errorf(city.Forbidden, "%s is not allowed with --read-only", what)
 }
 
 // Self returns the name of the agent that a command acts on: the first argument, or GC_AGENT.

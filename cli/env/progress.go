@@ -68,6 +68,6 @@ func (p *Progress) wave(w city.Wave) {
 func (p *Progress) lines(all []string) {
 	for _, line := range all {
 		p.Clear()
-		p.e.PrintProgress(line)
+		p.e.Note(line)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // CityVerb returns a CLI command that sends the given request to the city.
 func CityVerb(e *Env, use, short string, what city.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, Args: Exactly(0),
+		Use: use, Short: short,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := e.Open(cmd.Context())
 			if err != nil {

@@ -43,7 +43,7 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 			case !silent && e.Now().Sub(responded) > folder.HangsAfter:
 				silent = true
 				progress.Clear()
-				e.PrintProgress("the controller is not responding; a second TERM to its " +
+				e.Note("the controller is not responding; a second TERM to its " +
 					"process kills its agents at once")
 			}
 		}
@@ -109,7 +109,7 @@ func sayLater(ctx context.Context, e *Env, after time.Duration, what string,
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if folder.Pause(ctx, after) {
-			e.PrintProgress(fmt.Sprintf("waiting for %s, until %s at the latest", what,
+			e.Note(fmt.Sprintf("waiting for %s, until %s at the latest", what,
 				e.Clock(by)))
 		}
 	})

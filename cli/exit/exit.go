@@ -38,15 +38,16 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Usage returns the error for an invalid command line.
-func Usage(format string, args ...any) error {
-	return &Failure{CodeUsage, fmt.Errorf(format, args...)}
+// Errorf returns an error with an exit code.
+func Errorf(code int, format string, args ...any) error {
+	return &Failure{code, fmt.Errorf(format, args...)}
 }
 
+// Usage returns the error for an invalid command line.
+func Usage(format string, args ...any) error { return Errorf(CodeUsage, format, args...) }
+
 // NotRunning returns the error for a city or supervisor that is not running.
-func NotRunning(format string, args ...any) error {
-	return &Failure{CodeNotRunning, fmt.Errorf(format, args...)}
-}
+func NotRunning(format string, args ...any) error { return Errorf(CodeNotRunning, format, args...) }
 
 // Quietly returns a Failure with an exit code and no message.
 func Quietly(code int) error { return &Failure{Code: code} }
@@ -91,12 +92,6 @@ func Verdict(err error) (code int, message string) {
 func crashed(err error) bool {
 	var p interface{ Stack() []byte }
 	return errors.As(err, &p)
-}
-
-// HasCode reports whether an error is a city.Error with a given code.
-func HasCode(err error, code city.Code) bool {
-	var problem *city.Error
-	return errors.As(err, &problem) && problem.Code == code
 }
 
 func problemCode(c city.Code) int {

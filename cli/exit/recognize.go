@@ -18,7 +18,7 @@ func IsStopped(err error) bool {
 
 // IsNotFound reports whether err means that an object or a bead does not exist.
 func IsNotFound(err error) bool {
-	return HasCode(err, city.NotFound) || errors.Is(err, beads.ErrNotFound)
+	return city.HasCode(err, city.NotFound) || errors.Is(err, beads.ErrNotFound)
 }
 
 // IsNotRunning reports whether err means that no controller is running.

@@ -25,13 +25,13 @@ import (
 	"gcity/internal/deadline"
 	"gcity/internal/recovery"
 	"gcity/internal/suggest"
+	"gcity/supervisor"
 )
 
 // RegisterCommand returns the register command.
 func RegisterCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "register [DIR]", Short: "Register a city with the supervisor, which then runs it",
-		Args: env.Between(0, 1),
 		Long: `register adds the city in DIR, or the current one, to the cities that this machine's
 supervisor runs. A running supervisor starts the city at once, even if the city is
 waiting for a retry. A city is identified by its folder, and by the name in its
@@ -46,7 +46,6 @@ city.toml, which must be unique among the registered cities.`,
 func UnregisterCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "unregister [NAME|DIR]", Short: "Stop a city and remove it from the supervisor",
-		Args: env.Between(0, 1),
 		Long: `unregister removes a city from the cities that the supervisor runs. Give its name or
 its folder, which may no longer exist. A running supervisor stops the city and its
 agents. The folder is not changed.`,
@@ -67,7 +66,6 @@ func CitiesCommand(e *env.Env) *cobra.Command {
 		Long: `cities lists the cities that are registered with the supervisor, and those that you
 have opened recently, whether or not they are running. RUN BY is the process that runs
 the city: the supervisor, a control room, or a gcity process in the background.`,
-		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return listCities(cmd.Context(), e) },
 	}
 }
@@ -205,7 +203,7 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	entry host.Registered) (string, error) {
 	fleet, _, err := host.DialSupervisor(e)
 	if exit.IsStopped(err) {
-		_, err = host.Unregister(ctx, home, entry.Path)
+		_, err = supervisor.Remove(ctx, home, entry.Path)
 		text := entry.Name + " is no longer registered; no supervisor is running"
 		info := readStates(ctx, newLooks(), []host.Registered{entry}, stateWithoutSupervisor)[0]
 		if left := orphansText(info); left != "" {
@@ -299,13 +297,7 @@ type citiesShape struct {
 }
 
 func citiesOf(all []city.Info) citiesShape {
-	out := citiesShape{List: output.ListOf(all)}
-	for _, i := range all {
-		if i.Running {
-			out.Running++
-		}
-	}
-	return out
+	return citiesShape{output.ListOf(all), city.CountRunning(all)}
 }
 
 // supervisedCities returns the running supervisor's cities, or an exit.NotRunning error if no supervisor is running.
@@ -450,7 +442,7 @@ func listCities(ctx context.Context, e *env.Env) error {
 }
 
 func printCities(e *env.Env, all []city.Info) error {
-	rows := make([][]output.Cell, 0, len(all))
+	table := output.NewTable("NAME", "PATH", "RUN BY", "STATUS")
 	for _, i := range all {
 		color := map[city.Condition]string{city.CityRunning: output.Green,
 			city.CityCrashed: output.Red, city.CityRefused: output.Red}[i.Status]
@@ -458,8 +450,8 @@ func printCities(e *env.Env, all []city.Info) error {
 		if i.Running {
 			runner = describe.Runner(cmp.Or(i.Mode, "supervised"), i.PID)
 		}
-		rows = append(rows, []output.Cell{output.Tinted(i.Name, output.Bold), output.Plain(i.Path),
-			output.Plain(runner), output.Tinted(CityStatusText(e, i), color)})
+		table.Add(output.Tinted(i.Name, output.Bold), i.Path, runner,
+			output.Tinted(CityStatusText(e, i), color))
 	}
-	return e.Table(e.Out, 0, []string{"NAME", "PATH", "RUN BY", "STATUS"}, rows)
+	return e.WriteTable(e.Out, 0, table)
 }

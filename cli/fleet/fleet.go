@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"time"
@@ -75,7 +74,7 @@ func PrintFleet(ctx context.Context, e *env.Env, d city.Directory) error {
 		}
 	}
 	wg.Wait()
-	return writeCities(e, e.Out, reports)
+	return writeCities(e, reports)
 }
 
 func (r *cityReport) ask(ctx context.Context, d city.Directory) {
@@ -93,13 +92,13 @@ func (r *cityReport) ask(ctx context.Context, d city.Directory) {
 	}
 }
 
-func writeCities(e *env.Env, w io.Writer, reports []cityReport) error {
+func writeCities(e *env.Env, reports []cityReport) error {
 	if len(reports) == 0 {
-		_, err := fmt.Fprintln(w, "no city is registered yet; run `gcity start` in a city's "+
+		_, err := fmt.Fprintln(e.Out, "no city is registered yet; run `gcity start` in a city's "+
 			"folder to register it")
 		return err
 	}
-	var rows [][]output.Cell
+	table := output.NewTable("CITY", "STATUS", "RUNNING", "LOOP", "PATH", "WHY")
 	for i := range reports {
 		r := &reports[i]
 		agents, loop, why, color := "-", "-", r.Error, output.Green
@@ -107,17 +106,11 @@ func writeCities(e *env.Env, w io.Writer, reports []cityReport) error {
 		case r.silent != "":
 			why, color = r.silent, output.Red
 		case r.snap != nil:
-			running := 0
-			for k := range r.snap.Agents {
-				if r.snap.Agents[k].Running {
-					running++
-				}
-			}
 			if r.snap.ShutDown {
 				r.Status = city.CityStopping
 			}
 			n := r.snap.Count()
-			agents, loop = fmt.Sprintf("%d/%d", running, len(r.snap.Agents)),
+			agents, loop = fmt.Sprintf("%d/%d", r.snap.Running(), len(r.snap.Agents)),
 				output.Span(r.snap.Patrol.Age(e.Now()))
 			var parts []string
 			for _, s := range []city.State{city.Failed, city.Quarantined} {
@@ -136,10 +129,8 @@ func writeCities(e *env.Env, w io.Writer, reports []cityReport) error {
 		case !r.Running:
 			color = output.Red
 		}
-		rows = append(rows, []output.Cell{output.Plain(r.Name),
-			output.Tinted(cmp.Or(string(r.Status), "-"), color), output.Plain(agents),
-			output.Plain(loop), output.Plain(r.Path), output.Plain(why)})
+		table.Add(r.Name, output.Tinted(cmp.Or(string(r.Status), "-"), color), agents, loop, r.Path,
+			why)
 	}
-	return e.Table(w, e.Columns(), []string{"CITY", "STATUS", "RUNNING", "LOOP", "PATH", "WHY"},
-		rows)
+	return e.Table(table)
 }

@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"iter"
 	"os"
@@ -14,7 +13,6 @@ import (
 
 	"gcity/city"
 	"gcity/cli/env"
-	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/config"
@@ -59,10 +57,10 @@ type registrarList struct {
 // Unregister implements city.Registrar.
 func (l registrarList) Unregister(ctx context.Context, name string) (city.Receipt, error) {
 	r, err := l.Registrar.Unregister(ctx, name)
-	if exit.HasCode(err, city.NotFound) {
+	if city.HasCode(err, city.NotFound) {
 		if dir, none := l.folderOf(ctx, name); none == nil {
-			err = &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s is not registered; to "+
-				"stop it, run `gcity stop --city %s`", name, shell.Quote(dir))}
+			err = city.Errorf(city.Conflict, "%s is not registered; to stop it, run `gcity stop "+
+				"--city %s`", name, shell.Quote(dir))
 		}
 	}
 	return r, err
@@ -349,7 +347,7 @@ func (l *registryList) City(name string) (city.Control, error) {
 	l.mu.Unlock()
 	if !gone {
 		c, err := l.Directory.City(name)
-		if !errors.Is(err, city.ErrNoSupervisor) && !exit.HasCode(err, city.NotFound) {
+		if !errors.Is(err, city.ErrNoSupervisor) && !city.HasCode(err, city.NotFound) {
 			return c, err
 		}
 	}

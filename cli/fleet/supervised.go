@@ -71,7 +71,7 @@ func startUnowned(ctx context.Context, e *env.Env, home env.SupervisorHome, dir 
 		if r, err = host.StartSupervisor(ctx, e, home, true); err != nil {
 			return fmt.Errorf("%w\n`gcity start --standalone` works without a supervisor", err)
 		}
-		e.PrintProgress(fmt.Sprintf("started the supervisor, pid %d; `gcity supervisor "+
+		e.Note(fmt.Sprintf("started the supervisor, pid %d; `gcity supervisor "+
 			"status` shows it", r.PID))
 	}
 	info, err := registerRunning(ctx, e, dir)
@@ -119,11 +119,9 @@ const (
 func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
-	if _, err := c.Do(ctx, city.Reload{}); err != nil {
-		// a held configuration is not an error, because the result mentions it
-		if wrong, ok := errors.AsType[*city.Error](err); !ok || wrong.Code != city.Conflict {
-			return nil, err
-		}
+	// a held configuration is not an error, because the result mentions it
+	if _, err := c.Do(ctx, city.Reload{}); err != nil && !city.HasCode(err, city.Conflict) {
+		return nil, err
 	}
 	defer env.SaySettling(ctx, e, c)()
 	for quiet := 0; ; {
@@ -164,7 +162,7 @@ func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, by string) (e
 			Agents output.List[output.AgentShape] `json:"agents"`
 		}{output.ListOf(did), output.ListOf(output.ShapesOf(s.Agents))})
 	} else {
-		err = printSettled(e, s, did, by)
+		printSettled(e, s, did, by)
 	}
 	if err == nil && s.Count()[city.Failed] > 0 {
 		return exit.Quietly(exit.CodeFailed)
@@ -242,7 +240,7 @@ func ForgetStopped(ctx context.Context, e *env.Env, dir string) (string, error) 
 	return "the city is stopped and no longer registered; " + HowToReturn, nil
 }
 
-func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, by string) error {
+func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, by string) {
 	e.WriteEventLines("", did)
 	for _, why := range s.Degraded {
 		e.Sayf("! %s", why)
@@ -251,5 +249,4 @@ func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, by string) e
 		e.Sayf("the city already matches its configuration")
 	}
 	e.Sayf("%s%s", output.HeadCount(s), by)
-	return nil
 }

@@ -33,14 +33,13 @@ func SupervisorCommand(e *env.Env) *cobra.Command {
 	below := []*cobra.Command{supervisorRun(e),
 		&cobra.Command{
 			Use: "start", Short: "Start the supervisor in the background, with its service " +
-				"if it has one", Args: env.Exactly(0),
+				"if it has one",
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				return supervisorStart(cmd.Context(), e)
 			},
 		},
 		&cobra.Command{
 			Use: "stop", Short: "Stop the supervisor and all cities that it runs",
-			Args: env.Exactly(0),
 			Long: `stop stops the agents of all cities, and then the supervisor. The cities stay
 registered: the next supervisor runs them again. While it waits, stop prints on stderr
 what it is waiting for. Running stop again in the meantime kills the agents at once.`,
@@ -49,14 +48,13 @@ what it is waiting for. Running stop again in the meantime kills the agents at o
 			},
 		},
 		&cobra.Command{
-			Use: "status", Short: "Show the supervisor and its cities", Args: env.Exactly(0),
+			Use: "status", Short: "Show the supervisor and its cities",
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				return supervisorStatus(cmd.Context(), e)
 			},
 		},
 		&cobra.Command{
 			Use: "reload", Short: "Reload cities.toml and supervisor.toml, and retry failed cities",
-			Args: env.Exactly(0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return supervisorReload(e) },
 		}, supervisorLog(e)}
 	return env.Group("supervisor", "Run all cities on this machine in one process",
@@ -69,7 +67,6 @@ func supervisorRun(e *env.Env) *cobra.Command {
 	var detached, untilEmpty bool
 	c := &cobra.Command{
 		Use: "run", Short: "Run all registered cities in this process until it is stopped",
-		Args: env.Exactly(0),
 		Long: `run keeps all registered cities running. TERM and INT stop them and their agents; a
 second signal kills the agents at once. USR1 stops the supervisor without stopping the
 agents. HUP reloads cities.toml and supervisor.toml, and retries failed cities at once.`,
@@ -88,7 +85,7 @@ func supervisorLog(e *env.Env) *cobra.Command {
 	lines := 100
 	var follow bool
 	c := &cobra.Command{
-		Use: "logs", Short: "Print the newest lines of the supervisor's log", Args: env.Exactly(0),
+		Use: "logs", Short: "Print the newest lines of the supervisor's log",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return supervisorLogs(cmd.Context(), e, lines, follow)
 		},
@@ -165,8 +162,7 @@ func supervisorStart(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	if r, runs := host.FindSupervisor(e); runs {
-		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("the supervisor is already running, pid %d", r.PID)}
+		return exit.Errorf(exit.CodeConflict, "the supervisor is already running, pid %d", r.PID)
 	}
 	r, err := host.StartSupervisor(ctx, e, home, false)
 	if err != nil {
@@ -227,7 +223,7 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 		for _, i := range all {
 			if err == nil && i.Status == city.CityStopping && !told[i.Name] {
 				told[i.Name] = true
-				e.PrintProgress("waiting for the agents of " + i.Name)
+				e.Note("waiting for the agents of " + i.Name)
 			}
 			if err == nil && i.Status == city.CityStopped && i.Error != "" {
 				failed = i.Error

@@ -44,16 +44,15 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 		how = "`gcity stop` stops that controller"
 	}
 	if how != "" {
-		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("a controller is already running for %s, so the "+
-				"supervisor did not take over the city: %s; %s", dir,
-				describe.Runner(s.Mode, s.PID), how)}
+		return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, so the "+
+			"supervisor did not take over the city: %s; %s", dir, describe.Runner(s.Mode, s.PID),
+			how)
 	}
 	if err := release(ctx, dir, s.PID); err != nil {
 		return fmt.Errorf("the controller of %s (pid %d) did not hand over its agents: %w", dir,
 			s.PID, err)
 	}
-	e.PrintProgress(fmt.Sprintf("the background controller (pid %d) handed over its agents", s.PID))
+	e.Note(fmt.Sprintf("the background controller (pid %d) handed over its agents", s.PID))
 	err := start()
 	if held, unsure := folder.IsHeld(dir); err == nil || held || unsure != nil {
 		return err

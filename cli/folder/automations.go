@@ -7,7 +7,6 @@ import (
 	"gcity/automation"
 	"gcity/config"
 	"gcity/controller/describe"
-	"gcity/controller/memory"
 	"gcity/formula"
 	"gcity/internal/disk"
 )
@@ -67,9 +66,4 @@ func LayersOf(c *config.City) ([]formula.Layer, error) {
 		return nil, err
 	}
 	return append([]formula.Layer{own}, c.Layers()...), nil
-}
-
-// AutomationsOf returns what the previous controller saved about the city's automations, by scoped name.
-func AutomationsOf(dir string) (map[string]automation.Memory, error) {
-	return memory.ReadAutomations(dir)
 }

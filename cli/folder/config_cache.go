@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,7 +133,7 @@ func NeedsFile(err error, why string) error {
 		return err
 	}
 	_, text := exit.Verdict(err)
-	return &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf("%s\n%s", text, why)}
+	return exit.Errorf(exit.CodeConfig, "%s\n%s", text, why)
 }
 
 // UnknownWork says why work and mail are unavailable without a valid configuration.

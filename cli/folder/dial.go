@@ -56,18 +56,14 @@ func DialWithRetry(ctx context.Context, dir string) (city.Control, func(), error
 		// return here, because creating the timers below takes longer than connecting
 		return near, closeNear, err
 	}
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	for {
 		if held, lockErr := IsHeld(dir); lockErr != nil || !held {
 			return nil, nil, err
 		}
-		select {
-		case <-ctx.Done():
+		if !Pause(ctx, 20*time.Millisecond) {
 			return nil, nil, err
-		case <-tick.C:
 		}
 		near, closeNear, err = Dial(dir)
 		if err == nil || !exit.IsNotRunning(err) {

@@ -13,7 +13,6 @@ import (
 
 	"gcity/city"
 	"gcity/config"
-	"gcity/controller/perform"
 	"gcity/events"
 	"gcity/internal/disk"
 )
@@ -25,11 +24,6 @@ func NewestSeq(ctx context.Context, dir string) uint64 {
 		return 0
 	}
 	return last[len(last)-1].Seq
-}
-
-// LastOutput returns the last lines that an exited agent printed.
-func LastOutput(dir, name string, lines int) (string, error) {
-	return perform.LastOutput(dir, name, lines)
 }
 
 // ReadEvents reads a page of a city's event log from its files.
@@ -67,7 +61,7 @@ func AppendEvent(dir string, e events.Event) (uint64, error) {
 // AppendEventIn is like AppendEvent. room says whether the event may use the space reserved for a full disk.
 func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error) {
 	if err := e.Check(); err != nil {
-		return 0, &city.Error{Code: city.Invalid, Message: err.Error()}
+		return 0, city.Errorf(city.Invalid, "%v", err)
 	}
 	if err := disk.MakePrivate(StateDir(dir)); err != nil {
 		return 0, err

@@ -61,8 +61,7 @@ func LinkBinary(dir string) error {
 func WriteNew(file, text string) error {
 	f, err := disk.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("%s was not changed: %w", file, fs.ErrExist)}
+		return exit.Errorf(exit.CodeConflict, "%s was not changed: %w", file, fs.ErrExist)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot create %s: %w", file, err)

@@ -57,8 +57,6 @@ const ReleaseLimit = time.Minute
 func WaitReleased(ctx context.Context, dir, pid string) error {
 	ctx, cancel := context.WithTimeout(ctx, ReleaseLimit)
 	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		held, err := IsHeld(dir)
 		if err != nil || !held {
@@ -67,10 +65,8 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 		if now := PIDText(dir); now != "" && now != pid {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if !Pause(ctx, 20*time.Millisecond) {
 			return fmt.Errorf("the controller for %s has not exited: %w", dir, ctx.Err())
-		case <-tick.C:
 		}
 	}
 }

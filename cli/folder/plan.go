@@ -13,18 +13,6 @@ import (
 	"gcity/session"
 )
 
-// SuspendedFor returns why automations do not start in a rig, or in the city if rig is "". It returns "" if nothing
-// suspends them.
-func SuspendedFor(c *config.City, rig string) string {
-	if r := c.Rig(rig); r != nil && r.Suspended {
-		return "with rig " + rig
-	}
-	if c.Workspace.Suspended {
-		return "with the city"
-	}
-	return ""
-}
-
 // Plan returns the agents that should run.
 func Plan(c *config.City, dir string) []agent.Want {
 	return agent.Plan(c, ThisHost(dir))
@@ -39,9 +27,6 @@ func PlanOf(c *config.City, dir string, running *city.Snapshot) []agent.Want {
 func PoolPlan(c *config.City, dir string) []agent.Pool {
 	return agent.Pools(c, ThisHost(dir))
 }
-
-// RigPlan returns the rigs in a configuration.
-func RigPlan(c *config.City) []agent.Rig { return agent.Rigs(c) }
 
 // Inspect returns what is known about an agent that is configured or alive.
 func Inspect(ctx context.Context, s controller.Subject, wants []agent.Want,
@@ -66,9 +51,4 @@ func Inspect(ctx context.Context, s controller.Subject, wants []agent.Want,
 	out := s.Inspect(time.Now())
 	controller.AddPrompt(ctx, out, s.Want)
 	return out, nil
-}
-
-// PromptOf returns the prompt that an agent receives when it starts.
-func PromptOf(ctx context.Context, w *agent.Want) (string, error) {
-	return perform.PromptOf(ctx, w, false)
 }

@@ -117,9 +117,9 @@ func AsEdit(err error) error {
 	_, unfit := errors.AsType[*edit.InvalidRig](err)
 	switch {
 	case unfit:
-		return &city.Error{Code: city.Invalid, Message: err.Error()}
+		return city.Errorf(city.Invalid, "%v", err)
 	case errors.Is(err, edit.ErrInUse), errors.Is(err, edit.ErrChanged):
-		return &city.Error{Code: city.Conflict, Message: err.Error()}
+		return city.Errorf(city.Conflict, "%v", err)
 	}
 	return err
 }

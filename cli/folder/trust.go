@@ -1,7 +1,6 @@
 package folder
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,8 +67,7 @@ func OwnedBy(all []trust.Program) error {
 	for _, p := range all {
 		for _, f := range p.Files {
 			if err := ownership.Check(f); err != nil {
-				return &exit.Failure{Code: exit.CodeConfig,
-					Err: fmt.Errorf("%s (%s) does not run: %w", p.What, p.At, err)}
+				return exit.Errorf(exit.CodeConfig, "%s (%s) does not run: %w", p.What, p.At, err)
 			}
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"gcity/cli/sessions"
 	"gcity/cli/workstore"
 	"gcity/config"
-	"gcity/config/keys"
 	"gcity/config/watch"
 	"gcity/controller"
 	"gcity/events"
@@ -23,12 +22,6 @@ import (
 	"gcity/session/pty"
 	"gcity/tui"
 )
-
-// SchemaText returns the JSON Schema for a kind of file, or nil if the kind is unknown.
-func SchemaText(of string) []byte { return keys.JSONSchema(of) }
-
-// SchemaNames returns the kinds of files that have a schema.
-func SchemaNames() []string { return keys.Schemas() }
 
 type loop interface {
 	city.Control
@@ -207,9 +200,3 @@ func (a *assembly) openSocket(p *parts) (err error) {
 	p.serveTCP = func(ctx context.Context) { a.tcp.keep(ctx, a.loop, options) }
 	return nil
 }
-
-// ConfigText returns a configuration with its defaults as TOML.
-func ConfigText(c *config.City) string { return c.TOML() }
-
-// ExplainAgent says where each setting of an agent comes from.
-func ExplainAgent(c *config.City, name string) (string, error) { return c.Explain(name) }

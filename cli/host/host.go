@@ -150,11 +150,9 @@ const firstListTimeout = 2 * time.Second
 
 // awaitFirstList prevents "not found" errors for early requests about surplus pool members.
 func (h *City) awaitFirstList(ctx context.Context) {
-	late := time.NewTimer(firstListTimeout)
-	defer late.Stop()
 	select {
 	case <-h.Loop.FirstList():
-	case <-late.C:
+	case <-time.After(firstListTimeout):
 	case <-h.Done:
 	case <-ctx.Done():
 	}

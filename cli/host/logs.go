@@ -34,8 +34,7 @@ func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 		!errors.Is(err, fs.ErrNotExist) {
 		Logger(e, out).Warn("cannot write the controller's log", "error", err)
 	}
-	// asyncWriter.Close always returns nil
-	return bothLogs(Logger(e, out), logger), func() { _ = out.Close(); closeFile() }
+	return bothLogs(Logger(e, out), logger), func() { out.Close(); closeFile() }
 }
 
 func bothLogs(one, two *slog.Logger) *slog.Logger {
@@ -46,7 +45,7 @@ func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 	file := folder.FileLog(dir)
 	own := NewAsyncWriter(file)
 	return folder.FileLogger(own), func() {
-		_ = own.Close() // asyncWriter.Close always returns nil
+		own.Close()
 		select {
 		case <-own.done:
 			_ = file.Close()
@@ -98,7 +97,7 @@ func (s *asyncWriter) Write(p []byte) (int, error) {
 }
 
 // Close waits at most a quarter of a second for the queued lines to be written.
-func (s *asyncWriter) Close() error {
+func (s *asyncWriter) Close() {
 	s.mu.Lock()
 	if !s.closed {
 		s.closed = true
@@ -109,7 +108,6 @@ func (s *asyncWriter) Close() error {
 	case <-s.done:
 	case <-time.After(250 * time.Millisecond):
 	}
-	return nil
 }
 
 func (s *asyncWriter) drain() {

@@ -20,10 +20,6 @@ import (
 // SpawnHeadless starts `gcity --headless` in a new session. It returns the process ID when the controller's socket
 // responds.
 func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return 0, fmt.Errorf("cannot find this program to start it again: %w", err)
-	}
 	if err := disk.MakePrivate(dir + "/.gc"); err != nil {
 		return 0, err
 	}
@@ -31,27 +27,39 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("cannot write the controller's log: %w", err)
 	}
-	defer log.Close()
-	began, err := log.Seek(0, 2)
+	cmd := &exec.Cmd{Dir: dir,
+		Args: append([]string{"gcity", "--headless", "--city", dir}, e.SourceArgs()...)}
+	died, began, err := spawn(cmd, log, "the headless controller")
 	if err != nil {
 		return 0, err
 	}
-	cmd := exec.Command(exe, append([]string{"--headless", "--city", dir}, e.SourceArgs()...)...)
-	cmd.Args[0] = "gcity"
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("cannot start the headless controller: %w", err)
-	}
-	died := make(chan error, 1)
-	// this goroutine deliberately runs until the controller or this process exits
-	var wg sync.WaitGroup
-	wg.Go(func() { died <- cmd.Wait() })
 	if err := awaitController(ctx, dir, cmd.Process.Pid, died); err != nil {
 		return 0, asChild(fmt.Errorf("the headless controller did not start: %w%s", err,
-			tail(dir, began)))
+			tailOf(folder.LogPath(dir), began)))
 	}
 	return cmd.Process.Pid, nil
+}
+
+// spawn starts this program in a new session, with its output in log, which it closes. died receives the result of the
+// process. began is the size of the log before that.
+func spawn(cmd *exec.Cmd, log *os.File, what string) (died <-chan error, began int64, err error) {
+	defer log.Close()
+	if cmd.Path, err = os.Executable(); err != nil {
+		return nil, 0, fmt.Errorf("cannot find this program to start it again: %w", err)
+	}
+	if began, err = log.Seek(0, 2); err != nil {
+		return nil, 0, err
+	}
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, 0, fmt.Errorf("cannot start %s: %w", what, err)
+	}
+	ended := make(chan error, 1)
+	// this goroutine deliberately runs until the child or this process exits
+	var wg sync.WaitGroup
+	wg.Go(func() { ended <- cmd.Wait() })
+	return ended, began, nil
 }
 
 func asChild(err error) error {
@@ -86,8 +94,6 @@ func awaitController(ctx context.Context, dir string, pid int, died <-chan error
 		}
 	}
 }
-
-func tail(dir string, from int64) string { return tailOf(folder.LogPath(dir), from) }
 
 func tailOf(path string, from int64) string {
 	data, err := disk.ReadFile(path)

@@ -7,8 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"gcity/cli/env"
@@ -60,34 +58,19 @@ func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	if err := home.Make(); err != nil {
 		return supervisorRunning{}, err
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		return supervisorRunning{}, fmt.Errorf("cannot find this program to start it again: %w",
-			err)
-	}
 	log, err := os.OpenFile(home.Log(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return supervisorRunning{}, fmt.Errorf("cannot write the supervisor's log: %w", err)
 	}
-	defer log.Close()
-	began, err := log.Seek(0, 2)
-	if err != nil {
-		return supervisorRunning{}, err
-	}
-	cmd := exec.Command(exe, "supervisor", "run", "--detached")
-	cmd.Args[0] = "gcity"
+	cmd := &exec.Cmd{Dir: home.Dir, Env: withoutCityEnv(os.Environ()),
+		Args: []string{"gcity", "supervisor", "run", "--detached"}}
 	if untilEmpty {
 		cmd.Args = append(cmd.Args, "--until-empty")
 	}
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = withoutCityEnv(os.Environ()), home.Dir, log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		return supervisorRunning{}, fmt.Errorf("cannot start the supervisor: %w", err)
+	died, began, err := spawn(cmd, log, "the supervisor")
+	if err != nil {
+		return supervisorRunning{}, err
 	}
-	died := make(chan error, 1)
-	// this goroutine deliberately runs until the supervisor or this process exits
-	var wg sync.WaitGroup
-	wg.Go(func() { died <- cmd.Wait() })
 	ctx, cancel := context.WithTimeout(ctx, SpawnLimit)
 	defer cancel()
 	r, err := awaitSupervisor(ctx, e, died)

@@ -83,8 +83,7 @@ func CheckHome(h env.SupervisorHome) error {
 		return nil
 	}
 	if _, ok := errors.AsType[toml.Problems](err); ok {
-		return &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf(
-			"the supervisor's configuration is invalid:\n%w", err)}
+		return exit.Errorf(exit.CodeConfig, "the supervisor's configuration is invalid:\n%w", err)
 	}
 	return err
 }
@@ -98,11 +97,6 @@ func Registry(h env.SupervisorHome) ([]Registered, error) {
 			func() string { return cityName(path) })
 		return name
 	}), err
-}
-
-// Unregister removes a city from the registry and reports whether it was registered.
-func Unregister(ctx context.Context, h env.SupervisorHome, path string) (bool, error) {
-	return supervisor.Remove(ctx, h, path)
 }
 
 // Remember adds a city to the recently opened cities of this user. Without a home folder it does nothing.
@@ -259,7 +253,7 @@ func acquire(h env.SupervisorHome, version string) (*supervisor.HomeLock, error)
 }
 
 func newListeners(logger *slog.Logger) *listeners {
-	sockets := &tenantSockets{wants: make(chan map[string]api.TenantConfig, 1)}
+	sockets := &tenantSockets{wants: make(chan map[string]api.Tenant, 1)}
 	return &listeners{tcp: make(chan api.TCP, 1), sockets: sockets, limits: newLimiter(logger)}
 }
 
@@ -355,8 +349,6 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 	if err := k.HandleSignals(k.signals, stop, func() {}); err != nil {
 		return err
 	}
-	late := time.NewTimer(folder.ReleaseLimit)
-	defer late.Stop()
 	select {
 	case <-over:
 		if what := k.last.End(); what != "" {
@@ -367,7 +359,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 			panic(fault)
 		}
 		return ended
-	case <-late.C:
+	case <-time.After(folder.ReleaseLimit):
 		return fmt.Errorf("the city has stopped, but cannot release %s; check what is "+
 			"mounted there", k.Dir)
 	}
@@ -391,10 +383,10 @@ func (k *hostedCity) Close() { k.ReleaseAll(); k.release() }
 
 func fleetTCP(s supervisor.Settings) api.TCP {
 	t := api.TCP{Addr: api.TCPAddr(s.Bind, s.Port), Hosts: s.Hosts,
-		Tenants:   map[string]api.TenantConfig{},
+		Tenants:   map[string]api.Tenant{},
 		TokenFile: s.TokenFile, MakeToken: s.MakeToken, ReadFile: s.ReadFile}
 	for _, one := range s.Tenants {
-		t.Tenants[one.Name] = api.TenantConfig{Name: one.Name, Cities: one.Cities,
+		t.Tenants[one.Name] = api.Tenant{Name: one.Name, Cities: one.Cities,
 			TokenFile: one.TokenFile, Token: one.Token, Socket: one.Socket,
 			MaxAgents: one.MaxAgents, MaxCities: one.MaxCities}
 	}

@@ -17,7 +17,7 @@ import (
 const retryInterval = 2 * time.Second
 
 type tenantSockets struct {
-	wants  chan map[string]api.TenantConfig
+	wants  chan map[string]api.Tenant
 	cities city.Directory
 	o      api.Options
 	open   map[string]tenantSocket
@@ -25,7 +25,7 @@ type tenantSockets struct {
 }
 
 type tenantSocket struct {
-	of  api.TenantConfig
+	of  api.Tenant
 	end func() // closes the socket and waits for its requests to finish
 }
 
@@ -36,7 +36,7 @@ func (s *tenantSockets) keep(ctx context.Context) {
 			one.end()
 		}
 	}()
-	var want map[string]api.TenantConfig
+	var want map[string]api.Tenant
 	again := time.NewTicker(retryInterval)
 	defer again.Stop()
 	for {
@@ -60,7 +60,7 @@ func (s *tenantSockets) keep(ctx context.Context) {
 	}
 }
 
-func (s *tenantSockets) start(ctx context.Context, name string, t api.TenantConfig) {
+func (s *tenantSockets) start(ctx context.Context, name string, t api.Tenant) {
 	log := s.o.Log.With(slog.String("tenant", name), slog.String("socket", t.Socket))
 	l, err := socket.Listen(t.Socket)
 	if err != nil {

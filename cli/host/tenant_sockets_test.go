@@ -19,8 +19,8 @@ func TestTenantSockets(t *testing.T) {
 	m := citytest.NewDirectory(citytest.NewFake("prod"), citytest.NewFake("secretproject"))
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tenant-acme.sock")
-	acme := api.TenantConfig{Name: "acme", Cities: []string{"prod"}, Token: "acme-knows-this-0123456789", Socket: path}
-	s := &tenantSockets{wants: make(chan map[string]api.TenantConfig), cities: m, o: api.Options{Log: slog.New(slog.DiscardHandler)}}
+	acme := api.Tenant{Name: "acme", Cities: []string{"prod"}, Token: "acme-knows-this-0123456789", Socket: path}
+	s := &tenantSockets{wants: make(chan map[string]api.Tenant), cities: m, o: api.Options{Log: slog.New(slog.DiscardHandler)}}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { // the deferred function below waits for this goroutine
@@ -28,7 +28,7 @@ func TestTenantSockets(t *testing.T) {
 		s.keep(ctx)
 	}()
 	defer func() { cancel(); <-ended }()
-	s.wants <- map[string]api.TenantConfig{"acme": acme, "bad": {Socket: filepath.Join(dir, "none", "x.sock")}}
+	s.wants <- map[string]api.Tenant{"acme": acme, "bad": {Socket: filepath.Join(dir, "none", "x.sock")}}
 	ask := func(path string) (code int, text string) {
 		tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(dir, "tenant-acme.sock"))
@@ -51,6 +51,6 @@ func TestTenantSockets(t *testing.T) {
 			t.Errorf("%s: got %d, want %d: %s", path, code, want, text)
 		}
 	}
-	s.wants <- map[string]api.TenantConfig{}
+	s.wants <- map[string]api.Tenant{}
 	eventually.True(t, "the socket is gone", func() bool { code, _ := ask("/v0/cities"); return code == 0 })
 }

@@ -204,10 +204,9 @@ func (b *City) sendText(ctx context.Context, name string, c city.Nudge) error {
 	}
 	err := p.SendPolitely(ctx, name, c.Text, typingPause)
 	if errors.Is(err, session.ErrBusy) {
-		return &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("a user is typing into agent %s, or has left a draft on its "+
-				"input line, and no controller is running to queue the nudge; --now types the "+
-				"text anyway", c.Agent)}
+		return city.Errorf(city.Conflict, "a user is typing into agent %s, or has left a draft "+
+			"on its input line, and no controller is running to queue the nudge; --now types the "+
+			"text anyway", c.Agent)
 	}
 	return err
 }

@@ -44,15 +44,14 @@ func (b *City) changeDrain(c city.Command, agent string, is session.Drain) (to s
 			return is, e, "is not draining", nil
 		}
 		if is.By == "pool" {
-			return is, e, "", &city.Error{Code: city.Conflict, Message: agent +
-				" is draining because its pool wants fewer members: use `gcity pool scale` instead"}
+			return is, e, "", city.Errorf(city.Conflict, "%s is draining because its pool wants "+
+				"fewer members: use `gcity pool scale` instead", agent)
 		}
 		return session.Drain{}, events.Event{Type: events.AgentUndrained, Actor: "operator"},
 			"is no longer asked to finish", nil
 	default:
 		if !draining {
-			return is, e, "", &city.Error{Code: city.Conflict, Message: agent +
-				" is not draining"}
+			return is, e, "", city.Errorf(city.Conflict, "%s is not draining", agent)
 		}
 		is.Acked = true
 		return is, events.Event{Type: events.AgentDraining, Actor: agent},

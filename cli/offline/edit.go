@@ -50,9 +50,9 @@ func findSuspendable(name string, wants []agent.Want) (suspendable, error) {
 	var mine []string
 	for _, w := range wants {
 		if w.Name == name && w.Pool != "" && w.Pool != name {
-			return f, &city.Error{Code: city.Conflict, Message: fmt.Sprintf(
-				"%s is a member of pool %s and cannot be suspended alone: suspend the pool, or "+
-					"run `gcity pool scale %s N`", name, w.Pool, w.Pool)}
+			return f, city.Errorf(city.Conflict, "%s is a member of pool %s and cannot be "+
+				"suspended alone: suspend the pool, or run `gcity pool scale %s N`", name, w.Pool,
+				w.Pool)
 		}
 		if w.Pool == name {
 			mine = append(mine, w.Name)

@@ -77,7 +77,6 @@ func (b *City) storeOf(rig string) (beads.Store, error) {
 	case b.config == nil || b.config.Rig(rig) == nil:
 		return nil, city.Missing(suggest.NoSuch(suggest.Rig, rig))
 	}
-	return nil, &city.Error{Code: city.Unavailable,
-		Message: fmt.Sprintf("the work of rig %s cannot be reached; `gcity rig list` shows why",
-			rig)}
+	return nil, city.Errorf(city.Unavailable, "the work of rig %s cannot be reached; `gcity rig "+
+		"list` shows why", rig)
 }

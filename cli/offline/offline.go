@@ -18,6 +18,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/sessions"
 	"gcity/config"
+	"gcity/controller/perform"
 	"gcity/describe"
 	"gcity/events"
 	"gcity/session"
@@ -134,7 +135,7 @@ func (b *City) Output(ctx context.Context, agent string, lines int) (string, err
 			return text, AsProblem(session.ForAgent(err, st.Name, st.Agent))
 		}
 	}
-	text, err := folder.LastOutput(b.Dir, agent, lines)
+	text, err := perform.LastOutput(b.Dir, agent, lines)
 	// the provider of the agent's session might be unable to list sessions
 	if err == nil && text == "" && unknown != nil {
 		return "", unknown
@@ -267,9 +268,8 @@ func (b *City) withoutSession(agent, what string) error {
 
 // Cannot returns the error for an operation that the session provider does not support.
 func Cannot(what, agent string) error {
-	return &city.Error{Code: city.Unavailable,
-		Message: fmt.Sprintf("cannot %s agent %q: its session provider does not support that", what,
-			agent)}
+	return city.Errorf(city.Unavailable, "cannot %s agent %q: its session provider does not "+
+		"support that", what, agent)
 }
 
 // AsProblem converts a provider's error to a city.Error with a code.
@@ -285,5 +285,5 @@ func AsProblem(err error) error {
 	case errors.Is(err, session.ErrRejected):
 		code = city.Invalid
 	}
-	return &city.Error{Code: code, Message: err.Error()}
+	return city.Errorf(code, "%v", err)
 }

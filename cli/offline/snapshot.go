@@ -14,6 +14,7 @@ import (
 	"gcity/controller"
 	"gcity/controller/effect"
 	"gcity/controller/machine"
+	"gcity/controller/memory"
 	"gcity/events"
 )
 
@@ -28,7 +29,7 @@ func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 func (b *City) observe(ctx context.Context, wantsCheck func(automation string) bool) (
 	*city.Snapshot, error) {
 	times := b.readStateTimes(ctx)
-	saved, problem := folder.AutomationsOf(b.Dir)
+	saved, problem := memory.ReadAutomations(b.Dir)
 	r := automationReader{b: b, newest: times.seq, asks: wantsCheck}
 	past := times.past(r.execute)
 	past.Automations = saved

@@ -45,6 +45,9 @@ func (p *Printer) Tint(tty bool, code, text string) string {
 // Paint colors text if stdout is a terminal with colors.
 func (p *Printer) Paint(code, text string) string { return p.Tint(p.OutTTY, code, text) }
 
+// Bold returns a line of text in bold, safe for a terminal.
+func (p *Printer) Bold(text string) string { return p.Paint(Bold, SafeLine(text)) }
+
 // Sayf writes a line of text. With --json it writes nothing.
 func (p *Printer) Sayf(format string, args ...any) {
 	if !p.JSON {
@@ -97,23 +100,45 @@ func Plain(text string) Cell { return Cell{Text: text} }
 // Tinted returns a Cell with a color.
 func Tinted(text, color string) Cell { return Cell{text, color} }
 
-// Table writes aligned columns. It truncates each line to width columns; 0 means no limit.
-func (p *Printer) Table(w io.Writer, width int, head []string, rows [][]Cell) error {
-	widths := make([]int, len(head))
-	for i, h := range head {
-		widths[i] = ansi.StringWidth(h)
+// Table is a table with aligned columns.
+type Table struct {
+	Head []string
+	Rows [][]Cell
+}
+
+// NewTable returns a table without rows.
+func NewTable(head ...string) *Table { return &Table{Head: head} }
+
+// Add adds a row. A value that is not a Cell is shown without a color.
+func (t *Table) Add(row ...any) {
+	cells := make([]Cell, len(row))
+	for i, v := range row {
+		cell, ok := v.(Cell)
+		if !ok {
+			cell.Text = fmt.Sprint(v)
+		}
+		cells[i] = cell
 	}
-	for _, row := range rows {
+	t.Rows = append(t.Rows, cells)
+}
+
+// Table writes a table to Out and truncates each line to the terminal's width.
+func (p *Printer) Table(t *Table) error { return p.WriteTable(p.Out, p.Columns(), t) }
+
+// WriteTable writes a table. It truncates each line to width columns; 0 means no limit.
+func (p *Printer) WriteTable(w io.Writer, width int, t *Table) error {
+	widths := make([]int, len(t.Head))
+	heading := make([]Cell, len(t.Head))
+	for i, h := range t.Head {
+		widths[i], heading[i] = ansi.StringWidth(h), Cell{h, Dim}
+	}
+	for _, row := range t.Rows {
 		for i := range row {
 			row[i].Text = SafeLine(row[i].Text)
 			widths[i] = max(widths[i], ansi.StringWidth(row[i].Text))
 		}
 	}
-	heading := make([]Cell, len(head))
-	for i, h := range head {
-		heading[i] = Cell{h, Dim}
-	}
-	for _, row := range append([][]Cell{heading}, rows...) {
+	for _, row := range append([][]Cell{heading}, t.Rows...) {
 		if _, err := io.WriteString(w, p.row(row, widths, width)+"\n"); err != nil {
 			return err
 		}
@@ -123,12 +148,12 @@ func (p *Printer) Table(w io.Writer, width int, head []string, rows [][]Cell) er
 
 // Shrink truncates the cells of a column if the last column would otherwise get less than a third of the width. A width
 // of 0 means no limit.
-func Shrink(head []string, rows [][]Cell, column, width int) {
-	last := len(head) - 1
-	widths := make([]int, len(head))
-	for _, row := range rows {
+func (t *Table) Shrink(column, width int) {
+	last := len(t.Head) - 1
+	widths := make([]int, len(t.Head))
+	for _, row := range t.Rows {
 		for i := range row {
-			widths[i] = max(widths[i], len(head[i]), ansi.StringWidth(SafeLine(row[i].Text)))
+			widths[i] = max(widths[i], len(t.Head[i]), ansi.StringWidth(SafeLine(row[i].Text)))
 		}
 	}
 	left := width - min(widths[last], width/3)
@@ -140,9 +165,9 @@ func Shrink(head []string, rows [][]Cell, column, width int) {
 	if width == 0 || left >= widths[column] {
 		return
 	}
-	for _, row := range rows {
+	for _, row := range t.Rows {
 		text := SafeLine(row[column].Text)
-		row[column].Text = ansi.Truncate(text, max(len(head[column]), left), "…")
+		row[column].Text = ansi.Truncate(text, max(len(t.Head[column]), left), "…")
 	}
 }
 
@@ -211,15 +236,15 @@ func HangTable(rows [][2]string, least, width int) string {
 }
 
 // FlushRight aligns the cells and headings of the given columns to the right.
-func FlushRight(head []string, rows [][]Cell, columns ...int) {
+func (t *Table) FlushRight(columns ...int) {
 	for _, c := range columns {
-		widest := len(head[c])
-		for _, row := range rows {
+		widest := len(t.Head[c])
+		for _, row := range t.Rows {
 			widest = max(widest, len(row[c].Text))
 		}
-		head[c] = fmt.Sprintf("%*s", widest, head[c])
-		for i := range rows {
-			rows[i][c].Text = fmt.Sprintf("%*s", widest, rows[i][c].Text)
+		t.Head[c] = fmt.Sprintf("%*s", widest, t.Head[c])
+		for _, row := range t.Rows {
+			row[c].Text = fmt.Sprintf("%*s", widest, row[c].Text)
 		}
 	}
 }
@@ -341,5 +366,5 @@ func (p *Printer) Warn(text string) {
 	_, _ = p.Err.Write([]byte(p.Tint(p.ErrTTY, Yellow, "warning:") + " " + SafeLine(text) + "\n"))
 }
 
-// PrintProgress prints a line on stderr, because only results go to stdout.
-func (p *Printer) PrintProgress(line string) { _, _ = p.Err.Write([]byte(SafeLine(line) + "\n")) }
+// Note prints a line on stderr, because only results go to stdout.
+func (p *Printer) Note(line string) { _, _ = p.Err.Write([]byte(SafeLine(line) + "\n")) }

@@ -18,7 +18,7 @@ func TestTableFits(t *testing.T) {
 	}
 	for _, width := range []int{0, 1, 5, 20, 80} {
 		var b strings.Builder
-		if err := a.Table(&b, width, []string{"STATE", "AGENT", "WHY"}, rows); err != nil {
+		if err := a.WriteTable(&b, width, &Table{[]string{"STATE", "AGENT", "WHY"}, rows}); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
@@ -41,13 +41,13 @@ func TestShrink(t *testing.T) {
 	head, long := []string{"ID", "LABELS", "TITLE"}, strings.Repeat("label ", 20)
 	for width, want := range map[int]int{0: len(long), 80: 80 - 26 - 2 - 2 - 2, 12: len("LABELS")} {
 		rows := [][]Cell{{Plain("x"), Plain(long), Plain(strings.Repeat("title ", 20))}}
-		Shrink(head, rows, 1, width)
+		(&Table{head, rows}).Shrink(1, width)
 		if got := ansi.StringWidth(rows[0][1].Text); got > want || width == 0 && got != want {
 			t.Errorf("width %d: the column has %d columns, want at most %d", width, got, want)
 		}
 	}
 	rows := [][]Cell{{Plain("x"), Plain("a b"), Plain("title")}}
-	if Shrink(head, rows, 1, 30); rows[0][1].Text != "a b" {
+	if (&Table{head, rows}).Shrink(1, 30); rows[0][1].Text != "a b" {
 		t.Errorf("a short column was cut to %q", rows[0][1].Text)
 	}
 }

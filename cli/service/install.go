@@ -33,8 +33,9 @@ type ServiceKind struct {
 	Group string // for example "daemon"
 	What  string // the name in messages, for example "this city"
 	Found func(ctx context.Context) (*unit, error)
-	// known returns the kind, "city" or "supervisor", and its folder
-	known      func() (kind, at string, err error)
+	kind  string // "city" or "supervisor"
+	// at returns the folder that identifies the unit
+	at         func() (string, error)
 	isRunning  func(at string) (bool, error)
 	pid        func(at string) int // 0 if unknown
 	StopAdvice func(ctx context.Context, at string) (how, keeps string)
@@ -59,7 +60,6 @@ func ServiceCommands(e *env.Env, k ServiceKind) []*cobra.Command {
 	var f ServiceFlags
 	install := &cobra.Command{
 		Use: "install", Short: "Install a service that keeps " + k.What + " running",
-		Args: env.Exactly(0),
 		Long: `install writes a systemd unit and enables it. By default it is a user unit, which
 runs while you are logged in, or always after "loginctl enable-linger". With
 --system it is a system unit, which runs as the owner of ` + k.folder + `,
@@ -82,7 +82,7 @@ install does not overwrite a unit that gcity did not write.`,
 	install.Flags().BoolVar(&f.force, "force", false,
 		"overwrite a unit that gcity did not write")
 	uninstall := &cobra.Command{
-		Use: "uninstall", Short: "Stop the service and remove its unit", Args: env.Exactly(0),
+		Use: "uninstall", Short: "Stop the service and remove its unit",
 		Long: `uninstall stops the service and its agents; with --keep-agents the agents keep
 running for the next controller. Then it disables and removes the unit. If the unit
 does not exist, uninstall does nothing.`,
@@ -90,10 +90,11 @@ does not exist, uninstall does nothing.`,
 			return uninstall(cmd.Context(), e, k, f)
 		},
 	}
-	uninstall.Flags().BoolVar(&f.system, "system", false, "remove the system unit instead of "+
+	flags := uninstall.Flags()
+	flags.BoolVar(&f.system, "system", false, "remove the system unit instead of "+
 		"the user unit")
-	uninstall.Flags().BoolVar(&f.keep, "keep-agents", false, "do not stop the agents")
-	uninstall.Flags().BoolVar(&f.force, "force", false,
+	flags.BoolVar(&f.keep, "keep-agents", false, "do not stop the agents")
+	flags.BoolVar(&f.force, "force", false,
 		"remove the unit even if systemd cannot stop the service")
 	if k.flags != nil {
 		install = k.flags(install)
@@ -103,13 +104,10 @@ does not exist, uninstall does nothing.`,
 
 // CityService describes the current city as a service.
 func CityService(e *env.Env) ServiceKind {
-	known := func() (string, string, error) {
-		dir, err := e.CityDir()
-		return "city", dir, err
-	}
 	return ServiceKind{
-		Group: "daemon", What: "this city", folder: "the city's folder",
-		flags: func(c *cobra.Command) *cobra.Command { return env.WithSource(e, c) }, known: known,
+		Group: "daemon", kind: "city", at: e.CityDir,
+		What: "this city", folder: "the city's folder",
+		flags:     func(c *cobra.Command) *cobra.Command { return env.WithSource(e, c) },
 		isRunning: folder.IsHeld,
 		pid: func(at string) int {
 			pid, _ := strconv.Atoi(folder.PIDText(at)) // 0 means unknown
@@ -125,7 +123,7 @@ func CityService(e *env.Env) ServiceKind {
 			return howToStop(s)
 		},
 		Found: func(context.Context) (*unit, error) {
-			_, dir, err := known()
+			dir, err := e.CityDir()
 			if err != nil {
 				return nil, err
 			}
@@ -159,12 +157,8 @@ const supervisorStop = 15 * time.Minute
 // SupervisorService describes the service that runs the supervisor of this user's cities.
 func SupervisorService(home func() (string, error),
 	running func(home string) (pid int, err error)) ServiceKind {
-	known := func() (string, string, error) {
-		dir, err := home()
-		return "supervisor", dir, err
-	}
 	return ServiceKind{
-		Group: "supervisor", What: "the supervisor of your cities", known: known,
+		Group: "supervisor", kind: "supervisor", at: home, What: "the supervisor of your cities",
 		folder: "the supervisor's folder ($GC_HOME)",
 		stop:   "`gcity supervisor stop`",
 		adopt: "`gcity supervisor start` takes them over, and `gcity stop` in a city's " +
@@ -186,7 +180,7 @@ func SupervisorService(home func() (string, error),
 				"next supervisor"
 		},
 		Found: func(context.Context) (*unit, error) {
-			_, dir, err := known()
+			dir, err := home()
 			if err != nil {
 				return nil, err
 			}
@@ -259,9 +253,8 @@ func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 			_, err = os.ReadFile(path)
 		}
 		if err == nil && !force {
-			return nil, &exit.Failure{Code: exit.CodeConflict,
-				Err: fmt.Errorf("%s exists, and gcity did not write it: move it away, or "+
-					"overwrite it with --force", path)}
+			return nil, exit.Errorf(exit.CodeConflict, "%s exists, and gcity did not write it: "+
+				"move it away, or overwrite it with --force", path)
 		}
 	}
 	text, err := s.UnitText()
@@ -319,9 +312,8 @@ func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Man
 	if held, err := k.isRunning(s.at); err == nil && held {
 		how, keeps := k.StopAdvice(ctx, s.at)
 		out.Next = append(out.Next, how, m.Line("start", out.Unit))
-		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("not started: %s is already running without the service; `%s` %s",
-				k.What, how, keeps)}
+		return exit.Errorf(exit.CodeConflict, "not started: %s is already running without the "+
+			"service; `%s` %s", k.What, how, keeps)
 	}
 	if _, err := m.call(ctx, 2*time.Minute, "start", out.Unit); err != nil {
 		out.Next = append(out.Next, m.Line("status", out.Unit))

@@ -27,7 +27,7 @@ type removed struct {
 }
 
 func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) error {
-	kind, at, err := k.known()
+	at, err := k.at()
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 	if err != nil {
 		return err
 	}
-	u, err := m.own(markOf(kind, at))
+	u, err := m.own(markOf(k.kind, at))
 	if err != nil {
 		return err
 	}

@@ -26,8 +26,6 @@ func (h *opener) openTmux() (session.Provider, func(), error) {
 	}, nil
 }
 
-func usesTmux(dir string) bool { return tmux.Used(dir) }
-
 // TmuxRemedy returns advice if err means that tmux is missing or too old to list sessions. Otherwise it returns "".
 func TmuxRemedy(err error) string {
 	if errors.Is(err, tmux.ErrUnusable) {
@@ -39,7 +37,7 @@ func TmuxRemedy(err error) string {
 
 // TmuxHint returns a clause that says how to see the sessions in tmux. It returns "" if the city has never used tmux.
 func TmuxHint(dir string) string {
-	if !usesTmux(dir) {
+	if !tmux.Used(dir) {
 		return ""
 	}
 	return "; `" + tmux.Hint(dir) + "` shows them without gcity, and ctrl-q detaches"

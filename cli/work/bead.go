@@ -46,14 +46,15 @@ type beadFilter struct {
 }
 
 func (f *beadFilter) flags(c *cobra.Command) {
-	c.Flags().StringSliceVar(&f.labels, "label", nil, "only beads with this label; if repeated, "+
+	flags := c.Flags()
+	flags.StringSliceVar(&f.labels, "label", nil, "only beads with this label; if repeated, "+
 		"all must match")
-	c.Flags().StringVar(&f.kind, "type", "", "only beads of this type")
-	c.Flags().StringVar(&f.assignee, "assignee", "", "only beads assigned to this agent or person")
-	c.Flags().StringVar(&f.parent, "parent", "", "only the steps of this bead")
-	c.Flags().BoolVar(&f.all, "all", false, "list the work of the city and all its rigs")
+	flags.StringVar(&f.kind, "type", "", "only beads of this type")
+	flags.StringVar(&f.assignee, "assignee", "", "only beads assigned to this agent or person")
+	flags.StringVar(&f.parent, "parent", "", "only the steps of this bead")
+	flags.BoolVar(&f.all, "all", false, "list the work of the city and all its rigs")
 	f.limit = beads.DefaultLimit
-	c.Flags().VarP(env.Number(&f.limit, 0), "limit", "n", "list at most this many beads; 0 = all")
+	flags.VarP(env.Number(&f.limit, 0), "limit", "n", "list at most this many beads; 0 = all")
 }
 
 func (f *beadFilter) query() (beads.Query, error) {
@@ -78,7 +79,7 @@ func beadList(e *env.Env) *cobra.Command {
 	var f beadFilter
 	var c *cobra.Command
 	c = depot.WithWork(e, &cobra.Command{
-		Use: "list", Short: "List beads, newest first", Args: env.Exactly(0),
+		Use: "list", Short: "List beads, newest first",
 		Aliases: []string{"ls"},
 		Long: `list prints beads of any status, newest first. It leaves out messages and the records
 of automation runs unless you select a type or a label. To list those, use "gcity
@@ -104,7 +105,6 @@ func beadReady(e *env.Env) *cobra.Command {
 	var c *cobra.Command
 	c = depot.WithWork(e, &cobra.Command{
 		Use: "ready", Short: "List open beads that are not blocked, most urgent first",
-		Args: env.Exactly(0),
 		Long: `ready lists open work that is not blocked, most urgent first. A molecule's steps
 belong to the molecule's owner, so they are listed only with --assignee OWNER or with
 --parent MOLECULE. Steps of a molecule without an owner are always listed.`,
@@ -186,7 +186,7 @@ func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 	if err != nil {
 		return err
 	}
-	if err := writeBeads(e, e.Out, all, gates); err != nil {
+	if err := writeBeads(e, all, gates); err != nil {
 		return err
 	}
 	if total > len(all) {
@@ -224,8 +224,7 @@ func emptyList(ctx context.Context, d *depot.Store, q beads.Query) string {
 
 func beadShow(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{Use: "show ID",
-		Short: "Show all details of a bead, with its steps and its needs",
-		Args:  env.Exactly(1)},
+		Short: "Show all details of a bead, with its steps and its needs"},
 		false, func(ctx context.Context, d *depot.Store, args []string) error {
 			b, has, closeOther, err := depot.Find(ctx, e, d, args[0])
 			if err != nil {
@@ -255,7 +254,6 @@ func beadExport(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{
 		Use: "export [FILE]", Short: "Write all beads as lines of JSON, in the format of " +
 			"`bd export`",
-		Args: env.Between(0, 1),
 		Long: `export writes every bead, including the records of runs, as one line of JSON in
 the format of the command line tool bd, oldest first. It writes to standard output or to a
 file. An existing file is replaced only after everything has been written.`,
@@ -290,7 +288,6 @@ func beadImport(e *env.Env) *cobra.Command {
 	var force bool
 	c := depot.WithWork(e, &cobra.Command{
 		Use: "import FILE", Short: "Read beads from lines of JSON, in the format of `bd export`",
-		Args: env.Exactly(1),
 		Long: `import reads beads from a file, or from standard input (-). It replaces an
 existing bead if the imported one was updated later. Importing the same file again
 changes nothing. It lists lines that it cannot read and imports the others; the

@@ -20,7 +20,6 @@ import (
 func beadBackup(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{
 		Use: "backup [FILE]", Short: "Copy the whole store to a file, even while it is in use",
-		Args: env.Between(0, 1),
 		Long: `backup writes a consistent copy of the store, checks it, and then names it FILE.
 Without FILE the copy goes to .gc/backups in the city's folder, where "bead restore"
 finds it. A running city backs up its stores there once a day and keeps the three
@@ -62,7 +61,6 @@ func beadRestore(e *env.Env) *cobra.Command {
 	var force, fresh bool
 	c := depot.WithWork(e, &cobra.Command{
 		Use: "restore [FILE]", Short: "Replace the store with a backup, or accept a new store",
-		Args: env.Between(0, 1),
 		Long: `restore replaces the store with the backup in FILE, or with the newest one in
 .gc/backups in the city's folder. It keeps the current file as beads.db.old-N. The
 city might be running: what it writes during the restore goes either to the old file

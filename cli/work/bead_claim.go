@@ -3,7 +3,6 @@ package work
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -57,13 +56,11 @@ func tryClaim(ctx context.Context, e *env.Env, d *depot.Store, id, who string) e
 	defer closeOther()
 	switch {
 	case old.Status == beads.StatusClosed:
-		return &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("%s %s, so it cannot be claimed", old.ID,
-				unchanged(e, old, beads.Closing()))}
+		return city.Errorf(city.Conflict, "%s %s, so it cannot be claimed", old.ID,
+			unchanged(e, old, beads.Closing()))
 	case old.Assignee != "" && old.Assignee != who:
-		return &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("%s is already assigned to %s; `gc hook` shows other work, and "+
-				"--assignee instead of --claim reassigns it", old.ID, old.Assignee)}
+		return city.Errorf(city.Conflict, "%s is already assigned to %s; `gc hook` shows other "+
+			"work, and --assignee instead of --claim reassigns it", old.ID, old.Assignee)
 	}
 	return patchFound(ctx, e, has, old, beads.Patch{Status: new(beads.StatusInProgress),
 		Assignee: &who, IfRev: &old.Rev})

@@ -189,7 +189,7 @@ func warnOpenSteps(ctx context.Context, e *env.Env, d *depot.Store, id string) e
 		return nil
 	}
 	_, has, closeOther, err := depot.Find(ctx, e, d, id)
-	if exit.HasCode(err, city.NotFound) { // it was a wisp, and has already been removed
+	if city.HasCode(err, city.NotFound) { // it was a wisp, and has already been removed
 		return nil
 	}
 	if err != nil {

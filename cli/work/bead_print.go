@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -27,22 +26,18 @@ func beadColor(s beads.Status) string {
 	}
 }
 
-func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) error {
-	rows := make([][]output.Cell, 0, len(all))
+func writeBeads(e *env.Env, all []beads.Bead, gates city.Gates) error {
+	table := output.NewTable("ID", "STATUS", "P", "TYPE", "ASSIGNEE", "CHANGED", "LABELS", "TITLE")
 	for _, b := range all {
 		status := output.Tinted(string(b.Status), beadColor(b.Status))
 		if _, ok := gates.Block(b); ok {
 			status = output.Tinted(city.AwaitingGate, output.Yellow)
 		}
-		rows = append(rows, []output.Cell{
-			output.Tinted(b.ID, output.Bold), status, output.Plain(b.Priority.String()),
-			output.Plain(b.Type), output.Plain(b.Assignee), output.Plain(e.Age(b.UpdatedAt)),
-			output.Tinted(strings.Join(b.Labels, " "), output.Dim), output.Plain(b.Title),
-		})
+		table.Add(output.Tinted(b.ID, output.Bold), status, b.Priority, b.Type, b.Assignee,
+			e.Age(b.UpdatedAt), output.Tinted(strings.Join(b.Labels, " "), output.Dim), b.Title)
 	}
-	head := []string{"ID", "STATUS", "P", "TYPE", "ASSIGNEE", "CHANGED", "LABELS", "TITLE"}
-	output.Shrink(head, rows, slices.Index(head, "LABELS"), e.Columns())
-	return e.Table(w, e.Columns(), head, rows)
+	table.Shrink(slices.Index(table.Head, "LABELS"), e.Columns())
+	return e.Table(table)
 }
 
 func printBead(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) error {
@@ -51,7 +46,7 @@ func printBead(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) er
 		return err
 	}
 	slices.Reverse(steps)
-	e.Sayf("%s: %s since %s (%s)", e.Paint(output.Bold, output.SafeLine(b.ID)),
+	e.Sayf("%s: %s since %s (%s)", e.Bold(b.ID),
 		e.Paint(beadColor(b.Status), string(b.Status)),
 		e.Clock(b.UpdatedAt), e.Age(b.UpdatedAt))
 	e.Sayf("  %s", output.SafeLine(b.Title))
@@ -99,5 +94,5 @@ func printBead(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) er
 	if next, ok := beads.Next(steps); ok {
 		e.Fact("next", next.ID+": "+next.Title)
 	}
-	return writeBeads(e, e.Out, steps, gates)
+	return writeBeads(e, steps, gates)
 }

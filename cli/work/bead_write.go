@@ -29,7 +29,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 		file     string
 	)
 	c := depot.WithWork(e, &cobra.Command{
-		Use: "create TITLE", Short: "Create a bead", Args: env.Exactly(1),
+		Use: "create TITLE", Short: "Create a bead",
 		Example: `  gcity bead create "document the provider" --label pool:worker --priority 1
   gc bead create "fix the retry test" --parent gc-12 --needs gc-13,gc-14 --json
   gc bead create "build fails" --description-file - <log.txt
@@ -60,20 +60,21 @@ func beadCreate(e *env.Env) *cobra.Command {
 		return changed(ctx, e, d, events.BeadCreated, made)
 	})
 	depot.Operation(e, c)
-	c.Flags().StringVar(&b.Type, "type", beads.DefaultType, "the type of work, in one word")
-	c.Flags().StringSliceVar(&b.Labels, "label", nil, "a label; pool:NAME assigns the work "+
+	flags := c.Flags()
+	flags.StringVar(&b.Type, "type", beads.DefaultType, "the type of work, in one word")
+	flags.StringSliceVar(&b.Labels, "label", nil, "a label; pool:NAME assigns the work "+
 		"to that pool")
-	c.Flags().StringVar(&b.Assignee, "assignee", "", "assign the bead to this agent or person")
-	c.Flags().StringVar(&b.ParentID, "parent", "",
+	flags.StringVar(&b.Assignee, "assignee", "", "assign the bead to this agent or person")
+	flags.StringVar(&b.ParentID, "parent", "",
 		"the ID of the parent; the new bead becomes a step of it")
-	c.Flags().StringVar(&b.Description, "description", "", "the details, at most 256 KiB")
-	c.Flags().StringVar(&file, "description-file", "",
+	flags.StringVar(&b.Description, "description", "", "the details, at most 256 KiB")
+	flags.StringVar(&file, "description-file", "",
 		"read the description from this file; - is standard input")
-	c.Flags().StringVar(&priority, "priority", "", "priority from 0 (most urgent) to 4; the "+
+	flags.StringVar(&priority, "priority", "", "priority from 0 (most urgent) to 4; the "+
 		"default is 2")
-	c.Flags().StringSliceVar(&b.Needs, "needs", nil, "the ID of a bead that must be done first; "+
+	flags.StringSliceVar(&b.Needs, "needs", nil, "the ID of a bead that must be done first; "+
 		"may be repeated")
-	c.Flags().StringArrayVar(&set, "set", nil, "a metadata entry KEY=VALUE; may be repeated")
+	flags.StringArrayVar(&set, "set", nil, "a metadata entry KEY=VALUE; may be repeated")
 	return c
 }
 
@@ -85,7 +86,7 @@ func changed(ctx context.Context, e *env.Env, d *depot.Store, kind string, b bea
 	} else {
 		what := map[string]string{events.BeadCreated: "created", events.BeadUpdated: "updated",
 			events.BeadClosed: "closed"}[kind]
-		e.Sayf("%s %s: %s", what, e.Paint(output.Bold, output.SafeLine(b.ID)),
+		e.Sayf("%s %s: %s", what, e.Bold(b.ID),
 			output.SafeLine(b.Title))
 	}
 	return depot.ReportChange(ctx, e, d, kind, b)
@@ -109,27 +110,28 @@ type patchFlags struct {
 }
 
 func (f *patchFlags) flags(c *cobra.Command) {
-	c.Flags().StringVar(&f.title, "title", "", "the new title")
-	c.Flags().StringVar(&f.status, "status", "", "the new status: open, in_progress or closed")
-	c.Flags().StringVar(&f.kind, "type", "", "the new type")
-	c.Flags().StringVar(&f.priority, "priority", "", "priority from 0 (most urgent) to 4")
-	c.Flags().StringVar(&f.assignee, "assignee", "", "assign the bead to this agent or person; "+
+	flags := c.Flags()
+	flags.StringVar(&f.title, "title", "", "the new title")
+	flags.StringVar(&f.status, "status", "", "the new status: open, in_progress or closed")
+	flags.StringVar(&f.kind, "type", "", "the new type")
+	flags.StringVar(&f.priority, "priority", "", "priority from 0 (most urgent) to 4")
+	flags.StringVar(&f.assignee, "assignee", "", "assign the bead to this agent or person; "+
 		"empty removes the assignee")
-	c.Flags().StringVar(&f.parent, "parent", "",
+	flags.StringVar(&f.parent, "parent", "",
 		"the ID of the new parent; empty removes the parent")
-	c.Flags().StringVar(&f.description, "description", "", "the new description")
-	c.Flags().StringVar(&f.file, "description-file", "",
+	flags.StringVar(&f.description, "description", "", "the new description")
+	flags.StringVar(&f.file, "description-file", "",
 		"read the new description from this file; - is standard input")
-	c.Flags().StringSliceVar(&f.needs, "needs", nil,
+	flags.StringSliceVar(&f.needs, "needs", nil,
 		"all beads that must be done first; replaces the previous list")
-	c.Flags().StringSliceVar(&f.add, "label", nil, "add a label")
-	c.Flags().StringSliceVar(&f.remove, "remove-label", nil, "remove a label")
-	c.Flags().StringArrayVar(&f.set, "set", nil,
+	flags.StringSliceVar(&f.add, "label", nil, "add a label")
+	flags.StringSliceVar(&f.remove, "remove-label", nil, "remove a label")
+	flags.StringArrayVar(&f.set, "set", nil,
 		"a metadata entry KEY=VALUE; an empty value removes the key")
-	c.Flags().BoolVar(&f.claim, "claim", false,
+	flags.BoolVar(&f.claim, "claim", false,
 		"assign the bead to yourself (or to --assignee) and set it to in_progress; fails if it "+
 			"has a different assignee")
-	c.Flags().Var(env.Number(&f.rev, 0), "if-rev", "change the bead only if this is its current "+
+	flags.Var(env.Number(&f.rev, 0), "if-rev", "change the bead only if this is its current "+
 		"revision (rev in --json)")
 }
 
@@ -175,7 +177,6 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	var f patchFlags
 	c := &cobra.Command{
 		Use: "update ID", Short: "Change only the given fields of a bead",
-		Args: env.Exactly(1),
 		Example: `  gc bead update gc-12 --claim             # fails if another agent has it
   gc bead update gc-12 --assignee ""       # no assignee`,
 	}
@@ -266,7 +267,7 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 		if e.JSON {
 			return e.WriteJSON(b)
 		}
-		e.Sayf("%s %s: %s", e.Paint(output.Bold, output.SafeLine(b.ID)), unchanged(e, b, p),
+		e.Sayf("%s %s: %s", e.Bold(b.ID), unchanged(e, b, p),
 			output.SafeLine(b.Title))
 		return nil
 	case b.Status == beads.StatusClosed && old.Status != beads.StatusClosed:
@@ -347,10 +348,11 @@ automations create, are removed only after their steps are closed too.`,
 		return nil
 	})
 	depot.Operation(e, c)
-	c.Flags().BoolVar(&steps, "steps", false, "also close open steps, and their steps")
-	c.Flags().BoolVar(&force, "force", false, "close a molecule even if its steps are open, and "+
+	flags := c.Flags()
+	flags.BoolVar(&steps, "steps", false, "also close open steps, and their steps")
+	flags.BoolVar(&force, "force", false, "close a molecule even if its steps are open, and "+
 		"leave them open")
-	c.Flags().StringVar(&reason, "reason", "", "the reason, stored in the bead's metadata")
+	flags.StringVar(&reason, "reason", "", "the reason, stored in the bead's metadata")
 	return c
 }
 

@@ -73,9 +73,8 @@ func convoyAdd(e *env.Env) *cobra.Command {
 			}
 			defer closeOther()
 			if b.Status == beads.StatusClosed {
-				return &city.Error{Code: city.Conflict,
-					Message: fmt.Sprintf("convoy %s is already closed: create a new one, or "+
-						"reopen it with `gcity bead update %s --status open`", b.ID, b.ID)}
+				return city.Errorf(city.Conflict, "convoy %s is already closed: create a new "+
+					"one, or reopen it with `gcity bead update %s --status open`", b.ID, b.ID)
 			}
 			if err := joinable(ctx, e, at, b.ID, args[1:]); err != nil {
 				return err
@@ -89,9 +88,8 @@ func convoy(ctx context.Context, e *env.Env, d *depot.Store, id string) (beads.B
 	b, at, closeOther, err := depot.Find(ctx, e, d, id)
 	if err == nil && b.Type != city.ConvoyType {
 		closeOther()
-		err = &city.Error{Code: city.Invalid,
-			Message: fmt.Sprintf("%s is not a convoy, but a %s; `gcity convoy list` lists "+
-				"the convoys", id, b.Type)}
+		err = city.Errorf(city.Invalid, "%s is not a convoy, but a %s; `gcity convoy list` lists "+
+			"the convoys", id, b.Type)
 	}
 	return b, at, closeOther, err
 }
@@ -112,10 +110,9 @@ func joinable(ctx context.Context, e *env.Env, d *depot.Store, convoy string, id
 		case b.ID == convoy || b.Type == city.ConvoyType:
 			return exit.Usage("%s", describe.ConvoyItself(id))
 		case b.ParentID != "" && b.ParentID != convoy:
-			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("%s is already a step of %s: add the parent instead, or "+
-					"remove the step from it with `gcity bead update %s --parent ''`",
-					id, b.ParentID, id)}
+			return city.Errorf(city.Conflict, "%s is already a step of %s: add the parent "+
+				"instead, or remove the step from it with `gcity bead update %s --parent ''`", id,
+				b.ParentID, id)
 		}
 	}
 	return nil
@@ -167,7 +164,7 @@ func printConvoy(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) 
 	if e.JSON {
 		return e.WriteJSON(convoyShape{b, p, all})
 	}
-	e.Sayf("convoy %s: %s (%s, %s)", e.Paint(output.Bold, output.SafeLine(b.ID)),
+	e.Sayf("convoy %s: %s (%s, %s)", e.Bold(b.ID),
 		output.SafeLine(b.Title), e.Paint(beadColor(b.Status), string(b.Status)), p)
 	if len(all) == 0 {
 		return nil
@@ -176,12 +173,12 @@ func printConvoy(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) 
 	if err != nil {
 		return err
 	}
-	return writeBeads(e, e.Out, all, gates)
+	return writeBeads(e, all, gates)
 }
 
 func convoyStatus(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{Use: "status [CONVOY]",
-		Short: "Show the progress of a convoy, or of all open ones", Args: env.Between(0, 1)},
+		Short: "Show the progress of a convoy, or of all open ones"},
 		false,
 		func(ctx context.Context, d *depot.Store, args []string) error {
 			if len(args) == 0 {
@@ -199,8 +196,8 @@ func convoyStatus(e *env.Env) *cobra.Command {
 func convoyList(e *env.Env) *cobra.Command {
 	var all bool
 	c := depot.WithWork(e, &cobra.Command{Use: "list",
-		Short: "List open convoys of the city and its rigs with their progress",
-		Args:  env.Exactly(0), Aliases: []string{"ls"}}, false,
+		Short:   "List open convoys of the city and its rigs with their progress",
+		Aliases: []string{"ls"}}, false,
 		func(ctx context.Context, d *depot.Store, _ []string) error {
 			return printConvoys(ctx, e, d, all)
 		})
@@ -228,15 +225,13 @@ func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) 
 		e.Sayf("no open convoys; run `gcity convoy create NAME BEAD…` to create one")
 		return nil
 	}
-	rows := make([][]output.Cell, 0, len(out))
+	table := output.NewTable("ID", "STATUS", "PROGRESS", "CHANGED", "TITLE")
 	for _, s := range out {
-		rows = append(rows, []output.Cell{output.Tinted(s.ID, output.Bold),
-			output.Tinted(string(s.Status), beadColor(s.Status)),
-			output.Plain(s.Progress.String()), output.Plain(e.Age(s.UpdatedAt)),
-			output.Plain(s.Title)})
+		table.Add(output.Tinted(s.ID, output.Bold),
+			output.Tinted(string(s.Status), beadColor(s.Status)), s.Progress, e.Age(s.UpdatedAt),
+			s.Title)
 	}
-	return e.Table(e.Out, e.Columns(), []string{"ID", "STATUS", "PROGRESS", "CHANGED", "TITLE"},
-		rows)
+	return e.Table(table)
 }
 
 func convoysOf(ctx context.Context, e *env.Env, p workstore.Place,
@@ -263,7 +258,7 @@ func convoysOf(ctx context.Context, e *env.Env, p workstore.Place,
 func convoyClose(e *env.Env) *cobra.Command {
 	var force bool
 	c := depot.WithWork(e, &cobra.Command{Use: "close CONVOY",
-		Short: "Close a convoy without changing its beads", Args: env.Exactly(1)}, true,
+		Short: "Close a convoy without changing its beads"}, true,
 		func(ctx context.Context, d *depot.Store, args []string) error {
 			b, at, closeOther, err := convoy(ctx, e, d, args[0])
 			if err != nil {
@@ -276,9 +271,8 @@ func convoyClose(e *env.Env) *cobra.Command {
 			}
 			if p := city.ProgressOf(all); p.Closed < p.Total && !force &&
 				b.Status != beads.StatusClosed {
-				return &city.Error{Code: city.Conflict,
-					Message: fmt.Sprintf("convoy %s is not finished (%s); --force closes it anyway",
-						b.ID, p)}
+				return city.Errorf(city.Conflict, "convoy %s is not finished (%s); --force "+
+					"closes it anyway", b.ID, p)
 			}
 			return patchBead(ctx, e, at, b.ID, beads.Closing())
 		})
@@ -299,7 +293,7 @@ func printClosedConvoy(ctx context.Context, e *env.Env, d *depot.Store, was, b b
 	convoy, err := closeConvoy(ctx, e, d, was, b)
 	if convoy != nil && !e.JSON {
 		e.Sayf("closed convoy %s, because all its beads are closed: %s",
-			e.Paint(output.Bold, output.SafeLine(convoy.ID)), output.SafeLine(convoy.Title))
+			e.Bold(convoy.ID), output.SafeLine(convoy.Title))
 	}
 	return err
 }

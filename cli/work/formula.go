@@ -74,7 +74,6 @@ func formulaList(e *env.Env) *cobra.Command {
 	var rig string
 	c := &cobra.Command{
 		Use: "list", Short: "List all formulas, with the errors in invalid ones",
-		Args:    env.Exactly(0),
 		Aliases: []string{"ls"},
 		RunE: func(_ *cobra.Command, _ []string) error {
 			conf, all, err := formulasOf(e, rig)
@@ -126,17 +125,17 @@ func printFormulas(e *env.Env, listed []listedFormula) error {
 			formula.Suffix)
 		return nil
 	}
-	rows := make([][]output.Cell, 0, len(listed))
+	table := output.NewTable("FORMULA", "FROM", "STEPS", "VARS", "WHAT")
 	for _, r := range listed {
 		what := output.Tinted(cmp.Or(strings.Join(r.Warnings, " · "), r.Description), "")
 		steps := fmt.Sprint(r.Steps)
 		if r.Problem != "" {
 			what, steps = output.Tinted(strings.ReplaceAll(r.Problem, "\n", " · "), output.Red), "-"
 		}
-		rows = append(rows, []output.Cell{output.Tinted(r.Name, output.Bold), output.Plain(r.Layer),
-			output.Plain(steps), output.Plain(strings.Join(r.Vars, " ")), what})
+		table.Add(output.Tinted(r.Name, output.Bold), r.Layer, steps, strings.Join(r.Vars, " "),
+			what)
 	}
-	return e.Table(e.Out, e.Columns(), []string{"FORMULA", "FROM", "STEPS", "VARS", "WHAT"}, rows)
+	return e.Table(table)
 }
 
 func printRigFormulas(e *env.Env, c *config.City) error {
@@ -184,7 +183,6 @@ func formulaShow(e *env.Env) *cobra.Command {
 	var rig string
 	c := &cobra.Command{
 		Use: "show NAME", Short: "Show a formula's variables and the work that it creates",
-		Args: env.Exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			conf, all, err := formulasOf(e, rig)
 			if err != nil {
@@ -218,7 +216,7 @@ func formulaShow(e *env.Env) *cobra.Command {
 }
 
 func printFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
-	e.Sayf("%s is a formula with %s", e.Paint(output.Bold, output.SafeLine(s.Name)),
+	e.Sayf("%s is a formula with %s", e.Bold(s.Name),
 		describe.Count(len(s.Plan), "step"))
 	if s.Description != "" {
 		e.Sayf("  %s", output.SafeLine(s.Description))
@@ -244,12 +242,11 @@ func printFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
 		e.Fact(v.Name, strings.TrimSpace(text))
 	}
 	e.Sayf("")
-	rows := make([][]output.Cell, 0, len(s.Plan))
+	table := output.NewTable("STEP", "NEEDS", "TITLE")
 	for _, st := range s.Plan {
-		rows = append(rows, []output.Cell{output.Tinted(st.ID, output.Bold),
-			output.Plain(strings.Join(st.Needs, " ")), output.Plain(st.Title)})
+		table.Add(output.Tinted(st.ID, output.Bold), strings.Join(st.Needs, " "), st.Title)
 	}
-	return e.Table(e.Out, e.Columns(), []string{"STEP", "NEEDS", "TITLE"}, rows)
+	return e.Table(table)
 }
 
 type cooked struct {
@@ -264,7 +261,6 @@ func formulaCook(e *env.Env) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use: "cook NAME", Short: "Create work from a formula: a root, and a bead for each step",
-		Args: env.Exactly(1),
 		Long: `cook creates a molecule: a bead of type molecule, and below it one bead for each
 step. Each step needs the steps that come before it. If any bead cannot be created,
 none are. With --pool the molecule is assigned to that pool, and its members do the
@@ -318,22 +314,22 @@ func printCooked(e *env.Env, made []beads.Bead, pool string) error {
 	if pool != "" {
 		forWhom = " for pool " + output.SafeLine(pool)
 	}
-	e.Sayf("cooked %s: %s, %s%s", e.Paint(output.Bold, output.SafeLine(made[0].ID)),
+	e.Sayf("cooked %s: %s, %s%s", e.Bold(made[0].ID),
 		output.SafeLine(made[0].Title), describe.Count(len(made)-1, "step"), forWhom)
 	ids := map[string]string{}
 	for _, b := range made[1:] {
 		ids[b.ID] = b.Ref
 	}
-	rows := make([][]output.Cell, 0, len(made)-1)
+	table := output.NewTable("ID", "STEP", "NEEDS", "TITLE")
 	for _, b := range made[1:] {
 		var needs []string
 		for _, id := range b.Needs {
 			needs = append(needs, ids[id])
 		}
-		rows = append(rows, []output.Cell{output.Tinted(b.ID, output.Bold), output.Plain(b.Ref),
-			output.Plain(strings.Join(needs, " ")), output.Plain(b.Title)})
+		table.Add(output.Tinted(b.ID, output.Bold), b.Ref,
+			strings.Join(needs, " "), b.Title)
 	}
-	return e.Table(e.Out, e.Columns(), []string{"ID", "STEP", "NEEDS", "TITLE"}, rows)
+	return e.Table(table)
 }
 
 func poolNamed(name, rig string, c *config.City) (string, error) {

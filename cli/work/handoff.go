@@ -32,7 +32,6 @@ func HandoffCommand(e *env.Env) *cobra.Command {
 	c := withMail(e, &cobra.Command{
 		Use:   "handoff [SUBJECT] [MESSAGE]",
 		Short: "In a session: leave a message for the next session, and restart",
-		Args:  env.Between(0, 2),
 		Long: `handoff sends a message from the agent to itself, and requests a restart. The new
 session finds the message in its mail, and gc prime prints it. If all steps of one
 of the agent's wisps are closed, the wisp is squashed: a closed bead of type digest
@@ -79,9 +78,10 @@ and exits with code 3.`,
 		}
 		return e.Receipt(r)
 	})
-	c.Flags().StringVarP(&f.subject, "subject", "s", "", "a one-line subject, shown in lists")
-	c.Flags().StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
-	c.Flags().BoolVar(&auto, "auto", false, "do not restart")
+	flags := c.Flags()
+	flags.StringVarP(&f.subject, "subject", "s", "", "a one-line subject, shown in lists")
+	flags.StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
+	flags.BoolVar(&auto, "auto", false, "do not restart")
 	return c
 }
 
@@ -118,7 +118,6 @@ func HeartbeatCommand(e *env.Env) *cobra.Command {
 	var cycle, healthy, unhealthy int
 	c := &cobra.Command{
 		Use: "heartbeat [AGENT]", Short: "In a session: report that the agent is working",
-		Args: env.Between(0, 1),
 		Long: `heartbeat writes the current time to .gc/heartbeats/AGENT.json, which the agent's
 watchdog reads. It does not need a controller, and may be called often. In the file
 name "/" is written as "_s", "." as "_d" and "_" as "__".`,
@@ -155,12 +154,13 @@ name "/" is written as "_s", "." as "_d" and "_" as "__".`,
 			return writeHeartbeat(e, dir, b)
 		},
 	}
-	c.Flags().StringVarP(&message, "message", "m", "", "the agent's current activity")
-	c.Flags().Var(env.Number(&cycle, 0), "cycle", "the number of the agent's current work cycle")
-	c.Flags().StringVar(&last, "last-action", "", "the agent's last action")
-	c.Flags().Var(env.Number(&healthy, 0), "healthy-agents",
+	flags := c.Flags()
+	flags.StringVarP(&message, "message", "m", "", "the agent's current activity")
+	flags.Var(env.Number(&cycle, 0), "cycle", "the number of the agent's current work cycle")
+	flags.StringVar(&last, "last-action", "", "the agent's last action")
+	flags.Var(env.Number(&healthy, 0), "healthy-agents",
 		"the number of agents that the agent found healthy")
-	c.Flags().Var(env.Number(&unhealthy, 0), "unhealthy-agents",
+	flags.Var(env.Number(&unhealthy, 0), "unhealthy-agents",
 		"the number of agents that the agent found unhealthy")
 	env.DefaultsToSelf(c)
 	return c

@@ -31,7 +31,6 @@ func HookCommand(e *env.Env) *cobra.Command {
 	var inject bool
 	c := &cobra.Command{
 		Use: "hook [AGENT]", Short: "Show an agent's work; exit 0 if there is some, 1 if not",
-		Args: env.Between(0, 1),
 		Long: `hook prints an agent's work. If the agent has a work_query, hook runs that shell
 command in the agent's folder and prints its output. Otherwise it prints the beads
 that are assigned to the agent and in progress or ready, with their ready steps. If
@@ -217,7 +216,7 @@ func printWork(e *env.Env, w *foundWork) error {
 	case w.Text != "":
 		e.Sayf("%s", shown(e, w.Text))
 	case !w.none():
-		err = writeBeads(e, e.Out, w.Items, w.gates)
+		err = writeBeads(e, w.Items, w.gates)
 	}
 	if err == nil && w.none() {
 		return exit.Quietly(exit.CodeFailed)

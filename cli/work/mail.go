@@ -3,7 +3,6 @@ package work
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -74,11 +73,12 @@ type draftFlags struct {
 }
 
 func (f *draftFlags) flags(c *cobra.Command) {
-	c.Flags().StringVarP(&f.subject, "subject", "s", "",
+	flags := c.Flags()
+	flags.StringVarP(&f.subject, "subject", "s", "",
 		"a one-line subject, shown in lists (default: the beginning of the text)")
-	c.Flags().StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
-	c.Flags().StringVar(&f.from, "from", "", "the sender (default: GC_AGENT, or human)")
-	c.Flags().BoolVar(&f.notify, "notify", false,
+	flags.StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
+	flags.StringVar(&f.from, "from", "", "the sender (default: GC_AGENT, or human)")
+	flags.BoolVar(&f.notify, "notify", false,
 		"also notify the recipient in its terminal")
 }
 
@@ -110,7 +110,6 @@ func mailSend(e *env.Env) *cobra.Command {
 	var f draftFlags
 	c := withMail(e, &cobra.Command{
 		Use: "send TO [SUBJECT] [TEXT]", Short: "Send a message to an agent, a pool or a person",
-		Args: env.Between(1, 3),
 		Example: `  gc mail send builder -s 'the tests fail' -m 'see gc-41'
   gc mail send pool:worker 'does anyone know the parser?'
   make test 2>&1 | tail -20 | gc mail send human -s 'red' -m -`,
@@ -185,7 +184,7 @@ func mailReply(e *env.Env) *cobra.Command {
 	var f draftFlags
 	c := withMail(e, &cobra.Command{
 		Use: "reply ID [TEXT]", Short: "Reply to a message in its thread; a reply to your own " +
-			"message goes to its recipient", Args: env.Between(1, 2),
+			"message goes to its recipient",
 		Example: `  gc mail reply gc-12 'done in gc-41'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		if err := f.fill(e, args[1:]); err != nil {
@@ -270,7 +269,6 @@ func mailCheck(e *env.Env) *cobra.Command {
 	var inject bool
 	c := &cobra.Command{
 		Use: "check [MAILBOX]", Short: "Check for unread mail; exit 0 if there is some, 1 if not",
-		Args: env.Between(0, 1),
 		Long: `check prints the number of unread messages and exits 0. If all messages are read,
 it prints nothing and exits 1. With --inject it prints the unread messages as text for
 the agent's model, or nothing, and always exits 0, because a failing hook could block
@@ -305,8 +303,7 @@ the agent. It does not mark messages as read.`,
 			return err
 		}
 		_, text := exit.Verdict(err)
-		return &exit.Failure{Code: exit.CodeDone,
-			Err: errors.New("cannot check the mail: " + text)}
+		return exit.Errorf(exit.CodeDone, "cannot check the mail: %s", text)
 	}
 	c.Flags().BoolVar(&inject, "inject", false,
 		"print the messages as text for the agent's model; always exit 0")
@@ -321,7 +318,6 @@ type countShape struct {
 func mailCount(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
 		Use: "count [MAILBOX]", Short: "Show the number of messages and of unread messages",
-		Args:              env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool),
 	}, false, func(ctx context.Context, l *env.Link, args []string) error {
 		s := countShape{Recipient: mailOf(e, args)}

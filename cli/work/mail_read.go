@@ -22,7 +22,6 @@ func mailInbox(e *env.Env) *cobra.Command {
 	var all bool
 	c := withMail(e, &cobra.Command{
 		Use: "inbox [MAILBOX]", Short: "List unread messages, newest first",
-		Args:              env.Between(0, 1),
 		Aliases:           []string{"list", "ls"},
 		Example:           "  gc mail inbox\n  gcity mail inbox builder --all",
 		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool),
@@ -51,14 +50,12 @@ func mailInbox(e *env.Env) *cobra.Command {
 }
 
 func writeMail(e *env.Env, all []mail.Message) error {
-	rows := make([][]output.Cell, 0, len(all))
+	table := output.NewTable("ID", "STATE", "FROM", "TO", "SENT", "SUBJECT")
 	for _, m := range all {
-		rows = append(rows, []output.Cell{output.Tinted(m.ID, output.Bold), mailState(m),
-			output.Plain(m.From), output.Plain(m.To), output.Plain(e.Age(m.Sent)),
-			output.Plain(m.Subject)})
+		table.Add(output.Tinted(m.ID, output.Bold), mailState(m), m.From, m.To, e.Age(m.Sent),
+			m.Subject)
 	}
-	return e.Table(e.Out, e.Columns(), []string{"ID", "STATE", "FROM", "TO", "SENT", "SUBJECT"},
-		rows)
+	return e.Table(table)
 }
 
 func mailState(m mail.Message) output.Cell {
@@ -73,7 +70,7 @@ func mailState(m mail.Message) output.Cell {
 
 func mailRead(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
-		Use: "read ID", Short: "Show a message and mark it as read", Args: env.Exactly(1),
+		Use: "read ID", Short: "Show a message and mark it as read",
 		Long: `read prints a message. If the message is in the reader's own mailbox, read marks it
 as read. The reader is the agent in GC_AGENT. Outside a session, the reader's mailbox
 is the one that all people share. If a pool member reads a message to its pool, the
@@ -89,9 +86,9 @@ other members no longer see it. Messages in other mailboxes are not marked.`,
 		}
 		me := e.Getenv("GC_AGENT")
 		if s.MayRead(m, me) {
-			if m, err = city.TakeMail(ctx, l, m.ID, me); exit.HasCode(err, city.Conflict) {
-				return &city.Error{Code: city.Conflict,
-					Message: fmt.Sprintf("another member of the pool has taken %s", args[0])}
+			if m, err = city.TakeMail(ctx, l, m.ID, me); city.HasCode(err, city.Conflict) {
+				return city.Errorf(city.Conflict, "another member of the pool has taken %s",
+					args[0])
 			}
 			if err != nil {
 				return err
@@ -103,8 +100,7 @@ other members no longer see it. Messages in other mailboxes are not marked.`,
 
 func mailPeek(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{Use: "peek ID", Short: "Show a message without " +
-		"marking it as read",
-		Args: env.Exactly(1)}, false,
+		"marking it as read"}, false,
 		func(ctx context.Context, l *env.Link, args []string) error {
 			m, _, err := city.GetMail(ctx, l, args[0])
 			if err != nil {
@@ -118,7 +114,7 @@ func printMail(e *env.Env, m mail.Message) error {
 	if e.JSON {
 		return e.WriteJSON(m)
 	}
-	e.Sayf("%s %s", e.Paint(output.Bold, output.SafeLine(m.ID)), output.SafeLine(m.Subject))
+	e.Sayf("%s %s", e.Bold(m.ID), output.SafeLine(m.Subject))
 	e.Fact("from", m.From)
 	e.Fact("to", m.To)
 	e.Fact("sent", fmt.Sprintf("%s (%s ago)", e.Clock(m.Sent), e.Age(m.Sent)))
@@ -133,8 +129,7 @@ func printMail(e *env.Env, m mail.Message) error {
 
 func mailThread(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{Use: "thread ID",
-		Short: "Show all messages in a message's thread, oldest first",
-		Args:  env.Exactly(1)}, false,
+		Short: "Show all messages in a message's thread, oldest first"}, false,
 		func(ctx context.Context, l *env.Link, args []string) error {
 			m, _, err := city.GetMail(ctx, l, args[0])
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/folder"
 	"gcity/cli/output"
+	"gcity/controller/perform"
 	"gcity/internal/suggest"
 	"gcity/mail"
 )
@@ -32,7 +33,7 @@ type primeShape struct {
 func PrimeCommand(e *env.Env) *cobra.Command {
 	var hook bool
 	c := &cobra.Command{
-		Use: "prime [AGENT]", Short: "Print an agent's prompt", Args: env.Between(0, 1),
+		Use: "prime [AGENT]", Short: "Print an agent's prompt",
 		Long: `prime prints an agent's prompt as it would be if the agent started now: its template
 with all values filled in. Without a name it uses the session's own agent (GC_AGENT),
 and adds unread messages that the previous session left with gc handoff. For an agent
@@ -95,7 +96,7 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	case err != nil: // the caller is this agent, so it is running even if it is not declared
 		return primeShape{Prompt: generic(dir)}, nil
 	}
-	text, err := folder.PromptOf(ctx, w)
+	text, err := perform.PromptOf(ctx, w, false)
 	if err != nil {
 		return primeShape{}, err
 	}

@@ -33,21 +33,22 @@ type slingFlags struct {
 }
 
 func (f *slingFlags) flags(c *cobra.Command) {
-	c.Flags().BoolVarP(&f.formula, "formula", "f", false,
+	flags := c.Flags()
+	flags.BoolVarP(&f.formula, "formula", "f", false,
 		"the argument is a formula: create a molecule from it and assign the molecule")
-	c.Flags().StringVar(&f.on, "on", "",
+	flags.StringVar(&f.on, "on", "",
 		"use this formula for the bead, instead of default_sling_formula")
-	c.Flags().BoolVar(&f.noFormula, "no-formula", false,
+	flags.BoolVar(&f.noFormula, "no-formula", false,
 		"assign the bead itself, without default_sling_formula")
-	c.Flags().StringVarP(&f.title, "title", "t", "", "title of the molecule")
-	c.Flags().StringArrayVar(&f.vars, "var", nil,
+	flags.StringVarP(&f.title, "title", "t", "", "title of the molecule")
+	flags.StringArrayVar(&f.vars, "var", nil,
 		"a formula variable and its value, as NAME=VALUE; may be repeated")
-	c.Flags().BoolVar(&f.nudge, "nudge", false,
+	flags.BoolVar(&f.nudge, "nudge", false,
 		"also notify the assigned agent in its terminal")
-	c.Flags().BoolVar(&f.force, "force", false,
+	flags.BoolVar(&f.force, "force", false,
 		"assign the work even if it has a different assignee")
-	c.Flags().BoolVar(&f.force, "reassign", false, "the same as --force")
-	c.Flags().BoolVar(&f.stdin, "stdin", false,
+	flags.BoolVar(&f.force, "reassign", false, "the same as --force")
+	flags.BoolVar(&f.stdin, "stdin", false,
 		"create a bead from standard input: the first line is its title, the rest its description")
 }
 
@@ -167,7 +168,7 @@ func withTargetError(ctx context.Context, l *env.Link, target string, wrong erro
 	if err == nil {
 		return wrong
 	}
-	return &city.Error{Code: city.NotFound, Message: err.Error() + "; and " + wrong.Error()}
+	return city.Errorf(city.NotFound, "%v; and %v", err, wrong)
 }
 
 func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,

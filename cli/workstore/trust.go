@@ -56,7 +56,7 @@ func OpenTrusted(p Place) (Store, error) {
 	s, err := OpenStore(p)
 	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
 		return untrustedStore{
-			&city.Error{Code: city.Unavailable, Message: Unopened(err).Error()}}, nil
+			city.Errorf(city.Unavailable, "%v", Unopened(err))}, nil
 	}
 	return s, err
 }
