@@ -65,9 +65,8 @@ func (d agentFileReader) read(a *Agent) {
 	if a.PromptTemplate != "" {
 		d.prompt(a)
 	} else if at, written := a.Origins["inject_fragments"]; written && len(a.InjectFragments) > 0 {
-		d.city.Warnings = append(d.city.Warnings,
-			Problem{Origin: at, Key: "agents.inject_fragments",
-				Message: "is ignored without a prompt; set prompt_template, or remove this key"})
+		d.addWarning(at, "agents.inject_fragments",
+			"is ignored without a prompt; set prompt_template, or remove this key")
 	}
 	if a.OverlayDir != "" {
 		d.overlay(a)
@@ -80,10 +79,9 @@ func (d agentFileReader) warnUnusedFragments() {
 		slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.PromptTemplate != "" }) {
 		return
 	}
-	c.Warnings = append(c.Warnings, Problem{Origin: c.Origins["workspace.global_fragments"],
-		Key: "workspace.global_fragments",
-		Message: "is ignored, because no agent has a prompt; set prompt_template for agents " +
-			"that need one, or remove this key"})
+	const key = "workspace.global_fragments"
+	d.addWarning(c.Origins[key], key, "is ignored, because no agent has a prompt; set "+
+		"prompt_template for agents that need one, or remove this key")
 }
 
 func (d agentFileReader) pathOf(a *Agent, key, path string) string {
@@ -265,7 +263,7 @@ func (d agentFileReader) overlay(a *Agent) {
 	switch err := d.agentFiles.overlayErrors[a.OverlayDir]; {
 	case err == nil:
 	case errors.Is(err, errNoOverlay):
-		addWarning(d.loading, Problem{Origin: a.Origins["overlay_dir"], Key: "agents.overlay_dir",
+		d.warnOnce(Problem{Origin: a.Origins["overlay_dir"], Key: "agents.overlay_dir",
 			Message: visible(err.Error() + "; nothing is copied into the working folder")})
 		a.OverlayDir = ""
 	default:
@@ -279,7 +277,7 @@ func addStartProblem(d *loading, a *Agent, at Origin, key, msg string) {
 		a.Fault = p.String()
 	}
 	p.Message += "; the agent cannot be started"
-	addWarning(d, p)
+	d.warnOnce(p)
 }
 
 func addUnusable(d *loading, a *Agent, key, what string, err error) {
@@ -301,12 +299,6 @@ func addMisuse(d *loading, a *Agent, at Origin, key, msg string) {
 	addStartProblem(d, a, at, key, msg)
 }
 
-func addWarning(d *loading, p Problem) {
-	if !slices.Contains(d.city.Warnings, p) {
-		d.city.Warnings = append(d.city.Warnings, p)
-	}
-}
-
 func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	appended []string) *prompt.Template {
 	at := a.Origins["prompt_template"]
@@ -319,7 +311,7 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 		if n.File != "" {
 			where := Origin{File: n.File, Line: n.Line, Column: n.Column}
 			msg := fmt.Sprintf("%s (used at %s)", n.Message, at)
-			addWarning(d, Problem{Origin: where, Message: visible(msg)})
+			d.warnOnce(Problem{Origin: where, Message: visible(msg)})
 			continue
 		}
 		key, from := "agents.inject_fragments", a.Origins["inject_fragments"]
@@ -327,7 +319,7 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 			key = "workspace.global_fragments"
 			from = d.city.Origins[key]
 		}
-		addWarning(d, Problem{Origin: from, Key: key, Message: visible(n.Message)})
+		d.warnOnce(Problem{Origin: from, Key: key, Message: visible(n.Message)})
 	}
 	return t
 }

@@ -40,10 +40,7 @@ func (d checker) checkCity() {
 		d.sessionOf(&Agent{Name: "agent"}, sessions)
 	}
 	agentFileReader(d).warnUnusedFragments()
-	defer func() { d.rigChecked = nil }()
-	for i := range c.Agents {
-		a := &c.Agents[i]
-		d.rigChecked = &a.Rig
+	for a := range d.agents {
 		agentFileReader(d).read(a)
 		switch {
 		case a.Name == "": // already reported

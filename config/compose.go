@@ -106,10 +106,7 @@ func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 			continue
 		}
 		if slices.Contains(done, p) {
-			d.city.Warnings = append(d.city.Warnings,
-				Problem{Origin: e.at, Key: e.key,
-					Message: visible(fmt.Sprintf("%q is listed twice; remove one of them",
-						e.text))})
+			d.addWarning(e.at, e.key, fmt.Sprintf("%q is listed twice; remove one of them", e.text))
 			continue
 		}
 		took := 0
@@ -126,8 +123,7 @@ func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 			}
 		}
 		if took == 0 && hasAgents(all) {
-			d.city.Warnings = append(d.city.Warnings,
-				Problem{Origin: e.at, Key: e.key, Message: visible(noAgentsFor(e.text, r))})
+			d.addWarning(e.at, e.key, noAgentsFor(e.text, r))
 		}
 	}
 	return layers

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"gcity/automation"
-	"gcity/config/keys"
 	"gcity/formula"
 	"gcity/internal/span"
 	"gcity/internal/toml"
@@ -81,7 +80,7 @@ func wispDefault(d *loading, one, other string, value *time.Duration, def time.D
 		return
 	}
 	*value = def
-	addWarning(d, Problem{Origin: at, Key: "daemon." + one, Message: fmt.Sprintf(
+	d.warnOnce(Problem{Origin: at, Key: "daemon." + one, Message: fmt.Sprintf(
 		"is set, but daemon.%s is not set and defaults to %q; set both keys", other,
 		span.Text(def))})
 }
@@ -101,8 +100,7 @@ func (d checker) override(o *override) {
 		}
 	}
 	if changes == 0 && o.Name != "" && !d.failedIn(key) {
-		c.Warnings = append(c.Warnings, Problem{Origin: o.origin, Key: key,
-			Message: changesNothing})
+		d.addWarning(o.origin, key, changesNothing)
 	}
 	if o.Pool != nil {
 		d.poolOf(o)
@@ -123,11 +121,6 @@ func (d checker) poolOf(o *override) {
 			names = append(names, a.Qualified())
 		}
 	}
-	msg := fmt.Sprintf("pool %q not found", target)
-	if near := keys.Suggest(target, names); near != "" {
-		msg += fmt.Sprintf("; did you mean %q?", near)
-	}
-	d.city.Warnings = append(d.city.Warnings,
-		Problem{Origin: o.origins["pool"], Key: "automations.overrides.pool",
-			Message: visible(msg)})
+	d.addWarning(o.origins["pool"], "automations.overrides.pool",
+		fmt.Sprintf("pool %q not found", target)+didYouMean(target, names))
 }

@@ -120,11 +120,9 @@ func (d *loading) revision() string {
 		contents, more := files.HashFolder(dir)
 		fmt.Fprintf(h, "%s\x00tree %s\n", dir, contents)
 		if more {
-			d.city.Warnings = append(d.city.Warnings,
-				Problem{Origin: Origin{File: d.city.displayPath(dir)}, Message: fmt.Sprintf(
-					"the topology's folder has more than %d files or %d MB; changes to the "+
-						"remaining files are not detected", files.MaxTreeFiles,
-					files.MaxTreeSize>>20)})
+			d.addWarning(Origin{File: d.city.displayPath(dir)}, "", fmt.Sprintf("the topology's "+
+				"folder has more than %d files or %d MB; changes to the remaining files are not "+
+				"detected", files.MaxTreeFiles, files.MaxTreeSize>>20))
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"gcity/config/keys"
 	"maps"
@@ -69,17 +70,14 @@ func (d patcher) change(p *patch, a *Agent) {
 	}
 	for _, name := range p.remove {
 		if _, there := a.Env[name]; !there {
-			d.city.Warnings = append(d.city.Warnings,
-				Problem{Origin: p.origins["env_remove"], Key: p.table + ".env_remove",
-					Message: fmt.Sprintf("removes nothing: the env of %q has no %s",
-						a.Qualified(), visible(name))})
+			d.addWarning(p.origins["env_remove"], p.table+".env_remove",
+				fmt.Sprintf("removes nothing: the env of %q has no %s", a.Qualified(), name))
 		}
 		delete(a.Env, name)
 		delete(a.Origins, "env."+name)
 	}
 	if !changed && len(p.remove) == 0 {
-		d.city.Warnings = append(d.city.Warnings, Problem{Origin: p.origin, Key: p.table,
-			Message: changesNothing})
+		d.addWarning(p.origin, p.table, changesNothing)
 	}
 }
 
@@ -156,10 +154,7 @@ func (d patcher) unknownAgent(p *patch) string {
 				"be patched", s.Name)
 		}
 	}
-	if near := keys.Suggest(p.name, names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return "; remove this patch, or declare the agent"
+	return cmp.Or(didYouMean(p.name, names), "; remove this patch, or declare the agent")
 }
 
 func (d patcher) unknownDir(p *patch) string {

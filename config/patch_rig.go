@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"gcity/config/keys"
 	"reflect"
 	"slices"
 	"strings"
@@ -31,8 +30,7 @@ func (d patcher) patchRigs() {
 		}
 		done[r] = p.Origin
 		if d.changeRig(r, p) == 0 {
-			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: "patches.rigs",
-				Message: changesNothing})
+			d.addWarning(p.Origin, "patches.rigs", changesNothing)
 		}
 	}
 }
@@ -96,8 +94,8 @@ func (d patcher) unknownOverride(r *Rig, name string, theirs map[string]*Agent) 
 		names = append(names, n)
 	}
 	slices.Sort(names)
-	if near := keys.Suggest(name, names); near != "" {
-		return msg + fmt.Sprintf("; did you mean %q?", near)
+	if hint := didYouMean(name, names); hint != "" {
+		return msg + hint
 	}
 	for i := range d.city.Agents {
 		if a := &d.city.Agents[i]; a.Name == name {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -38,6 +39,15 @@ func (e *Error) Error() string {
 		lines[i] = p.String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// didYouMean returns the end of a message about the unknown name: the most similar of the names, or "" if none is
+// similar.
+func didYouMean(name string, names []string) string {
+	if near := keys.Suggest(name, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
 }
 
 // visible escapes the characters that a terminal would interpret or hide.

@@ -154,9 +154,26 @@ func (d *loading) warn(at int, key, msg string) {
 	}
 }
 
+func (d *loading) addWarning(o Origin, key, msg string) {
+	d.city.Warnings = append(d.city.Warnings,
+		Problem{Origin: o, Key: visible(key), Message: visible(msg)})
+}
+
 func (d *loading) warnOnce(p Problem) {
 	if !slices.Contains(d.city.Warnings, p) {
 		d.city.Warnings = append(d.city.Warnings, p)
+	}
+}
+
+// agents iterates over the city's agents, and attributes the problems found meanwhile to their rigs.
+func (d *loading) agents(yield func(*Agent) bool) {
+	defer func() { d.rigChecked = nil }()
+	for i := range d.city.Agents {
+		a := &d.city.Agents[i]
+		d.rigChecked = &a.Rig
+		if !yield(a) {
+			return
+		}
 	}
 }
 

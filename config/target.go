@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gcity/config/keys"
 	"gcity/internal/suggest"
 	"gcity/internal/toml"
 	"gcity/pool"
@@ -178,10 +177,8 @@ func (c *City) rigNames() []string {
 }
 
 func (c *City) noRig(name, table string) string {
-	if near := keys.Suggest(name, c.rigNames()); near != "" {
-		return fmt.Sprintf("rig %q not found; did you mean %q?", name, near)
-	}
-	return fmt.Sprintf("rig %q not found; remove this %s, or declare the rig", name, table)
+	return fmt.Sprintf("rig %q not found", name) + cmp.Or(didYouMean(name, c.rigNames()),
+		fmt.Sprintf("; remove this %s, or declare the rig", table))
 }
 
 func (c *City) suggestWatchdog(p *Watchdog) string {
@@ -198,8 +195,6 @@ func (c *City) suggestWatchdog(p *Watchdog) string {
 			names = append(names, w.Qualified())
 		}
 	}
-	if near := keys.Suggest(p.Qualified(), names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return "; remove this patch, or declare the watchdog"
+	return cmp.Or(didYouMean(p.Qualified(), names),
+		"; remove this patch, or declare the watchdog")
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"gcity/config/keys"
 	"maps"
 	"path/filepath"
 	"reflect"
@@ -24,11 +23,8 @@ func (d composer) checkWatched(p *pack, names []string) {
 		if w.Watches == "" || p.partial || slices.Contains(names, w.Watches) {
 			continue
 		}
-		msg := fmt.Sprintf("this topology has no agent %q", w.Watches)
-		if near := keys.Suggest(w.Watches, names); near != "" {
-			msg += fmt.Sprintf("; did you mean %q?", near)
-		}
-		d.addError(w.Origins["watches"], "watchdogs.watches", msg)
+		d.addError(w.Origins["watches"], "watchdogs.watches",
+			fmt.Sprintf("this topology has no agent %q", w.Watches)+didYouMean(w.Watches, names))
 		if d.reportedWatchdogs == nil {
 			d.reportedWatchdogs = map[string]bool{}
 		}
@@ -82,8 +78,7 @@ func (d patcher) patchWatchdogs() {
 		}
 		done[w] = p.Origin
 		if d.changeWatchdog(w, p) == 0 {
-			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: key,
-				Message: changesNothing})
+			d.addWarning(p.Origin, key, changesNothing)
 		}
 	}
 }
