@@ -103,9 +103,9 @@ type StartProblems struct {
 
 type patches struct {
 	agents    []patch
-	rigs      []rigPatch
+	rigs      []Rig
 	providers []Provider
-	watchdogs []watchPatch
+	watchdogs []Watchdog
 }
 
 // Agent is one [[agents]] table.

@@ -140,7 +140,7 @@ func (d decoder) supported(n *toml.Node, k *keys.Key, p place) {
 			p.agent.Pool = &Pool{}
 			d.defaults(k.Path, p)
 		case p.patch != nil && k.Path == p.patch.table+".pool":
-			p.patch.values.Pool = &Pool{}
+			p.patch.Pool = &Pool{}
 		}
 		d.table(n, k.Path, p)
 	case keys.Tables:
@@ -206,7 +206,7 @@ func (d decoder) list(n *toml.Node, k *keys.Key) {
 
 // element adds an element to a list of tables. The result is valid until the next call.
 func (d decoder) element(path string, at Origin, origins map[string]Origin) place {
-	c := d.city
+	c, own := d.city, Agent{Origin: at, Origins: origins}
 	switch path {
 	case "rigs":
 		c.Rigs = append(c.Rigs, Rig{Origin: at, Origins: origins})
@@ -215,19 +215,17 @@ func (d decoder) element(path string, at Origin, origins map[string]Origin) plac
 		c.Watchdogs = append(c.Watchdogs, Watchdog{Origin: at, Origins: origins})
 		return place{city: c, watchdog: &c.Watchdogs[len(c.Watchdogs)-1]}
 	case "patches.watchdogs":
-		c.patches.watchdogs = append(c.patches.watchdogs,
-			watchPatch{Watchdog{Origin: at, Origins: origins}})
-		return place{city: c, watchdog: &c.patches.watchdogs[len(c.patches.watchdogs)-1].values}
+		c.patches.watchdogs = append(c.patches.watchdogs, Watchdog{Origin: at, Origins: origins})
+		return place{city: c, watchdog: &c.patches.watchdogs[len(c.patches.watchdogs)-1]}
 	case "rigs.overrides":
 		r := &c.Rigs[len(c.Rigs)-1]
-		r.overrides = append(r.overrides, patch{table: path, origin: at, origins: origins})
+		r.overrides = append(r.overrides, patch{table: path, Agent: own})
 		return place{city: c, patch: &r.overrides[len(r.overrides)-1]}
 	case "patches.rigs":
-		c.patches.rigs = append(c.patches.rigs, rigPatch{Rig{Origin: at, Origins: origins}})
-		return place{city: c, rigPatch: &c.patches.rigs[len(c.patches.rigs)-1]}
+		c.patches.rigs = append(c.patches.rigs, Rig{Origin: at, Origins: origins})
+		return place{city: c, rig: &c.patches.rigs[len(c.patches.rigs)-1]}
 	case "patches.agents":
-		c.patches.agents = append(c.patches.agents,
-			patch{table: path, origin: at, origins: origins})
+		c.patches.agents = append(c.patches.agents, patch{table: path, Agent: own})
 		return place{city: c, patch: &c.patches.agents[len(c.patches.agents)-1]}
 	case "patches.providers":
 		c.patches.providers = append(c.patches.providers, Provider{Origin: at, Origins: origins})
@@ -242,7 +240,7 @@ func (d decoder) element(path string, at Origin, origins map[string]Origin) plac
 	if name, ok := strings.CutPrefix(path, "topologies."); ok {
 		return place{city: c, remote: c.remote(name, at)}
 	}
-	c.Agents = append(c.Agents, Agent{Origin: at, Origins: origins})
+	c.Agents = append(c.Agents, own)
 	return place{city: c, agent: &c.Agents[len(c.Agents)-1]}
 }
 

@@ -267,7 +267,7 @@ escalate_after = 1000
 			_, there = c.Rigs[0].Origins[k.Name()]
 		}
 		if strings.HasPrefix(path, "patches.") {
-			_, there = c.patches.agents[0].origins[k.Name()]
+			_, there = c.patches.agents[0].Origins[k.Name()]
 		}
 		if strings.HasPrefix(path, "automations.overrides.") {
 			_, there = c.overrides[0].origins[k.Name()]

@@ -131,9 +131,8 @@ func TestEveryChange(t *testing.T) {
 			}
 			n++
 			a := Agent{Name: "a", Origins: map[string]Origin{}}
-			p := patch{table: "patches.agents", name: "a", origins: map[string]Origin{},
-				origin: Origin{FileName, 1, 1}}
-			p.values.Pool = &Pool{}
+			p := patch{table: "patches.agents", Agent: Agent{Name: "a", Pool: &Pool{},
+				Origin: Origin{FileName, 1, 1}, Origins: map[string]Origin{}}}
 			pk := s.ByPath[strings.Replace(k.Path, "agents", "patches.agents", 1)]
 			if pk == nil || pk.Status != keys.Supported || pk.Kind != k.Kind || pk.Doc == "" {
 				t.Errorf("%s cannot be changed by a patch", k.Path)
@@ -143,7 +142,7 @@ func TestEveryChange(t *testing.T) {
 			fill(value)
 			origins, name := place{patch: &p}.origins(pk)
 			origins[name] = Origin{FileName, 7, 7}
-			for v := range p.values.Env {
+			for v := range p.Agent.Env {
 				origins["env."+v] = Origin{FileName, 7, 8}
 			}
 			d := patcher{&loading{schema: s, city: &City{}}}

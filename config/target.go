@@ -58,8 +58,8 @@ func (c *City) flagOfAgent(name string) (Flag, error) {
 	f := Flag{File: FileName, List: "patches.agents", On: a.Suspended}
 	if r := c.Rig(a.Rig); r != nil && a.Topology != "" {
 		for i := range r.overrides {
-			if at, written := r.overrides[i].origins["suspended"]; written &&
-				r.overrides[i].name == a.Name {
+			if at, written := r.overrides[i].Origins["suspended"]; written &&
+				r.overrides[i].Name == a.Name {
 				return Flag{File: at.File, List: "rigs.overrides", Rig: r.Name, Name: a.Name,
 					On: a.Suspended}, nil
 			}
@@ -71,16 +71,16 @@ func (c *City) flagOfAgent(name string) (Flag, error) {
 		if !p.matches(a) {
 			continue
 		}
-		if _, written := p.origins["suspended"]; written {
-			f.File, f.Dir, f.Name = p.origin.File, p.dir, p.name
+		if _, written := p.Origins["suspended"]; written {
+			f.File, f.Dir, f.Name = p.Origin.File, p.Dir, p.Name
 			return f, nil
 		}
-		if p.origin.File == FileName && a.Origin.File != FileName {
+		if p.Origin.File == FileName && a.Origin.File != FileName {
 			free = p
 		}
 	}
 	if free != nil {
-		f.Dir, f.Name = free.dir, free.name
+		f.Dir, f.Name = free.Dir, free.Name
 		return f, nil
 	}
 	if a.Origin.File == FileName {
@@ -97,7 +97,7 @@ func (c *City) flagOfRig(name string) (Flag, error) {
 		return Flag{}, suggest.NotFound(suggest.Rig, name, c.rigNames()).As(ErrNoRig)
 	}
 	for i := range slices.Backward(c.patches.rigs) {
-		p := &c.patches.rigs[i].rig
+		p := &c.patches.rigs[i]
 		if _, written := p.Origins["suspended"]; written && p.Name == name {
 			return Flag{File: p.Origin.File, List: "patches.rigs", Name: name, On: r.Suspended}, nil
 		}

@@ -200,5 +200,3 @@ type Watchdog struct {
 	Origin  Origin
 	Origins map[string]Origin
 }
-
-type watchPatch struct{ values Watchdog }

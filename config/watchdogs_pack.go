@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -54,7 +53,7 @@ func (d patcher) patchWatchdogs() {
 	const key = "patches.watchdogs"
 	c, done := d.city, map[*Watchdog]Origin{}
 	for i := range c.patches.watchdogs {
-		p := &c.patches.watchdogs[i].values
+		p := &c.patches.watchdogs[i]
 		if p.Name == "" || d.full() {
 			continue // already reported, or the maximum number of errors is reached
 		}
@@ -77,25 +76,11 @@ func (d patcher) patchWatchdogs() {
 			continue
 		}
 		done[w] = p.Origin
-		if d.changeWatchdog(w, p) == 0 {
+		if !d.copyKeys("watchdogs", place{city: c, watchdog: w}, place{city: c, watchdog: p},
+			"name", "rig") {
 			d.addWarning(p.Origin, key, changesNothing)
 		}
 	}
-}
-
-func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
-	for _, k := range d.schema.Tables["watchdogs"] {
-		at, written := p.Origins[k.Name()]
-		if !written || k.Name() == "name" || k.Name() == "rig" {
-			continue
-		}
-		to, from := place{city: d.city, watchdog: w}.field(k),
-			place{city: d.city, watchdog: p}.field(k)
-		reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
-		w.Origins[k.Name()] = at
-		changes++
-	}
-	return changes
 }
 
 func (d watchdogChecker) qualify(w *Watchdog, name string) string {
