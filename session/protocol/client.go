@@ -45,25 +45,25 @@ type Client struct {
 	opened bool // the current helper process has accepted the open call
 }
 
-var (
-	_ session.Provider     = (*Client)(nil)
-	_ session.Notifier     = (*Client)(nil)
-	_ session.Changer      = (*Client)(nil)
-	_ session.Attacher     = (*Client)(nil)
-	_ session.Watcher      = (*Client)(nil)
-	_ session.Keyer        = (*Client)(nil)
-	_ session.PoliteSender = (*Client)(nil)
-	_ session.Looker       = (*Client)(nil)
-	_ session.Patient      = (*Client)(nil)
-	_ session.Marker       = (*Client)(nil)
-	_ session.Meter        = (*Client)(nil)
-	_ session.Clearer      = (*Client)(nil)
-	_ session.Capturer     = (*Client)(nil)
-	_ session.Checker      = (*Client)(nil)
-	_ session.Dismisser    = (*Client)(nil)
-	_ session.Acknowledger = (*Client)(nil)
-	_ session.Limiter      = (*Client)(nil)
-)
+var _ interface {
+	session.Provider
+	session.Notifier
+	session.Changer
+	session.Attacher
+	session.Watcher
+	session.Keyer
+	session.PoliteSender
+	session.Looker
+	session.Patient
+	session.Marker
+	session.Meter
+	session.Clearer
+	session.Capturer
+	session.Checker
+	session.Dismisser
+	session.Acknowledger
+	session.Limiter
+} = (*Client)(nil)
 
 // NewClient returns a client and makes the open call. It fails if the helper rejects the call or does not respond
 // before ctx ends.

@@ -67,20 +67,20 @@ type entry struct {
 	typed    time.Time
 }
 
-var (
-	_ session.Provider     = (*Provider)(nil)
-	_ session.Attacher     = (*Provider)(nil)
-	_ session.Watcher      = (*Provider)(nil)
-	_ session.Keyer        = (*Provider)(nil)
-	_ session.Marker       = (*Provider)(nil)
-	_ session.Meter        = (*Provider)(nil)
-	_ session.Clearer      = (*Provider)(nil)
-	_ session.Acknowledger = (*Provider)(nil)
-	_ session.Limiter      = (*Provider)(nil)
-	_ session.Looker       = (*Provider)(nil)
-	_ session.Checker      = (*Provider)(nil)
-	_ session.Patient      = (*Provider)(nil)
-)
+var _ interface {
+	session.Provider
+	session.Attacher
+	session.Watcher
+	session.Keyer
+	session.Marker
+	session.Meter
+	session.Clearer
+	session.Acknowledger
+	session.Limiter
+	session.Looker
+	session.Checker
+	session.Patient
+} = (*Provider)(nil)
 
 // New returns a provider with the stored sessions. It does not execute the script.
 func New(o Options) (*Provider, error) {
