@@ -268,7 +268,7 @@ func (c *Client) Start(ctx context.Context, s session.Spec) (session.Status, err
 		case line.Error != nil:
 			return session.Status{}, known(line.Error)
 		case line.Session != nil:
-			return decode(line.Session), nil
+			return localTimes(line.Session), nil
 		case line.Waits == "":
 			return one(Response{}, "start")
 		}
@@ -281,7 +281,7 @@ func one(a Response, op string) (session.Status, error) {
 		return session.Status{}, fmt.Errorf("the helper's response to %s does not "+
 			"contain a session", op)
 	}
-	return decode(a.Session), nil
+	return localTimes(a.Session), nil
 }
 
 // Interrupt implements session.Provider.
@@ -300,9 +300,9 @@ func (c *Client) List(ctx context.Context) ([]session.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]session.Status, len(response.Sessions))
-	for i := range response.Sessions {
-		out[i] = decode(&response.Sessions[i])
+	out := response.Sessions
+	for i := range out {
+		localTimes(&out[i])
 	}
 	session.Order(out)
 	if len(response.Unknown) == 0 {
@@ -373,14 +373,7 @@ func (c *Client) Meta(ctx context.Context, name, key string) (string, error) {
 // Usage implements session.Meter.
 func (c *Client) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	response, err := c.call(ctx, "usage", Target{})
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string]session.Usage, len(response.Usage))
-	for name, u := range response.Usage {
-		out[name] = session.Usage{CPU: time.Duration(u.CPU), RSS: u.RSS, Procs: u.Procs}
-	}
-	return out, nil
+	return response.Usage, err
 }
 
 // Clear implements session.Clearer.
