@@ -60,7 +60,7 @@ func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store,
 	if err != nil {
 		return err
 	}
-	for _, e := range eventOf(&was, now, effect.ActorController, 0) {
+	for _, e := range eventOf(&was, now, effect.ActorController) {
 		in.Done = append(in.Done, effect.Returned{Leaver: l, Bead: b.ID, Event: e})
 	}
 	return nil

@@ -208,13 +208,6 @@ func (s *Screen) Version() uint64 {
 	return s.version
 }
 
-// HistoryLen returns the number of lines that History can return.
-func (s *Screen) HistoryLen() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.past())
-}
-
 // past is shorter than history, because history is rarely trimmed.
 func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.maxHistoryLines):] }
 
