@@ -378,7 +378,7 @@ func (m *Machine) record(now time.Time, name string) *record {
 	})
 	m.order = slices.Insert(m.order, at, a)
 	m.deps.after, m.deps.named = nil, nil
-	m.set(now, a, city.Waiting, "not checked yet", time.Time{})
+	m.set(now, a, city.Waiting, "not checked yet")
 	return a
 }
 

@@ -397,9 +397,9 @@ func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedS
 	case s == nil:
 		return
 	case s.State == city.Suspended && a.want.Suspended.On():
-		kp.m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})
+		kp.m.set(now, a, city.Suspended, a.want.Suspended.Where)
 	case s.State == city.Failed && !a.want.Suspended.On() && a.want.Problem != "":
-		kp.m.set(now, a, city.Failed, a.want.Problem, time.Time{})
+		kp.m.set(now, a, city.Failed, a.want.Problem)
 	default:
 		return
 	}
@@ -431,7 +431,7 @@ func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	if r.State != "" {
 		a.restart.inherit(&r, r.WaitsUntil(now, a.want.Policy))
 		a.act.startReason = r.StartReason
-		kp.m.set(now, a, r.State, r.Why, a.restart.until)
+		kp.m.setUntil(now, a, r.State, r.Why, a.restart.until)
 		if !r.Since.IsZero() {
 			a.since = effect.NotInFuture(now, r.Since)
 		}
@@ -440,7 +440,7 @@ func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	if x := r.Exited; x != nil {
 		a.restart.inheritExit(x)
 		a.sess.exit = x.Exit
-		kp.m.set(now, a, city.Exited, x.Why, time.Time{})
+		kp.m.set(now, a, city.Exited, x.Why)
 		a.since = effect.NotInFuture(now, x.Since)
 		what = append(what, fmt.Sprintf("%s (%s)", city.Exited, x.Why))
 	}
