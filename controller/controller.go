@@ -116,6 +116,7 @@ const ShutdownLimit = effect.ShutdownLimit
 // Controller runs a city. It implements city.Control.
 type Controller struct {
 	o              Options
+	first          *config.City
 	m              *machine.Machine
 	lastStopReport city.StopReport
 
@@ -173,7 +174,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	}
 	_, measures := o.Provider.(session.Meter)
 	ctl := &Controller{
-		o: o, pulse: pulse.New(o.Pulse),
+		o: o, first: c, pulse: pulse.New(o.Pulse),
 		inbox: make(chan effect.Input, 256), done: make(chan struct{}), gaveUp: make(chan struct{}),
 		firstList: make(chan struct{}), changed: make(chan struct{}), metrics: newMetrics(),
 	}

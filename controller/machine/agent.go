@@ -404,7 +404,7 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 func (m *Machine) dialogAnswered(in effect.DialogAnswered) {
 	keys := strings.Join(in.Dialog.Keys, ", ")
 	e := events.Event{
-		Type: events.AgentNudged, Actor: effect.ActorController, Subject: in.Agent,
+		Type: events.AgentNudged, Subject: in.Agent,
 		Message: fmt.Sprintf("the agent's question about %s was answered with %s because "+
 			"emits_permission_warning is set", in.Dialog.Name, keys),
 		Payload: step.Payload(map[string]any{"session": in.Session, "dialog": in.Dialog.Name,
@@ -414,7 +414,7 @@ func (m *Machine) dialogAnswered(in effect.DialogAnswered) {
 		m.journal.record(a, e)
 		return
 	}
-	m.step.Do(effect.Record{Event: e})
+	m.step.Record(e)
 }
 
 func (m *Machine) asks(now time.Time, in effect.Asking) {
@@ -573,8 +573,7 @@ func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restar
 			msg = "exited 0 after " + uptime + ", sooner than min_uptime"
 		}
 		m.journal.recordCrash(now, a, e, events.Event{
-			Type: events.AgentCrashed, Actor: effect.ActorController, Subject: a.name, Message: msg,
-			Payload: effect.ExitPayload(e),
+			Type: events.AgentCrashed, Message: msg, Payload: effect.ExitPayload(e),
 		})
 	}
 }

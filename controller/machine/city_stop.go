@@ -287,8 +287,8 @@ func (cs *cityStop) end(now time.Time, msg string) {
 		}
 		cs.leaving[i].Receipt.Message = msg
 	}
-	cs.m.step.Do(effect.Record{Event: events.Event{Type: events.ControllerStopped,
-		Actor: effect.ActorController, Message: msg}, Replies: cs.leaving})
+	cs.m.step.Record(events.Event{Type: events.ControllerStopped,
+		Message: msg}, cs.leaving...)
 	cs.leaving = nil
 }
 

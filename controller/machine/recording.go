@@ -36,20 +36,27 @@ type queuedRecord struct {
 }
 
 func (j *journal) record(a *record, e events.Event, replies ...effect.Reply) {
-	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
-	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a})
+	j.add(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a})
+}
+
+// add completes the event and queues it.
+func (j *journal) add(q queuedRecord) {
+	q.Event.Actor = cmp.Or(q.Event.Actor, effect.ActorController)
+	if q.agent != nil {
+		q.Event.Subject = q.agent.name
+	}
+	j.inOrder(q)
 }
 
 func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, replies ...effect.Reply) {
 	if j.past[x.ID] {
 		return
 	}
-	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
-	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a, end: &x})
+	j.add(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a, end: &x})
 }
 
 func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events.Event) {
-	j.inOrder(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID,
+	j.add(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID,
 		by: now.Add(outputWait)})
 	j.m.step.DoLate(effect.Capture{
 		Agent: a.name, Session: x.Name, ID: x.ID, At: x.At, Cols: a.want.Spec.Cols,
