@@ -3,7 +3,6 @@ package perform
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -105,15 +104,9 @@ func (wr *workRunner) sling(ctx context.Context, req city.SlingRequest,
 	s := sling.Slinger{
 		Config: source, City: wr.w.Snapshot(), Host: wr.w.Host, Scopes: wr.Stores.scopes(),
 		Store: func(rig string) (beads.Store, error) { return wr.Stores.Store(rig) },
-		FindFormula: func(name, rig string) (f *formula.Formula, err error) {
-			d := automation.Definition{Formula: name, Rig: rig}
-			if !wr.inBackground(ctx, "formula "+name, 0, func() func() {
-				found, failed := wr.au.findFormula(source, d)
-				return func() { f, err = found, failed }
-			}) {
-				return nil, fmt.Errorf("the formula's folder %w", errUnresponsive)
-			}
-			return f, err
+		FindFormula: func(name, rig string) (*formula.Formula, error) {
+			return wr.au.findInBackground(ctx, "formula "+name, source,
+				automation.Definition{Formula: name, Rig: rig})
 		},
 	}
 	out, err := s.Sling(ctx, req)
