@@ -344,8 +344,8 @@ func (tx *Messages) GiveUpAll(now time.Time) {
 // set.
 func (tx *Messages) Next(now, t time.Time) time.Time {
 	sooner := func(at time.Time) {
-		if at.After(now) && (t.IsZero() || at.Before(t)) {
-			t = at
+		if at.After(now) {
+			t = step.Earlier(t, at)
 		}
 	}
 	for _, b := range tx.outboxes {

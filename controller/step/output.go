@@ -150,6 +150,14 @@ func Payload(v map[string]any) json.RawMessage {
 	return data
 }
 
+// Earlier returns the earlier of two times. A zero time means none.
+func Earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
 // Numbered formats a process ID. It returns "" for an unknown ID.
 func Numbered(pid int, format string) string {
 	if pid <= 0 {

@@ -9,6 +9,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller/effect"
+	"gcity/controller/step"
 	"gcity/watchdog"
 )
 
@@ -296,8 +297,8 @@ func (wd *Watchdogs) Stalled(now time.Time) {
 // Next returns the earlier of t and the next time at which a watchdog is due. A zero t means no time.
 func (wd *Watchdogs) Next(now, t time.Time) time.Time {
 	sooner := func(at time.Time) {
-		if at.After(now) && (t.IsZero() || at.Before(t)) {
-			t = at
+		if at.After(now) {
+			t = step.Earlier(t, at)
 		}
 	}
 	for _, w := range wd.tiers {
