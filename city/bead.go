@@ -76,7 +76,7 @@ func WorkError(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	e := &Error{Code: Unavailable, Message: err.Error()}
+	e := Errorf(Unavailable, "%v", err)
 	_, wrong := errors.AsType[*beads.Invalid](err)
 	switch {
 	case wrong:

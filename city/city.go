@@ -5,6 +5,7 @@ package city
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 
@@ -102,7 +103,7 @@ const ConfigRefused = "config_refused"
 const Ended = "controller_ended"
 
 // Missing returns the error for a name that does not exist.
-func Missing(m *suggest.Missing) *Error { return &Error{Code: NotFound, Message: m.Error()} }
+func Missing(m *suggest.Missing) *Error { return Errorf(NotFound, "%v", m) }
 
 // Error contains the reason why a command was rejected or failed, as a message for users.
 type Error struct {
@@ -112,6 +113,11 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Message }
+
+// Errorf returns an error with a formatted message and without details.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
 
 // NotRunning means that no process listens on a socket.
 type NotRunning struct {
@@ -124,7 +130,7 @@ func (e *NotRunning) Reason() string { return "no " + e.Program + " is running" 
 
 func (e *NotRunning) Error() string { return e.Reason() + ": no response on " + e.Socket }
 
-func (e *NotRunning) Unwrap() error { return &Error{Code: Unavailable, Message: e.Error()} }
+func (e *NotRunning) Unwrap() error { return Errorf(Unavailable, "%v", e) }
 
 // Listener is the state of the city's TCP listener.
 type Listener struct {

@@ -151,8 +151,8 @@ func ParseCursor(s string) (Cursor, error) {
 		seq, err := strconv.ParseUint(number, 10, 64)
 		_, twice := c[name]
 		if !ok || name == "" || err != nil || twice {
-			return nil, &Error{Code: Invalid, Message: "invalid cursor: use the form " +
-				"cityA:5,cityB:12, and name each city only once"}
+			return nil, Errorf(Invalid, "invalid cursor: use the form "+
+				"cityA:5,cityB:12, and name each city only once")
 		}
 		c[name] = seq
 	}

@@ -142,8 +142,8 @@ func (s *Snapshot) Address(name string) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return "", &Error{Code: Invalid, Message: fmt.Sprintf("%.60q is ambiguous: use %s", name,
-			choices(found))}
+		return "", Errorf(Invalid, "%.60q is ambiguous: use %s", name,
+			choices(found))
 	case forced:
 		return "", Missing(suggest.NotFound(suggest.Pool, pool, s.Names(suggest.Pool)))
 	}
@@ -180,7 +180,7 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 		return Receipt{}, err
 	}
 	if err := mail.Check(m); err != nil {
-		return Receipt{}, &Error{Code: Invalid, Message: err.Error()}
+		return Receipt{}, Errorf(Invalid, "%v", err)
 	}
 	r, err := c.Do(ctx, CreateBead{Bead: mail.ToBead(m)})
 	if err != nil {
@@ -294,8 +294,8 @@ func GetMail(ctx context.Context, c Control, id string) (mail.Message, beads.Bea
 	}
 	m, ok := mail.FromBead(b)
 	if !ok {
-		return m, b, &Error{Code: NotFound, Message: fmt.Sprintf(
-			"bead %s is not a message but a %s; `gcity bead show %s` prints it", id, b.Type, id)}
+		return m, b, Errorf(NotFound,
+			"bead %s is not a message but a %s; `gcity bead show %s` prints it", id, b.Type, id)
 	}
 	return m, b, nil
 }

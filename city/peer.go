@@ -67,11 +67,11 @@ func Signed(c Command, p Peer) (Command, error) {
 	switch c := c.(type) {
 	case Emit:
 		if err := c.Event.Check(); err != nil {
-			return nil, &Error{Code: Invalid, Message: err.Error()}
+			return nil, Errorf(Invalid, "%v", err)
 		}
 		if err := events.Reserved(c.Event.Type); err != nil &&
 			(p.Remote || !isReportedBySelf(c.Event.Type)) {
-			return nil, &Error{Code: Invalid, Message: err.Error()}
+			return nil, Errorf(Invalid, "%v", err)
 		}
 		c.Event.Actor, err = p.sign(c.Event.Actor)
 		c.Event.Actor = cmp.Or(c.Event.Actor, "operator")
@@ -107,13 +107,13 @@ func (p Peer) sign(name string) (string, error) {
 	case p == Peer{}:
 		return name, nil
 	case !p.Agent && slices.Contains(componentNames(), p.Actor):
-		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("only gcity itself can act as "+
-			"%q: unset GC_AGENT and GC_AUTOMATION", p.Actor)}
+		return "", Errorf(Forbidden, "only gcity itself can act as "+
+			"%q: unset GC_AGENT and GC_AUTOMATION", p.Actor)
 	case p.Actor == "" && name != "controller":
 		return cmp.Or(name, "operator"), nil
 	case name != "" && name != p.Actor:
-		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("this command comes from %s, so "+
-			"it cannot name %q as its author; omit the name", p, name)}
+		return "", Errorf(Forbidden, "this command comes from %s, so "+
+			"it cannot name %q as its author; omit the name", p, name)
 	}
 	return p.Actor, nil
 }

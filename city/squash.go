@@ -119,8 +119,8 @@ func writeDigest(ctx context.Context, c Control, w Wisp, by, words string) (bead
 		return beads.Bead{}, err
 	}
 	if r.Bead == nil {
-		return beads.Bead{}, &Error{Code: Unavailable, Message: "the city did not return the " +
-			"bead that it created"}
+		return beads.Bead{}, Errorf(Unavailable, "the city did not return the "+
+			"bead that it created")
 	}
 	return *r.Bead, nil
 }

@@ -51,9 +51,9 @@ func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) er
 		}
 		names = append(names, s.ID+" "+s.Title)
 	}
-	return &Error{Code: Conflict, Message: fmt.Sprintf("%s cannot be closed yet: %s open (%s); "+
+	return Errorf(Conflict, "%s cannot be closed yet: %s open (%s); "+
 		"`gcity bead close %s --steps` also closes these steps, and --force leaves them open",
-		b.ID, StepsOpen(len(open)), strings.Join(names, ", "), b.ID)}
+		b.ID, StepsOpen(len(open)), strings.Join(names, ", "), b.ID)
 }
 
 // StepsOpen returns the start of a sentence about n open steps.

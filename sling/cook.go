@@ -14,11 +14,11 @@ func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]
 	formula.Molecule, error) {
 	f, err := s.FindFormula(name, rig)
 	if err != nil {
-		return formula.Molecule{}, &city.Error{Code: city.Invalid, Message: err.Error()}
+		return formula.Molecule{}, city.Errorf(city.Invalid, "%v", err)
 	}
 	m, err := formula.Cook(f, vars(f))
 	if err != nil {
-		return m, &city.Error{Code: city.Invalid, Message: err.Error()}
+		return m, city.Errorf(city.Invalid, "%v", err)
 	}
 	return m, nil
 }
@@ -57,9 +57,8 @@ func (s *Slinger) molecule(ctx context.Context, store beads.Store,
 	}
 	batch, ok := store.(beads.Batcher)
 	if !ok {
-		return beads.Bead{}, &city.Error{Code: city.Unavailable,
-			Message: "formulas cannot be cooked, because this store cannot create several beads " +
-				"in one transaction"}
+		return beads.Bead{}, city.Errorf(city.Unavailable, "formulas cannot be cooked, because "+
+			"this store cannot create several beads in one transaction")
 	}
 	all := Molecule(m, []string{city.WispLabel})
 	o.shape(&all[0])

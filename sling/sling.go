@@ -99,9 +99,8 @@ func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Resu
 	}
 	if to == nil {
 		if f.rig == "" {
-			return &city.Error{Code: city.Invalid,
-				Message: fmt.Sprintf("no target: %s belongs to the city; name an agent, a "+
-					"pool or a rig", f.bead.ID)}
+			return city.Errorf(city.Invalid, "no target: %s belongs to the city; name an agent, a "+
+				"pool or a rig", f.bead.ID)
 		}
 		if to, err = s.target(f.rig); err != nil {
 			return err
@@ -160,7 +159,7 @@ func (s *Slinger) find(ctx context.Context, id string) (f locatedBead, err error
 
 func checkAssignable(b beads.Bead, to *assignee, force bool) error {
 	conflict := func(format string, args ...any) error {
-		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf(format, args...)}
+		return city.Errorf(city.Conflict, format, args...)
 	}
 	switch {
 	case b.Type == city.RunType || b.Type == mail.Type:

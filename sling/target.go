@@ -27,9 +27,8 @@ func (s *Slinger) target(name string) (*assignee, error) {
 			suggest.Rig), name, s.names()))
 	}
 	if rig.DefaultSlingTarget == "" {
-		return nil, &city.Error{Code: city.Conflict, Message: fmt.Sprintf(
-			"rig %s has no default target for work; name an agent or a pool, or set "+
-				"default_sling_target in its table at %s", name, rig.Origin)}
+		return nil, city.Errorf(city.Conflict, "rig %s has no default target for work; name an "+
+			"agent or a pool, or set default_sling_target in its table at %s", name, rig.Origin)
 	}
 	for _, t := range []string{rig.Name + "/" + rig.DefaultSlingTarget, rig.DefaultSlingTarget} {
 		if to, err = s.City.Address(t); err != nil {
@@ -39,11 +38,10 @@ func (s *Slinger) target(name string) (*assignee, error) {
 			return h, nil
 		}
 	}
-	return nil, &city.Error{Code: city.Conflict,
-		Message: fmt.Sprintf("%s: rigs.default_sling_target: %s",
-			rig.Origins["default_sling_target"],
-			suggest.NotFound(suggest.AnyOf(suggest.Agent, suggest.Pool), rig.DefaultSlingTarget,
-				s.names()))}
+	return nil, city.Errorf(city.Conflict, "%s: rigs.default_sling_target: %s",
+		rig.Origins["default_sling_target"],
+		suggest.NotFound(suggest.AnyOf(suggest.Agent, suggest.Pool), rig.DefaultSlingTarget,
+			s.names()))
 }
 
 func (s *Slinger) assignee(to string) *assignee {

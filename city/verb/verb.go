@@ -6,7 +6,6 @@ package verb
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"gcity/city"
@@ -151,5 +150,5 @@ func aliased(alias, name string, decode decoder) decoder {
 }
 
 func invalid(format string, args ...any) error {
-	return &city.Error{Code: city.Invalid, Message: fmt.Sprintf(format, args...)}
+	return city.Errorf(city.Invalid, format, args...)
 }

@@ -311,8 +311,7 @@ func (tx *Messages) giveUp(now time.Time, b *Outbox, d *Delivery, g dropped,
 	d.Cancelers = nil
 	if d.ReportTo != 0 {
 		replies = append(replies, effect.Reply{ID: d.ReportTo,
-			Err: &city.Error{Code: g.code, Message: fmt.Sprintf(
-				"the nudge for agent %s was dropped: %s", b.Agent, g.why)}})
+			Err: city.Errorf(g.code, "the nudge for agent %s was dropped: %s", b.Agent, g.why)})
 		d.ReportTo = 0
 	}
 	tx.city.Record(b.Agent, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,

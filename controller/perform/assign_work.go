@@ -97,8 +97,8 @@ func (wr *workRunner) sling(ctx context.Context, req city.SlingRequest,
 	in *effect.BeadChanged) error {
 	conf := wr.w.InForce()
 	if conf == nil || conf.Source == nil {
-		return &city.Error{Code: city.Unavailable, Message: "work cannot be assigned yet, " +
-			"because the configuration is still being read"}
+		return city.Errorf(city.Unavailable, "work cannot be assigned yet, "+
+			"because the configuration is still being read")
 	}
 	source := conf.Source
 	s := sling.Slinger{

@@ -526,7 +526,7 @@ func (r *Runner) emit(ctx context.Context, f effect.Emit) {
 	a := effect.Reply{ID: f.ID}
 	seq, err := r.w.Log.AppendNow(ctx, f.Event, city.RoomOf(&f.Event))
 	if err != nil {
-		a.Err = &city.Error{Code: city.Unavailable, Message: err.Error()}
+		a.Err = city.Errorf(city.Unavailable, "%v", err)
 	} else {
 		a.Receipt = city.Receipt{Seq: seq, Message: "emitted " + f.Event.Type}
 	}

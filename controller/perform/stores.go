@@ -276,7 +276,7 @@ func asWorkError(err error) *city.Error {
 	if errors.As(city.WorkError(err), &e) {
 		return e
 	}
-	return &city.Error{Code: city.Unavailable, Message: err.Error()}
+	return city.Errorf(city.Unavailable, "%v", err)
 }
 
 func (s *Stores) scopes() []string {
