@@ -127,7 +127,7 @@ func (p *Provider) listen() error {
 	if err != nil {
 		return err
 	}
-	if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.RemoveAny(path); err != nil {
 		return err
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
