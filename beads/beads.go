@@ -65,6 +65,9 @@ func (s Status) Valid() bool {
 	return s == StatusOpen || s == StatusInProgress || s == StatusClosed
 }
 
+// Unclosed returns all statuses except closed.
+func Unclosed() []Status { return []Status{StatusOpen, StatusInProgress} }
+
 // StatusOf converts another tool's status. known is true if gcity has a status with the same name.
 func StatusOf(foreign string) (s Status, known bool) {
 	switch foreign {

@@ -105,12 +105,7 @@ type Held struct {
 
 // Pool returns the pool with this qualified name.
 func (s *Snapshot) Pool(name string) (*Pool, bool) {
-	for i := range s.Pools {
-		if s.Pools[i].Name == name {
-			return &s.Pools[i], true
-		}
-	}
-	return nil, false
+	return find(s.Pools, func(p *Pool) bool { return p.Name == name })
 }
 
 // While a pool restarts, Pool.Reason ends with text such as "; restarting, 1 of 3 done".

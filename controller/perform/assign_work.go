@@ -33,7 +33,7 @@ func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effec
 			continue
 		}
 		held, err := store.List(ctx, beads.Query{
-			Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Assigned: true,
+			Status: beads.Unclosed(), Assigned: true,
 			NotType: city.NotWork(), Limit: -1,
 		})
 		in.Err = errors.Join(in.Err, err)

@@ -181,7 +181,7 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 		au.w.Logger.Warn("events of earlier runs might be missing from the log", "err", err)
 	}
 	open, err := store.List(ctx, beads.Query{Type: city.RunType,
-		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
+		Status: beads.Unclosed(), Limit: -1})
 	if err != nil {
 		return effect.RunsSwept{Err: err}
 	}
@@ -448,7 +448,7 @@ func (au *automations) closeUnclosedRuns(ctx context.Context,
 		return effect.UnclosedRunsClosed{Err: err}
 	}
 	open, err := store.List(ctx, beads.Query{Type: city.RunType,
-		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
+		Status: beads.Unclosed(), Limit: -1})
 	if err != nil {
 		return effect.UnclosedRunsClosed{Err: err}
 	}
