@@ -15,6 +15,7 @@ import (
 
 	"gcity/config/keys"
 	"gcity/internal/ownership"
+	"gcity/internal/toml"
 	"gcity/overlay"
 	"gcity/prompt"
 )
@@ -172,9 +173,9 @@ func (d agentFileReader) warnUnsetValues(a *Agent, t *prompt.Template) {
 		if near := keys.Suggest(f.Name, names); near != "" {
 			msg += fmt.Sprintf("; did you mean {{.%s}}?", near)
 		}
-		w := Problem{Origin: Origin{File: f.File, Line: f.Line, Column: 1}, Message: visible(msg)}
+		w := toml.At(Origin{File: f.File, Line: f.Line, Column: 1}, "", "%s", msg)
 		if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
-			return p.Origin == w.Origin
+			return p.Place == w.Place
 		}) {
 			d.city.Warnings = append(d.city.Warnings, w)
 		}
@@ -263,8 +264,8 @@ func (d agentFileReader) overlay(a *Agent) {
 	switch err := d.agentFiles.overlayErrors[a.OverlayDir]; {
 	case err == nil:
 	case errors.Is(err, errNoOverlay):
-		d.warnOnce(Problem{Origin: a.Origins["overlay_dir"], Key: "agents.overlay_dir",
-			Message: visible(err.Error() + "; nothing is copied into the working folder")})
+		d.warnOnce(toml.At(a.Origins["overlay_dir"], "agents.overlay_dir",
+			"%v; nothing is copied into the working folder", err))
 		a.OverlayDir = ""
 	default:
 		addUnusable(d.loading, a, "overlay_dir", "cannot be used: ", err)
@@ -272,7 +273,7 @@ func (d agentFileReader) overlay(a *Agent) {
 }
 
 func addStartProblem(d *loading, a *Agent, at Origin, key, msg string) {
-	p := Problem{Origin: at, Key: visible(key), Message: visible(msg)}
+	p := toml.At(at, key, "%s", msg)
 	if a.Fault == "" {
 		a.Fault = p.String()
 	}
@@ -310,8 +311,7 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	for _, n := range notes {
 		if n.File != "" {
 			where := Origin{File: n.File, Line: n.Line, Column: n.Column}
-			msg := fmt.Sprintf("%s (used at %s)", n.Message, at)
-			d.warnOnce(Problem{Origin: where, Message: visible(msg)})
+			d.warnOnce(toml.At(where, "", "%s (used at %s)", n.Message, at))
 			continue
 		}
 		key, from := "agents.inject_fragments", a.Origins["inject_fragments"]
@@ -319,7 +319,7 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 			key = "workspace.global_fragments"
 			from = d.city.Origins[key]
 		}
-		d.warnOnce(Problem{Origin: from, Key: key, Message: visible(n.Message)})
+		d.warnOnce(toml.At(from, key, "%s", n.Message))
 	}
 	return t
 }

@@ -64,7 +64,7 @@ func (d checker) agent(a *Agent, sessions map[string]string) {
 	d.sessionOf(a, sessions)
 	e, problems := d.city.Expand(a)
 	for _, p := range problems {
-		addMisuse(d.loading, a, p.Origin, p.Key, p.Message)
+		addMisuse(d.loading, a, p.Place, p.Key, p.Message)
 	}
 	d.script(a, e.Script)
 }

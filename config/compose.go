@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"gcity/config/files"
+	"gcity/internal/toml"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -191,9 +192,8 @@ func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (
 		}
 		if r != nil {
 			if at, written := a.Origins["dir"]; written {
-				d.warnOnce(Problem{Origin: at, Key: "agents.dir",
-					Message: "is ignored in a rig that uses this topology, because its agents " +
-						"work in the rig's folder"})
+				d.warnOnce(toml.At(at, "agents.dir", "is ignored in a rig that uses this "+
+					"topology, because its agents work in the rig's folder"))
 			}
 			a.Dir, a.Origins["dir"] = r.Name, e.at
 		}

@@ -35,13 +35,9 @@ func (c *City) AutomationOptions() automation.Options {
 		}
 	}
 	return automation.Options{Skip: slices.Clone(a.Skip),
-		SkipAt: c.Origins["automations.skip"].place(), Overrides: slices.Clone(a.Overrides),
-		MaxTimeout: a.MaxTimeout, MaxAt: c.Origins["automations.max_timeout"].place(), Pools: pools,
+		SkipAt: c.Origins["automations.skip"], Overrides: slices.Clone(a.Overrides),
+		MaxTimeout: a.MaxTimeout, MaxAt: c.Origins["automations.max_timeout"], Pools: pools,
 		Local: time.Local}
-}
-
-func (o Origin) place() toml.Place {
-	return toml.Place{File: o.File, Line: o.Line, Column: o.Column}
 }
 
 type override struct {
@@ -80,9 +76,9 @@ func wispDefault(d *loading, one, other string, value *time.Duration, def time.D
 		return
 	}
 	*value = def
-	d.warnOnce(Problem{Origin: at, Key: "daemon." + one, Message: fmt.Sprintf(
+	d.warnOnce(toml.At(at, "daemon."+one,
 		"is set, but daemon.%s is not set and defaults to %q; set both keys", other,
-		span.Text(def))})
+		span.Text(def)))
 }
 
 func (d checker) override(o *override) {
@@ -91,10 +87,10 @@ func (d checker) override(o *override) {
 	if o.Rig != "" && c.Rig(o.Rig) == nil && !d.failedSources.files {
 		d.addError(o.origins["rig"], key+".rig", c.noRig(o.Rig, "override"))
 	}
-	o.At, o.Places = o.origin.place(), make(map[string]toml.Place, len(o.origins))
+	o.At, o.Places = o.origin, make(map[string]toml.Place, len(o.origins))
 	changes := 0
 	for name, at := range o.origins {
-		o.Places[name] = at.place()
+		o.Places[name] = at
 		if name != "name" && name != "rig" {
 			changes++
 		}

@@ -65,7 +65,7 @@ func Canonical(dir string) (string, error) {
 }
 
 func cityError(dir, msg string) *Error {
-	return &Error{Path: dir, Problems: []Problem{{Origin: Origin{File: FileName}, Message: msg}}}
+	return &Error{Path: dir, Problems: []Problem{{Place: Origin{File: FileName}, Message: msg}}}
 }
 
 // Overriding returns the environment entries that take precedence over the files.

@@ -31,7 +31,7 @@ func (c *City) TOML() string {
 	}
 	open := printer{c.Revealed()}
 	for _, line := range (printer{c}).omittedParts(body != open.tables()) {
-		fmt.Fprintf(&b, "# %s\n", visible(line))
+		fmt.Fprintf(&b, "# %s\n", toml.Visible(line))
 	}
 	b.WriteString(body)
 	return b.String()
