@@ -366,21 +366,13 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 		}
 	}
 	p.mu.Unlock()
-	all := map[string]session.Usage{}
-	if len(roots) == 0 {
-		return all, nil
-	}
-	trees, err := proc.Trees(ctx, roots)
+	trees, err := proc.WholeTrees(ctx, roots)
 	if err != nil {
 		return nil, fmt.Errorf("cannot measure the resource usage of the sessions: %w", err)
 	}
+	all := map[string]session.Usage{}
 	for pid, t := range trees {
-		own, err := proc.ReadStat(pid)
-		if err != nil || own.Start != roots[pid].Start || own.State == 'Z' {
-			continue
-		}
-		all[names[pid]] = session.Usage{CPU: t.CPU + own.CPU, RSS: t.RSS + own.RSS,
-			Procs: t.Procs + 1}
+		all[names[pid]] = session.Usage(t)
 	}
 	return all, nil
 }

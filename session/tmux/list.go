@@ -150,7 +150,7 @@ func (p *Provider) snapshot(ctx context.Context, rec *record) (snapshot, error) 
 	panes = append(panes, "-F", strings.Join(format, fieldSep), ";")
 	out, err := p.tmux.run(ctx, nil, slices.Concat(panes, clients,
 		[]string{"-F", strings.Join(client, fieldSep)})...)
-	if errors.Is(err, errNoServer) || errors.Is(err, errNoPane) {
+	if isGone(err) {
 		return v, nil
 	}
 	if err != nil {
