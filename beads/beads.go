@@ -88,8 +88,7 @@ func (b Bead) Clone() Bead {
 	b.Labels = slices.Clone(b.Labels)
 	b.Metadata = maps.Clone(b.Metadata)
 	if b.ClosedAt != nil {
-		at := *b.ClosedAt
-		b.ClosedAt = &at
+		b.ClosedAt = new(*b.ClosedAt)
 	}
 	return b
 }

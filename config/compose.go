@@ -187,8 +187,7 @@ func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (
 		}
 		a.Topology, a.Origins, a.Env = p.dir, maps.Clone(a.Origins), maps.Clone(a.Env)
 		if a.Pool != nil {
-			of := *a.Pool
-			a.Pool = &of
+			a.Pool = new(*a.Pool)
 		}
 		if r != nil {
 			if at, written := a.Origins["dir"]; written {

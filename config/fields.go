@@ -142,14 +142,11 @@ func set(field, v any) {
 	case *[]string:
 		*f = v.([]string)
 	case **string:
-		text := v.(string)
-		*f = &text
+		*f = new(v.(string))
 	case **bool:
-		on := v.(bool)
-		*f = &on
+		*f = new(v.(bool))
 	case **time.Duration:
-		span := v.(time.Duration)
-		*f = &span
+		*f = new(v.(time.Duration))
 	case *map[string]string:
 		*f = v.(map[string]string)
 	}

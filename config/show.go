@@ -250,12 +250,10 @@ func redacted(field any) any {
 		return new(redact.Text(*f))
 	case **string:
 		if *f != nil {
-			text := new(redact.Text(**f))
-			return &text
+			return new(new(redact.Text(**f)))
 		}
 	case *[]string:
-		list := redact.Args(*f)
-		return &list
+		return new(redact.Args(*f))
 	}
 	return field
 }

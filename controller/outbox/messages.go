@@ -164,8 +164,7 @@ func (tx *Messages) codeOf() city.Code {
 }
 
 func receipt(b *Outbox, d *Delivery) city.Receipt {
-	send := d.Draw()
-	r := city.Receipt{Send: &send}
+	r := city.Receipt{Send: new(d.Draw())}
 	switch d.Stage {
 	case city.Queued:
 		r.Message = fmt.Sprintf("the nudge for agent %s is queued (%s); `gcity agent unsend "+

@@ -351,8 +351,7 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		}
 	}
 	if !t.next.IsZero() {
-		next := t.next
-		v.Next = &next
+		v.Next = new(t.next)
 	}
 	if b := t.beat; b != nil {
 		v.Triaged = &city.TriageRun{Since: b.at, Until: b.until, Beat: b.id}
@@ -374,8 +373,7 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 	}
 	switch {
 	case !sign.Stamp.IsZero() && (!f.NoHeartbeat || !a.Alive):
-		at := sign.Time()
-		v.Heartbeat = &at
+		v.Heartbeat = new(sign.Time())
 	case a.Alive:
 		began := a.Life.Started
 		if wd.city.StalledUntil().After(began) {

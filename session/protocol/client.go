@@ -322,8 +322,7 @@ func (c *Client) Send(ctx context.Context, name, text string) error {
 
 // SendPolitely implements session.PoliteSender.
 func (c *Client) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
-	ns := int64(quiet)
-	return c.do(ctx, "send", Target{Name: name, Text: text, Quiet: &ns})
+	return c.do(ctx, "send", Target{Name: name, Text: text, Quiet: new(int64(quiet))})
 }
 
 // Output implements session.Provider.
@@ -345,13 +344,7 @@ func (c *Client) Look(ctx context.Context, name string) (session.Status, error) 
 	if err != nil {
 		return session.Status{}, err
 	}
-	for _, st := range all {
-		if st.Name == name {
-			return st, nil
-		}
-	}
-	return session.Status{}, fmt.Errorf("cannot get the status of %q: %w", name,
-		session.ErrNotFound)
+	return session.Named(all, name)
 }
 
 // SendKeys implements session.Keyer.

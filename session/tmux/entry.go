@@ -144,8 +144,7 @@ func (e *entry) status() (st session.Status, ok bool) {
 		Activity:    latest(time.Unix(0, e.rec.Born), e.pane.activity, e.sent, e.typed),
 	}
 	if e.exit != nil {
-		x := e.exit.Exit
-		st.Exit = &x
+		st.Exit = new(e.exit.Exit)
 		return st, true
 	}
 	stat, err := proc.ReadStat(e.rec.PID)
