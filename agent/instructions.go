@@ -9,7 +9,8 @@ import (
 	"gcity/session"
 )
 
-// If m is a member of a pool, a is the pool.
+// addInstructions adds m's prompt template and the values for it to p. If m is a member of a pool, a is the pool;
+// otherwise, a is m itself.
 func addInstructions(c *config.City, a, m *config.Agent, p Prompt, s *session.Spec) Prompt {
 	if a.Prompt == nil {
 		return p

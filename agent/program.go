@@ -48,7 +48,8 @@ func runsOnThisHost(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }
 
-// missing does not report a program that only a shell could find.
+// missing returns the program of p if it does not exist on this host, or the zero value. It does not check relative
+// paths, or commands in which only a shell could find the program.
 func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 	word, path := p.FirstWord(), e.path(p.Env)
 	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' ||
@@ -94,8 +95,8 @@ func (e environ) programExists(program, path string) bool {
 	return found
 }
 
-// fingerprint omits everything that depends on the host or the city's folder, so that these never cause drift. It omits
-// unset keys, so that later versions can add keys.
+// fingerprint returns the fingerprint of an agent's configuration. It omits values that depend on the host or the
+// city's folder, which would cause false drift. It omits unset keys, so that later versions can add keys.
 func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	fields := map[string]string{"command": p.Line}
 	env := a.Env

@@ -35,8 +35,8 @@ func (s Suspension) String() string {
 	return "suspended " + s.Where
 }
 
-// ResumeCommand returns the command that removes the setting. The parameter name is the qualified name of the suspended
-// agent or pool.
+// ResumeCommand returns the command that removes the suspension. name is the qualified name of the suspended agent or
+// pool.
 func (s Suspension) ResumeCommand(name string) string {
 	switch s.Level {
 	case CityLevel:

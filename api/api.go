@@ -1,5 +1,5 @@
 // Package api serves a running city over HTTP: Serve and Handler expose a city.Control, and client.Client implements a
-// city.Control on top of the API. The two behave alike, apart from their speed.
+// city.Control on top of the API. A Client behaves like the city.Control that is served, but is slower.
 //
 // The format is JSON and server-sent events. An attached terminal is an HTTP upgrade to frames (see wire.Framer). The
 // API is served on the city's unix socket, for the city's user only, and optionally over TCP (KeepListening), behind a
@@ -51,7 +51,7 @@ const (
 	maxConns    = 1024
 	bodyTimeout = 30 * time.Second
 	headTimeout = 5 * time.Second
-	grace       = 5 * time.Second // time limit for requests in progress when Serve ends
+	grace       = 5 * time.Second // how long Serve waits for requests in progress before it returns
 )
 
 func (o Options) withDefaults() Options {

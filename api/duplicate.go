@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// duplicateKey returns the first duplicate key of an object in valid JSON, or "". The outermost object ignores case,
-// because Go matches field names without case. Programs disagree about which duplicate counts.
+// duplicateKey returns the first key that occurs twice in an object of valid JSON, or "". Programs disagree about which
+// of the two values counts. In the outermost object, keys that differ only in case are duplicates, because Go ignores
+// case when it matches field names.
 func duplicateKey(b []byte) string {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()

@@ -87,7 +87,8 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	one.dispatch(w, r, rt, one.methods(rt.Kind))
 }
 
-// methods also reports whether only the API for all cities supports the request.
+// methods returns a route's handlers in the API for all cities. alone means that requests for the route are never
+// forwarded to a city.
 func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	if rt.City != "" {
 		switch rt.Kind {

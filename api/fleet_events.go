@@ -65,7 +65,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 		text = v.Get("cursor")
 	}
 	if q.Forward = v.Has("cursor") || asc; asc && limit == 0 && !q.Since.IsZero() {
-		q.Limit = maxFleetEvents // request all of them, because the newest come last
+		q.Limit = maxFleetEvents // a smaller limit would cut off the newest events
 	}
 	all := make([]city.Info, len(seen))
 	for i := range seen {
@@ -213,7 +213,7 @@ func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Ta
 	}
 }
 
-// mergedEvent is any city's event, and the cursor after it. event is nil if a city was added.
+// mergedEvent is an event of one of the cities, and the cursor after it. event is nil if a city was added.
 type mergedEvent struct {
 	event *city.Tagged
 	at    string
@@ -255,7 +255,7 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// copyCursors converts each cursor to text, because the next step modifies the cursor.
+// copyCursors yields the merged events. It converts each cursor to text, because the next step modifies the cursor.
 func (f *fleet) copyCursors(ctx context.Context, d city.Directory,
 	from city.Cursor) iter.Seq2[mergedEvent,
 	error] {

@@ -201,7 +201,7 @@ type agentsAnswer struct {
 	Unreachable []missingCity `json:"unreachable,omitempty"`
 }
 
-// placeSeparator cannot be part of an agent's or a city's name.
+// placeSeparator separates an agent's name from its city's name. Neither name can contain it.
 const placeSeparator = "@"
 
 func placeOf(a *CityAgent) string { return a.Name + placeSeparator + a.City }

@@ -182,7 +182,8 @@ func localAddr(r *http.Request) netip.Addr {
 	return netip.Addr{}
 }
 
-// hostOf accepts any port, because users can forward ports.
+// hostOf returns the host in a Host header, and whether the header is valid. Any port is valid, because users can
+// forward ports.
 func hostOf(hostport string) (string, bool) {
 	host := hostport
 	if strings.Contains(strings.TrimPrefix(hostport, "["), ":") {

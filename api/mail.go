@@ -61,7 +61,7 @@ func sentAs(m *mail.Message) string {
 
 func newer(a, b string) int { return strings.Compare(b, a) }
 
-// message does not mark the message as read.
+// message serves a message without marking it as read.
 func (h mailHandlers) message(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	snap, err := h.requestedSnapshot(r)
 	if err != nil {

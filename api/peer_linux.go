@@ -53,7 +53,9 @@ func (s *server) local(r *http.Request) city.Peer {
 	return city.Peer{Actor: actor, From: fmt.Sprintf("pid %d", cred.Pid), Agent: agent}
 }
 
-// actorOf returns the agent that started the process. The oldest ancestor in a session decides which agent this is.
+// actorOf returns the agent of the session that a process runs in. The oldest ancestor in a session decides which agent
+// this is. For a process outside all sessions, actorOf returns the agent or automation that its environment names, or
+// "operator". If its environment cannot be read, actorOf returns "".
 func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	agent, own := "", ""
 	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {

@@ -102,7 +102,7 @@ func (a *limitedControl) Events(ctx context.Context, after uint64) iter.Seq2[eve
 	}
 }
 
-// inTime requires that ask does not panic. ok is false if ctx ends first.
+// inTime returns the result of ask, which must not panic. ok is false if ctx ends first.
 func inTime[T any](ctx context.Context, ask func() T) (answer T, ok bool) {
 	answers := make(chan T, 1)
 	go func() { answers <- ask() }()

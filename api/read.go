@@ -59,7 +59,8 @@ func (s *server) requestedSnapshot(r *http.Request) (*city.Snapshot, error) {
 		return nil, err
 	}
 	defer leave()
-	// An event is logged before the snapshot that contains its effect.
+	// A later snapshot counts as new even if its Seq is still index: an event is logged before the snapshot that
+	// contains its effect.
 	first := true
 	for snap, err := range s.city.Snapshots(ctx) {
 		if err != nil && ctx.Err() == nil {
@@ -152,7 +153,7 @@ func (s *server) await(ctx context.Context, index uint64) error {
 	return nil
 }
 
-// query treats "cursor" like "after_seq", but the oldest events come first.
+// query parses an event query. "cursor" is like "after_seq", but selects the oldest events first.
 func query(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q, err := selection(r)
@@ -181,7 +182,7 @@ func query(r *http.Request) (events.Query, error) {
 	q.Forward = q.Forward || forward || asc
 	limit, err := number(r, "limit", wire.MaxLines)
 	if q.Limit = int(limit); limit == 0 && asc && !q.Since.IsZero() {
-		q.Limit = wire.MaxLines // request all of them, because the newest come last
+		q.Limit = wire.MaxLines // a smaller limit would cut off the newest events
 	}
 	return q, err
 }

@@ -58,7 +58,7 @@ func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, l listing[
 
 type responder struct{ o Options }
 
-// reply flushes a response, so that it is not lost if the server ends.
+// reply sends v as JSON. It flushes the response, so that it is not lost if the server exits.
 func (s *responder) reply(w http.ResponseWriter, code int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -97,7 +97,7 @@ func (l *writeLimit) start(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(l.timeout))
 }
 
-// shorten also reduces the timeout of the current write, so that a slow client cannot delay the shutdown.
+// shorten reduces the timeout of the current write and of later ones, so that a slow client cannot delay the shutdown.
 func (l *writeLimit) shorten(w http.ResponseWriter) {
 	l.mu.Lock()
 	l.timeout = min(l.timeout, lastWriteTimeout)

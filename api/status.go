@@ -124,7 +124,7 @@ type PoolCounts struct {
 // AutomationCounts counts the automations of a city.
 type AutomationCounts struct {
 	Total int `json:"total"`
-	// automations that are broken or failed in their latest run
+	// automations that are broken, or that failed in their latest run
 	Failing int                          `json:"failing"`
 	States  map[city.AutomationState]int `json:"states"`
 }

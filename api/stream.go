@@ -76,7 +76,7 @@ func (st *stream) flush() error {
 }
 
 func (st *stream) send(event, id string, v any) error {
-	data, err := json.Marshal(v) // has no line breaks, which would end the event's data
+	data, err := json.Marshal(v) // has no line breaks; one would end the event's data
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ type TenantConfig struct {
 	MaxCities int
 }
 
-// Same reports whether two tenants have the same rights and addresses.
+// Same reports whether two tenants have the same configuration, apart from their names.
 func (t TenantConfig) Same(u TenantConfig) bool {
 	return slices.Equal(t.Cities, u.Cities) && t.TokenFile == u.TokenFile && t.Token == u.Token &&
 		t.Socket == u.Socket &&
@@ -175,7 +175,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	if err != nil {
 		return "", err
 	}
-	// registered by another owner, whatever name the folder's configuration has
+	// reject the folder if another owner has registered it under a different name
 	for i := range known {
 		if known[i].Path == about.Path && !t.has(known[i].Name) {
 			return "", f.rejectFolder(path, known[i].Name, nil)
@@ -220,7 +220,8 @@ func (f *fleet) rejectFolder(path, is string, why error) error {
 		path, f.tenant.name)}
 }
 
-// redact hides machine errors from a tenant, because they can name other tenants' files.
+// redact hides an error's text from a tenant if the error has no code or the code Invalid, because the text can name
+// other tenants' files.
 func (f *fleet) redact(err error) error {
 	e, ok := errors.AsType[*city.Error](err)
 	if f.tenant == nil || err == nil || ok && e.Code != city.Invalid {

@@ -75,7 +75,7 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 	return q, err
 }
 
-// queriedStatus accepts "hooked", which other clients use for work in progress.
+// queriedStatus converts a status in a query. Other clients say "hooked" for work in progress.
 func queriedStatus(s string) beads.Status {
 	if s == "hooked" {
 		return beads.StatusInProgress
@@ -172,7 +172,7 @@ func (h workHandlers) patchBead(w http.ResponseWriter, r *http.Request, rt wire.
 	return h.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: in.Patch, Force: force})
 }
 
-// closeBead with force=true also closes a molecule with open steps, which stay open.
+// closeBead closes a bead. With force=true, it closes even a molecule that has open steps; the steps stay open.
 func (h workHandlers) closeBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {

@@ -85,7 +85,7 @@ type Definition struct {
 	Retry   int
 	// wait before the first retry; doubles with each retry, up to MaxBackoff
 	RetryBackoff time.Duration
-	// scoped name of the automation to run after this one has failed and is not retried
+	// scoped name of the automation to run after this one has failed and will not be retried
 	OnFailure string
 
 	WhileSuspended bool // runs even if its rig or the city is suspended

@@ -11,9 +11,10 @@ import (
 )
 
 // Schedule is a cron line: minute, hour, day of the month, month, day of the week. If both day fields are restricted, a
-// day matches if either field does. A field that starts with "*" is not a restriction. The zero value never fires.
+// day matches if either field does. A day field that starts with "*" does not count as restricted. The zero value never
+// fires.
 //
-// gronx computes the calendar. This package handles clock changes, and rejects what only gronx accepts.
+// gronx finds the matching times. This package handles clock changes, and rejects syntax that only gronx accepts.
 type Schedule struct {
 	text  string
 	line  string // the five fields, with numbers in place of names
@@ -72,6 +73,9 @@ func ParseSchedule(text string) (Schedule, error) {
 			items[j] = plain
 		}
 		parts[i] = strings.Join(items, ",")
+		if items[0] == "*" { // gronx does not recognize "*,5" as unrestricted in the weekday field
+			parts[i] = "*"
+		}
 	}
 	s := Schedule{text: text, line: strings.Join(parts, " "),
 		every: strings.HasPrefix(parts[1], "*")}
@@ -147,7 +151,7 @@ func (f field) value(text string) (int, error) {
 		text, like)
 }
 
-// next expects and returns wall-clock times that are represented in UTC.
+// next returns the first scheduled time after wall. Both are wall-clock times, represented in UTC.
 func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	if s.line == "" {
 		return time.Time{}, false
@@ -203,7 +207,7 @@ func offset(at time.Time) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// furthest returns the latest minute that the clock has shown up to an instant.
+// furthest returns the greatest wall-clock minute that the clock has shown at or before an instant.
 func furthest(at time.Time) time.Time {
 	wall := wallClock(at)
 	if start, _ := at.ZoneBounds(); !start.IsZero() {

@@ -75,6 +75,7 @@ func TestSchedules(t *testing.T) {
 		"0 12 * feb-apr/2 *":  "2027-02-01 12:00",
 		"0 0 13 * fri":        "2026-11-27 00:00", // either field may match
 		"0 0 13 * */5":        "2026-12-13 00:00", // a Sunday: a field that begins with * does not restrict the day
+		"0 0 13 * *,5":        "2026-12-13 00:00",
 		"0 0 */2 * mon":       "2026-11-23 00:00",
 		"0 0 29 2 *":          "2028-02-29 00:00",
 		"0 0 29 2 */7":        "2032-02-29 00:00", // only on a Sunday

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// Late is the maximum delay of a scheduled run without catch_up. Older times count as missed.
+	// Late is the maximum delay of a scheduled run without catch_up. A run that would start later counts as missed.
 	Late = 3 * time.Hour
 	// Rate is the maximum number of runs that an event gate starts within RateWindow. Further events wait.
 	Rate       = 10
@@ -285,7 +285,7 @@ func (d Definition) backoff(n int) time.Duration {
 	return min(wait, max(MaxBackoff, d.RetryBackoff))
 }
 
-// words rounds up, so that a remaining time is never shown as "0s".
+// words formats a duration, rounded up to whole seconds, so that a remaining time is never shown as "0s".
 func words(d time.Duration) string {
 	return span.Text((max(0, d) + time.Second - time.Nanosecond).Truncate(time.Second))
 }

@@ -17,7 +17,7 @@ const patience = 10 * time.Second
 // maxReading limits the concurrent reads of layers.
 const maxReading = 256
 
-// layerCache is immutable, because a slow read may still use it.
+// layerCache is the result of reading a layer's folder. It is immutable, because a slow read may still use it.
 type layerCache struct {
 	err      error
 	names    []string               // from the last successful read

@@ -57,7 +57,7 @@ func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory 
 	}
 	if seq > m.Cursor {
 		m.Cursor = seq
-		if m.From == 0 && m.On == "" { // earlier events of an unknown type cannot be retried
+		if m.From == 0 && m.On == "" { // without an event type, earlier events cannot be retried
 			m.From, m.fromRecord = seq, true
 		}
 	}
@@ -99,9 +99,9 @@ func (r *Runs) Memory() map[string]Memory {
 	return out
 }
 
-// Load replaces the catalog. Known automations keep their state. New automations handle only events that are newer than
-// the log's latest event, which has the given seq. Load records the runs that were active at the last exit as
-// Interrupted, and returns their automations. Afterwards, the caller must pass all events after From to See.
+// Load replaces the catalog. Known automations keep their state. New automations handle only events after newest, the
+// seq of the log's latest event. Load returns the automations whose runs were active at the last exit, and records
+// these runs as Interrupted. Afterwards, the caller must pass all events after From to See.
 func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {

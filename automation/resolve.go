@@ -21,7 +21,7 @@ type formulaFile struct {
 	err     error
 }
 
-// resolveInput must not change, because the check runs in the background.
+// resolveInput is the input to resolve, which reads it in the background. It must not be modified.
 type resolveInput struct {
 	automations []Definition
 	written     map[string]spec // by scoped name
@@ -39,8 +39,8 @@ type resolution struct {
 	used     map[string]*formulaFile // by path
 }
 
-// resolve marks automations with invalid pools, formulas or variables as broken. If reading the formulas blocks, it
-// uses the previous result.
+// resolve marks automations with invalid pools, formulas or variables as broken. If the formulas cannot be read in
+// time, it uses the previous result.
 func (s *Scanner) resolve(c *Catalog, o resolveInput, patience time.Duration) {
 	if s.last != nil {
 		o.before = s.last.used

@@ -37,7 +37,7 @@ type item struct {
 
 	judgedAt      time.Time
 	settled       bool   // since the last call to Judge, only the time has changed
-	suspended     string // why the automation was suspended in the last call to Judge
+	suspended     string // why the automation was suspended at the last call to Judge
 	verdict       Verdict
 	scheduleCache ScheduleCache
 	check         CheckFacts
@@ -73,7 +73,7 @@ func (b batch) join(c batch) batch {
 
 // Run is a run of an automation, due or active.
 type Run struct {
-	Definition Definition // when the run became due
+	Definition Definition // until the run is opened, newer definitions replace it
 	Reason     string     // one sentence, for users
 	By         string     // the user that requested the run; "" = no user
 	// the failed automation that caused this run; "" = none
@@ -98,7 +98,7 @@ func (r *Run) began() time.Time {
 	return r.Opened
 }
 
-// World is the input to Advance that Runs does not store.
+// World is the state outside Runs that affects Advance.
 type World struct {
 	// Suspended returns the text after "suspended", such as "with the city" or "with rig demo"; "" = not suspended
 	Suspended func(rig string) string
@@ -151,7 +151,7 @@ func (r *Runs) get(name string) *item {
 	return it
 }
 
-// Advance evaluates all automations, and opens due runs while there are free slots.
+// Advance evaluates all automations and returns what to do. Open contains due runs, at most one for each free slot.
 func (r *Runs) Advance(now time.Time, w World) Actions {
 	var actions Actions
 	r.now, r.patrol = now, w.Patrol

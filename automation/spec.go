@@ -16,7 +16,7 @@ const MaxSize = 64 << 10
 
 const maxRetry = 100
 
-// Overrides change the spec before it becomes a Definition.
+// spec contains the values from an automation's file. Overrides change it before it becomes a Definition.
 type spec struct {
 	table    string
 	place    map[string]toml.Place // positions by key; "" = position of the table

@@ -10,7 +10,7 @@ type State string
 
 const (
 	Idle    State = "idle" // the gate is closed
-	Ready   State = "due"  // a run waits for a slot or for its record to be written
+	Ready   State = "due"  // a run is waiting for a slot or for its record to be written
 	Running State = "running"
 	Backoff State = "backoff" // a run failed and will be retried
 	Off     State = "off"     // the automation is disabled, or its rig or the city is suspended

@@ -124,7 +124,7 @@ func Cycle(ids []string, next func(id string) []string) []string {
 
 func arrows(path []string) string { return strings.Join(path, " → ") }
 
-// AddedLinks returns the IDs that only the changed bead links to. The store must check that they exist.
+// AddedLinks returns the IDs in the links that a change adds. The store must check that they exist.
 func AddedLinks(old, changed Bead) []string {
 	had := links(old)
 	if old.ParentID != changed.ParentID {

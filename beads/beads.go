@@ -1,5 +1,6 @@
 // Package beads defines work: tasks, their assignees, their dependencies and their results. Subpackages implement the
-// stores: sqlite is the embedded store, and fake is for tests. All stores pass the suite in package beadstest.
+// stores: sqlite is the embedded store, bd and script call other programs, and fake is for tests. All stores pass the
+// suite in package beadstest.
 //
 // A bead is never changed in place. A store returns copies, applies a Patch, and counts revisions.
 package beads
@@ -17,7 +18,7 @@ import (
 
 // Bead is one piece of work. A bead from a store is normalized (see Prepare) and belongs to the caller.
 type Bead struct {
-	// "<prefix>-<number>", or the ID of an imported bead
+	// "<prefix>-<number>", or an ID that the caller, an import or another program chose
 	ID     string `json:"id"`
 	Title  string `json:"title"`
 	Status Status `json:"status"`
@@ -110,7 +111,7 @@ func (b Bead) equalContent(o Bead) bool {
 		maps.Equal(b.Metadata, o.Metadata)
 }
 
-// Store stores beads. Its methods may be called concurrently, also by several processes. All methods respect the
+// Store stores beads. Its methods may be called concurrently, even by several processes. All methods respect the
 // context's deadline. A failed read returns an error, never an empty result. A successful write survives a power
 // failure.
 type Store interface {
@@ -129,9 +130,9 @@ type Store interface {
 
 // Optional abilities of stores. Callers use a type assertion.
 type (
-	// Batcher creates all given beads, or none. It returns the new beads in the same order. Within the batch, Needs and
-	// ParentID may be a "$name", which the store replaces with an ID. Each bead is a nanosecond newer than the previous
-	// one.
+	// Batcher creates all given beads, or none. It returns the new beads in the same order. A bead's ID may be a
+	// "$name", which Needs and ParentID in the batch can refer to; the store replaces it with an ID. Each bead is a
+	// nanosecond newer than the previous one.
 	Batcher interface {
 		CreateAll(ctx context.Context, all []Bead) ([]Bead, error)
 	}
@@ -154,7 +155,7 @@ type (
 	}
 
 	// Versioner returns a number that changes with every change by any process. The call is cheap. A store that has
-	// never been written has version 0.
+	// never been written to has version 0.
 	Versioner interface {
 		Version(ctx context.Context) (uint64, error)
 	}

@@ -24,8 +24,8 @@ const (
 type Invalid struct {
 	// ID, or "bead 3 of 7"; "" = the only bead
 	Which  string
-	Field  string // JSON name of the field, or a part of it, such as `label "x"`
-	Reason string // ends the sentence, such as "is empty"
+	Field  string // JSON name of the field, or one of its items, such as `label "x"`
+	Reason string // end of the sentence, such as "is empty"
 }
 
 func (e *Invalid) Error() string {
@@ -91,7 +91,7 @@ func lineEnds(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// normalTime removes the monotonic clock reading, so that equal times are equal values.
+// normalTime converts t to UTC and removes the monotonic clock reading, so that equal times are equal values.
 func normalTime(t time.Time) time.Time { return t.Round(0).UTC() }
 
 func words(list []string) []string {

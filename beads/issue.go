@@ -86,7 +86,7 @@ func mappedStatus(b Bead, status string) bool {
 	return s == b.Status && !known && status != statusDeleted
 }
 
-// otherLinks returns nil for text that takeLinks has not stored.
+// otherLinks returns the links in a text that takeLinks stored, or nil for any other text.
 func otherLinks(b Bead, text string) []json.RawMessage {
 	var all []json.RawMessage
 	if json.Unmarshal([]byte(text), &all) != nil {
@@ -109,7 +109,7 @@ func foreignField(name string) bool {
 	return name != "" && !slices.Contains(own, name) && !strings.HasSuffix(name, "_count")
 }
 
-// fromIssue returns errOther if the line must be ignored.
+// fromIssue converts an issue, a line of JSON, to a bead. It returns errOther if the line must be ignored.
 func fromIssue(line []byte) (Bead, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(line, &in); err != nil {
@@ -218,7 +218,8 @@ func (b *Bead) takeLinks(links []json.RawMessage) error {
 	return nil
 }
 
-// toText keeps a string unchanged, unless it is valid JSON. Other values become JSON. Empty values become "".
+// toText converts a JSON value to metadata text. null and empty values become "". A string becomes its content, unless
+// the content is valid JSON or not allowed in a bead. Any other value remains JSON.
 func toText(raw json.RawMessage) string {
 	text := compact(raw)
 	switch text {

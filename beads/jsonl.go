@@ -59,8 +59,8 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("line %d: %s", p.Line, p.Reason)
 }
 
-// Import imports lines of Export or `bd export` into a Restorer. It is idempotent. The version that was updated last
-// wins. It imports all valid lines or none, and lists invalid ones in the result.
+// Import imports the output of Export or `bd export` into a Restorer. It is idempotent. The version that was updated
+// last wins. It imports all valid lines or none, and lists invalid ones in the result.
 func Import(ctx context.Context, s Store, r io.Reader) (Imported, error) {
 	var done Imported
 	store, ok := s.(Restorer)
@@ -81,7 +81,8 @@ func Import(ctx context.Context, s Store, r io.Reader) (Imported, error) {
 	return done, nil
 }
 
-// read adds the lines that it skips to done. For duplicate IDs, the last line counts.
+// read returns the beads in the valid lines, and records the other lines in done, except empty ones. For duplicate
+// IDs, the last line counts.
 func read(r io.Reader, done *Imported) ([]Bead, error) {
 	var all []Bead
 	index := map[string]int{}

@@ -29,7 +29,8 @@ type Patch struct {
 // Closing returns the patch that closes a bead.
 func Closing() Patch { return Patch{Status: new(StatusClosed)} }
 
-// Apply returns the patched bead. A patch without effect keeps the revision. The store must check that new links exist.
+// Apply returns the patched bead. A patch without effect keeps the revision. The store must check that newly linked
+// beads exist.
 func (p Patch) Apply(b Bead, now time.Time) (Bead, error) {
 	if p.IfRev != nil && *p.IfRev != b.Rev {
 		return Bead{}, Conflict("bead %s was changed in the meantime (revision %d, not %d); "+

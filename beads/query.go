@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Query selects beads. The zero value selects the newest of all beads.
+// Query selects beads. The zero value selects the newest DefaultLimit beads.
 type Query struct {
 	Status []Status // any of these statuses; empty = any status
 	// only beads with all of these labels; put the rarest label first, for speed
@@ -17,7 +17,7 @@ type Query struct {
 	Assigned bool // only beads with an assignee
 	Parent   string
 	Ref      string
-	Ready    bool // only open beads without open needs
+	Ready    bool // only open beads without unmet needs
 	// only beads closed at this time or later; zero = any
 	ClosedSince time.Time
 	// for paging: ID of the last bead on the previous page; ErrNotFound if that bead no longer exists

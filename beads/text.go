@@ -69,7 +69,8 @@ func ordinary(s string) bool {
 	return true
 }
 
-// hidden excludes joiners, because some scripts and emoji need them.
+// hidden reports whether a character is invisible or can hide others. It returns false for joiners, because some
+// scripts and emoji need them.
 func hidden(r rune) bool {
 	switch {
 	case r < 0x20 || r >= 0x7f && r < 0xa0:

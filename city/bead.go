@@ -68,7 +68,8 @@ func PrefixText(all []Prefix) string {
 	return "bead IDs of this city start with " + strings.Join(parts, ", ")
 }
 
-// WorkError converts a bead store's error to an *Error. It returns nil and an *Error unchanged.
+// WorkError converts a bead store's error to an *Error. If err is nil, it returns nil. If err contains an *Error, it
+// returns that one.
 func WorkError(err error) error {
 	if err == nil {
 		return nil

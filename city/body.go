@@ -49,7 +49,8 @@ func bodyProblem(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// bodyField returns a field's name as in the request, without embedded Go types.
+// bodyField converts a field's path, which can contain embedded Go types, to the field's name in the request. For the
+// whole body, it returns "it".
 func bodyField(path string) string {
 	var parts []string
 	for part := range strings.SplitSeq(path, ".") {

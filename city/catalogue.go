@@ -44,7 +44,7 @@ type FormulaVar struct {
 type NewRig struct {
 	Name string `json:"name"`
 	Path string `json:"path"` // absolute, or relative to the city's folder
-	// of the bead IDs; "" = derived from the name
+	// prefix of the bead IDs; "" = derived from the name
 	Prefix    string `json:"prefix,omitempty"`
 	Suspended bool   `json:"suspended,omitempty"`
 }

@@ -14,7 +14,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Control is a running city. All methods are safe for concurrent use.
+// Control gives access to a city. All methods are safe for concurrent use.
 type Control interface {
 	// Snapshot returns the current, immutable state of the city. It does not wait for the controller's loop.
 	Snapshot(ctx context.Context) (*Snapshot, error)
@@ -119,7 +119,7 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// NotRunning means that no process listens on a socket.
+// NotRunning means that no process is listening on the socket.
 type NotRunning struct {
 	Program string // "controller" or "supervisor"
 	Socket  string

@@ -76,8 +76,8 @@ type (
 		Size int    `json:"size"`
 		Auto bool   `json:"auto,omitempty"`
 	}
-	// RestartPool restarts all wanted members of a pool: at the same time, or with Rolling one by one. It fails if a
-	// member does not start, or exits early.
+	// RestartPool restarts all wanted members of a pool at the same time, or one by one if Rolling is set. It fails if
+	// a member does not start, or exits early.
 	RestartPool struct {
 		Pool    string `json:"-"`
 		Rolling bool   `json:"rolling,omitempty"`
@@ -134,10 +134,10 @@ type (
 		// also close a molecule that has open steps, and leave the steps open
 		Force bool `json:"force,omitempty"`
 	}
-	// Reload reads the configuration now. Confirm applies a configuration that waits for confirmation.
+	// Reload reads the configuration now. Confirm applies a configuration that is waiting for confirmation.
 	Reload struct {
 		Confirm bool `json:"confirm,omitempty"`
-		// "" = the one that is waiting
+		// revision to confirm; "" = the configuration that is waiting
 		Revision string `json:"revision,omitempty"`
 	}
 	// Emit writes a user-defined event.

@@ -29,11 +29,11 @@ type Directory interface {
 // ErrNoSupervisor is the error from Watch if no process maintains the list of cities.
 var ErrNoSupervisor = errors.New("no supervisor is running")
 
-// Starter is a Directory that also lists cities that no supervisor runs.
+// Starter is a Directory that can start cities. It also lists cities that no supervisor manages.
 type Starter interface {
 	// Supervised reports whether a supervisor maintains the list.
 	Supervised() bool
-	// Start starts a city that has no controller. It returns when the city runs.
+	// Start starts a city that has no controller. It returns once the city is running.
 	Start(ctx context.Context, name string) error
 }
 
@@ -42,7 +42,7 @@ type Refresher interface {
 	Refresh()
 }
 
-// SupervisorStatus is a Directory that a single process maintains.
+// SupervisorStatus is a Directory that reports the status of the process that maintains it.
 type SupervisorStatus interface {
 	// StartedAt returns the start time of the process.
 	StartedAt() time.Time
@@ -53,9 +53,10 @@ type SupervisorStatus interface {
 // Registrar is a Directory that cities can be added to.
 type Registrar interface {
 	// Register adds the city in a folder and starts it. path must be absolute. Registering a city twice is not an
-	// error. If another folder has the same name, the error is an *Error with code Conflict.
+	// error. If a city in another folder has the same name, the error is an *Error with code Conflict.
 	Register(ctx context.Context, path string) (Info, error)
-	// Unregister stops a city and its agents and removes it from the list. An unknown name has code NotFound.
+	// Unregister stops a city and its agents and removes it from the list. For an unknown name, the error has code
+	// NotFound.
 	Unregister(ctx context.Context, name string) (Receipt, error)
 }
 
@@ -76,7 +77,7 @@ type Declared struct {
 type Condition string
 
 const (
-	// opening, or stopping sessions from an earlier run
+	// starting, or stopping sessions that are left from an earlier run
 	CityStarting  Condition = "starting"
 	CityRunning   Condition = "running"
 	CitySuspended Condition = "suspended"
@@ -102,7 +103,7 @@ type Info struct {
 	Mode    string `json:"mode,omitempty"`
 	PID     int    `json:"pid,omitempty"` // 0 = unknown
 	Crashes int    `json:"crashes,omitempty"`
-	// sessions from an earlier run that still run
+	// sessions from an earlier run that are still running
 	LeftoverSessions int `json:"left,omitempty"`
 }
 

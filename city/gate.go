@@ -26,7 +26,7 @@ func GatesIn(all []beads.Bead) Gates {
 	return gates
 }
 
-// GatesFor returns the open gates in a store.
+// GatesFor returns the open gates in a store, or none if no bead in waiting can be blocked by a gate.
 func GatesFor(ctx context.Context, list func(context.Context, beads.Query) ([]beads.Bead, error),
 	waiting []beads.Bead) (Gates, error) {
 	for _, b := range waiting {

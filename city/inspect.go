@@ -25,7 +25,7 @@ type Inspection struct {
 	// PromptFile is the prompt's template. PromptMode is "arg", "flag", "typed" or "none"; "" = no prompt.
 	PromptFile string `json:"prompt_file,omitempty"`
 	PromptMode string `json:"prompt_mode,omitempty"`
-	// precedes the text in PromptMode "flag"
+	// flag before the prompt if PromptMode is "flag"
 	PromptFlag string `json:"prompt_flag,omitempty"`
 
 	// ID of the session that Drift describes; "" = no session
@@ -61,7 +61,7 @@ type Spec struct {
 	// kinds of hook files to install in Dir
 	Hooks []string `json:"install_agent_hooks,omitempty"`
 
-	// start of the screen line that means ready
+	// beginning of the screen line that shows that the agent is ready
 	ReadyPrefix string        `json:"ready_prefix,omitempty"`
 	ReadyDelay  time.Duration `json:"ready_delay_ns,omitempty"`
 	// the start fails after this time; 0 = no limit
@@ -128,7 +128,7 @@ type Crash struct {
 	Seq     uint64 `json:"seq"` // event that reports it
 	Why     string `json:"why"`
 	Output  string `json:"output,omitempty"`   // last lines of output, as plain text
-	NoStart bool   `json:"no_start,omitempty"` // the agent never ran; in Exit, only At is set
+	NoStart bool   `json:"no_start,omitempty"` // the agent never ran; in Exit, only At is valid
 }
 
 // CrashQuery returns a query for those events of an agent that CrashOf can convert, newest first.

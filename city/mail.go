@@ -195,7 +195,7 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	return r, nil
 }
 
-// unread returns "" if an agent currently reads mail to the address.
+// unread returns a clause that explains why mail to the address will not be read now, or "".
 func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		if p, ok := s.Pool(name); ok && p.Suspended {

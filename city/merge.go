@@ -221,8 +221,8 @@ func (m *merge) yieldNext(f *feed, yield func(Step, error) bool) bool {
 	return yield(Step{&Tagged{f.name, *e}, m.completeCursor(), fault}, nil)
 }
 
-// next returns the feed with the oldest event, or nil while another city might have an older one. At wake, the stream
-// must act even without a message; zero = never.
+// next returns the feed with the oldest event, or nil while another city might have an older one. At wake, the caller
+// must call startFeeds and next again even if no message has arrived; zero = never.
 func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	sooner := func(t time.Time) {
 		if wake.IsZero() || t.Before(wake) {
@@ -236,7 +236,7 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 				best = f
 			}
 		case f.open && !f.beyond && m.at[f.name] >= f.last, f.slow:
-			// the city has no older events
+			// do not wait: the city has no older events, or is slow
 		case now.Before(late):
 			sooner(late)
 		default:
@@ -291,7 +291,7 @@ func (m *merge) updateCities(all []Info) {
 			m.joinedAt[name] = time.Now()
 		}
 		m.paths[name] = all[i].Path
-		// request the city's events as soon as it runs
+		// while a city is not running, drop its retry delay, so that its events are requested as soon as it runs
 		if r, resting := m.retries[name]; resting && !all[i].Running {
 			m.retries[name] = retryDelay{took: r.took}
 		}

@@ -60,8 +60,8 @@ func isReportedBySelf(kind string) bool {
 	}, kind)
 }
 
-// Signed returns a command with its peer as the author. It rejects other authors, and events of types that only gcity
-// writes.
+// Signed returns a command with a checked author. It can fill in a missing author. It rejects an author that the peer
+// must not name, and events of types that only gcity writes.
 func Signed(c Command, p Peer) (Command, error) {
 	var err error
 	switch c := c.(type) {
@@ -90,7 +90,7 @@ func Signed(c Command, p Peer) (Command, error) {
 	return c, nil
 }
 
-// An agent can name only itself, and programs outside all sessions can name anyone.
+// signBy is like sign, but lets programs outside all sessions name anyone except "controller".
 func (p Peer) signBy(name string) (string, error) {
 	if p.Agent || name == "controller" {
 		return p.sign(name)
@@ -101,7 +101,8 @@ func (p Peer) signBy(name string) (string, error) {
 	return name, nil
 }
 
-// sign returns an error if the peer must not use the name.
+// sign returns the author's name, with a default for "". It returns an error if the peer must not use the name. gcity
+// itself can use any name, even "".
 func (p Peer) sign(name string) (string, error) {
 	switch {
 	case p == Peer{}:

@@ -94,7 +94,7 @@ type Next struct {
 	What string `json:"what"`
 }
 
-// Held is a configuration that waits for confirmation.
+// Held is a configuration that is waiting for confirmation.
 type Held struct {
 	Revision string    `json:"revision"` // 12 hex digits
 	Since    time.Time `json:"since"`

@@ -28,7 +28,7 @@ func GetRun(ctx context.Context, c Control, id string) (Run, error) {
 // Ending reports whether a run has finished and its record is not closed yet.
 func (r *Run) Ending() bool { return r.Ended == nil && r.Outcome != "" }
 
-// CheckBy returns an *Error with code Invalid for an invalid author's name. The name "" is valid.
+// CheckBy returns an *Error with code Invalid if by is not a valid name for an author. "" is valid.
 func CheckBy(by string) *Error {
 	_, err := beads.Prepare(beads.Bead{Title: "by", Assignee: by}, time.Unix(0, 0))
 	if wrong, ok := errors.AsType[*beads.Invalid](err); ok {

@@ -11,7 +11,7 @@ import (
 type Stage string
 
 const (
-	Queued    Stage = "queued"    // waits for its turn, or for the condition in Why
+	Queued    Stage = "queued"    // is waiting; the reason is in Why
 	Typing    Stage = "typing"    // is being written to the terminal
 	Submitted Stage = "submitted" // has been written to the terminal, followed by Enter
 	// the agent has printed output since the nudge was submitted
@@ -55,10 +55,10 @@ func (h Hold) Text() string {
 	return string(h)
 }
 
-// Over reports whether gcity will not type the nudge again.
+// Over reports whether the nudge has been submitted or given up.
 func (s Stage) Over() bool { return s == Submitted || s == Acknowledged || s == GivenUp }
 
-// Send is a text that was sent with Nudge. Queued nudges are in the order in which gcity will type them.
+// Send is the state of a text sent with Nudge. In a list, queued nudges are in the order in which gcity will type them.
 type Send struct {
 	ID    uint64 `json:"id"`   // unique while the controller runs
 	Text  string `json:"text"` // first line of the text, cut to MaxSendShown bytes

@@ -92,7 +92,8 @@ func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	return r, nil
 }
 
-// Members without work are preferred.
+// agentToNotify returns the assigned agent or a running member of the assigned pool, preferably one without work. It
+// returns "" if there is none.
 func (s *Snapshot) agentToNotify(assignee string, labels []string) string {
 	if a, ok := s.Agent(assignee); ok {
 		return a.Name

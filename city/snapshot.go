@@ -163,7 +163,7 @@ type Agent struct {
 	Drain *DrainInfo `json:"drain,omitempty"` // set if the agent has been asked to finish
 	Usage *Usage     `json:"usage,omitempty"` // nil = no measurement
 
-	// queued nudges, and for a minute the latest finished one
+	// unfinished nudges, and up to five that finished in the last minute
 	Sends []Send `json:"sends,omitempty"`
 
 	Workload
@@ -209,7 +209,7 @@ type Declaration struct {
 	Source string `json:"source,omitempty"`
 	// where patches change the agent: "city.toml:40:1"
 	Patched []string `json:"patched,omitempty"`
-	// 12 hex digits; a different hash is a different agent
+	// first 12 hex digits of the fingerprint of the agent's configuration
 	Declared string `json:"declared,omitempty"`
 	Command  string `json:"command,omitempty"`
 	Dir      string `json:"dir,omitempty"`
@@ -241,7 +241,7 @@ func (s *Session) DetailText() string {
 	return text
 }
 
-// Exit is the end of the latest session that exited on its own.
+// Exit is the end of a session that exited on its own.
 type Exit struct {
 	Code   int           `json:"code"`
 	Signal string        `json:"signal,omitempty"`

@@ -14,7 +14,8 @@ const MoleculeKey = "molecule_id"
 // Lister lists beads, like Store.List.
 type Lister func(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 
-// A step that is not routed belongs to the assignee of its molecule, or of the bead that the molecule describes.
+// routed reports whether a bead itself is assigned to an agent or a pool. Otherwise, a step belongs to the assignee of
+// its molecule, or of the bead that the molecule describes.
 func routed(b beads.Bead) bool {
 	return b.Assignee != "" || slices.ContainsFunc(b.Labels, func(l string) bool {
 		return strings.HasPrefix(l, PoolLabel)

@@ -64,8 +64,8 @@ func StepsOpen(n int) string {
 	return fmt.Sprintf("%d steps are", n)
 }
 
-// Allowed returns an error if the change would close a molecule with open steps without Force. A missing bead is not an
-// error.
+// Allowed returns an error if the change would close a molecule that has open steps, unless Force is set. A missing
+// bead is not an error.
 func (c UpdateBead) Allowed(ctx context.Context, s interface {
 	Get(ctx context.Context, id string) (beads.Bead, error)
 	List(ctx context.Context, q beads.Query) ([]beads.Bead, error)

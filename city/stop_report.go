@@ -45,7 +45,7 @@ func (f *StopReport) NewLines(s *Snapshot) []string {
 	return lines
 }
 
-// Unsettled returns a line for each agent that is starting or stopping.
+// Unsettled returns the lines about starting and stopping agents that have not been reported yet.
 func (f *StopReport) Unsettled(s *Snapshot) []string {
 	return f.agents(s, func(a *Agent) bool { return a.State == Stopping || a.State == Starting })
 }
@@ -96,7 +96,7 @@ func (f *StopReport) unlessReported(line string) []string {
 
 func (a *Agent) waitLine(e *Ending) string {
 	text := "waiting for " + a.Name
-	// the deadline of a killed agent is that of the whole stop
+	// while an agent is being killed, its Until is that of the whole city
 	if e != nil && a.State == Stopping && a.Until != nil && a.Until.Before(e.Until) {
 		return text + ": it has until " + formatTime(*a.Until) + " to exit"
 	}

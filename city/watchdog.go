@@ -54,7 +54,8 @@ type Watchdog struct {
 	// why the mode is not the configured one: "triage scout said nothing within 5m"
 	Degraded string `json:"degraded,omitempty"`
 
-	// by the controller's clock; before the first one, when the wait for it began
+	// time of the latest heartbeat, by the controller's clock; before a session's first heartbeat, the time at which
+	// the controller began to wait for it
 	Heartbeat *time.Time `json:"heartbeat,omitempty"`
 	Freshness Freshness  `json:"freshness"`
 	Mail      int        `json:"mail,omitempty"`    // unread, for the monitored agent
@@ -133,7 +134,7 @@ func (s *Snapshot) Watchdog(name string) (*Watchdog, bool) {
 }
 
 type (
-	// Beat starts a check of a watchdog immediately.
+	// Beat makes a watchdog check its agent immediately.
 	Beat struct {
 		Watchdog string `json:"-"`
 	}

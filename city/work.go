@@ -27,7 +27,7 @@ type Automation struct {
 	// of a run; 0 = the automation is broken
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
 	Retry   int           `json:"retry,omitempty"` // number of retries after a failed run
-	// "skip" or "queue" when due during a run
+	// what happens if the automation becomes due during a run: "skip" or "queue"
 	Overlap string `json:"overlap,omitempty"`
 
 	// the gate starts runs even while the rig or the city is suspended

@@ -137,7 +137,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	if _, runs := host.FindSupervisor(e); !is || !runs {
 		return stopOrphans(ctx, e, l.Dir)
 	}
-	// unregister the city, because the supervisor would start it again
+	// unregister the city; otherwise the supervisor would start it again
 	forgotten, err := fleet.UnregisterAndWait(ctx, e, home, entry)
 	if err != nil {
 		return "", err
@@ -172,8 +172,8 @@ func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	return fleet.ForgetStopped(ctx, e, l.Dir)
 }
 
-// askHowToStart asks in the background, so as not to delay the stop. The returned function returns the command that
-// starts the city in the same way. It must be called after the stop.
+// askHowToStart asks the controller for its mode in the background, so as not to delay the stop. The returned function
+// must be called after the stop. It returns the command that starts the city again in that mode.
 func askHowToStart(ctx context.Context, e *env.Env, l *env.Link) func() string {
 	ctx, cancel := context.WithTimeout(ctx, exitTimeout)
 	mode := ""

@@ -54,7 +54,8 @@ const bashWords = `
     fi
 `
 
-// bashColons removes everything up to the last colon, because bash treats that part as a separate word.
+// bashColons removes the part of the current word up to its last colon from the completions, because bash treats that
+// part as a separate word.
 const bashColons = `
     __gcity_process_completion_results
     if [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]] && ! declare -F __ltrim_colon_completions >/dev/null 2>&1; then

@@ -88,18 +88,21 @@ func listEvents(ctx context.Context, e *env.Env, f eventFlags, forward bool) err
 func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
+	// Without --after, following starts after the newest event, even if that does not match. The event's number is read
+	// before the page, so that an event appended between the two reads is on the page or is followed.
+	at := q.After
+	if !q.Forward {
+		newest, err := l.History(ctx, events.Query{Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(newest) > 0 {
+			at = newest[0].Seq
+		}
+	}
 	page, err := l.History(ctx, q)
 	if err != nil {
 		return err
-	}
-	newest, err := l.History(ctx, events.Query{Limit: 1})
-	if err != nil {
-		return err
-	}
-	at := q.After
-	// the page contains all older matches
-	if !q.Forward && len(newest) > 0 {
-		at = newest[len(newest)-1].Seq
 	}
 	for _, ev := range output.OldestFirst(page) {
 		if err := e.PrintEvent(ev); err != nil {

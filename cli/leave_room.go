@@ -28,7 +28,8 @@ func hostedCity(ctx context.Context, h *host.City) tui.ShownCity {
 	return c
 }
 
-// afterRoom runs after this process has released the hosted city.
+// afterRoom starts a background controller if exit is tui.HandOver, and prints the states of the hosted and the shown
+// city. This process must have released the hosted city.
 func afterRoom(e *env.Env, hosted, shown tui.ShownCity, exit tui.Exit) error {
 	switch exit {
 	case tui.HandOver:

@@ -24,7 +24,8 @@ const (
 	shownEvents     = 10
 )
 
-// statusOfFiles always returns an error.
+// statusOfFiles prints the state of a city according to its files and sessions, unless the output is JSON. It always
+// returns an error, because the controller does not respond.
 func statusOfFiles(ctx context.Context, e *env.Env, dir string) error {
 	silent := fmt.Errorf("the controller for %s did not respond within %s: %s", dir,
 		snapshotTimeout, doctor.SilentRemedy(dir))

@@ -45,7 +45,8 @@ func newAgentFileCache() agentFileCache {
 
 type agentFileReader struct{ *loading }
 
-// checkResponds must precede a read, because a hung file system might never return.
+// checkResponds returns an error if a folder's file system does not respond. It must be called before the folder is
+// read, because the read could block forever.
 func (d agentFileReader) checkResponds(folder string) error {
 	unresponsive, known := d.agentFiles.unresponsive[folder]
 	if !known {
@@ -291,7 +292,8 @@ func addUnusable(d *loading, a *Agent, key, what string, err error) {
 	addStartProblem(d, a, a.Origins[key], "agents."+key, what+err.Error())
 }
 
-// addMisuse adds an error for an agent from a fetched topology, because the problem might be an attack.
+// addMisuse adds an error if the agent comes from a fetched topology, because the problem might be an attack.
+// Otherwise, it adds a start problem.
 func addMisuse(d *loading, a *Agent, at Origin, key, msg string) {
 	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
 		d.addError(at, key, msg)

@@ -94,7 +94,7 @@ func (c *City) SessionOf(name string) string {
 	return session
 }
 
-// HooksOf returns the kinds of hook files that are installed for an agent.
+// HooksOf returns the kinds of hook files to install for an agent.
 func (c *City) HooksOf(a *Agent) []string {
 	if a.HooksInstalled {
 		return nil
@@ -158,7 +158,7 @@ func (c *City) remote(name string, at Origin) *Remote {
 	return &c.Remotes[i]
 }
 
-// remoteTopology treats a source that is neither a URL nor HOST:PATH as a folder.
+// remoteTopology converts a [topologies] table. A source that is neither a URL nor HOST:PATH is a folder.
 func (c *City) remoteTopology(r *Remote) topology.Remote {
 	w := topology.Remote{Name: r.Name, Source: r.Source, From: r.Source, Ref: r.Ref, Path: r.Path}
 	host, _, remote := strings.Cut(r.Source, ":")

@@ -82,7 +82,8 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 	return dir, err
 }
 
-// apply adds the topologies' agents to the rig r; nil = the city.
+// apply adds the topologies' agents and watchdogs to the rig r (nil = the city), and their providers to the city. It
+// returns the topologies' formula layers.
 func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 	var layers []formula.Layer
 	var done []*pack
@@ -152,7 +153,8 @@ func layerOf(p *pack, r *Rig) formula.Layer {
 	return l
 }
 
-// cityNames returns nil if no topology distinguishes city agents from rig agents.
+// cityNames returns the names that topologies list as city agents, or nil if no topology distinguishes city agents from
+// rig agents.
 func cityNames(packs []*pack) map[string]bool {
 	var out map[string]bool
 	for _, p := range packs {
@@ -204,7 +206,7 @@ func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (
 	return n
 }
 
-// addProviders does not replace keys that are already set.
+// addProviders adds a topology's providers to the city. Keys that are already set keep their values.
 func (d composer) addProviders(p *pack) {
 	c := d.city
 	if d.providersAdded[p] {
@@ -227,7 +229,8 @@ func (d composer) addProviders(p *pack) {
 	}
 }
 
-// remotes must be called after all files are read.
+// remotes checks the [topologies] tables and adds the lock file to the city's sources. It must be called after all
+// files are read.
 func (d composer) remotes() {
 	c := d.city
 	for i := range c.Remotes {

@@ -41,7 +41,7 @@ type City struct {
 	Dolt        Dolt
 	Formulas    Formulas
 	Automations Automations
-	Revision    string // SHA-256 of all source files, in hexadecimal
+	Revision    string // SHA-256 of all inputs on disk, in hexadecimal
 	// absolute paths; city.toml is first
 	Sources  []string
 	Warnings []Problem
@@ -182,7 +182,7 @@ type Provider struct {
 	Command     string
 	Startup
 
-	Origin  Origin            // position of the table, or "preset claude" without a table
+	Origin  Origin            // position of the table, or a source such as "preset claude"
 	Origins map[string]Origin // positions of keys, by TOML name
 
 	// ignore the preset with the same name
@@ -254,14 +254,14 @@ func (b Beads) Keeper() string {
 	return b.Provider
 }
 
-// Dolt is the [dolt] table: the database server for bd. bd chooses empty values.
+// Dolt is the [dolt] table: the database server for bd. If no key is set, bd chooses the server.
 type Dolt struct {
 	Host    string
 	Port    int  // 0 = not set
 	Managed bool // gcity starts and stops the server
 }
 
-// Server returns the server's address, with defaults for empty parts.
+// Server returns the server's address, with defaults for missing parts. It returns "" and 0 if bd chooses the server.
 func (d Dolt) Server() (host string, port int) {
 	if !d.Managed && d.Host == "" && d.Port == 0 {
 		return "", 0
@@ -271,7 +271,7 @@ func (d Dolt) Server() (host string, port int) {
 
 // Formulas is the [formulas] table.
 type Formulas struct {
-	Dir string // relative to the city, or absolute if set outside the city's folder
+	Dir string // absolute, or relative to the city's folder
 }
 
 // Automations is the [automations] table.

@@ -92,7 +92,7 @@ func cutRig(name string) (rig, bare string) {
 	return "", name
 }
 
-// checkCycles can miss some overlapping cycles.
+// checkCycles reports dependency cycles. If cycles overlap, it can miss some of them.
 func (d dependencies) checkCycles() {
 	const (
 		open = 1 + iota

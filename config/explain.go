@@ -54,7 +54,8 @@ func (c printer) cityRows(s keys.Schema, a *Agent) []row {
 		out = append(out, c.row(s, "workspace.install_agent_hooks"))
 	}
 	if a.Pool != nil && a.Pool.Max > 0 && a.Pool.Check == "" {
-		out = append(out, c.row(s, "beads.provider")) // its open beads determine the pool's size
+		// the pool's size is the number of its open beads in this store
+		out = append(out, c.row(s, "beads.provider"))
 	}
 	for _, path := range []string{"daemon.max_restarts", "daemon.restart_window",
 		"daemon.restart_backoff", "daemon.patrol_interval",

@@ -2,7 +2,7 @@ package config
 
 import "slices"
 
-// failedSources are unreadable. They could declare any name, so unknown names are not errors.
+// failedSources records which sources are unreadable. They could declare any name, so unknown names are not errors.
 type failedSources struct {
 	// an included or additional file is unreadable
 	files bool

@@ -18,7 +18,7 @@ const (
 	includeNeeds = "an included file needs at least one key or table"
 )
 
-// parseFile makes the file the decoder's current file. It returns nil if the file is invalid.
+// parseFile parses a file, which becomes the decoder's current file. It returns nil if the file is invalid.
 func (d decoder) parseFile(name string, data []byte, needs string) *toml.Node {
 	d.file, d.lines = name, toml.LineStarts(data)
 	d.files, d.size = append(d.files, name), d.size+len(data)

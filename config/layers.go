@@ -46,7 +46,8 @@ type override struct {
 	origins map[string]Origin
 }
 
-// checkWork runs after all files are read.
+// checkWork checks and completes the settings for formulas, wisps and automations. It must be called after all files
+// are read.
 func (d checker) checkWork() {
 	c := d.city
 	at := c.Origins["formulas.dir"]

@@ -102,7 +102,8 @@ func (d decoder) environment(environ []string) {
 	}
 }
 
-// revision covers missing rig folders, because creating them changes the effect of the configuration.
+// revision returns a hash of the inputs on disk. It covers missing rig folders, because creating them changes the
+// effect of the configuration.
 func (d *loading) revision() string {
 	h := sha256.New()
 	for _, path := range d.city.Sources {

@@ -45,7 +45,7 @@ type packTable struct {
 	Includes, CityAgents []string
 }
 
-// withIncludes returns a topology after those that it includes.
+// withIncludes returns a topology and all topologies that it includes, the included ones first.
 func (p *pack) withIncludes() []*pack {
 	var out []*pack
 	var walk func(p *pack)
@@ -66,7 +66,8 @@ type packRef struct {
 	at        Origin
 }
 
-// topology returns nil after an error. chain contains the references to this topology.
+// topology reads the topology in dir and those that it includes. It returns nil after an error. chain contains the
+// references that lead to this topology; the last one refers to dir.
 func (d composer) topology(dir, key string, chain []packRef) *pack {
 	ref := chain[len(chain)-1]
 	if i := slices.IndexFunc(chain[:len(chain)-1], func(r packRef) bool {
@@ -162,7 +163,7 @@ func (d composer) packFile(dir string) (path string, data []byte, err error) {
 	d.city.Sources = append(d.city.Sources, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.city.Sources = append(d.city.Sources, other) // the other file can be created later
+		d.city.Sources = append(d.city.Sources, other) // watch both: either can be created later
 		err = fmt.Errorf("there is no %s (or %s) in %s", TopologyFile, PackFile, dir)
 		if copied, ok := strings.CutPrefix(dir, filepath.Join(d.city.Path, ".gc", "topologies")+
 			string(filepath.Separator)); ok {

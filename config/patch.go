@@ -13,7 +13,7 @@ import (
 type patch struct {
 	table  string
 	remove []string // variables to remove
-	Agent           // Env contains the variables to add; Dir may be omitted unless it names a rig
+	Agent           // Env contains the variables to add; Dir may be omitted if the agent does not belong to a rig
 }
 
 func (p *patch) matches(a *Agent) bool {
@@ -40,7 +40,7 @@ func (d patcher) patchAgents() {
 		}
 		at := slices.IndexFunc(called[p.Name], p.matches)
 		if at < 0 && d.failedSources.affects("", nameOf(c.Rig(p.Dir))) {
-			continue // an unreadable file might declare it
+			continue // an unreadable file might declare the agent
 		}
 		if at < 0 {
 			d.addError(p.Origins["name"], p.table+".name",

@@ -13,8 +13,8 @@ func (c *City) folderOf(o Origin) string {
 	return filepath.Join(c.Path, filepath.Dir(o.File))
 }
 
-// PathOf returns the absolute path for an agent's key. A relative path starts in the folder of the file that sets the
-// key.
+// PathOf returns the absolute path for an agent's key. A relative path is relative to the folder of the file that sets
+// the key.
 func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	at, written := a.Origins[key]
 	if !written {

@@ -27,7 +27,7 @@ type Dialog struct {
 	Name string `toml:"name"`
 	// strings on the screen that identify the question; white space matches any white space
 	Says []string `toml:"says"`
-	Keys []string `toml:"keys"` // answer the question, in the form of session.Keyer
+	Keys []string `toml:"keys"` // keys that answer the question, in the form of session.Keyer
 }
 
 type presetTable struct {

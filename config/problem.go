@@ -10,7 +10,8 @@ import (
 // Problem is one error or warning.
 type Problem = toml.Problem
 
-// Error contains all errors in a configuration. Unreadable files come first, then file order.
+// Error contains the errors in a configuration. Those that can cause others, such as unreadable files, come first. The
+// others are in file order.
 type Error struct {
 	Path     string // the city's folder
 	Problems []Problem

@@ -19,7 +19,7 @@ type Program struct {
 	SelectedBy string
 	// start_command; "" = Command and Args
 	Line string
-	// Name is "" with a start_command, or if no program is found
+	// Name is "" if a start_command is used, or if no program is found
 	Provider
 	Dialogs []Dialog
 }
@@ -68,7 +68,7 @@ func (c *City) ProgramOf(a *Agent, firstFound func(presets []Preset) string) Pro
 	case !p.EmitsPermissionWarning:
 		p.Dialogs = withoutAnswers(p.Dialogs)
 	case len(p.Dialogs) == 0:
-		// the preset's dialogs apply even if another key sets the command
+		// no dialogs are known for this program, for example for a start_command, so use those of all presets
 		for _, known := range presets() {
 			p.Dialogs = append(p.Dialogs, known.Dialogs...)
 		}

@@ -25,7 +25,7 @@ type loading struct {
 	hashes        map[string]string
 	failedSources failedSources
 
-	packs             map[string]*pack // topologies by folder; nil = invalid, or being read
+	packs             map[string]*pack // topologies by folder; nil = invalid
 	packSchema        keys.Schema
 	providersAdded    map[*pack]bool
 	reportedWatchdogs map[string]bool
@@ -39,7 +39,7 @@ type loading struct {
 	truncated   bool
 	// rig of the current agent; "" = the city; nil = no agent
 	rigChecked *string
-	// indexes of problems, by the topology's identity
+	// indexes of problems, by the topology's folder, or by the error text if the folder is unknown
 	topologyProblems map[string]int
 }
 

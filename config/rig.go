@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// maxRigs is limited because loading checks every rig's folder.
+// maxRigs limits the number of rigs, because loading checks every rig's folder.
 const maxRigs = 1000
 
 type rigChecker struct{ *loading }

@@ -204,7 +204,7 @@ func (c printer) scriptFromHere(a *Agent) string {
 	return folder + "/" + script
 }
 
-// shown hides secrets, because command lines can contain them.
+// shown formats a value as TOML. It hides secrets, which command lines can contain, unless showSecrets is set.
 func (c printer) shown(field any) string {
 	if !c.showSecrets {
 		field = redacted(field)

@@ -22,7 +22,7 @@ type Source struct {
 	// "K=V" entries that take precedence over the files
 	Environ []string
 
-	// replace included files and topologies, by absolute path
+	// contents that replace included files and topologies, by absolute path
 	Contents map[string][]byte
 }
 

@@ -131,7 +131,7 @@ func (r *programList) agent(a *Agent) {
 	r.provider("session provider of "+name, at("session"), a.Session)
 }
 
-// envOf formats variables for the question whether to trust a city: PATH and LD_PRELOAD determine which programs run.
+// envOf formats variables for the trust question, because PATH and LD_PRELOAD can change which programs run.
 func envOf(env map[string]string) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {

@@ -172,7 +172,7 @@ func (d watchdogChecker) addTriageCycle(path []*Watchdog, reported map[*Watchdog
 		reported[w] = true
 		steps = append(steps, fmt.Sprintf("%s (%s)", w.Qualified(), w.Origins["watches"]))
 	}
-	if len(path) < 2 { // the agent watches its own triage agent; already reported
+	if len(path) < 2 { // the watchdog watches its own triage agent; already reported
 		return
 	}
 	steps = append(steps, path[0].Qualified())

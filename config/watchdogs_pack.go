@@ -61,7 +61,7 @@ func (d patcher) patchWatchdogs() {
 			return w.Name == p.Name && w.Rig == p.Rig
 		})
 		if at < 0 && (d.failedSources.affects("", p.Rig) || d.reportedWatchdogs[p.Name]) {
-			// an unreadable file might declare the watchdog, or its error is already reported
+			// an unreadable file might declare the watchdog, or an error in its declaration is already reported
 			continue
 		}
 		if at < 0 {
@@ -97,7 +97,8 @@ func (d watchdogChecker) qualifyAddress(w *Watchdog, to string) string {
 	return d.qualify(w, to)
 }
 
-// heartbeatOf never uses a topology's folder, because topologies are shared.
+// heartbeatOf returns the path of a heartbeat file. A relative path in a topology is relative to the folder of the rig
+// or the city, because cities share topologies.
 func (d watchdogChecker) heartbeatOf(w *Watchdog, at Origin) (string, error) {
 	c := d.city
 	if w.Topology == "" || at.File != w.Origin.File || strings.HasPrefix(w.Heartbeat, "//") ||

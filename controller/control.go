@@ -81,7 +81,7 @@ const deliverTime = 10 * time.Second
 var errBusy = fmt.Errorf("the controller did not accept the command within %s; `gcity status` "+
 	"shows how late its loop is", deliverTime)
 
-// deliver sends a command even if ctx has ended, because its client may have disconnected while this process was
+// deliver sends a command even if ctx has ended, because the client may have disconnected while this process was
 // suspended.
 func (c *Controller) deliver(ctx context.Context, cmd effect.Command) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), deliverTime, errBusy)
@@ -89,7 +89,7 @@ func (c *Controller) deliver(ctx context.Context, cmd effect.Command) error {
 	return c.send(ctx, cmd)
 }
 
-// Do implements city.Control. If ctx ends, the command still takes effect, except a run that has not started.
+// Do implements city.Control. If ctx ends, the command still takes effect, but a run that has not started is canceled.
 func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
 	peer := city.PeerOf(ctx)
 	cmd, err := city.Signed(cmd, peer)

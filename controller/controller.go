@@ -86,8 +86,8 @@ type Options struct {
 	// OpenFiles is this process's limit on open files; 0 = unknown. The controller warns if the limit is too low.
 	OpenFiles uint64
 
-	// Faults delivers panics from other parts of the city, which end the controller. The channel has capacity one, and
-	// senders must not block. It may be nil.
+	// Faults delivers panics from other parts of the city; a panic ends the controller. The channel has capacity one,
+	// and senders must not block. It may be nil.
 	Faults chan error
 
 	// signals that automation folders may have changed; nil = only patrols check the folders
@@ -97,8 +97,8 @@ type Options struct {
 	// Sweep kills processes that runs of the previous controller left behind. It is called once, before the first
 	// decision. It may be nil.
 	Sweep func() (int, error)
-	// CheckOwner is called outside the loop before each list of sessions. If it returns a *RunningError, the controller
-	// ends and leaves the agents running. It may be nil.
+	// CheckOwner is called outside the loop before the sessions are listed. If it returns a *RunningError, the
+	// controller ends and leaves the agents running. It may be nil.
 	CheckOwner func() error
 	// CheckFolder returns a *disk.MovedError if Dir no longer leads to the city. It may be nil.
 	CheckFolder func() error

@@ -39,8 +39,8 @@ func AgentsNeed(agents int) string {
 	return fmt.Sprintf("%d agents need", agents)
 }
 
-// TooFewFiles returns an error if the controller cannot work with its limit on open files. It counts a pool with its
-// minimum. A limit of 0 means that it is unknown.
+// TooFewFiles returns an error if the limit on open files is too low for the controller to work. For a pool, it counts
+// the minimum number of members. A limit of 0 means that the limit is unknown.
 func TooFewFiles(limit uint64, wants []agent.Want, pools []agent.Pool) error {
 	least := map[string]int{}
 	for i := range pools {

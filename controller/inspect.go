@@ -235,7 +235,8 @@ func wanted(w *agent.Want, field string) string {
 	return ""
 }
 
-// initialEnviron returns nil if another process has reused the PID.
+// initialEnviron returns the environment that the session's process started with, or nil if another process has reused
+// the PID.
 func initialEnviron(st *session.Status) []string {
 	if st.PID <= 0 {
 		return nil

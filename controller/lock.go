@@ -55,8 +55,8 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("controller already running for %s (pid %d)", e.Path, e.PID)
 }
 
-// lockLinger is how long a killed controller's lock may stay locked. A child process inherits the lock and keeps it
-// until it executes another program.
+// lockLinger is how long a killed controller's lock may stay held. A child process inherits the lock and keeps it until
+// it executes another program.
 const lockLinger = 3 * time.Second
 
 // Acquire locks the city in dir, and creates .gc (0700) if necessary. It returns a *RunningError if another process
@@ -85,7 +85,7 @@ func (h *Hold) await(patience time.Duration, take func() error) error {
 		if !errors.Is(err, disk.ErrLocked) {
 			return err
 		}
-		// without a pid file, a controller is starting or ending, or a command is testing the lock
+		// if no PID is recorded, a controller is starting or ending, or a command is testing the lock
 		pid := readPID(h.pid)
 		if pid != 0 && runs(pid) || time.Since(began) > patience {
 			return &RunningError{Path: h.dir, PID: pid}
@@ -115,7 +115,8 @@ func (h *Hold) take(patience time.Duration) error {
 	return nil
 }
 
-// blank leaves an empty pid file, because other processes need only its existence. It reports whether the file exists.
+// blank creates or empties the pid file, because commands check the lock only if this file exists. It reports whether
+// the file exists.
 func (h *Hold) blank() bool {
 	f, err := disk.OpenFile(h.pid, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err == nil {
@@ -126,7 +127,8 @@ func (h *Hold) blank() bool {
 }
 
 // Check returns an error if this controller no longer owns the city: a *disk.MovedError if a folder was moved, or a
-// *RunningError if another controller has locked it. Check creates and locks a removed runtime folder again.
+// *RunningError if another controller has locked it. If the runtime folder was removed, Check creates and locks it
+// again.
 func (h *Hold) Check() error {
 	if err := h.CheckPath(); err != nil {
 		return err

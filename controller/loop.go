@@ -208,7 +208,8 @@ func (l *loop) waiting() effect.Input {
 	}
 }
 
-// In a large city, publish may leave a change to a later iteration (see arm).
+// publish publishes a snapshot if anything has changed. In a large city, it may leave this to a later iteration (see
+// arm), unless atOnce is set.
 func (l *loop) publish(now time.Time, atOnce bool) {
 	c := l.c
 	l.due = time.Time{}

@@ -25,8 +25,8 @@ type Past struct {
 	Execute func(context.Context, effect.Effect) effect.Input
 }
 
-// Observe returns the state of a city that has no controller. It executes only effects that read. The caller need not
-// hold the city's lock. Observe uses only the options Dir, Provider, Host and Stores.
+// Observe returns the state of a city that has no controller. It executes only effects that read data or run checks.
+// The caller need not hold the city's lock. Observe uses only the options Dir, Provider, Host and Stores.
 func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	past Past) (*city.Snapshot, error) {
 	_, measures := o.Provider.(session.Meter)

@@ -90,8 +90,8 @@ func Work(open, inProgress int) string {
 const HowToStart = "`gcity start` starts the city with the supervisor, " +
 	"`gcity daemon start` without it"
 
-// StartCommand returns the command that starts a city, given the mode of its latest controller. Most background
-// cities began in a control room.
+// StartCommand returns the command that starts a city, given the mode of its latest controller. For a background city,
+// it is `gcity`, because most background cities were started from the control room.
 func StartCommand(mode string) string {
 	switch mode {
 	case "settle":

@@ -17,7 +17,7 @@ type cursor struct {
 	scan scanner
 	last bool // the file was rotated, so it no longer grows
 
-	idle bool           // has reached the end earlier; the file might have been rewritten since
+	idle bool           // the end was reached before; the file might have been rewritten since
 	mark [sealSize]byte // seal of the last valid line that was read
 	ends int64          // offset of the end of that line; 0 = none
 }
@@ -42,7 +42,7 @@ func (c *cursor) next() (line []byte, ok bool, err error) {
 				return nil, false, err
 			}
 		}
-		// the file may have new content, so do not assume that its lines follow the last seq
+		// if the file has been rewritten since the last read, read it from the start
 		if c.idle && !c.marked() {
 			c.scan, c.ends = scanner{r: c.f}, 0
 		}

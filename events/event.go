@@ -102,8 +102,8 @@ const (
 	// StoreRestored: a backup or a new store replaced all work of the city or of a rig.
 	StoreRestored = "store.restored"
 
-	// MailSent and MailRead are about messages; their subject is the message's ID. They replace bead.created and
-	// bead.updated.
+	// MailSent and MailRead report that a message was sent or marked as read, instead of bead.created and bead.updated.
+	// Their subject is the message's ID.
 	MailSent = "mail.sent"
 	MailRead = "mail.read"
 

@@ -15,7 +15,8 @@ var errBusy = errors.New("another process holds its lock")
 // fileLock is an flock. The kernel releases it if the process dies.
 type fileLock struct{ f *os.File }
 
-// lockFile opens the file each time, because it might have been recreated. It returns errBusy after wait.
+// lockFile locks a file. It opens the file each time, because the file might have been recreated. If the lock is not
+// free within wait, the error is errBusy.
 func lockFile(path string, wait time.Duration) (fileLock, error) {
 	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

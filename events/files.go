@@ -104,7 +104,8 @@ func segments(dir string) ([]file, error) {
 	return files, nil
 }
 
-// statFile returns nil if the file does not exist. It rejects all but regular files, because opening them could block.
+// statFile returns nil if the file does not exist. It rejects anything but a regular file, because opening it could
+// block.
 func statFile(path string) (fs.FileInfo, error) {
 	info, err := disk.StatFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

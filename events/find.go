@@ -60,7 +60,7 @@ func matchType(pattern, t string) bool {
 	return pattern == t
 }
 
-// needles returns sets of byte strings. If a line contains no string of one of the sets, it need not be decoded.
+// needles returns sets of byte strings. A line need not be decoded unless it contains a string from each set.
 func needles(q Query) [][][]byte {
 	var all [][][]byte
 	if len(q.Types) > 0 {

@@ -55,7 +55,7 @@ func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if at, owes := l.retryAt(); owes && !now.Before(at) {
-		_ = l.flush(now, false) // health stores the error
+		_ = l.flush(now, false) // flush stores the error
 	}
 	retryAt, queued = l.retryAt()
 	return l.dirty.since, retryAt, queued
@@ -86,7 +86,8 @@ func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	return true
 }
 
-// pollOthers needs no file lock, because complete lines do not change.
+// pollOthers looks for lines that other processes have appended. It needs no file lock, because complete lines do not
+// change.
 func (l *Log) pollOthers(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,7 +107,7 @@ func (l *Log) pollOthers(now time.Time) {
 	l.state.read = err
 }
 
-// sync starts a new file after a failure, because the kernel may have dropped the data.
+// sync flushes the log to the disk. If that fails, it starts a new file, because the kernel may have dropped the data.
 func (l *Log) sync(now time.Time) {
 	l.mu.Lock()
 	f, retired, dir := l.f, l.dirty.retired, l.dirty.dir
@@ -149,7 +150,7 @@ func (l *Log) replaceAfterSyncError(f *os.File, last uint64, err error, now time
 	}
 	l.queue.note(fmt.Sprintf("the disk did not confirm the events up to %d: %v. A power failure "+
 		"can lose some of them; the log continues in a new file", last, err), nil, now)
-	_ = l.flush(now, false) // health stores the error
+	_ = l.flush(now, false) // flush stores the error
 }
 
 // Close writes and flushes the queued events, and ends every Follow. It waits at most one second for the lock of

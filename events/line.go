@@ -38,7 +38,7 @@ type entry struct {
 	body  []byte // the line from the comma after the seq up to the seal
 }
 
-// prepare shortens long fields. The entry's event is what readers will see.
+// prepare checks and encodes an event. It shortens long fields; the entry's event is what readers will see.
 func prepare(e Event, now time.Time) (entry, error) {
 	if err := e.Check(); err != nil {
 		return entry{}, err

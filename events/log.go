@@ -157,7 +157,7 @@ func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	if now.Before(l.state.retry) {
 		l.queue.trim(l.o.Queue)
 	} else {
-		_ = l.flush(now, false) // health stores the error
+		_ = l.flush(now, false) // flush stores the error
 	}
 	if l.queue.len() > 0 {
 		return 0, fmt.Errorf("%w: %w", ErrQueued, l.state.write)
@@ -264,8 +264,8 @@ func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] 
 	}
 }
 
-// await returns at most once per followPause, because waking many followers is slow. It returns false if Follow must
-// end.
+// await waits for an event after the given seq. It returns at most once per followPause, because waking many followers
+// is slow. It returns false if Follow must end.
 func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	select {
 	case <-l.Changed(after):

@@ -23,7 +23,7 @@ func (q *queue) add(entries []entry) {
 	}
 }
 
-// clear does not count the events as dropped, because their callers get an error.
+// clear does not count the events as dropped, because the caller of AppendNow gets an error.
 func (q *queue) clear() { q.entries, q.bytes = nil, 0 }
 
 func (q *queue) trim(limit int) {

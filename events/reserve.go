@@ -56,7 +56,7 @@ func (l *Log) refill(now time.Time) {
 
 func (l *Log) release() {
 	if info, err := l.f.Stat(); err == nil && info.Size() == l.tail.end {
-		// the file's size does not change
+		// free the preallocated space; the file's size does not change
 		_ = l.f.Truncate(l.tail.end)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 const window = 4 * maxLine
 
-// Damage is a part of a file without valid events.
+// Damage is a range of bytes that contains no valid events.
 type Damage struct {
 	File string `json:"file"`
 	From int64  `json:"from"` // offset of the first byte
@@ -80,7 +80,8 @@ func why(line []byte) string {
 	return "wrong checksum"
 }
 
-// scanner reads complete lines forward. It reads a line without a newline again, because a writer may replace it.
+// scanner reads complete lines forward. If the last line has no newline yet, it is read again later, because a writer
+// may replace it.
 type scanner struct {
 	r   io.ReaderAt
 	off int64  // offset of the next line
@@ -126,7 +127,8 @@ func (s *scanner) fill() error {
 	}
 }
 
-// skip does not change the position if the line has no newline yet.
+// skip moves past an overlong line and returns its beginning. If the line has no newline yet, the position stays
+// unchanged.
 func (s *scanner) skip() (line []byte, off int64, err error) {
 	line, s.buf = s.buf, nil
 	block := make([]byte, window)
@@ -235,7 +237,8 @@ func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	return lo, nil
 }
 
-// intact skips damaged lines. It returns 0 if no valid line starts before the limit.
+// intact returns the seq of the next valid line that starts before limit, and the offset of the line's end. It skips
+// damaged lines. If no valid line is left, seq is 0.
 func (s *scanner) intact(limit int64) (seq uint64, end int64, err error) {
 	for s.off < limit {
 		line, _, err := s.next()

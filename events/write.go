@@ -214,7 +214,7 @@ func (l *Log) full(n int64, now time.Time) bool {
 		now.Sub(l.state.renewed) >= renewPause
 }
 
-// If rotate cannot rename the file, the log continues in it.
+// rotate renames the active file and starts a new one. If the file cannot be renamed, the log continues in it.
 func (l *Log) rotate(now time.Time) error {
 	first, err := firstSeq(l.f)
 	if err != nil {
@@ -246,7 +246,7 @@ func (l *Log) rotate(now time.Time) error {
 	return l.openActiveFile(now)
 }
 
-// put keeps the complete lines of a partial write.
+// put writes entries to the file. After a partial write, it keeps the complete lines.
 func (l *Log) put(out []entry, now time.Time) error {
 	if len(out) == 0 {
 		return nil

@@ -52,7 +52,7 @@ type Step struct {
 	Needs                  []string // IDs of the steps that must be done first
 }
 
-// Parse parses a formula. file is the file name in problems. The error is a toml.Problems.
+// Parse parses the formula in data. file is the file name that problems mention. The error is a toml.Problems.
 func Parse(file string, data []byte) (*Formula, error) {
 	return read(toml.Read(file, data, MaxSize), file)
 }

@@ -73,7 +73,7 @@ func find(members []member, key string) *member {
 	return nil
 }
 
-// merged returns nil if the file contains the hooks.
+// merged returns old with the hooks added, or nil if it already contains them.
 func (k *kind) merged(old []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(old)) == 0 {
 		old = []byte("{}")

@@ -15,10 +15,11 @@ import (
 )
 
 // Type is the type of a bead that is a message. Its title is the subject, its description the text, and its assignee
-// the address. The bead stays open until the message is archived.
+// the recipient. If the recipient is a pool, a label contains the address instead. The bead stays open until the
+// message is archived.
 const Type = "message"
 
-// PoolPrefix begins the address of a pool, before the pool's qualified name.
+// PoolPrefix is the beginning of a pool's address. The pool's qualified name follows.
 const PoolPrefix = "pool:"
 
 // Person is the address of the city's user, and the default sender.
@@ -30,7 +31,7 @@ const MaxText = 64 << 10
 // Labels and metadata keys of a bead that is a message.
 const (
 	labelRead   = "read"
-	labelTo     = "to:" // prefix of a pool's address
+	labelTo     = "to:" // followed by a pool's address
 	labelThread = "thread:"
 
 	keyFrom  = "from"
@@ -168,7 +169,8 @@ func UnreadPatch() beads.Patch { return beads.Patch{RemoveLabels: []string{label
 // ArchivePatch archives a message by closing its bead.
 func ArchivePatch() beads.Patch { return beads.Closing() }
 
-// TakePatch assigns a pool's message to a member. It fails with ErrConflict if another member was first.
+// TakePatch assigns a pool's message to a member. Applying it fails with ErrConflict if the message has changed since b
+// was read, for example because another member has taken it.
 func TakePatch(b beads.Bead, member string) beads.Patch {
 	p := beads.Patch{Assignee: &member, IfRev: &b.Rev}
 	for _, l := range b.Labels {
@@ -192,7 +194,8 @@ func line(s string) string {
 	return strings.TrimSpace(screen.Plain(strings.Join(strings.Fields(s), " ")))
 }
 
-// clean splits long lines, because screen.Plain would shorten them.
+// clean makes a text safe to print. It passes long lines to screen.Plain in pieces, because screen.Plain would shorten
+// them.
 func clean(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, l := range lines {

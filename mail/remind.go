@@ -54,8 +54,8 @@ func unmarked() func(string) string {
 // leftMessagesText is the maximum size of each message's text, in bytes.
 const leftMessagesText = 8 << 10
 
-// LeftMessages returns a text for an agent that is starting, or "" without messages. The list contains the messages
-// from its previous session, newest first.
+// LeftMessages returns a text that shows a starting agent the messages that it left for itself, or "" if the list is
+// empty. The list must be sorted, newest first.
 func LeftMessages(own []Message) string {
 	if len(own) == 0 {
 		return ""

@@ -214,7 +214,8 @@ func (c *conversion) dropFallbacks() {
 	}
 }
 
-// renameConflicting renames agents with the same name, which Gas City distinguishes by import.
+// renameConflicting renames agents that have the same name as another agent. Gas City distinguishes such agents by
+// import.
 func (c *conversion) renameConflicting() error {
 	groups := [][]*pack{append([]*pack{c.root}, c.directFirst(c.root.imports)...)}
 	for _, r := range c.rigs {
@@ -338,7 +339,8 @@ func (c *conversion) isRig(name string) bool {
 	return slices.ContainsFunc(c.rigs, func(r *rig) bool { return r.name == name })
 }
 
-// patchAgents skips the city's patches for a single rig, because cityPatches converts them.
+// patchAgents applies a pack's patches to its agents. It skips the city's patches for a single rig, because cityPatches
+// converts them.
 func (c *conversion) patchAgents(p *pack, s *source) error {
 	patches := s.root.Get("patches")
 	for _, key := range []string{"agent", "agents"} {

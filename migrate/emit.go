@@ -11,7 +11,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// unlimited is the maximum size of imported pools without a limit.
+// unlimited is the maximum size of a converted pool if the original set no limit.
 const unlimited = 5
 
 var copied = []string{"description", "suspended", "args", "prompt_mode", "prompt_flag", "nudge",
@@ -313,7 +313,8 @@ func (v value) get(key string) *toml.Node {
 	return v.Get(key)
 }
 
-// bound also reads the older format, which has the bounds in the agent's pool table.
+// bound returns the minimum or maximum number of an agent's sessions. In the older format, it is in the agent's pool
+// table.
 func (e emitter) bound(a *agent, key, older string) (int, value) {
 	v := a.keys[key]
 	if pool := a.keys["pool"]; v.Node == nil && pool.get(older) != nil {

@@ -165,7 +165,8 @@ type place struct {
 	base string
 }
 
-// find adds a note and returns nil if the pack exists only in a repository.
+// find returns the pack that an import names. If the pack exists only in a repository, find adds a note and returns
+// nil.
 func (c *conversion) find(at place, binding, from string, way []string) (*pack, error) {
 	dir := from
 	switch {

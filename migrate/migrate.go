@@ -130,7 +130,7 @@ type source struct {
 	starts     []int
 }
 
-// open returns nil without an error if the file does not exist.
+// open reads and parses a TOML file. If the file does not exist, open returns nil without an error.
 func (c *conversion) open(path string) (*source, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

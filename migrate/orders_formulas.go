@@ -181,7 +181,7 @@ func (c *conversion) formulas(p *pack) error {
 	return nil
 }
 
-// formula returns "" if the formula has no equivalent.
+// formula returns a formula in gcity's format, or "" if it has no equivalent.
 func (c *conversion) formula(p *pack, name, path string) (string, error) {
 	s, err := c.open(path)
 	if err != nil {

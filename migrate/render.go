@@ -41,7 +41,7 @@ func (t *table) texts(key string, list []string) {
 
 func (t *table) number(key string, n int) { t.set(key, strconv.Itoa(n)) }
 
-// write omits a table without keys, unless it is a list element.
+// write appends the table to b. It omits a table without keys, unless it is a list element.
 func (t *table) write(b *strings.Builder, header string) {
 	if t == nil || len(t.keys) == 0 && !strings.HasPrefix(header, "[[") {
 		return

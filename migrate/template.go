@@ -20,7 +20,7 @@ var inShell = map[string]string{
 	"CityName": "$GC_CITY_NAME", "WorkDir": "$GC_DIR", "Session": "$GC_SESSION_NAME",
 }
 
-// template returns "" if a field has no replacement.
+// template converts the fields in a text to gcity's placeholders. It returns "" if a field has no replacement.
 func (e emitter) template(v value, a *agent, text string) string {
 	text = field().ReplaceAllStringFunc(text, func(m string) string {
 		switch name := field().FindStringSubmatch(m)[1]; name {

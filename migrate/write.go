@@ -308,7 +308,7 @@ func fragmentFiles(dir string) []string {
 	return out
 }
 
-// fragment replaces an existing file unless keep is true.
+// fragment writes a fragment file. It replaces an existing file unless keep is true.
 func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 	path := filepath.Join(c.stage, rel)
 	if was, err := os.ReadFile(path); err == nil && (keep || bytes.Equal(was, data)) {

@@ -50,8 +50,8 @@ type Report struct {
 	Written []string
 }
 
-// Apply copies the overlay in source into the existing folder target. It never writes outside target. It stores a list
-// of the copied files in the folder records.
+// Apply copies the overlay in source into the existing folder target, and stores a list of the copied files in the
+// folder records. It never writes outside these two folders.
 func Apply(ctx context.Context, source, target, records string) (Report, error) {
 	tree, err := Scan(ctx, source)
 	if err != nil {

@@ -30,9 +30,9 @@ func (s Candidate) removeRank() int {
 	return 2
 }
 
-// Choose sets In so that n members are wanted. all[i-1] is member number i. To shrink the pool, it removes leaving
-// members first, then members without work, then the highest numbers. To grow the pool, it adds live members first,
-// then members with work, then the lowest numbers.
+// Choose changes In so that it is true for n members. all[i-1] is member number i. To shrink the pool, it removes
+// leaving members first, then members without work, then the highest numbers. To grow the pool, it adds live members
+// first, then members with work, then the lowest numbers.
 func Choose(all []Candidate, n int) {
 	have := 0
 	for i := range all {

@@ -107,7 +107,7 @@ func ascii(t toml.Table) *bool {
 	return &on
 }
 
-// bindings accepts an action's ID as one quoted TOML key or as a dotted key.
+// bindings returns the key bindings in a table. An action's ID can be one quoted TOML key or a dotted key.
 func bindings(t toml.Table, above string) []Binding {
 	var out []Binding
 	for _, name := range t.Keys() {

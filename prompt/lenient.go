@@ -8,7 +8,7 @@ import (
 	"text/template/parse"
 )
 
-// Note describes an unusable part of a template and its replacement.
+// Note describes an unusable part of a template, and how Lenient handled it.
 type Note struct {
 	Error
 	Column int

@@ -34,7 +34,7 @@ type Error struct {
 	File    string
 	Line    int // counted from 1; 0 = unknown
 	Message string
-	// name of a missing fragment to append, or ""
+	// the appended name (see Parse) that matches no fragment; "" for other errors
 	Appended string
 }
 
@@ -149,7 +149,7 @@ func (t *Template) add(f File, name string) error {
 	return nil
 }
 
-// maxNested is the maximum nesting depth, because the parser and the renderer are recursive.
+// maxNested limits the nesting depth, because the parser and the renderer are recursive.
 const maxNested = 1000
 
 func nested(text string) int {

@@ -5,8 +5,8 @@ import (
 	"text/template/parse"
 )
 
-// scan collects the fragments and values that a definition uses. It inserts nodes that count steps, because parts may
-// be repeated.
+// scan collects the fragments and values that a definition uses. It inserts nodes that count the steps of a rendering,
+// because a rendering can repeat parts of a template.
 type scan struct {
 	file   File
 	calls  []named

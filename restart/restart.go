@@ -120,8 +120,8 @@ func (h *History) next(now time.Time, p Policy) time.Time {
 	return now.Add(wait + jitter(now, wait/10))
 }
 
-// Again returns the time at which to retry a start that could not begin. The parameter tries counts the attempts,
-// starting with 1.
+// Again returns the time of the next attempt to start something. tries is the number of failed attempts so far, at
+// least 1.
 func (p Policy) Again(now time.Time, tries int) time.Time {
 	wait := p.Backoff
 	if wait <= 0 {

@@ -13,8 +13,8 @@ import (
 // Ability is an operation that only some providers support. Its value completes the phrase "cannot …" in messages.
 type Ability string
 
-// Abilities that a provider can lack. A type assertion detects a missing ability of the first group. For the others, a
-// provider must implement Limiter.
+// Abilities that a provider can lack. Up to ReportingExits, a type assertion shows that an ability is missing. A
+// provider that lacks one of the others must report it through Limiter.
 const (
 	Attaching       Ability = "attach"
 	Watching        Ability = "watch"

@@ -21,8 +21,8 @@ type Dialog struct {
 	Keys []string `json:"keys,omitempty"`
 }
 
-// DialogListener is notified when a program asks a question. Launch and Settle call its methods in their own
-// goroutine.
+// DialogListener is a provider that is notified when a program asks a question. Launch and Settle call its methods in
+// their caller's goroutine.
 type DialogListener interface {
 	// DialogAnswered reports a question that was answered automatically.
 	DialogAnswered(s *Spec, d Dialog)

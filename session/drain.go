@@ -11,7 +11,7 @@ import (
 // MaxDrainBy is the maximum length of Drain.By in bytes. Providers store it in a fixed-size record.
 const MaxDrainBy = 16
 
-// lastSecond is the last Unix time that is shown. JSON encoding rejects later times in some time zones.
+// lastSecond is the last valid Unix time of a drain. JSON encoding rejects later times in some time zones.
 const lastSecond = 253370764799
 
 // On reports whether the session is draining.

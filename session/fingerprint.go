@@ -13,7 +13,7 @@ type Fingerprint struct {
 	Fields map[string]string `json:"fields,omitempty"`
 }
 
-// NewFingerprint hashes fields, regardless of their order.
+// NewFingerprint returns the fingerprint of fields.
 func NewFingerprint(fields map[string]string) Fingerprint {
 	f := Fingerprint{Fields: make(map[string]string, len(fields))}
 	names := make([]string, 0, len(fields))
@@ -37,8 +37,8 @@ func NewFingerprint(fields map[string]string) Fingerprint {
 // Known reports whether f can be compared. The zero value cannot.
 func (f Fingerprint) Known() bool { return f.Sum != "" }
 
-// Drift describes the fields that differ between the two fingerprints, for example "env FOO changed". If one
-// fingerprint is unknown, Drift returns nil.
+// Drift describes the fields that differ between the two fingerprints, for example "env FOO changed". If either is
+// unknown, Drift returns nil.
 func (f Fingerprint) Drift(want Fingerprint) []string {
 	if !f.Known() || !want.Known() || f.Sum == want.Sum {
 		return nil
@@ -73,8 +73,8 @@ func (s *Status) Drift(want *Spec) []string {
 	return out
 }
 
-// ProviderChanged reports whether the session does not run in the wanted provider. An unknown provider counts as the
-// wanted one.
+// ProviderChanged reports whether the session runs in a provider other than the wanted one. It returns false if either
+// is unknown.
 func (s *Status) ProviderChanged(want *Spec) bool {
 	return s.Provider != "" && want.Provider != "" && s.Provider != want.Provider
 }

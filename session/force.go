@@ -4,8 +4,8 @@ import "context"
 
 type forceKey struct{}
 
-// WithForce lets Stop abandon a session if the session's host does not confirm the end. Only a user can request that,
-// because processes might keep running.
+// WithForce lets Stop abandon a session if the session's host does not confirm that it has ended. Only a user may
+// request this, because processes might keep running.
 func WithForce(ctx context.Context, force bool) context.Context {
 	if !force {
 		return ctx

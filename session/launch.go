@@ -167,7 +167,8 @@ func (r Ready) waits(limit time.Duration) string {
 		"after %s without one", r.Prefix, span.Text(limit))
 }
 
-// shows ignores trailing blanks of prefix, because providers trim lines.
+// shows reports whether a line of the screen begins with prefix. Trailing blanks of prefix may be missing if nothing
+// follows, because providers trim lines.
 func shows(screen, prefix string) bool {
 	for line := range strings.Lines(screen) {
 		line = strings.TrimRight(line, "\n")

@@ -26,8 +26,8 @@ func (s *Spec) FindProgram() (Executable, error) {
 	return Executable{Path: found, Args: args}, nil
 }
 
-// CheckPreStart returns an ErrMissing if the first line of PreStart needs a program that this machine cannot run. The
-// first line might install the programs of the others.
+// CheckPreStart returns an ErrMissing if the first line of PreStart needs a program that this machine cannot run. It
+// does not check later lines, because the first line might install their programs.
 func (s *Spec) CheckPreStart() error {
 	if len(s.PreStart) == 0 {
 		return nil
@@ -61,7 +61,8 @@ func (s *Spec) find(l commandLine) (string, error) {
 	return found, err
 }
 
-// lookUp returns "" if PATH is empty, because shells then search their own default path.
+// lookUp returns the path of the program word, or an ErrMissing. If word has no slash and PATH is empty, it returns "",
+// because shells then search their own default path.
 func (s *Spec) lookUp(word, path string, l commandLine) (string, error) {
 	if strings.ContainsRune(word, '/') {
 		return word, l.unusable(word, s.runnable(word))

@@ -91,7 +91,7 @@ const MaxText = 1 << 20
 // Needed reports whether a start must wait for a prefix or a delay.
 func (r Ready) Needed() bool { return r.Prefix != "" || r.Delay > 0 }
 
-// Status is the state of a session, as far as its provider can determine it without the agent.
+// Status is the state of a session, as far as its provider can determine it without asking the agent.
 type Status struct {
 	Name  string `json:"name"`
 	Agent string `json:"agent"`
@@ -217,8 +217,8 @@ type (
 		Look(ctx context.Context, name string) (Status, error)
 	}
 
-	// Patient is a provider that calls another program, which can be slow. Concurrent callers can share one List call,
-	// so List must return the state at the end of the call.
+	// Patient is a provider that calls another program, which can be slow. A caller can join a List call that is
+	// already in progress, so List must return the state at the end of the call.
 	Patient interface {
 		// Patience returns the time that a call about a session may take in addition to its grace period. The name ""
 		// stands for any session.
@@ -247,7 +247,7 @@ type (
 		Capture(ctx context.Context, name, id string) ([]byte, error)
 	}
 
-	// Checker reports why a session could not be started now, without starting one. Callers limit the check to
+	// Checker reports why a session cannot be started at the moment, without starting one. Callers limit the check to
 	// CheckLimit.
 	Checker interface {
 		Check(ctx context.Context) error

@@ -194,7 +194,7 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 	}
 	recipe, from := req.Formula, ""
 	byDefault := recipe == "" && to.defaultFormula() != "" && !req.NoFormula
-	if byDefault { // before anything is created
+	if byDefault { // check the default formula before anything is created
 		if _, err := s.cook(to.defaultFormula(), to.rig,
 			valuesFor(beads.Bead{ID: "new", Title: req.Title}, req)); err != nil {
 			return err

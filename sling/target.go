@@ -57,7 +57,8 @@ func (s *Slinger) assignee(to string) *assignee {
 		return h
 	}
 	pool := s.City.PoolOf(to)
-	// the only member runs while the pool has work, so assign the work to the pool
+	// if a member has the pool's name, it is the only member and runs while the pool has work, so assign the work to
+	// the pool
 	if pool != "" && pool == to {
 		return s.assignee(mail.PoolPrefix + pool)
 	}

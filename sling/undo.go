@@ -42,7 +42,8 @@ func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) e
 	return e
 }
 
-// A sling_query can fail after it has assigned the work.
+// taken returns how a bead was taken between two versions, or "" if it was not; as is the earlier version. A
+// sling_query can fail after it has assigned the work.
 func taken(as, now beads.Bead) string {
 	newPool := func(l string) bool {
 		return strings.HasPrefix(l, city.PoolLabel) && !slices.Contains(as.Labels, l)
@@ -58,7 +59,8 @@ func taken(as, now beads.Bead) string {
 	return ""
 }
 
-// latest reads the created beads again, parents before children. It fails if an agent or pool has taken one of them.
+// latest reads the created beads again, parents before children, and the bead that the molecule belongs to. It fails if
+// an agent or pool has taken one of them.
 func (m createdBeads) latest(ctx context.Context) (line []beads.Bead, of beads.Bead, err error) {
 	root, err := m.store.Get(ctx, m.root.ID)
 	if err == nil && m.of.ID != "" {

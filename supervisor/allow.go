@@ -42,7 +42,8 @@ func (s *Supervisor) TenantOf(path string) string {
 	return ""
 }
 
-// tenantCities returns a nil Control for a city that is not running.
+// tenantCities returns a city's tenant, and the tenant's other cities by path. The Control of a city that is not
+// running is nil.
 func (s *Supervisor) tenantCities(path string) (t Tenant, others map[string]city.Control) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

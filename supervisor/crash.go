@@ -92,7 +92,7 @@ func why(err error) string {
 	return line
 }
 
-// record gives up if the log does not respond.
+// record writes a crash to the city's log. It gives up if the log does not respond.
 func (w *worker) record(err error, n int, until time.Time) {
 	if w.s.o.Record == nil {
 		return

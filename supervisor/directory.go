@@ -160,7 +160,8 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	return s.settled(ctx, e)
 }
 
-// nameTaken checks the cities without a name in the registry, which Add cannot check.
+// nameTaken returns an error if another city has the same name. Unlike Add, it also checks the cities that have no name
+// in the registry.
 func (s *Supervisor) nameTaken(e Entry) error {
 	all, err := Read(s.o.Home)
 	if err != nil {

@@ -100,7 +100,8 @@ func tryLock(path string) (*disk.Lock, error) {
 
 const lockRetryLimit = time.Second
 
-// socketRecord is for supervisors with a different home but the same socket folder.
+// socketRecord returns the path of a copy of the record, for supervisors with a different home but the same socket
+// folder.
 func (h Home) socketRecord() string { return filepath.Join(h.Run, "supervisor.json") }
 
 func (h Home) holder(lock string) Running {
@@ -147,7 +148,8 @@ func readRecord(path string) (Running, error) {
 	return r, nil
 }
 
-// Release removes the records and then releases the locks. A record always names a process that holds the locks.
+// Release removes the records and then releases the locks. In the opposite order, it could remove the next owner's
+// records.
 func (h *HomeLock) Release() {
 	_ = os.Remove(h.home.record()) // without the lock, the record is ignored
 	_ = os.Remove(h.home.socketRecord())

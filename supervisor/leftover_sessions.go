@@ -34,13 +34,13 @@ func (w *worker) countLeftovers() {
 	}
 }
 
-// endUnopened also stops sessions from an earlier run.
+// endUnopened ends a worker while its city is not open. If necessary, it also stops sessions from an earlier run.
 func (w *worker) endUnopened(err error, broken bool) {
 	if w.isLeaving() {
 		w.discardOpening()
 		return
 	}
-	// after a stop by a user, new sessions belong to someone else
+	// a user has stopped the city; sessions that exist now were started by someone else, and keep running
 	if err == nil && !broken {
 		w.setState(city.CityStopped, "", time.Time{})
 		return

@@ -14,10 +14,11 @@ func (s *Supervisor) loop(ctx context.Context, pulse <-chan time.Time) {
 	defer e.close()
 	e.startRead()
 	idle := 0
-	for s.state() == alive {
+	stop := ctx.Done()
+	for stops := false; s.state() == alive && !(stops && e.settled); {
 		select {
-		case <-ctx.Done():
-			return
+		case <-stop:
+			stops, stop = true, nil
 		case <-pulse:
 			s.beat()
 			if idle++; s.count() > 0 {

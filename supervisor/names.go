@@ -81,7 +81,8 @@ func (w *worker) rename(name string) {
 	}
 }
 
-// byName prefers a running city to a waiting one. The caller must hold mu.
+// byName returns the worker of the city with this name, or nil. It prefers a running city to a waiting one. The caller
+// must hold mu.
 func (s *Supervisor) byName(name string) (found *worker) {
 	for _, w := range s.workers {
 		if w.name == name && (found == nil || w.running != nil) {

@@ -26,7 +26,7 @@ type readResult struct {
 	fault  error // a panic; the other fields are then invalid
 }
 
-// readFiles might never return.
+// readFiles reads the settings, the registry and the cities' names. It might never return.
 func (s *Supervisor) readFiles() (saw readResult) {
 	saw.settings, saw.setErr = ReadSettings(s.o.Home)
 	saw.entries, saw.regErr = Read(s.o.Home)
@@ -42,6 +42,8 @@ type refresher struct {
 	late  bool
 	more  bool // the files might have changed since the read began
 	timer *time.Timer
+	// The first read was applied or is late. Before that, a stop would leave agents from an earlier run.
+	settled bool
 
 	doubts int     // consecutive reads that were not applied
 	last   []Entry // read but not applied
@@ -100,7 +102,7 @@ func (e *refresher) timerExpired() {
 		e.startRead()
 		return
 	}
-	e.late = true
+	e.late, e.settled = true, true
 	e.served = append(e.served, e.waiting...)
 	e.waiting = nil
 	e.s.setProblem(fmt.Errorf("%s does not respond; running cities are not affected, but "+
@@ -109,7 +111,8 @@ func (e *refresher) timerExpired() {
 	e.notifyCallers()
 }
 
-// finishRead returns false if the result is late, or if a second read must confirm it.
+// finishRead applies the result of a read. If the result is late, or a second read must confirm it, finishRead returns
+// false without applying it.
 func (e *refresher) finishRead(saw readResult) bool {
 	e.timer.Stop()
 	late := e.late
@@ -138,6 +141,7 @@ func (e *refresher) finishRead(saw readResult) bool {
 	if saw.fault != nil {
 		e.s.setProblem(saw.fault)
 	}
+	e.settled = true
 	e.notifyCallers()
 	if e.more {
 		e.startRead()

@@ -151,7 +151,7 @@ func NameConflict(all []Entry, e Entry) error {
 	return nil
 }
 
-// gone returns false if the file system does not respond.
+// gone reports whether a path does not exist. It returns false if the file system does not respond.
 func gone(path string) bool {
 	is, ok := deadline.New[bool](1).Do(context.Background(), path, time.Now(), time.Second,
 		func() bool {
@@ -289,7 +289,8 @@ func removeEntry(data []byte, all []Entry, path string) []byte {
 	return marshalRegistry(rest)
 }
 
-// cutLines keeps comments directly above the next header, because they belong to the next entry.
+// cutLines removes the entry with this path, or returns false if it cannot. It keeps comments directly above the next
+// header, because they belong to the next entry.
 func cutLines(text, path string) (string, bool) {
 	lines := strings.SplitAfter(text, "\n")
 	var from []int
@@ -328,8 +329,8 @@ func hasContent(line string) bool {
 	return line != "" && !strings.HasPrefix(line, "#")
 }
 
-// Named returns the entries, each with a name: from the registry, from the configuration, or from the folder. If that
-// name is taken or invalid, it gets a number.
+// Named returns the entries, each with a name. An entry without a name gets the configured one, which look returns, or
+// else that of its folder. If both are invalid or taken, it gets the folder's name with a number.
 func Named(all []Entry, look func(path string) string) []Entry {
 	out := slices.Clone(all)
 	taken := map[string]bool{}

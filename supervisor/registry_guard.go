@@ -22,7 +22,8 @@ func (s *Supervisor) wouldStopCities(all []Entry) bool {
 	return false
 }
 
-// A registry can suddenly be empty, because an editor may write in two steps.
+// emptyProblem returns the error for an empty registry, or nil if no cities are running. A registry can suddenly be
+// empty, because an editor may write in two steps.
 func (s *Supervisor) emptyProblem() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

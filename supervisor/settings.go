@@ -30,7 +30,7 @@ type Settings struct {
 	Warnings  []string
 }
 
-// Tenant is a user of a shared machine with access to only some of its cities.
+// Tenant is a user who has access to only some of the cities on a shared machine.
 type Tenant struct {
 	Name      string
 	Cities    []string

@@ -85,7 +85,7 @@ type Supervisor struct {
 	began   time.Time
 	slots   chan struct{} // semaphore for opening cities
 	reloads chan struct{}
-	// each channel is closed after the read
+	// each request is a channel, which is closed when the read has finished or is late
 	readRequests chan chan<- struct{}
 	readsOver    chan struct{}
 	read         func() readResult // might never return
@@ -176,7 +176,8 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Reload reads the registry and the settings. It immediately retries the cities that are waiting.
+// Reload makes Run read the registry and the settings again, and immediately retry the cities that are waiting. It does
+// not wait.
 func (s *Supervisor) Reload() {
 	s.mu.Lock()
 	for _, w := range s.workers {

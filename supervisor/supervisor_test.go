@@ -610,6 +610,38 @@ func TestUntilEmpty(t *testing.T) {
 	})
 }
 
+// A stop right after the start opens the registered cities to stop agents from an earlier run. It does not wait for a
+// hung registry.
+func TestStopBeforeTheFirstRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newFakeFleet(t)
+		for _, p := range []string{"/c/a", "/c/b"} {
+			if err := Add(t.Context(), l.h, Entry{p, filepath.Base(p)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stopped, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := l.s.Run(stopped); err != nil {
+			t.Error(err)
+		}
+		for _, p := range []string{"/c/a", "/c/b"} {
+			if c := l.city(p); c == nil || !c.ended {
+				t.Errorf("%s was not opened and stopped: %+v", p, c)
+			}
+		}
+
+		l = newFakeFleet(t)
+		hangs := make(chan struct{})
+		defer close(hangs)
+		l.s.read = func() readResult { <-hangs; return readResult{} }
+		began := time.Now()
+		if err := l.s.Run(stopped); err != nil || time.Since(began) > time.Minute {
+			t.Errorf("with a hung registry: %v after %v", err, time.Since(began))
+		}
+	})
+}
+
 // A stop also stops agents from an earlier run of a city that is not open.
 func TestStopOfCityNotRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

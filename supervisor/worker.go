@@ -14,7 +14,7 @@ import (
 var retryDelays = restart.Policy{Backoff: 10 * time.Second, MaxBackoff: 300 * time.Second}
 
 const (
-	// time limit for stopping a city without its agents
+	// time limit for stopping a city while its agents keep running
 	leaveLimit = 30 * time.Second
 	closeLimit = 5 * time.Second // how long to wait for an opening city that is no longer wanted
 )
@@ -34,7 +34,7 @@ type worker struct {
 	done chan struct{}
 	wake chan struct{} // receives a value to request an immediate retry
 
-	// only the worker's goroutine uses it
+	// only the worker's goroutine uses the field opening
 	opening chan opened
 	edits   chan struct{}
 	watched bool
@@ -47,7 +47,7 @@ type worker struct {
 	until   time.Time
 	crashes int
 	lives   int  // number of sessions from an earlier run
-	ended   int  // number of sessions from an earlier run that were stopped at the end
+	ended   int  // number of sessions from an earlier run that the worker has stopped
 	running City // nil = the city is not running
 	opens   bool // the city is being opened under its current name
 	how     ending
@@ -122,7 +122,7 @@ func (w *worker) runCity(c City) error {
 	}()
 	w.set(func() { w.running, w.opens = c, false })
 	ended := make(chan error, 1)
-	// the code below limits how long it waits for this goroutine
+	// after Leave, the code below waits at most leaveLimit for this goroutine
 	go func() { ended <- guarded(func() error { return c.Run(ctx, func() { w.ready() }) }) }()
 	select {
 	case err := <-ended:
@@ -146,7 +146,7 @@ func (w *worker) runCity(c City) error {
 	return <-ended
 }
 
-// pause returns false if the city must not run anymore.
+// pause waits until the next attempt to start the city is due. It returns false if the city must not run anymore.
 func (w *worker) pause(until time.Time) bool {
 	ctx, cancel := context.WithCancel(w.s.lifetime())
 	defer cancel()

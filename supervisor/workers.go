@@ -54,7 +54,7 @@ func (s *Supervisor) lifetime() context.Context {
 func (s *Supervisor) addWorker(e Entry) *worker {
 	w := newWorker(s, e)
 	s.workers[e.Path] = w
-	_ = w.takeName() // the city reports an error when it starts
+	_ = w.takeName() // an error is reported when the city starts
 	s.wg.Go(w.runRecovering)
 	s.change()
 	return w

@@ -8,7 +8,7 @@ type Glyphs struct {
 	SharedStates
 	Cursor, Mark, Alert, Done, More, Dot string
 	Mail                                 string
-	// Here is the control room's city in the list of cities. OK is for good news.
+	// Here marks the control room's city in the list of cities. OK is for good news.
 	Here, OK string
 	// before the number of hidden rows above or below
 	Above, Below string
@@ -30,7 +30,8 @@ type Glyphs struct {
 	Blocks [8]string
 }
 
-// SharedStates contains the ASCII symbols of states that share a symbol in Unicode.
+// SharedStates contains the symbols of states that have their own symbol in ASCII but share one with another state in
+// Unicode.
 type SharedStates struct {
 	Quarantined, Stopping, Stopped, Unknown, Shrinking, Manual string // agents, pools, automations
 	Refused, Silent, Stalled                                   string // cities

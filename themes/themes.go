@@ -30,7 +30,7 @@ const (
 	Off                 // inactive on purpose
 	Select              // row under the cursor, combined with other styles
 	Key
-	Alert // a problem below the header; the default is Warn
+	Alert // text of a problem, shown below the header; the default is Warn
 
 	Tokens
 )

@@ -1,9 +1,10 @@
-// Package topology keeps copies of topologies from git repositories. A copy is pinned to a commit in a lock file, and
-// read without network access.
+// Package topology keeps copies of topologies from git repositories. A lock file pins each copy to a commit, and copies
+// are read without network access.
 //
 // # Concurrency
 //
-// All functions may be called by any goroutine. Fetches for one city run one after another, also between processes.
+// All functions may be called by any goroutine. Fetches for one city run one after another, even in different
+// processes.
 package topology
 
 import (

@@ -11,8 +11,8 @@ import (
 	"gcity/internal/redact"
 )
 
-// transports are the URL schemes that git may use. They authenticate the server, because programs in the fetched files
-// will run.
+// transports are the URL schemes that git may use. Schemes that do not authenticate the server are excluded, because
+// programs in the fetched files will run.
 var transports = []string{"https", "ssh", "git+ssh", "ssh+git", "file"}
 
 // allowed is the value of GIT_ALLOW_PROTOCOL, which git also applies to redirects and rewritten URLs.
@@ -69,8 +69,8 @@ func hasPassword(rest string) bool {
 		func(t string) bool { return strings.HasPrefix(user, t) })
 }
 
-// bracketed matches the beginning of a source with an address in brackets as its host. git starts no helper program for
-// it.
+// bracketed matches the beginning of a source that has its host in brackets. The "::" of an IPv6 address in the
+// brackets does not make git start a helper program.
 var bracketed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(?:(?:https?|ssh|git|git\+ssh|ssh\+git)://(?:[^/@\[\]:]+(?::[^/@\[\]:]*)?@)?` +

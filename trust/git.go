@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Heads returns the git checkouts of a city and its programs' files, by folder. It only reads files, because git itself
-// would run programs from a repository's configuration.
+// Heads returns the state of the git checkouts that contain the city or the files that declare its programs, by folder.
+// It only reads files, because git itself would run programs from a repository's configuration.
 func Heads(dir string, programs []Program) map[string]Head {
 	out, seen := map[string]Head{}, map[string]bool{}
 	add := func(from string) {
@@ -51,7 +51,8 @@ func gitDirOf(dir string) (string, bool) {
 	return to, true
 }
 
-// interrupted returns files that exist while the checkout can contain files from outside HEAD.
+// interrupted returns the names in .git that exist during an operation such as a merge. Until it ends, the checkout can
+// contain files from outside HEAD.
 func interrupted() []string {
 	return []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"}
 }

@@ -99,8 +99,8 @@ func judgeNow(dir string, rec *Record, programs []Program) (Record, *Refusal) {
 	return Judge(dir, rec, programs, settledHeads(dir, programs))
 }
 
-// Extend records all programs of a trusted city and the current commits. The caller must pass every program, because a
-// later pull of an omitted one would look like a local edit.
+// Extend records all programs of a trusted city and the current commits. The caller must pass every program: if a pull
+// has changed an omitted one, the change would later look like a local edit.
 func (l *Ledger) Extend(dir string, programs []Program) error {
 	rec, err := l.Load(dir)
 	if rec == nil || err != nil {

@@ -15,8 +15,8 @@ const (
 	maxScript = 4 << 20 // bytes
 )
 
-// WithScripts returns the program with its scripts in these folders and their hashes. A city cannot change other
-// files.
+// WithScripts returns the program with the paths and hashes of its scripts in these folders. It omits other scripts,
+// because a city cannot change them.
 func (p Program) WithScripts(folders ...string) Program {
 	p.Files, p.Sums = slices.Clone(p.Files), slices.Clone(p.Sums)
 	for _, s := range scripts(p.Line, folders) {

@@ -45,7 +45,7 @@ const (
 // SweepDrafts removes old drafts of a city's configuration.
 func SweepDrafts(dir string) { feed.SweepDrafts(dir) }
 
-// CheckKeys returns the problems of a user's key bindings.
+// CheckKeys returns the problems with a user's key bindings.
 func CheckKeys(p feed.Preferences) []string {
 	r := actions.NewRegistry(panel.NewLists().Panels)
 	r.Add(actions.ThemeActions(p.Themes))

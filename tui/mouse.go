@@ -83,7 +83,8 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 	return openRow(m, a.Panel)
 }
 
-// clickOverlay ignores clicks outside of the dialog's rows, so that no question is closed by accident.
+// clickOverlay handles a click while a question or a list is open. It ignores clicks outside of the dialog's rows, so
+// that no question is closed by accident.
 func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 	_, lines, w, _, _ := view.OverlayContent(m)
 	left, top, h := view.OverlayPosition(m, len(lines), w)
@@ -161,7 +162,8 @@ func scrollWheel(m *state.Room, w wheel) {
 	m.Focus = focus
 }
 
-// addWheel reports whether the event is the first of a batch. The caller must then start a timer.
+// addWheel adds an event to the batch. If it returns true, the event is the first one, and the caller must start the
+// timer.
 func (r *room) addWheel(e tea.MouseWheelMsg) bool {
 	n := 1
 	switch e.Button {

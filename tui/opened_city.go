@@ -53,8 +53,8 @@ func reportCityListChange(m *state.Room, f *fleet.List) {
 	}
 }
 
-// isSwitching reports whether the caller must ignore a key because of a switch. Cursor moves are queued for the new
-// room.
+// isSwitching reports whether the caller must ignore a key because a switch is in progress or has just ended. It queues
+// keys for the new room, where only cursor moves take effect.
 func isSwitching(m *state.Room, k tea.KeyPressMsg) bool {
 	key := k.String()
 	if m.Switch.ID != 0 {

@@ -40,7 +40,7 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	}
 	if d, ok := msg.(*feed.Delivery); ok {
 		d.Processed.Store(true)
-		// this room is hidden: keep the delivery until the room is visible again
+		// the delivery's room is hidden: keep the delivery until that room is visible again
 		if r.switcher != nil && d.Runner != r.switcher.current.r {
 			d.Runner.Missed = append(d.Runner.Missed,
 				&feed.Delivery{Runner: d.Runner, At: d.At, News: d.News})

@@ -293,14 +293,14 @@ func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	return m.RunTasks(d.Key(k, func() { m.Dialogs.Close(d) }))
 }
 
-// paste ignores text without a dialog, because a paste is not a sequence of commands.
+// paste passes text to the open dialog. Without one, it does nothing, because a paste is not a sequence of commands.
 func paste(m *state.Room, text string) {
 	if d := m.Dialogs.Top(); d != nil {
 		d.Paste(text)
 	}
 }
 
-// receiveResult shows only failures if a newer action has started.
+// receiveResult handles the result of an action. If a newer action has started, the status line shows only failures.
 func receiveResult(m *state.Room, r feed.Result) {
 	if r.ID == m.Fired.ID && len(r.Failures) > 0 {
 		m.Fired = state.Firing{}

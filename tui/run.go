@@ -187,7 +187,7 @@ func attachToAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *stat
 	switch {
 	case err != nil:
 		r.Log.Warn("cannot attach to an agent", "agent", agent, "error", err)
-		m.SessionEnded = false // the dialog below takes the keys
+		m.SessionEnded = false // the dialog that is opened next takes the keys
 		actions.ReportNotAttached(m, err.Error(), time.Time{})
 	case said != "":
 		state.ShowSuccess(m, said)
@@ -205,7 +205,8 @@ func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Roo
 	}
 }
 
-// editText checks the result in the background, because that can take a long time.
+// editText lets the user edit the configuration in an editor. It checks the result in the background, because the check
+// can take a long time.
 func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, what feed.Edit) {
 	defer r.RecoverPanic("editor")
 	d, err := r.EditDraft(ctx, o, what)

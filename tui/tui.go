@@ -34,7 +34,7 @@ type Options struct {
 	// Cities lists the cities that can be opened here; nil = no list. With a list and no City, the all-cities room is
 	// shown first.
 	Cities city.Directory
-	// ConfigOf returns Config for a city in the list; nil = it cannot be edited here
+	// ConfigOf returns Config for a city in the list; nil = the configurations of listed cities cannot be edited here
 	ConfigOf func(folder string, c city.Control) feed.ConfigFile
 	// StateFileOf returns StateFile for a city in the list; nil = the state is not stored
 	StateFileOf func(folder string) string
@@ -45,8 +45,8 @@ type Options struct {
 	// maximum frames per second; 0 = 60, or 30 over SSH
 	FPS int
 
-	// Interrupts delivers SIGINT if the process handles it; nil = the room handles SIGINT. A Ctrl+C that was typed in
-	// another program is ignored.
+	// Interrupts delivers SIGINT; nil = the room itself listens for SIGINT. While another program uses the terminal,
+	// SIGINT is ignored, because Ctrl+C is meant for that program.
 	Interrupts <-chan os.Signal
 
 	In      *os.File     // nil = os.Stdin
@@ -64,7 +64,7 @@ type ShownCity struct {
 	Folder string // "" = the room shows all cities
 	Agents int    // number of running agents
 	Mode   string // how the city runs, as in city.Snapshot; "" = unknown
-	// the controller responds; if it is false, the city has stopped or its state is unknown
+	// whether the controller responds; false = the city has stopped or its state is unknown
 	Responds bool
 }
 

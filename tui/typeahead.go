@@ -57,8 +57,8 @@ func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 // answerWindow is how long after an action the key "y" is treated as an attempt to confirm that action.
 const answerWindow = 2 * time.Second
 
-// answersMissingQuestion reports whether a key was meant to confirm an action that did not ask. The key would
-// otherwise open the list of things to copy.
+// answersMissingQuestion reports whether a key was meant to confirm an action that did not ask for confirmation. The
+// key would otherwise open the list of things to copy.
 func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	at := m.UnaskedAt
 	m.UnaskedAt = time.Time{}
@@ -71,7 +71,7 @@ func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	return true
 }
 
-// quoted returns a typed key in quotation marks, because a key such as - or ; reads as a part of the sentence.
+// quoted returns a typed key in quotation marks. Without them, a key such as - or ; might look like punctuation.
 func quoted(k tea.KeyPressMsg) string { return `"` + widget.Plain(k.Text) + `"` }
 
 func explainKey(m *state.Room, k tea.KeyPressMsg) {

@@ -15,7 +15,7 @@ type Decision string
 const (
 	Start   Decision = "start"
 	Wake    Decision = "wake"
-	Restart Decision = "restart" // used in place of Wake if the agent cannot receive messages
+	Restart Decision = "restart" // used in place of Wake if another wake would not help
 	Nudge   Decision = "nudge"
 	Nothing Decision = "nothing"
 )
@@ -57,7 +57,7 @@ type Facts struct {
 	Wakes       int    // consecutive failed wakes
 }
 
-// maxWakes is the number of failed wakes before the watchdog restarts a stopped process.
+// maxWakes is the number of failed wakes after which the watchdog restarts an agent with a frozen process.
 const maxWakes = 2
 
 // WhyNoWake returns the reason why another wake would not help, or "" if it might help.
@@ -68,7 +68,7 @@ func (f *Facts) WhyNoWake() string {
 	return f.CannotType
 }
 
-// Verdict is a decision of the thresholds, with its reason.
+// Verdict is a decision about the watched agent, with its reason.
 type Verdict struct {
 	Decision  Decision
 	Freshness Freshness
@@ -94,7 +94,7 @@ func Class(s Spec, f Facts) Freshness {
 	return s.Class(f.Age)
 }
 
-// Judge returns the decision of the thresholds.
+// Judge returns the decision that follows from the thresholds.
 func Judge(s Spec, f Facts) Verdict {
 	v := Verdict{Decision: Nothing, Freshness: Class(s, f)}
 	switch v.Freshness {

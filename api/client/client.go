@@ -79,7 +79,8 @@ func dialFor(serverName, path string) (*Client, error) {
 	return c, nil
 }
 
-// connect never returns the connection of an earlier exchange, because the transport would not retry a request on it.
+// connect returns the connection that Dial opened if no request has used it yet, or a new one. It does not return a
+// used connection, because the transport would not retry a request on it.
 func (c *Client) connect(ctx context.Context) (net.Conn, error) {
 	if conn := c.idleConn.Take(); conn != nil {
 		if _, used := conn.(reused); !used {

@@ -68,7 +68,8 @@ func (c *Client) ping(ctx context.Context) bool {
 	}
 	resp, err := c.http.RoundTrip(r)
 	if err != nil {
-		return ctx.Err() == nil // on other errors, the request itself fails
+		// only a timeout is a missed ping; after any other error, the caller's request fails too
+		return ctx.Err() == nil
 	}
 	return resp.Body.Close() == nil
 }

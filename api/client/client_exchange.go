@@ -33,7 +33,8 @@ func closedByPeer(err error) bool {
 		errors.Is(err, syscall.EPIPE)
 }
 
-// exchangeOn sends a request on conn. Closing the response's body keeps or closes conn.
+// exchangeOn sends a request on conn. Closing the response's body keeps conn for the next request if it can be reused,
+// and otherwise closes it.
 func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	// a deadline in the past unblocks a read or write

@@ -44,7 +44,7 @@ type convoy struct {
 
 type newConvoy struct {
 	Title string `json:"title"`
-	// rig that has the store; "" = the first item's store, or the city's
+	// the convoy is created in the store of this rig; "" = the store of the first item or, without items, of the city
 	Rig   string   `json:"rig"`
 	Items []string `json:"items"` // IDs of beads
 }
@@ -114,7 +114,7 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 	return CreatedBead{Receipt: made, Bead: *made.Bead}, nil
 }
 
-// storeRig returns the rig that has a convoy's store; "" is the city's store.
+// storeRig determines the store for a new convoy. It returns the store's rig, or "" for the city's store.
 func (r *Request) storeRig(named string, items []beads.Bead) (string, error) {
 	rig := named
 	if len(items) > 0 {

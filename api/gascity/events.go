@@ -37,8 +37,8 @@ func OldestFirst(v url.Values) (bool, error) {
 	}
 }
 
-// CheckQuery returns an error for an unknown query parameter. It does not ignore one, because the
-// response would look correct.
+// CheckQuery returns an error for an unknown query parameter. If the parameter were ignored, the response would look
+// correct.
 func CheckQuery(v url.Values, known []string) error {
 	for name := range v {
 		switch {

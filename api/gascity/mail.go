@@ -31,8 +31,8 @@ func mailOperations() []Operation {
 	}
 }
 
-// Mail returns the messages to the address in the query parameter "to" or "agent". Without either parameter, it returns
-// all messages.
+// Mail returns the messages to the address in the query parameter "to" or "agent", or to all addresses if both are
+// missing. Unless all is true, it returns only unread messages.
 func Mail(ctx context.Context, c city.Control, v url.Values, all bool) ([]mail.Message, error) {
 	if to := cmp.Or(v.Get("to"), v.Get("agent")); to != "" || v.Has("to") {
 		return city.Mail(ctx, c, to, all)

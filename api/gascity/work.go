@@ -168,7 +168,7 @@ type NewBead struct {
 // TakeRig removes the field rig from a body. It returns the rig from that field or, if it is missing, from the query.
 func TakeRig(b []byte, queried string) (rig, rest []byte, err error) {
 	var fields map[string]json.RawMessage
-	// a rig of any other JSON type is rejected later
+	// a rig that is not a string is rejected below
 	if json.Unmarshal(b, &fields) != nil || fields["rig"] == nil {
 		rig, err = json.Marshal(queried)
 		return rig, b, err

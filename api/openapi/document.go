@@ -22,10 +22,10 @@ type Operation struct {
 	Machine      bool   // the operation is about all cities and has no path for a single one
 }
 
-// Names maps types to their names in the document, unless these are the Go names.
+// Names maps types to their names in the document. A type that is not in the map keeps its Go name.
 type Names map[reflect.Type]string
 
-// RequestHeader is the header that a request for a change needs over TCP. Its value does not matter.
+// RequestHeader is the header that every request over TCP must have if it changes something. Its value does not matter.
 const RequestHeader = "X-GC-Request"
 
 // Document returns the OpenAPI document for operations and the types that they use.
@@ -182,7 +182,7 @@ const (
 		"cities"
 )
 
-// Paths returns the path for a single city and the path with the city's name.
+// Paths returns the operation's path and, unless Machine is set, the paths that also contain a city's name.
 func (o Operation) Paths() []string {
 	if o.Machine {
 		return []string{o.Path}

@@ -87,7 +87,8 @@ func (s *shapes) ref(t reflect.Type, sent bool) schema {
 	return ref
 }
 
-// fields treats hidden fields as encoding/json does.
+// fields adds the schemas of a struct's fields to props. As in encoding/json, a field hides fields of embedded structs
+// that have the same name.
 func (s *shapes) fields(t reflect.Type, sent bool, props schema, required *[]string) {
 	var embedded []reflect.Type
 	for i := range t.NumField() {

@@ -24,7 +24,7 @@ type Socket struct {
 
 	mu     sync.Mutex // not held during calls that can block
 	bound  *net.UnixListener
-	aside  string // new path of a file in the socket's place; "" = no file was moved
+	aside  string // new path of the file that was in the socket's place; "" = no file was moved
 	closed bool
 
 	renewals sync.Mutex

@@ -70,7 +70,8 @@ func Ensure(path string) (string, error) {
 	return Read(path)
 }
 
-// createToken links a temporary file, so that it never replaces a file.
+// createToken creates a file with a random token. It hard-links a temporary file to path, so that it never replaces an
+// existing file.
 func createToken(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".api.token.*") // has mode 0600
 	if err != nil {

@@ -38,7 +38,7 @@ const (
 	KindAutomations    Kind = "automations"
 	KindAutomation     Kind = "automation"
 	KindHistory        Kind = "history" // runs of an automation
-	// the rest of the path is the run's ID and the request
+	// followed by the run's ID and "stream"
 	KindRun          Kind = "run"
 	KindRunStream    Kind = "run/stream"
 	KindWatchdogs    Kind = "watchdogs"

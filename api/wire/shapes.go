@@ -56,7 +56,7 @@ type Agent struct {
 	ActiveBead string `json:"active_bead,omitempty"` // ID of the work that the agent is doing
 }
 
-// AgentOf converts an agent to the form for responses.
+// AgentOf converts an agent to the form that responses use.
 func AgentOf(a city.Agent) Agent {
 	out := Agent{Agent: a}
 	out.ActiveBead, _, _ = strings.Cut(a.Task, " ")
@@ -127,7 +127,8 @@ func PlainNames(all []city.Info) []string {
 // StatusView is the value of the parameter view that selects a brief snapshot.
 const StatusView = "status"
 
-// These events end a stream and never appear in the log. A stream without them was cut off and can be resumed.
+// A complete or failed stream ends with one of these events, which never appear in the log. A stream that ends without
+// one was cut off and can be resumed.
 const (
 	EventEnd   = "!end"   // the stream is complete
 	EventError = "!error" // an error ended the stream; the data is a city.Error

@@ -169,7 +169,8 @@ func named(args []string) (about, links []string) {
 	return about, links
 }
 
-// missing also looks for IDs in args, because the message does not always contain the ID.
+// missing returns an error if why, the message from bd, says that one of the beads in args does not exist, and nil
+// otherwise. The message does not always contain the ID.
 func missing(args []string, why string) error {
 	about, links := named(args)
 	unknown := func(id string) bool { return foreign.IsNotFound(why, id) }
@@ -193,7 +194,7 @@ func missing(args []string, why string) error {
 	return nil
 }
 
-// bd reports the reason of a failure as JSON on stdout or stderr, or as text.
+// bd reports the reason for a failure as JSON on stdout or stderr, or as text.
 func failure(args []string, got shell.CallResult) error {
 	why := ""
 	for _, out := range [][]byte{got.Stdout, []byte(got.Stderr)} {

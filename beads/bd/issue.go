@@ -12,7 +12,7 @@ import (
 	"gcity/beads/foreign"
 )
 
-// Metadata keys. In an issue, they store the fields of a bead; in a bead, those of an issue.
+// Metadata keys. In an issue, they store what only a bead has; in a bead, what only an issue has.
 const (
 	refKey = "gc.ref"
 	// exact creation time; bd stores whole seconds

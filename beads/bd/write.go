@@ -18,8 +18,8 @@ import (
 // maxArgument is the maximum length of one command-line argument, in bytes.
 const maxArgument = 100 << 10
 
-// Create implements foreign.Backend. bd creates only open issues with their parent's labels, so a second call corrects
-// the differences.
+// Create implements foreign.Backend. bd creates every issue as open and adds its parent's labels, so a second call
+// corrects the differences.
 func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	if err := k.begin(ctx); err != nil {
 		return beads.Bead{}, err

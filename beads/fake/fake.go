@@ -133,7 +133,7 @@ func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return all, nil
 }
 
-// match ignores Before and Limit.
+// match returns the beads that match a query, newest first. It ignores Before and Limit.
 func (s *Store) match(q beads.Query) ([]beads.Bead, error) {
 	if err := q.Check(); err != nil {
 		return nil, err

@@ -96,7 +96,7 @@ type batchWriter struct {
 	made []beads.Bead // created beads, at the same indexes as in want; no ID = not created yet
 }
 
-// run creates each bead after the beads that it links to. If beads link to each other, run adds some links at the end.
+// run creates each bead after the beads that it links to. If links form a cycle, run adds some of them at the end.
 func (m *batchWriter) run(ctx context.Context) error {
 	var later []int
 	for range m.want {
@@ -131,7 +131,8 @@ func (m *batchWriter) run(ctx context.Context) error {
 	return nil
 }
 
-// If linked is true, next skips beads that link to missing beads.
+// next returns the index of a bead that is not created yet, or -1. If linked is true, it skips beads that link to such
+// beads.
 func (m *batchWriter) next(linked bool) int {
 	for i := range m.want {
 		parent, needs := m.links(m.want[i])

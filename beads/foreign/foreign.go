@@ -33,7 +33,7 @@ type Backend interface {
 	// Find returns, in any order, all beads that the query selects, and possibly others. For a query for ready beads,
 	// it returns either exactly these beads or all beads that are not closed. It ignores Before and Limit.
 	Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
-	// Create stores a new bead and returns it as stored. Its links must exist. b.ID may be empty.
+	// Create stores a new bead and returns it as stored. All linked beads must exist. b.ID may be empty.
 	Create(ctx context.Context, b beads.Bead) (beads.Bead, error)
 	// Update replaces a bead and returns it as stored. Both versions have the same ID.
 	Update(ctx context.Context, was, now beads.Bead) (beads.Bead, error)
@@ -66,7 +66,7 @@ var (
 	_ beads.Purger  = (*Store)(nil)
 )
 
-// New returns a store on top of a backend. lockPath is the lock file of all gcity processes.
+// New returns a store on top of a backend. lockPath is the lock file that all gcity processes use for this store.
 func New(k Backend, lockPath string) *Store {
 	return &Store{backend: k, lock: lockPath, turn: make(chan struct{}, 1),
 		readies: make(chan struct{}, 1)}
@@ -188,7 +188,7 @@ func (s *Store) find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return all, nil
 }
 
-// newer never returns 0 for different IDs.
+// newer is a comparison function for sorting: newest beads first. It never returns 0 for different IDs.
 func newer(a, b beads.Bead) int {
 	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(number(b.ID), number(a.ID)),
 		strings.Compare(b.ID, a.ID))

@@ -16,7 +16,7 @@ import (
 
 const (
 	callLimit = 10 * time.Second // for stores that do not implement beads.CallLimiter
-	// beadLimit is added to the timeout for each bead of a batch.
+	// beadLimit is added to a batch's timeout for each of its beads.
 	beadLimit  = 5 * time.Millisecond
 	probeLimit = 3 * time.Second // for stores that do not implement beads.CallLimiter
 	// minimum duration of a timed-out call that counts as a failure of the store
@@ -35,7 +35,7 @@ type Guards struct {
 	rev uint64
 }
 
-// Store is a guarded beads.Store. Missing optional methods return errors.ErrUnsupported.
+// Store is a guarded beads.Store. Optional methods that the underlying store lacks return errors.ErrUnsupported.
 type Store struct {
 	of            *Guards
 	scope         string
@@ -43,7 +43,7 @@ type Store struct {
 	reads, writes Breaker // protected by the mutex in Guards
 }
 
-// Report lists the stores that currently fail.
+// Report lists the stores that are currently failing.
 type Report struct {
 	Rev    uint64 // increases with each report
 	Stores []Trouble

@@ -117,7 +117,8 @@ func shown(out []byte) string {
 	return "nothing"
 }
 
-// createInput contains rev, updated_at and closed_at, because a script can store them.
+// createInput returns the input for "create". It includes rev, updated_at and closed_at, because a script can store
+// them.
 func createInput(b beads.Bead) map[string]any {
 	out := map[string]any{
 		"title": b.Title, "type": b.Type, "status": b.Status, "priority": b.Priority,

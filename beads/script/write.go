@@ -90,7 +90,7 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	return got, nil
 }
 
-// change closes a bead with "close", because "update" might not support the status "closed".
+// change updates a bead. It closes the bead with "close", because "update" might not support the status "closed".
 func (k *backend) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
 	diff := updateInput(was, now)
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed

@@ -8,7 +8,8 @@ import (
 	"gcity/beads"
 )
 
-// trees is the number of beads per transaction. It limits how long a purge blocks other writers.
+// trees is the number of beads that a purge removes per transaction, each with its descendants. It limits how long a
+// purge blocks other writers.
 const trees = 200
 
 // Purge implements beads.Purger. It uses several transactions, and an error does not undo the earlier ones.
@@ -82,7 +83,7 @@ func (t *txn) purge(roots []string, before time.Time) (gone int, err error) {
 	return gone, t.exec(`UPDATE store SET version = version + 1`)
 }
 
-// tree returns nothing if the bead or one of its descendants must be kept.
+// tree returns the seqs of a bead and its descendants, or nothing if one of them must be kept.
 func (t *txn) tree(id string, before time.Time) (seqs []int64, err error) {
 	rows, err := t.query(`WITH RECURSIVE below (seq, id) AS (SELECT seq, id FROM beads WHERE id = ?
 		UNION SELECT b.seq, b.id FROM below JOIN beads b ON b.parent = below.id)

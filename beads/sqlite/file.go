@@ -18,7 +18,7 @@ import (
 )
 
 type file struct {
-	is    os.FileInfo // detects a replaced file
+	is    os.FileInfo // to detect that the file was replaced
 	write writer
 
 	read  *sql.DB
@@ -79,7 +79,7 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	return f, nil
 }
 
-// makeFile does not open the file, because closing it would release this process's locks on it.
+// makeFile creates the file without opening it, because closing it again would release this process's locks on it.
 func (s *Store) makeFile() error {
 	if err := disk.OwnFolder(s.folder); err != nil {
 		return err
@@ -111,7 +111,8 @@ func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	return f, nil
 }
 
-// pool makes SQLite wait only briefly for a lock, because that wait cannot be interrupted.
+// pool returns a pool of at most n connections. SQLite waits only briefly for a lock, because that wait cannot be
+// interrupted.
 func pool(path string, n int, option string) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Path: path, RawQuery: option +
 		"_pragma=busy_timeout(25)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&" +
@@ -156,8 +157,8 @@ func (f *file) reader(ctx context.Context, text string) (*sql.Stmt, error) {
 	return st, nil
 }
 
-// ready must run before a second connection exists, because SQLite can change the journal mode only with a single
-// connection.
+// ready checks the database, sets its journal mode, and initializes it if it is new. It must run before a second
+// connection exists, because SQLite can change the journal mode only with a single connection.
 func (s *Store) ready(t *txn) error {
 	var app, version, tables int
 	const look = `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)

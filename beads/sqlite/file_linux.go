@@ -18,7 +18,7 @@ func mknod(path string) error {
 func remedy(folder string, err error) string {
 	wrong := syscall.Access(folder, 2|1) // W_OK|X_OK
 	var st syscall.Statfs_t
-	// for a full disk, SQLite might report only "I/O error"
+	// if the disk is full, SQLite might report only "I/O error"
 	full := syscall.Statfs(folder, &st) == nil && st.Blocks > 0 &&
 		st.Bavail*uint64(st.Bsize) < 1<<20
 	switch {

@@ -15,8 +15,8 @@ type selection struct {
 	order string
 }
 
-// find chooses the index itself, because SQLite's planner has no statistics: parents and formulas have the fewest
-// beads, then labels, then assignees.
+// find returns the selection for a query. It chooses the index itself, because SQLite's planner has no statistics.
+// Usually, the fewest beads share a parent or a formula; more share a label, and even more an assignee.
 func find(q beads.Query) selection {
 	x := selection{order: `b.created DESC, b.seq DESC`}
 	labels := q.Labels

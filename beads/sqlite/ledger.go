@@ -100,7 +100,7 @@ func (s *Store) lost(why string, last int64) error {
 	return &LostError{Path: s.path, Why: why, Last: last, How: s.ledger.Restore}
 }
 
-// missing returns an error if the ledger has an entry, or is damaged.
+// missing returns an error for a missing or empty store if the ledger has an entry for it, or cannot be read.
 func (s *Store) missing(why string) error {
 	id, ok, err := s.ledger.Read()
 	switch {

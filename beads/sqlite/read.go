@@ -9,7 +9,8 @@ import (
 	"gcity/beads"
 )
 
-// reading retries while other processes lock the file, and returns errAbsent for a missing file.
+// reading runs work, and retries while other processes have the file locked. It returns errAbsent if the file is
+// missing.
 func reading[T any](ctx context.Context, s *Store, errAbsent error,
 	work func(context.Context, *file) (T, error)) (T, error) {
 	return call(ctx, s, func(ctx context.Context) (got T, err error) {

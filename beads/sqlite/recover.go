@@ -74,7 +74,8 @@ func raise(ctx context.Context, db *sql.DB, last int64) error {
 	return err
 }
 
-// If the old file is a database, install locks it, so that no process writes to it.
+// install replaces the store's file with the fresh one. If the old file is a database, install locks it in the
+// meantime, so that no process writes to it.
 func (s *Store) install(ctx context.Context, fresh BackupInfo,
 	isDatabase bool) (done Recovered, err error) {
 	if !isDatabase {
@@ -134,8 +135,8 @@ func (s *Store) swap(ctx context.Context, fresh BackupInfo,
 	return done, os.Rename(fresh.Path, s.path)
 }
 
-// Accept records the current file in the ledger as the city's store. It creates a missing store. ID numbers are not
-// reused.
+// Accept records the current file in the ledger as the city's store. If the file is missing, Accept creates a new
+// store. ID numbers are not reused.
 func (s *Store) Accept(ctx context.Context) (Recovered, error) {
 	return call(ctx, s, func(ctx context.Context) (Recovered, error) {
 		known, named, _ := s.ledger.Read()

@@ -134,7 +134,8 @@ func limited(ctx context.Context, limit time.Duration) (context.Context, context
 	return context.WithTimeout(ctx, limit)
 }
 
-// call returns without waiting for work if the context ends first.
+// call runs work in a goroutine and returns its result. If the context ends first, call soon returns an error, even if
+// work is still running.
 func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, error)) (T, error) {
 	var none T
 	ctx, cancel := limited(ctx, patience)

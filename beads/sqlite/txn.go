@@ -40,10 +40,11 @@ func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 	}
 }
 
-// errMoved is returned before anything is written.
+// errMoved means that the store's file was replaced and nothing has been written.
 var errMoved = errors.New("the bead store was replaced")
 
-// within runs under the lock that a restore uses, so a restore cannot replace the file before the commit.
+// within runs work unless the file was replaced. The caller holds the lock that a restore needs, so the file cannot be
+// replaced before the commit.
 func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	if is, err := os.Stat(s.path); err != nil || !os.SameFile(is, f.is) {
 		return errMoved

@@ -255,7 +255,8 @@ func (s *Store) Probe(ctx context.Context) error {
 // probeSize is the free space in bytes that a writable store needs.
 const probeSize = 64 << 10
 
-// grows reports only a lack of space, because each write reports other errors itself.
+// grows checks that the file can grow. It ignores errors other than a lack of space, because each write reports them
+// itself.
 func (s *Store) grows() error {
 	f, err := os.CreateTemp(s.folder, ".probe-*")
 	if err == nil {

@@ -17,7 +17,7 @@ import (
 type Directory struct {
 	mu      sync.Mutex
 	cities  map[string]*hostedCity
-	folders map[string]*Fake // found by Register, by path
+	folders map[string]*Fake // cities that Register can find, by path
 	gone    error
 	// open streams by city name; key NAME+snapshots counts only the snapshot streams
 	streams map[string]int
@@ -224,7 +224,7 @@ func (b *hostedCity) end() {
 		nil
 }
 
-// cityProxy looks the city up in each call.
+// cityProxy is a city.Control that looks up its city in each call.
 type cityProxy struct {
 	m    *Directory
 	name string
@@ -278,7 +278,8 @@ func (g *cityProxy) count(kind string, n int) {
 	}
 }
 
-// stream yields the items of a city's stream. It ends with the city's run, and pauses while the city hangs.
+// stream yields the items of a city's stream. It pauses while the city hangs, and ends with an error when the city
+// stops.
 func stream[T any](ctx context.Context, g *cityProxy, kind string,
 	of func(city.Control, context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -309,7 +310,7 @@ func stream[T any](ctx context.Context, g *cityProxy, kind string,
 	}
 }
 
-// Snapshot implements city.Control. The last loop pass is always now.
+// Snapshot implements city.Control. It sets the time of the last loop pass to now.
 func (g *cityProxy) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return ask(ctx, g, func(c city.Control) (*city.Snapshot, error) {
 		s, err := c.Snapshot(ctx)

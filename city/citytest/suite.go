@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// Agents of the city under test.
+// Agents of the city under test, and the text that Worker prints.
 const (
 	// runs; prints Ready and echoes its input
 	Worker = "worker"
@@ -166,7 +166,7 @@ func wantCode(t *testing.T, what string, err error, code city.Code) {
 	}
 }
 
-// Every state has a reason and a start (L14).
+// Every state has a reason and a start time (L14).
 func testSnapshot(t *testing.T, ctx context.Context, ctl city.Control) {
 	s, err := ctl.Snapshot(ctx)
 	if err != nil {

@@ -29,7 +29,7 @@ func outputOf(t *testing.T, ctx context.Context, ctl city.Control, run string) s
 	return all.String()
 }
 
-// RunOutput of an ended run yields at least the recorded output.
+// RunOutput of an ended run yields the recorded output.
 func testRunOutput(t *testing.T, ctx context.Context, ctl city.Control) {
 	for name, want := range map[string]string{Chore: "swept", Wreck: "oops", Brew: ""} {
 		_, r := fire(t, ctx, ctl, city.Fire{Automation: name, By: "tester"})

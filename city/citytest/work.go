@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// Store returns the store of a Fake. The snapshot's counts do not include direct changes to it.
+// Store returns the store of a Fake. Changes made directly to the store do not affect the snapshot's counts.
 func (f *Fake) Store() *fake.Store { return f.store }
 
 // Beads implements city.Control.

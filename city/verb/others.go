@@ -61,7 +61,7 @@ func watchdogs() []Verb {
 	}
 }
 
-// The API has separate paths for these.
+// work returns the verbs for work. The API has separate paths for them.
 func work() []Verb {
 	return []Verb{
 		{Name: "create-bead",

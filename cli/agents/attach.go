@@ -77,7 +77,7 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 	if err != nil {
 		return fmt.Errorf("cannot switch this terminal to raw mode: %w", err)
 	}
-	// if the terminal was closed, copying returns that error
+	// this fails only if the terminal was closed, and then stayAttached fails, too
 	_, _ = io.WriteString(e.Out, saveTitle+
 		ansi.SetWindowTitle(output.SafeLine(name)+": "+leave.String()+" detaches"))
 	outcome := "detached from " + name + ", which keeps running"
@@ -171,7 +171,7 @@ func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
 	for {
 		n, err := keys.Read(buf)
 		typed, left := scan.Feed(buf[:n])
-		// if no other key follows, this was not the detach sequence, so send it
+		// bytes held at the end of a read are a complete key, such as Escape, so send them
 		typed = append(typed, scan.Flush()...)
 		if len(typed) > 0 {
 			if _, err := far.Write(typed); err != nil {

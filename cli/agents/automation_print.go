@@ -133,7 +133,8 @@ func whyAutomation(e *env.Env, i *city.Automation) string {
 
 func cutWhy(text string) string { return ansi.Truncate(output.SafeLine(text), widestWhy, "…") }
 
-// reasonNow updates the remaining time, because the snapshot's time is as old as the last check.
+// reasonNow returns an automation's reason with the time that remains now. The remaining time in the snapshot is as old
+// as the last check.
 func reasonNow(e *env.Env, i *city.Automation) string {
 	before, after, timed := strings.Cut(i.Reason, " remaining")
 	gate, _, _ := strings.Cut(before, ": ")
@@ -260,7 +261,8 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	}
 }
 
-// A schedule's zone can differ from this machine's, so nextAt includes it.
+// nextAt returns the time of the next run. For a cron schedule, it adds this machine's time zone, because the schedule
+// can use a different one.
 func nextAt(e *env.Env, i *city.Automation) string {
 	if i.Gate != "cron" {
 		return e.Ahead(*i.Next)

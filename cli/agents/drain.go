@@ -72,7 +72,8 @@ func (d drainShape) say(a *env.Env) string {
 	return d.Agent + ": " + draining(a, d.Drain)
 }
 
-// drainCheck needs no configuration, because without a controller it reads the state from the agent's session.
+// drainCheck returns an agent's drain state. Without a controller, it reads the state from the agent's session, so it
+// needs no configuration.
 func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -19,7 +19,7 @@ const (
 	reattachEvery = 200 * time.Millisecond
 )
 
-// stayAttached reconnects after the controller exits.
+// stayAttached runs an attached terminal, and reconnects it after the controller exits.
 func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 	name string) (left bool,
 	err error) {
@@ -28,7 +28,7 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 		if !l.Live || !controllerLost(err) || ctx.Err() != nil {
 			return left, err
 		}
-		// if the user's terminal was closed, copy returns this error again
+		// if this fails because the user's terminal was closed, the next copy fails, too
 		_, _ = io.WriteString(at.out, resetModes+"this city's controller has exited; "+
 			"attaching to "+output.SafeLine(name)+" again\r\n")
 		next, far, err := reattach(ctx, e, at, l.Dir, name)

@@ -197,7 +197,8 @@ func hasAgents(rig string, declared, fromTopology []string) error {
 			rig, describe.Count(len(all), "agent"), strings.Join(all, ", "), how, rig)}
 }
 
-// checkInProgress only warns if the store cannot be read, so that the rig can be removed.
+// checkInProgress returns an error if work is in progress in a rig. If the store cannot be read, it prints a warning
+// instead, so that the rig can still be removed.
 func checkInProgress(ctx context.Context, e *env.Env, c *config.City, rig string) error {
 	all := workstore.Places(c)
 	s, err := e.Store(all[slices.IndexFunc(all,
@@ -253,7 +254,8 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 			"; run `gcity reload --confirm` to apply it, or undo it first"}
 }
 
-// rigEdited makes the controller reload. It confirms a held configuration only with the allowed revision.
+// rigEdited makes the controller reload. It confirms a held configuration only if its revision is the allowed one.
+// Without a controller, it stops the sessions of a removed rig.
 func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, allowed string) error {
 	l, err := e.Reach(ctx, dir)
 	if err != nil {

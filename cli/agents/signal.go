@@ -56,7 +56,7 @@ still alive, the agent may run twice.`
 	return c
 }
 
-// sendSignal never signals another process with the agent's old process ID.
+// sendSignal sends a signal to an agent's process, but never to another process that has reused its process ID.
 func sendSignal(ctx context.Context, e *env.Env, l *env.Link, agent, name string) error {
 	sig := session.ParseSignal(name)
 	if sig == 0 {

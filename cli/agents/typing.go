@@ -115,7 +115,8 @@ func modifierCalled(word string) string {
 	return ""
 }
 
-// keyCalled accepts IC and DC only in upper case, because dc is also a program.
+// keyCalled returns the key that a word names, or "". It ignores case, except for IC and DC, because dc is also a
+// program.
 func keyCalled(word string) string {
 	switch strings.ToLower(word) {
 	case "esc":

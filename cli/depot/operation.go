@@ -19,12 +19,13 @@ import (
 	"gcity/internal/disk"
 )
 
-// An operation is a change with a name that the caller chooses. A repeated command does not repeat the change.
+// An operation is a change with a name that the user chooses. Repeating the command with the same name does not repeat
+// the change.
 
 const (
 	operationLabel = "op:"
 	operationLimit = 64   // length of an operation's name, in bytes
-	operationPast  = 1000 // events of a bead that are searched for an operation
+	operationPast  = 1000 // maximum number of a bead's events to search for an operation
 	operationPoll  = 20 * time.Millisecond
 )
 
@@ -77,8 +78,8 @@ func checkOperation(e *env.Env) error {
 	return nil
 }
 
-// CreateOnce creates a bead, or returns the bead of the same operation. announced means that the log contains its
-// event.
+// CreateOnce creates a bead, or returns the bead that the current operation already created. announced means that the
+// log contains the operation's event about that bead.
 func CreateOnce(ctx context.Context, e *env.Env, d *Store, b beads.Bead) (made beads.Bead,
 	announced bool, err error) {
 	if err := checkOperation(e); err != nil {

@@ -180,7 +180,7 @@ func repairCity(dir string) repairs {
 	if slices.ContainsFunc(problems, func(problem repair) bool { return problem.idle }) {
 		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "controller.lock"))
 		if held = err; err == nil {
-			defer func() { _ = lock.Release() }() // the exit of this process releases the lock
+			defer func() { _ = lock.Release() }() // if this fails, this process's exit releases it
 		}
 	}
 	for _, problem := range problems {

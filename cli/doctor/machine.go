@@ -137,8 +137,8 @@ func renewal(pid int, mode, restart string) string {
 	return fmt.Sprintf("`kill -USR1 %d`, then `gcity supervisor start`,", pid)
 }
 
-// If controller is "", none is running or its program is unknown. holders counts the holders of each
-// program other than exe.
+// judgeVersions checks whether the controller and the holders run the program exe. controller is "" if none is running
+// or its program is unknown. holders counts the holders of each other program.
 func judgeVersions(exe, controller, renew string, holders map[string]int) finding {
 	var lines, how []string
 	if controller != "" && controller != exe {

@@ -74,10 +74,10 @@ func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int)
 type served struct {
 	service.ServiceKind
 	at   string
-	runs bool // as this service or otherwise
+	runs bool // the city or supervisor is running, as this service or in another way
 	// why units are not compared with what install would write
 	unknown string
-	// programs that a service with this environment does not find
+	// programs that a service with this environment would not find
 	lost func(environ []string) []string
 }
 

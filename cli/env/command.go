@@ -9,7 +9,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Group returns a command that only has subcommands. Its Annotations map an unknown subcommand to the command to run
+// Group returns a command that only has subcommands. Its Annotations map an unknown subcommand to advice on what to run
 // instead.
 func Group(use, short string, below ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{

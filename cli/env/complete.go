@@ -38,7 +38,7 @@ func CompleteWith(e *Env, k suggest.Kind, second ...string) cobra.CompletionFunc
 	}
 }
 
-// NamesFor returns the names of all objects of the given kinds, or nothing after limit.
+// NamesFor returns the names of all objects of the given kinds, or nil if it cannot read them within limit.
 func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []suggest.Kind) []string {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -40,7 +40,7 @@ type Env struct {
 	Reach func(ctx context.Context, dir string) (*Link, error)
 	// Dial opens the city of a running controller.
 	Dial func(dir string) (city.Control, func(), error)
-	// Cities lists this machine's cities. It returns nil without an error if no supervisor runs.
+	// Cities lists this machine's cities. It returns nil without an error if no supervisor is running.
 	Cities func() (city.Directory, func(), error)
 	// Store opens a work store.
 	Store func(p workstore.Place) (workstore.Store, error)

@@ -215,7 +215,8 @@ func joined(agents []city.Agent, limit int) string {
 
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// AsUndetermined returns err with the exit code for an unknown result.
+// AsUndetermined returns err with the exit code for an unknown result instead of the code for a failure or a conflict.
+// Other codes stay.
 func AsUndetermined(err error) error {
 	code, _ := exit.Verdict(err)
 	if code == exit.CodeFailed || code == exit.CodeConflict {

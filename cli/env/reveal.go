@@ -20,7 +20,8 @@ func MayReveal(e *Env, secrets bool) error {
 	return nil
 }
 
-// Reveal adds the secrets to an inspection. The controller never sends secrets, so it reads the configuration files.
+// Reveal adds the secrets to an inspection. It reads them from the configuration files, because the controller never
+// sends secrets.
 func Reveal(e *Env, g *city.Agent, about *city.Inspection) error {
 	c, err := LoadHere(e)
 	if err != nil {

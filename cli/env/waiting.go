@@ -19,7 +19,7 @@ const (
 	SayEvery = 250 * time.Millisecond
 )
 
-// SayEnding prints on stderr what a stopping city waits for, until done is called.
+// SayEnding prints in the background, on stderr, what a stopping city is waiting for. done stops it.
 func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -51,7 +51,7 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// SaySettling prints on stderr which agents a starting city waits for, until done is called.
+// SaySettling prints in the background, on stderr, which agents a starting city is waiting for. done stops it.
 func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -72,7 +72,7 @@ func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// SayProgress shows what text returns for the newest state on stderr, until done is called.
+// SayProgress shows in the background, on stderr, the result of text for the newest state. done stops it.
 func SayProgress(ctx context.Context, e *Env, c city.Control,
 	text func(*city.Snapshot) string) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -89,7 +89,7 @@ func SayProgress(ctx context.Context, e *Env, c city.Control,
 	return func() { cancel(); wg.Wait() }
 }
 
-// Slowly reports what an operation waits for, and for how long at most. The caller must call done.
+// Slowly reports what a slow operation is waiting for. most is the maximum wait. The caller must call done afterwards.
 type Slowly func(ctx context.Context, what string, most time.Duration) (done func())
 
 // SaySlow prints on stderr what an operation waits for, if it takes longer than SayAfter.

@@ -14,8 +14,8 @@ import (
 const (
 	CodeDone   = 0
 	CodeFailed = 1
-	// CodeUsage is the code for an invalid command line or an unknown name. Go programs that panic exit with it, too,
-	// so systemd restarts a service after it.
+	// CodeUsage is the code for an invalid command line or an unknown name. Go programs that panic also exit with 2, so
+	// systemd restarts a service that exits with this code.
 	CodeUsage       = 2
 	CodeNotRunning  = 3
 	CodeCannotStart = 3  // from `gcity plan`: a planned start cannot succeed

@@ -11,7 +11,7 @@ import (
 	"gcity/describe"
 )
 
-// awaited connects to the first supervisor that starts.
+// awaited is a city.Directory that looks for a supervisor in each call until it finds one.
 type awaited struct {
 	open func() (city.Directory, func(), error)
 

@@ -308,7 +308,7 @@ func citiesOf(all []city.Info) citiesShape {
 	return out
 }
 
-// supervisedCities returns an exit.NotRunning error if no supervisor is running.
+// supervisedCities returns the running supervisor's cities, or an exit.NotRunning error if no supervisor is running.
 func supervisedCities(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	fleet, r, err := host.DialSupervisor(e)
 	if exit.IsStopped(err) {

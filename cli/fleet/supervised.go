@@ -172,7 +172,8 @@ func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, by string) (e
 	return err
 }
 
-// Enrolled returns a city's registry entry. It returns false if the registry cannot be read.
+// Enrolled returns a city's registry entry. It returns false if the city is not registered or the registry cannot be
+// read.
 func Enrolled(e *env.Env, dir string) (env.SupervisorHome, host.Registered, bool) {
 	home, err := env.Home(e)
 	if err != nil {

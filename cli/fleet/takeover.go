@@ -30,7 +30,8 @@ func otherController(ctx context.Context, dir string, supervisor int) *city.Snap
 	return s
 }
 
-// takeOver replaces a controller without stopping its agents. If start fails, it starts the previous kind again.
+// takeOver stops a background controller, but not its agents, and calls start. If start fails, it starts a background
+// controller again.
 func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	start func() error) error {
 	how := ""

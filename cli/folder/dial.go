@@ -9,7 +9,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// ReadTimeout is how long reading a city's state waits for the city's stores.
+// ReadTimeout is the time limit for reading one part of a city's state, such as its runs or a formula folder.
 const ReadTimeout = 3 * time.Second
 
 // AskController returns the running controller's state. It returns an *UnresponsiveError if the controller does not
@@ -34,7 +34,7 @@ type UnresponsiveError struct{ error }
 
 func (m *UnresponsiveError) Unwrap() error { return m.error }
 
-// HangsAfter is how old a loop's last iteration is when the loop counts as hung.
+// HangsAfter is the time without an iteration after which a loop counts as hung.
 const HangsAfter = 10 * time.Second
 
 // Pause waits for d and returns true, or returns false if ctx ends first.

@@ -94,7 +94,8 @@ func formulaProblems(c *config.City) []string {
 	return out
 }
 
-// formulasFor adds built-in formulas, which are not on disk before their first use.
+// formulasFor returns a rig's formulas, including the built-in ones, which are not on disk before their first use. rig
+// is "" for the city.
 func formulasFor(c *config.City, rig string) ([]formula.Source, error) {
 	layers := slices.DeleteFunc(c.Layers(),
 		func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig })

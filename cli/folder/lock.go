@@ -20,7 +20,7 @@ func HoldCity(dir string) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() { _ = hold.Release() }, nil // the exit of this process releases the lock
+	return func() { _ = hold.Release() }, nil // if this fails, this process's exit releases it
 }
 
 // RemoveSocket removes the socket of a controller that was killed. The caller must hold the city's lock.

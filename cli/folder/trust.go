@@ -83,7 +83,8 @@ func shownIn(dir, path string) string {
 	return path
 }
 
-// Trusted returns the grant for a city. c may be nil. The files are read when the grant is first used.
+// Trusted returns the grant for a city. If c is nil, it uses the configuration on disk. No file is read before the
+// grant is first used.
 func Trusted(dir string, c *config.City) trust.Grant {
 	dir = canonicalDir(dir)
 	return Ledger().Check(dir, func() ([]trust.Program, error) {

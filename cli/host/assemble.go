@@ -47,7 +47,7 @@ type parts struct {
 	at       string // a path to the city's folder that stays valid if the folder is moved
 	Loop     loop
 	sessions session.Provider
-	// nil if the city is only started once
+	// nil in mode "settle"
 	serve      func(ctx context.Context) error
 	last       *shutdown.Deadline        // deadline for everything after the loop's last decision
 	mirror     func(ctx context.Context) // sends events to a script
@@ -73,7 +73,8 @@ type assembly struct {
 	socket   *socket.Socket
 }
 
-// assemble takes the city's lock. A goroutine watches the configuration until ctx is done.
+// assemble takes the city's lock and opens the city's parts. It starts goroutines that watch the city's files until ctx
+// is done.
 func assemble(ctx context.Context, c *config.City, version string, o CityOptions) (_ parts,
 	err error) {
 	a := &assembly{config: c, version: version, o: o, broken: folder.NewFaults()}
@@ -102,7 +103,7 @@ func (a *assembly) openFolder() (err error) {
 	if a.hold, err = controller.Acquire(a.o.Dir); err != nil {
 		return err
 	}
-	a.undo.Add(func() { _ = a.hold.Release() }) // the exit of this process releases the lock
+	a.undo.Add(func() { _ = a.hold.Release() }) // if this fails, this process's exit releases it
 	a.o.at = a.hold.StablePath()
 	tui.SweepDrafts(a.o.Dir)
 	folder.ClearLogPlace(a.o.at, a.o.Logger)

@@ -17,7 +17,7 @@ func (p parts) ended() bool {
 func (h *City) StartDolt(ctx context.Context) error {
 	c, err := folder.LoadCity(h.Dir)
 	if err != nil {
-		return nil // the configuration was valid when OpenCity read it
+		return err
 	}
 	if s := workstore.DoltServer(c); s != nil {
 		_, err = s.Ensure(ctx)

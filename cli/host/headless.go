@@ -53,7 +53,7 @@ func Headless(ctx context.Context, e *env.Env) error {
 	}
 	note.Say(daemon.SdNotifyStopping)
 	err = <-ended
-	_ = g.Wait() // Wait returns nil, because the loop's error was received above
+	_ = g.Wait() // nil, because the goroutine sends the loop's error to ended
 	WarnUnfinished(e, h)
 	return err
 }
@@ -108,7 +108,8 @@ func (n *notifier) Say(state string) {
 	}
 }
 
-// closeTimeout is how long Close waits, so that systemd cannot delay the exit of the process.
+// closeTimeout limits how long Close waits for the queued states to be sent, so that systemd cannot delay the exit of
+// the process.
 const closeTimeout = 250 * time.Millisecond
 
 // Close sends the queued states and stops the goroutine.

@@ -171,8 +171,8 @@ func WarnUnfinished(e *env.Env, h *City) {
 // killLimit is how long HandleSignals waits for killed sessions to end, and then for the loop to end.
 const killLimit = 10 * time.Second
 
-// stopMargin is the time between killing all sessions and the stop limit. Agents that still run at the limit would
-// survive.
+// stopMargin is the time between killing all sessions and the stop limit. Agents that are still running at the limit
+// would survive.
 const stopMargin = killLimit
 
 // HandleSignals handles signals until the loop has ended. TERM and INT stop the city, and a second signal kills its
@@ -224,7 +224,7 @@ func (h *City) Leave() error {
 	return err
 }
 
-// killAll works even if the loop hangs.
+// killAll kills all sessions, even if the loop hangs.
 func (h *City) killAll() {
 	h.Loop.Hurry()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
@@ -243,7 +243,8 @@ func ListenSignals() (chan os.Signal, func()) {
 	return signals, func() { signal.Stop(signals) }
 }
 
-// If the user has trusted the city, checkMayRun also trusts programs that were edited later.
+// checkMayRun returns an error if the city's programs may not run. In a trusted city, it also records edited programs
+// as trusted.
 func (o CityOptions) checkMayRun(c *config.City) error {
 	if c == nil {
 		var err error

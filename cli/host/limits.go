@@ -7,7 +7,7 @@ import (
 )
 
 // OpenFiles returns the maximum number of open files for the controller, or 0 if it is unknown. If running is nil, it
-// assumes a controller that this process starts.
+// returns this process's limit, which a controller started by this process inherits.
 func OpenFiles(running *city.Snapshot) uint64 {
 	pid := 0
 	if running != nil {

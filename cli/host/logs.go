@@ -22,7 +22,8 @@ func Logger(e *env.Env, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, nil))
 }
 
-// headlessLog writes each line only once, even if stderr is the log file.
+// headlessLog returns a logger that writes to stderr and the controller's log file. If they are the same file, it
+// writes each line only once.
 func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 	logger, closeFile := controllerLog(dir)
 	if folder.IsFile(e.Err, folder.LogPath(dir)) {
@@ -61,7 +62,7 @@ type asyncWriter struct {
 	to    io.Writer
 	lines chan []byte
 	done  chan struct{}
-	wg    sync.WaitGroup // outlives Close only if a write never returns
+	wg    sync.WaitGroup // its goroutine outlives Close if writing the queued lines takes too long
 
 	mu      sync.Mutex
 	closed  bool

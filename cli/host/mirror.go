@@ -11,8 +11,8 @@ import (
 	"gcity/trust"
 )
 
-// MirrorOf returns the options for sending a city's events to a script, without Log and Logger. ok is false without an
-// allowed script.
+// MirrorOf returns the options for sending a city's events to a script. Log, Logger and Last are not set. ok is false
+// if the city has no script or may not run it.
 func MirrorOf(c *config.City, grant trust.Grant) (o mirror.Options, ok bool) {
 	path, ok := folder.ExternalScript(c.Events.Provider)
 	if ok = ok && grant.Err() == nil; !ok {

@@ -8,7 +8,8 @@ import (
 	"gcity/controller"
 )
 
-// checkHold also restores a removed socket. The socket may be nil.
+// checkHold checks that this process still holds the city. It also creates the city's socket again if it was removed.
+// at may be nil.
 func checkHold(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error {
 	if err := hold.Check(); err != nil || at == nil {
 		return err

@@ -44,7 +44,7 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 		return 0, fmt.Errorf("cannot start the headless controller: %w", err)
 	}
 	died := make(chan error, 1)
-	// this goroutine deliberately runs until the process exits
+	// this goroutine deliberately runs until the controller or this process exits
 	var wg sync.WaitGroup
 	wg.Go(func() { died <- cmd.Wait() })
 	if err := awaitController(ctx, dir, cmd.Process.Pid, died); err != nil {

@@ -46,7 +46,7 @@ func StartSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return spawnSupervisor(ctx, e, home, untilEmpty)
 }
 
-// spawnSupervisor returns when a supervisor responds. Another process might have started it.
+// spawnSupervisor starts a supervisor and waits until one responds, perhaps one that another process started.
 func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	untilEmpty bool) (supervisorRunning, error) {
 	if e.Getenv("GC_SESSION_ID") != "" || e.Getenv("GC_RUN") != "" {
@@ -85,7 +85,7 @@ func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		return supervisorRunning{}, fmt.Errorf("cannot start the supervisor: %w", err)
 	}
 	died := make(chan error, 1)
-	// this goroutine deliberately runs until the process exits
+	// this goroutine deliberately runs until the supervisor or this process exits
 	var wg sync.WaitGroup
 	wg.Go(func() { died <- cmd.Wait() })
 	ctx, cancel := context.WithTimeout(ctx, SpawnLimit)

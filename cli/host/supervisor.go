@@ -287,7 +287,7 @@ func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct
 	return watch.Files(ctx, []string{filepath.Join(path, config.FileName)}, nil, o)
 }
 
-// earlierRun is the temporary error for a city that this process still runs.
+// earlierRun is the temporary error for a city while this process is stopping an earlier run of it.
 type earlierRun struct{ running *controller.RunningError }
 
 func (earlierRun) Error() string {

@@ -195,7 +195,8 @@ func (b *City) grace() time.Duration {
 // typingPause is how long a terminal must have been without input before text is sent to it.
 const typingPause = 2 * time.Second
 
-// sendText fails if a user is typing in the session, because only a controller can queue text.
+// sendText sends text to a session. Unless c.Now is set, it fails if the provider reports that a user is typing,
+// because only a controller can queue text.
 func (b *City) sendText(ctx context.Context, name string, c city.Nudge) error {
 	p, ok := b.Sessions.(session.PoliteSender)
 	if !ok || c.Now {

@@ -104,7 +104,7 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	return b.record(e, what)
 }
 
-// For a rig, suspensionOf considers only the city's setting.
+// suspensionOf returns the suspension in force for f. For a rig, it considers only a suspension of the city.
 func (b *City) suspensionOf(f suspendable) agent.Suspension {
 	c, err := folder.LoadCity(b.Dir)
 	if err != nil {

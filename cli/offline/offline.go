@@ -41,8 +41,8 @@ type City struct {
 	slow env.Slowly // may be nil
 }
 
-// newCity accepts an invalid configuration; only commands that need it fail. The parameter observe must be true unless
-// the caller holds the city's lock. If onPanic is nil, a panic in another goroutine ends the program.
+// newCity does not fail if the configuration is invalid; only commands that need a valid one do. observe must be true
+// unless the caller holds the city's lock. If onPanic is nil, a panic in another goroutine ends the program.
 func newCity(dir string, observe bool, now func() time.Time, onPanic func(error)) (*City, error) {
 	b := &City{Dir: dir, now: now}
 	if b.config, b.invalid = folder.LoadCity(dir); b.invalid != nil {
@@ -201,14 +201,14 @@ func (b *City) list(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// listAll is like list, but waits for slow providers. unknown is why the list is partial, or nil.
+// listAll lists the sessions, and waits for slow providers. unknown is why the list is partial, or nil.
 func (b *City) listAll(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	all, err = session.Await(ctx, all, err)
 	return b.allowPartial(all, err)
 }
 
-// listAvailable is like list, but does not wait for slow providers. unknown is why the list is partial, or nil.
+// listAvailable is like listAll, but does not wait for slow providers.
 func (b *City) listAvailable(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	return b.allowPartial(all, err)

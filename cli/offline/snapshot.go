@@ -111,7 +111,8 @@ func (p stateTimes) past(
 		Observes: &machine.Observation{Stopped: p.stopped, Ends: p.ends}}, Execute: execute}
 }
 
-// readStateTimes counts a killed controller's last event as its exit.
+// readStateTimes reads from the event log when the controller exited and when agents changed state. The controller's
+// last event counts as its exit, even if the controller was killed.
 func (b *City) readStateTimes(ctx context.Context) stateTimes {
 	p := stateTimes{ends: map[string]time.Time{}}
 	if last, err := b.History(ctx, events.Query{Limit: 1}); err == nil && len(last) > 0 {

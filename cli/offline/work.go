@@ -75,7 +75,8 @@ func (b *City) runner(s *city.Snapshot) *perform.Runner {
 	return controller.NewRunner(b.options(), b.config, func() *city.Snapshot { return s })
 }
 
-// RunOutput implements city.Control with the output in the records. The output of an interrupted run is lost.
+// RunOutput implements city.Control. It yields the output stored in the run's record. The output of an interrupted run
+// is lost.
 func (b *City) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		r, err := city.GetRun(ctx, b, run)

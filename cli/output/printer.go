@@ -80,7 +80,7 @@ type List[T any] struct {
 	Total int `json:"total"`
 }
 
-// ListOf returns a List of items. In JSON it is never null.
+// ListOf returns a List of items. In JSON, its items are never null.
 func ListOf[T any](items []T) List[T] {
 	if items == nil {
 		items = []T{}
@@ -306,7 +306,7 @@ const (
 	dayAndTime = "2006-01-02 15:04:05"
 )
 
-// Clock formats a time of day. It includes the date if that is not today's.
+// Clock formats a time of day, with the date unless it is today.
 func (p *Printer) Clock(t time.Time) string { return p.Stamps([]time.Time{t})(t) }
 
 // Stamps returns a function that formats times, with dates if one of the given times is not from today.

@@ -9,7 +9,8 @@ import (
 // SafeLine converts any text to one line without control sequences.
 func SafeLine(s string) string { return screen.Plain(s) }
 
-// SafeLead returns the first item of a list with one item per line, and the number of others.
+// SafeLead is like SafeLine for a list with one item per line. It returns the first item and the number of others, for
+// example "a and 3 more".
 func SafeLead(s string) string {
 	one, others := screen.FirstItem(s)
 	return one + others

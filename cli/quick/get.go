@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Limits of a request. Package cli repeats a request that exceeds one.
+// Limits of a request. If a request exceeds a limit, package cli repeats it.
 const (
 	maxSeconds  = 2       // for each read and write
 	maxResponse = 1 << 20 // in bytes

@@ -4,8 +4,9 @@
 // Go initializes packages in the order of their import paths, but each package after its imports. Therefore, this
 // package must import only packages of the standard library that are cheap to initialize.
 //
-// If package quick cannot handle a command line, it does nothing, and package cli executes the command. This includes
-// all errors of requests, unknown names, cities without a controller, and text that could harm the terminal.
+// If package quick cannot handle a command line, it does nothing, and package cli executes the command. Therefore,
+// package cli handles failed requests, unknown names, cities without a controller, and text that could harm the
+// terminal.
 package quick
 
 import (

@@ -46,7 +46,8 @@ func StartCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return err
 }
 
-// Start starts the unit. It first waits for a process that is exiting, because systemd would ignore the request.
+// Start starts the unit. If the unit's process is exiting, Start first waits for the exit, because systemd would ignore
+// an earlier request.
 func (u *UnitFile) Start(ctx context.Context, isHeld func() (bool, error)) error {
 	active, _, err := u.State(ctx)
 	if errors.Is(err, ErrUnreachable) {

@@ -152,10 +152,11 @@ func howToStop(s *city.Snapshot) (how, keeps string) {
 	return "gcity stop", "stops it and its agents"
 }
 
-// supervisorStop limits the stop of all cities; their number can change later.
+// supervisorStop limits how long stopping all cities takes. It is a constant, because the number of cities can change
+// after the installation.
 const supervisorStop = 15 * time.Minute
 
-// SupervisorService describes the supervisor of this user's cities as a service.
+// SupervisorService describes the service that runs the supervisor of this user's cities.
 func SupervisorService(home func() (string, error),
 	running func(home string) (pid int, err error)) ServiceKind {
 	known := func() (string, string, error) {

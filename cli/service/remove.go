@@ -84,7 +84,8 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 	return nil
 }
 
-// end returns "kept", "ended", or "" if there was no process.
+// end stops the service and returns what happened to its agents: "kept", "ended", or "" if there was no process to
+// stop.
 func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile,
 	f ServiceFlags) (agents string, err error) {
 	active, pid, err := u.State(ctx)

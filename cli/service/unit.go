@@ -37,29 +37,29 @@ func markOf(kind, at string) string {
 
 func (s *unit) command() []string { return append([]string{s.Exe}, s.args...) }
 
-// serviceSlack extends the stop timeout for scripts, requests and slow machines.
+// serviceSlack is added to the stop timeout, to allow for scripts, requests and slow machines.
 const serviceSlack = 30 * time.Second
 
 // UnitText returns the systemd unit.
 //
 // The unit does not use systemd's sandbox settings, because agents are child processes and need everything that a
-// developer on this machine can use. NoNewPrivileges breaks sudo, ping and rootless containers. So do the settings that
-// imply it: SystemCallFilter, RestrictSUIDSGID, LockPersonality and similar ones in services that do not run as root.
+// developer on this machine can use. NoNewPrivileges breaks sudo, ping and rootless containers. So do SystemCallFilter,
+// RestrictSUIDSGID, LockPersonality and similar settings, which imply it unless the service runs as root.
 // RestrictNamespaces breaks the sandboxes of agents and browsers, and MemoryDenyWriteExecute breaks every JIT.
 // PrivateTmp hides the sockets of tmux and ssh agents. ProtectSystem and ProtectHome protect the files that agents
 // should edit. PrivateDevices, ProtectProc and UMask have similar effects. The settings that protect agents from one
 // another remain: if an agent runs out of memory, only that agent dies, and TasksMax stops a fork bomb.
 //
-// In a user unit, and in one with User=, systemd implements ProtectClock, ProtectKernelTunables,
-// ProtectKernelModules, ProtectKernelLogs, RestrictRealtime and LockPersonality with seccomp, and sets
-// NoNewPrivileges for that. sudo would then fail in every agent. The kernel denies those users access to the clock,
-// modules and tunables anyway. A unit that runs as root sets ProtectClock and RestrictRealtime, which do not affect
-// agents. It does not set ProtectKernel*, because that needs a mount namespace, which hides mounts made by agents.
-// It does not set LockPersonality either, because gdb could then not disable address randomization.
+// In a user unit, and in one with User=, systemd implements ProtectClock, ProtectKernelTunables, ProtectKernelModules,
+// ProtectKernelLogs, RestrictRealtime and LockPersonality with seccomp, and sets NoNewPrivileges for that. sudo would
+// then fail in every agent. The kernel denies users other than root access to the clock, modules and tunables anyway. A
+// unit that runs as root sets ProtectClock and RestrictRealtime, which do not affect agents. It does not set
+// ProtectKernel*, because that needs a mount namespace, which hides mounts made by agents. It does not set
+// LockPersonality either, because gdb could then not disable address randomization.
 //
-// systemd does not restart the service after exit code 1, which means that an operator stopped the city and it left
-// processes running. The same is true for 4 and 78, which need a person. It restarts after 2, because that is also
-// the exit code of a crash.
+// systemd does not restart the service after exit code 1: it means that an operator stopped the city, but some
+// processes are still running. Nor does it restart the service after 4 and 78, because an operator must resolve these
+// problems. It restarts the service after 2, because that is also the exit code of a crash.
 func (s *unit) UnitText() (string, error) {
 	exec, err := UnitWords(s.command())
 	if err != nil {
@@ -212,7 +212,8 @@ func unitSafe(name string) string {
 var serviceVariables = []string{"LANG", "LANGUAGE", "TZ", "GC_HOME", "XDG_CONFIG_HOME",
 	"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "TMUX_TMPDIR"}
 
-// serviceEnviron ignores home if own is true, because the service then runs as the current user.
+// serviceEnviron returns the variables to copy into the service. own means that the service runs as the current user;
+// home is then ignored.
 func serviceEnviron(environ []string, own bool, home string) []string {
 	var out []string
 	for _, kv := range environ {

@@ -221,8 +221,8 @@ func (h *opener) holder() (string, error) {
 // EndLimit is the time for listing and stopping sessions, in addition to the agents' time between interrupt and kill.
 const EndLimit = 30 * time.Second
 
-// EndSessions stops sessions concurrently, for at most grace and EndLimit. The error names every session that might
-// still be running.
+// EndSessions stops sessions concurrently, within grace plus EndLimit. The error names every session that might still
+// be running.
 func EndSessions(ctx context.Context, p session.Provider, these []session.Status,
 	grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, grace+EndLimit)

@@ -156,7 +156,7 @@ func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	return ready, err
 }
 
-// If pick is nil, printBeads keeps all beads in their order.
+// printBeads prints the beads that match q, after pick has selected and ordered them. pick may be nil.
 func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 	pick func(*depot.Store, []beads.Bead) ([]beads.Bead, int, error)) error {
 	all, err := d.List(ctx, q)

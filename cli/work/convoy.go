@@ -141,7 +141,7 @@ func addToConvoy(ctx context.Context, e *env.Env, d *depot.Store, convoy beads.B
 		}
 		before, now = was, b
 	}
-	// not in the loop: a convoy closes as soon as all its children are closed
+	// after the loop, because inside it the convoy could close before all beads are added
 	if _, err := closeConvoy(ctx, e, d, before, now); err != nil {
 		return err
 	}

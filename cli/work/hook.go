@@ -111,7 +111,9 @@ type explainer interface {
 	Explain(ctx context.Context, name string) (string, error)
 }
 
-// workInForce gets an agent's work from the controller, because the file is invalid or lacks the agent.
+// workInForce gets an agent's work from the controller. It is used if the configuration is invalid or lacks the agent;
+// the parameter instead is the error that says so. workInForce returns that error if the controller does not respond or
+// lacks the agent, too.
 func workInForce(ctx context.Context, e *env.Env, dir, name string, instead error) (*foundWork,
 	error) {
 	near, closeNear, err := e.Dial(dir)
@@ -145,7 +147,8 @@ func queryOf(c *config.City, w *agent.Want) string {
 	return ""
 }
 
-// runQuery treats a command that fails without output, as grep does, as no work.
+// runQuery runs a work_query and returns its output, or "" if it found no work. A command that fails without output,
+// such as grep without matches, has found no work.
 func runQuery(ctx context.Context, dir string, w *agent.Want, line string) (string, error) {
 	if err := folder.Trusted(dir, nil).Err(); err != nil {
 		return "", err

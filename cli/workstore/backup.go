@@ -50,7 +50,7 @@ func (p Place) scopeFile() string {
 	return "rig-" + p.Rig
 }
 
-// Ledger returns the ledger in which the city records each place's store.
+// Ledger returns the ledger in which the city records this place's store.
 func (p Place) Ledger() sqlite.Ledger {
 	at, home := disk.Real(p.Dir), disk.Real(p.City)
 	if below, err := filepath.Rel(home, at); err == nil && filepath.IsLocal(below) {

@@ -37,8 +37,8 @@ func DoltServer(c *config.City) *bd.Server {
 	}
 }
 
-// KeepDolt starts the server whenever it does not respond. When ctx is done, it stops the server only if cityStopped
-// returns true, because running agents need it.
+// KeepDolt starts the server whenever it does not respond. When ctx is done, it stops the server if cityStopped returns
+// true. Otherwise, running agents might still need the server.
 func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, cityStopped func() bool,
 	last *shutdown.Deadline) {
 	failing := ""

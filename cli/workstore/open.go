@@ -24,7 +24,7 @@ import (
 // OpenStore opens a place's store. The first operation reads or creates it.
 func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
-// The store stays open while the city runs if serve is true.
+// openFor opens a place's store. serve means that the store stays open while the city runs.
 func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 	path, scripted := folder.ExternalScript(p.By.Provider)
 	if scripted || p.By.Provider == "bd" {

@@ -23,7 +23,7 @@ func inForce(p Place) trust.Grant {
 	return g
 }
 
-// All methods fail, because the store's program is not allowed to run.
+// untrustedStore replaces a store if the store's program is not allowed to run. All methods except Close fail.
 type untrustedStore struct{ why error }
 
 var _ Store = untrustedStore{}
@@ -50,7 +50,8 @@ func (s untrustedStore) Update(context.Context, string, beads.Patch) (beads.Bead
 
 func (s untrustedStore) Close() error { return nil }
 
-// OpenTrusted is like OpenStore. If the store's program may not run, every operation of the store fails.
+// OpenTrusted is like OpenStore, but if the store's program is not allowed to run, it returns a store that rejects all
+// operations.
 func OpenTrusted(p Place) (Store, error) {
 	s, err := OpenStore(p)
 	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {

@@ -11,10 +11,10 @@ import (
 	"gcity/internal/toml"
 )
 
-// addedName is a file in .gc that records the lines that gcity has added to suspend targets.
+// addedName is the file in .gc that records the lines that gcity has added in order to suspend targets.
 const addedName = "suspended.json"
 
-// addedLines maps the key of each suspended target to the added text. It is used only while edits are locked.
+// addedLines maps the key of each suspended target to the added text. Reading and writing it requires the edit lock.
 type addedLines map[string]string
 
 func addedIn(dir string) addedLines {
@@ -56,7 +56,7 @@ func (a addedLines) note(key string, before, after []byte) {
 	}
 }
 
-// without returns nil if the text was changed later.
+// without returns data without the text that suspending added. It returns nil if that text was changed later.
 func (a addedLines) without(key string, data []byte, flag toml.Span,
 	suspend func(left []byte) ([]byte, error)) []byte {
 	text := a[key]

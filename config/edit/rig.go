@@ -20,7 +20,8 @@ type NewRig struct {
 	Suspended  bool
 }
 
-// InvalidRig means that the edit would make the configuration invalid. The positions in Err refer to the edited file.
+// InvalidRig means that the edit would make the configuration invalid. The positions in Err refer to the edited text,
+// which was not written.
 type InvalidRig struct {
 	What  string // for example: cannot add the rig "demo"
 	Err   *config.Error
@@ -115,8 +116,8 @@ func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 }
 
 // RemoveRig removes a rig, its patches and its overrides from city.toml, and returns the new configuration. If agents
-// is true, it also removes the rig's agents. Otherwise, it returns ErrInUse if the rig has agents. Parts of the rig in
-// other files are an error.
+// is true, it also removes the rig's agents. Otherwise, it returns ErrInUse if the rig has agents. It returns an error
+// if parts of the rig are in other files.
 func RemoveRig(src config.Source, name string, agents bool) (*config.City, error) {
 	what := fmt.Sprintf("cannot remove the rig %q", name)
 	return editCity(src, what, nil, func(c *config.City, data []byte) ([]byte, error) {
@@ -163,7 +164,8 @@ func declaredHere(c *config.City, rig string) error {
 	return nil
 }
 
-// editCity writes only a valid configuration. accept may be nil.
+// editCity applies change to city.toml and returns the new configuration. It writes the file only if the configuration
+// is valid and accept, which may be nil, returns no error.
 func editCity(
 	src config.Source, what string, accept func(*config.City) error,
 	change func(c *config.City, data []byte) ([]byte, error),
@@ -204,7 +206,8 @@ func editCity(
 	return c, replace(path, before, after)
 }
 
-// differ returns an error if an edit changed more than ignoreIntended removes. It uses a different parser than the
+// differ returns an error if an edit changed more than intended. ignoreIntended adjusts the values before and after the
+// edit so that only unintended changes remain. differ uses a different parser than the edit, to detect errors in the
 // edit.
 func differ(before, after []byte, ignoreIntended func(was, is map[string]any)) error {
 	was, err := toml.Values(before)

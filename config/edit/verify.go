@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// verifyChange uses a different parser than the edit, to detect errors in it.
+// verifyChange returns an error if an edit also changed other keys. It uses a different parser than the edit, to detect
+// errors in the edit.
 func (s flagPlace) verifyChange(before, after []byte, on bool) error {
 	was, err := toml.Values(before)
 	if err != nil {

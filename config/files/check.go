@@ -12,7 +12,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// maxChecks is enough for 1,000 rigs.
+// maxChecks limits the number of pending checks. It is high enough for 1,000 rigs.
 const maxChecks = 3000
 
 const checkTimeout = time.Second
@@ -34,14 +34,15 @@ func StartCheck(path string) {
 	_ = folders.Start(path, func() folderCheck { return checkFolder(path) })
 }
 
-// Responds reports whether a folder has responded to a check since the given time. It waits at most a second. A folder
-// that does not respond must not be read.
+// Responds reports whether a folder responds within a second to a check that starts at or after the given time. A
+// folder that does not respond must not be read.
 func Responds(path string, start time.Time) bool {
 	_, ok := CheckFolder(path, start)
 	return ok
 }
 
-// CheckFolder returns the result of a check since the given time. ok is false if the folder does not respond.
+// CheckFolder returns the result of a check that starts at or after the given time. ok is false if the folder does not
+// respond.
 func CheckFolder(path string, start time.Time) (_ folderCheck, ok bool) {
 	saw, ok := folders.Do(context.Background(), path, start, checkTimeout, func() folderCheck {
 		return checkFolder(path)

@@ -23,8 +23,9 @@ func IsDir(path string) bool {
 
 func isIgnored(name string) bool { return name == ".git" || name == ".gc" || name == ".beads" }
 
-// HashFolder returns a hash of all files below a folder: their names, contents, execute permissions and link targets.
-// more is true if the folder is too large and only the first files are hashed.
+// HashFolder returns a hash of the names, contents and execute permissions of the files below a folder. It follows
+// links to files and hashes the targets of other links. It skips the folders .git, .gc and .beads. more is true if the
+// folder is too large and only the first files are hashed.
 func HashFolder(dir string) (hash string, more bool) {
 	h := sha256.New()
 	files, size := 0, int64(0)
@@ -44,7 +45,8 @@ func HashFolder(dir string) (hash string, more bool) {
 		}
 		info, err := os.Stat(path)
 		if err != nil || !info.Mode().IsRegular() {
-			fmt.Fprintf(h, "%s\x00%s\n", path, e.Type())
+			target, _ := os.Readlink(path) // "" if the path is not a link
+			fmt.Fprintf(h, "%s\x00%s\x00%s\n", path, e.Type(), target)
 			return nil
 		}
 		size += info.Size()

@@ -11,11 +11,11 @@ import (
 	"gcity/config"
 )
 
-// City returns a channel that receives a value when a city's configuration has changed. The change must be stable for
+// City returns a channel that receives a value when a city's configuration has changed and has then been stable for
 // o.Quiet.
 //
-// Call City before config.Load, or set o.First, to miss no change. The channel holds at most one value. It is closed
-// when ctx has ended and the watch has stopped.
+// Call City before config.Load, or set o.First, so that no change is missed. The channel holds at most one value. It is
+// closed when ctx has ended and the watch has stopped.
 func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, error) {
 	dir, err := config.Canonical(s.Dir)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *cityFiles) rigs(parents map[string]bool) {
 		p = missingAncestor(p)
 		s.files[p] = true
 		if f := filepath.Dir(p); !parents[f] {
-			parents[f] = false // the next poll also detects that a rig's folder was created
+			parents[f] = false // no polling, because patrols also detect a new rig folder
 		}
 	}
 }

@@ -135,7 +135,7 @@ func (r *formulaFolders) state() string {
 	return b.String()
 }
 
-// responsive returns hung folders separately: they must not be watched or read.
+// responsive returns the folders that respond and, separately, the hung ones, which must not be watched or read.
 func (r *formulaFolders) responsive() (responsive, hung []string) {
 	began := time.Now()
 	for _, dir := range r.dirs {

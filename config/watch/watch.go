@@ -60,7 +60,7 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 	return w.changes
 }
 
-// subject is used only by the watcher's goroutine.
+// subject is what a watcher watches. After start has returned, only the goroutine of run uses it.
 type subject interface {
 	refresh()
 	// folders returns the folders that the kernel should watch. If the value is true and the folder cannot be watched,
@@ -73,7 +73,7 @@ type subject interface {
 	String() string
 }
 
-// watcher is used only by the goroutine of run after the start.
+// watcher reports changes to a subject. After start has returned, only the goroutine of run uses it.
 type watcher struct {
 	subject subject
 	o       Options
@@ -82,7 +82,7 @@ type watcher struct {
 	running recovery.Group
 
 	kernel    *fsnotify.Watcher // nil if the kernel is not used or has no watches left
-	unwatched bool              // the kernel does not watch all folders
+	unwatched bool              // run polls, because the kernel does not watch some of the folders
 	warned    bool
 	last      string
 }
@@ -152,7 +152,7 @@ func (w *watcher) check() {
 	}
 }
 
-// addWatches watches folders, because replacing a file ends its watch.
+// addWatches watches folders rather than files, because replacing a file ends its watch.
 func (w *watcher) addWatches() (added bool) {
 	parents := w.subject.folders()
 	w.unwatched = w.o.Polling
@@ -187,7 +187,8 @@ func (w *watcher) addWatches() (added bool) {
 	return added
 }
 
-// warnPolling does not log a missing or unreadable folder, because its reader reports that.
+// warnPolling makes the watcher poll, and logs the first error. It does not log missing or unreadable folders, because
+// whatever reads them reports that.
 func (w *watcher) warnPolling(err error) {
 	w.unwatched = true
 	if w.warned || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {

@@ -19,7 +19,7 @@ import (
 
 const limit = 10 * time.Second
 
-// A read can block on a folder.
+// readsAtOnce limits concurrent reads, because each can occupy a thread until a folder responds.
 const readsAtOnce = 8
 
 // Catalogue handles requests about one city's files. It is safe for concurrent use.

@@ -19,7 +19,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// An edit can block on a folder.
+// editsAtOnce limits concurrent edits, because each can occupy a thread until a folder responds.
 const editsAtOnce = 8
 
 // Rigs adds and removes rigs in the city.toml of a running city. It is safe for concurrent use.

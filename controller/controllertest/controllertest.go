@@ -38,7 +38,7 @@ func Start(t testing.TB, toml string, with ...func(*controller.Options)) *City {
 	return begin(t, toml, fake.New(), func(string) {}, with...)
 }
 
-// Secret is a value in the environment of one of Town's agents. No response can contain it.
+// Secret is a value in the environment of one of Town's agents. No response may contain it.
 const Secret = "no-answer-may-contain-this-7f3a"
 
 // TownConfig is the city.toml of a city for citytest.Suite.

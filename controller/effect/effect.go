@@ -44,7 +44,7 @@ type (
 		isEffect
 		Agent, Session string
 		Grace          time.Duration
-		Force          bool // do not wait until the session's host confirms the end
+		Force          bool // abandon the session if its host does not confirm that it has ended
 	}
 	// CheckProvider asks a provider whether it could run sessions. The result is ProviderChecked.
 	CheckProvider struct {
@@ -148,7 +148,7 @@ type (
 		isEffect
 		Of []string
 	}
-	// CloseUnclosedRuns closes records of runs that are open and were created before a given time. It skips the known
+	// CloseUnclosedRuns closes run records that are still open and were created before a given time. It skips the known
 	// records. The result is UnclosedRunsClosed.
 	CloseUnclosedRuns struct {
 		isEffect
@@ -196,7 +196,7 @@ type (
 		isEffect
 		Run     city.Run
 		Formula bool
-		Kind    string // type of the event about the end; "" = the event has already been written
+		Kind    string // type of the event that reports the run's end; "" = already written
 		Msg     string
 		Again   *Retry // nil = no retry
 		Failed  bool   // an earlier attempt to close the record failed
@@ -262,8 +262,7 @@ type (
 		Env                           []string
 		In                            *config.City
 	}
-	// Listen configures the TCP listener. The result is a ListenerChanged whenever the state of the
-	// listener changes.
+	// Listen configures the TCP listener. A ListenerChanged reports each change of the listener's state.
 	Listen struct {
 		isEffect
 		Want config.API

@@ -16,7 +16,7 @@ type SavedAgent struct {
 	// fingerprint of the agent's specification; if it differs, the history is dropped
 	Fingerprint string `json:"fingerprint"`
 	restart.History
-	// state that ends at Until: backoff, quarantined or failed; "" = the agent does not wait
+	// state that ends at Until: backoff, quarantined or failed; "" = the agent is not waiting
 	State             city.State `json:"state,omitempty"`
 	Until             time.Time  `json:"until,omitzero"`
 	Since             time.Time  `json:"since,omitzero"`
@@ -31,7 +31,8 @@ type SavedAgent struct {
 	// set if the configuration keeps the agent stopped
 	Stopped *SavedState `json:"stopped,omitempty"`
 
-	Restarts int        `json:"restarts,omitempty"` // number of restarts after an exit
+	// restarts after an exit, an idle timeout, or a request by the agent itself
+	Restarts int        `json:"restarts,omitempty"`
 	Last     *city.Exit `json:"last_exit,omitempty"`
 
 	// The following fields are set only if the agents keep running for the next controller.
@@ -51,7 +52,7 @@ type SavedState struct {
 	Since time.Time  `json:"since"`
 }
 
-// SavedExit is the saved exit of an agent that does not restart.
+// SavedExit is the saved exit of an agent that will not be restarted.
 type SavedExit struct {
 	Why   string     `json:"why"`
 	Since time.Time  `json:"since"`
@@ -90,8 +91,8 @@ type Histories struct {
 	HandedOver bool
 }
 
-// For returns the histories for a new controller. If onDisk is false, they contain
-// crashes only if the previous controller handed its agents over.
+// For returns the histories for a new controller. onDisk means that crash_history is "disk". Otherwise, crashes are
+// kept only if the previous controller handed its agents over.
 func (h Histories) For(onDisk bool) Histories {
 	if onDisk || h.HandedOver {
 		return h
@@ -124,7 +125,7 @@ func (m *SavedAgent) RecentCrashes(now time.Time, p restart.Policy) restart.Hist
 	return restart.History{Crashes: crashes, Streak: max(0, m.Streak)}
 }
 
-// WaitsUntil returns the end of the saved wait, limited to the length of a new wait under the policy.
+// WaitsUntil returns when the saved wait ends, but no later than a new wait under the policy could end.
 func (m *SavedAgent) WaitsUntil(now time.Time, p restart.Policy) time.Time {
 	longest := p.MaxBackoff + p.MaxBackoff/10
 	if m.State == city.Quarantined {
@@ -156,8 +157,8 @@ func (m *SavedAgent) IsStopped(state SavedState) bool {
 	return m.Stopped.State == state.State && m.Stopped.Since.Equal(state.Since)
 }
 
-// Before returns the state without its newest crashes, or nil if no crash is left. The next controller counts these
-// crashes again.
+// Before returns the saved crash history without the given number of newest crashes, or nil if no crash is left. The
+// next controller counts the removed crashes again.
 func (m *SavedAgent) Before(crashes int) *SavedAgent {
 	if m == nil || len(m.Crashes) <= crashes {
 		return nil
@@ -215,7 +216,7 @@ func Death(e *session.Exit) restart.Death {
 	return restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
 }
 
-// ExitPayload returns the payload of an event about an exit.
+// ExitPayload returns the payload of an event that reports an exit.
 func ExitPayload(e session.Exit) json.RawMessage {
 	about := map[string]any{"session": e.ID, "code": e.Code, "uptime_ms": e.Uptime.Milliseconds()}
 	if e.Signal != "" {
@@ -236,7 +237,7 @@ func ExitPayload(e session.Exit) json.RawMessage {
 
 // LoggedRuns summarizes the newest log events about runs.
 type LoggedRuns struct {
-	// time of the oldest of these events
+	// time of the oldest event searched
 	Since time.Time
 	Fired map[string]bool // IDs of runs with a start event
 	Ended map[string]bool // IDs of runs with an end event

@@ -50,7 +50,7 @@ type (
 		// step in which the list was requested
 		Step     uint64
 		Sessions []session.Status
-		Past     *Inherited // nil = the list contains no sessions of the previous controller
+		Past     *Inherited // nil = List.Inherit was not set
 		Err      error
 	}
 	// ListedLate is the response of a provider that did not respond in time for Listed.
@@ -83,8 +83,8 @@ type (
 		Agent, Session string
 		Dialog         session.Dialog
 	}
-	// Asking reports that an agent's program is asking a question during a start. A user must answer it in the
-	// agent's terminal.
+	// Asking reports a change in what a start is waiting for: a user's answer to a question in the agent's terminal
+	// (About), something else (Waits), or neither.
 	Asking struct {
 		isInput
 		Agent  string

@@ -10,7 +10,7 @@ const (
 	Absent State = iota
 	Starting
 	Unready  // a session is running but not ready
-	Resuming // the provider waits until the running session is ready
+	Resuming // the provider is waiting for the running session to become ready
 	Running
 	Stopping
 	// a start or a stop has failed, so the sessions must be listed before the next action
@@ -31,14 +31,14 @@ type Phase struct {
 // State returns the current state.
 func (p *Phase) State() State { return p.state }
 
-// Start records that a start begins.
+// Start records that a start is in progress.
 func (p *Phase) Start(step uint64) {
 	if p.state == Absent {
 		p.state, p.step, p.canceled = Starting, step, false
 	}
 }
 
-// Resume records that the provider waits until an adopted session is ready.
+// Resume records that the provider is waiting for an adopted session to become ready.
 func (p *Phase) Resume(step uint64) {
 	if p.state == Unready {
 		p.state, p.step, p.canceled = Resuming, step, false
@@ -88,7 +88,7 @@ func (p *Phase) Runs() { p.state, p.known, p.seen = Running, Running, true }
 // BecomesUnknown records that a start or a stop has failed.
 func (p *Phase) BecomesUnknown() { p.state = Unknown }
 
-// Ends records that the session has ended. A session of an unknown state remains unknown until the next list.
+// Ends records that the session has ended. If the state is Unknown, it stays so until the next list.
 func (p *Phase) Ends() {
 	p.known = Absent
 	if p.state != Unknown {
@@ -103,7 +103,7 @@ func (p *Phase) Listed() {
 	}
 }
 
-// FoundRunning records that a list contains a session of the agent that was not known before.
+// FoundRunning records that a list contains a previously unknown session of the agent.
 func (p *Phase) FoundRunning(ready bool) {
 	p.known, p.seen = Unready, true
 	if ready {

@@ -32,7 +32,7 @@ func (m *Machine) decideAll(now time.Time) {
 	}
 }
 
-// decide brings an agent one step closer to the wanted state. A second call changes nothing (L5).
+// decide brings an agent one step closer to the wanted state. A second call in the same step changes nothing (L5).
 func (m *Machine) decide(now time.Time, a *record) {
 	if !m.lists.listed || m.ending == leaveAgents || m.ending == ended {
 		return
@@ -57,7 +57,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 	}
 }
 
-// the start still returns a result (L1)
+// a canceled start still returns a result (L1)
 func (m *Machine) mayCancel(a *record) {
 	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended.On() ||
 		a.act.intent.kind != causeNone || a.policy.obsolete(a)
@@ -212,7 +212,7 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 		Force: c.force})
 }
 
-// an agent that waits for a gate is not stuck
+// an agent that is waiting for a gate is not stuck
 func (m *Machine) updateStuck(now time.Time, a *record) {
 	a.silence.stuckAt = time.Time{}
 	if a.want == nil || a.want.StuckAfter == 0 {
@@ -443,7 +443,7 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	case lifecycle.Starting, lifecycle.Resuming:
 		a.act.earlyExit = &e
 		return
-	case lifecycle.Stopping: // the result of the stop reports the end
+	case lifecycle.Stopping: // the stop's result will report that the session has ended
 		return
 	}
 	switch {
@@ -654,7 +654,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	m.decide(now, a)
 }
 
-// whyStop finds the other causes again
+// forRetry returns the cause if whyStop cannot find it again, and no cause otherwise
 func (c cause) forRetry() cause {
 	switch c.kind {
 	case causeRestart, causeKill, causeRequest, causeStrategy, causeWatchdog:
@@ -711,7 +711,7 @@ type policy interface {
 	ends(now time.Time, a *record) cause
 	canceled(now time.Time, a *record)
 	failed(now time.Time, a *record, err error)
-	// drained is the drain that ended with the unrequested exit, or nil.
+	// died handles an exit that was not requested. drained is the drain that ended with it, or nil.
 	died(now time.Time, a *record, e session.Exit, drained *drain)
 	stopped(now time.Time, a *record, c cause, e events.Event, replies []effect.Reply)
 }

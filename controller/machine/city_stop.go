@@ -174,7 +174,7 @@ func (m *Machine) StopLimit() time.Duration {
 	return time.Duration(max(1, m.deps.depth))*m.conf.Grace + StopSlack
 }
 
-// StopLimit returns the maximum time for stopping wants, which stop in the order of their dependencies.
+// StopLimit returns the maximum time for stopping the agents in wants in dependency order.
 func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
 	return time.Duration(max(1, agent.Depth(wants)))*grace + StopSlack
 }

@@ -22,7 +22,7 @@ func (cs *commands) takeFrom(now time.Time, in effect.Command) {
 	cs.m.step.Taken()
 }
 
-// the reply follows when the action is complete (see waiter), unless it is an error
+// unless take rejects the command, the reply follows when the action is complete (see waiter)
 func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 	if cs.m.ending != running {
 		if c, ok := cmd.(city.Shutdown); ok && !c.Leave {
@@ -157,7 +157,7 @@ func (cs *commands) noRestart(a *record) string {
 		return why
 	}
 	if !a.phase.Alive() || a.phase.InFlight() {
-		return "" // the check below is too slow for every snapshot
+		return "" // skip the slow check below, because every snapshot calls this for every agent
 	}
 	if why := cs.m.deps.missing(a); why != "" {
 		return fmt.Sprintf("a restart would only stop agent %s, because it %s; start that "+

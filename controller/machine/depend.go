@@ -223,9 +223,9 @@ type dependencies struct {
 
 	after   map[string][]*record // by name; nil = must be rebuilt
 	ordered bool
-	// by their own name and by their pool's name; nil = must be rebuilt
+	// agents by name and by pool name; nil = must be rebuilt
 	named map[string][]*record
 	depth int
-	// nil unless a snapshot is created; see remember
+	// nil unless a snapshot is being created; see remember
 	known map[string]dependencyStatus
 }

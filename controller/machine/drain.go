@@ -31,7 +31,7 @@ const (
 	byHost     = "host" // the session's host is ending it, for example to delete a pod
 )
 
-// of agents that are not in a pool
+// drainTimeout is the timeout for draining agents that are not in a pool.
 const drainTimeout = 5 * time.Minute
 
 func (a *record) drainTimeout() time.Duration {

@@ -55,7 +55,7 @@ func (m *Machine) SetOneShot() { m.oneShot = true }
 
 // LoopState is the state that the loop reads after a step.
 type LoopState struct {
-	Listed  bool // or listing the sessions has failed
+	Listed  bool // the sessions were listed, or listing them failed
 	Changed bool
 	// when the controller gives up stopping the agents; zero = it is not stopping them
 	StopBy      time.Time

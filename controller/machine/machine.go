@@ -114,7 +114,7 @@ func (m *Machine) finishStep(now time.Time) {
 	m.histories.save(now)
 }
 
-// Like the other take methods, it returns false for any other kind of input.
+// takeTime handles inputs about time. Like the other take methods, it returns false for any other kind of input.
 func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 	switch in.(type) {
 	case effect.Tick:
@@ -290,7 +290,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 }
 
 // Next returns the time at which Step must be called without an input, or zero. It ignores agents' deadlines that have
-// passed, because their events arrive as inputs.
+// passed, because whatever those agents are still waiting for will arrive as an input.
 func (m *Machine) Next(now time.Time) time.Time {
 	t := m.cityStop.relook
 	if len(m.journal.queue) > 0 {
@@ -350,8 +350,8 @@ func (ld *loader) load(ws ...waiter) {
 		Force: len(ld.asking) > 0})
 }
 
-// loadAtPatrol finds a change that the file watcher missed. It loads a revision that two patrols have read, because a
-// user may be saving the file.
+// loadAtPatrol finds a change that the file watcher missed. It loads a revision only after two patrols have read it,
+// because a user may be saving the file.
 func (ld *loader) loadAtPatrol() {
 	if ld.loading || ld.m.conf == nil || ld.m.ending != running || !ld.m.lists.listed {
 		return

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// minimum age of the latest sample at a patrol: a minute, minus jitter
+	// minimum age of the latest sample before a patrol takes a new one: a minute, minus jitter
 	measureIdle = 55 * time.Second
 	// while no agent uses processor time or prints output
 	measureRest = 8 * time.Minute

@@ -46,7 +46,7 @@ type status struct {
 	decisions []city.Decision
 }
 
-// a new state starts now (L14)
+// since changes with the state, but not with the reason or until (L14)
 func (s *status) change(now time.Time, state city.State, reason string, until time.Time) bool {
 	if s.state == state && s.reason == reason && s.until.Equal(until) {
 		return false
@@ -83,7 +83,7 @@ type cause struct {
 	why      string
 	finished bool // drain by a user: the agent has reported that it has finished
 	final    bool // drain by a user: the agent must not restart
-	// kill by a user: do not wait until the session's host confirms the end
+	// kill by a user: abandon the session if its host does not confirm that it has ended
 	force bool
 }
 
@@ -112,16 +112,16 @@ type waiter struct {
 
 type sessionInfo struct {
 	life      session.Status
-	uncertain bool   // the provider did not respond to the latest list
+	uncertain bool   // the provider cannot list its sessions
 	seenStep  uint64 // step in which the latest list with a session of the agent was handled
 	listStep  uint64 // step in which the latest list with a session of the agent was requested
 	seenAt    time.Time
 	// zero = unknown
 	lastOutput time.Time
 	exit       *city.Exit
-	lastEnd    string // ID of the session with the latest handled exit
+	lastEnd    string // session ID of the exit that was handled last
 	drift      []string
-	// why drift does not restart the agent; attached users are not a reason
+	// why a restart because of drift would fail; "" = no known reason
 	restartBarred string
 	sample        usage.Sample
 }
@@ -147,7 +147,7 @@ func (p *sessionInfo) noteOutput(now time.Time, s *session.Status, adopted bool)
 }
 
 type action struct {
-	// set while the starting program asks a question in the terminal
+	// set while the program being started is asking a question in the terminal
 	asking *session.Status
 	// arrived before the result of the session's start
 	earlyExit   *session.Exit
@@ -163,7 +163,7 @@ type action struct {
 
 type drainState struct {
 	current *drain // nil = the agent is not draining
-	// from the previous controller; nil after the adoption
+	// from the previous controller; nil once the session has been adopted
 	inherited *effect.SavedDrain
 	marking   bool
 	markStep  uint64
@@ -279,7 +279,7 @@ type restartState struct {
 	restarts    int
 	earlierExit *city.Exit // saved by a previous controller
 	inherited   effect.SavedAgent
-	// by an exit, a restart request or silence
+	// the latest session ended because of an exit, an idle timeout, or a request by the agent itself
 	diedOnItsOwn bool
 }
 

@@ -22,7 +22,7 @@ const outputWait = effect.CaptureLimit + time.Second
 type journal struct {
 	m     *Machine
 	queue []queuedRecord
-	// IDs of sessions with an exit that the previous controller recorded or saved
+	// session IDs of the exits that the previous controller recorded or saved
 	past map[string]bool
 }
 
@@ -30,7 +30,7 @@ type queuedRecord struct {
 	effect.Record
 	agent *record // nil = the event is not about an agent's session
 	end   *session.Exit
-	// ID of the session with the output that the event waits for
+	// session ID of the output that the event is waiting for; "" = it is not waiting
 	output string
 	by     time.Time
 }
@@ -64,7 +64,7 @@ func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events
 	})
 }
 
-// inOrder keeps the log in the order of the decisions.
+// inOrder records q after all queued events, so that the log has the order of the decisions.
 func (j *journal) inOrder(q queuedRecord) {
 	if len(j.queue) == 0 && q.output == "" {
 		j.m.step.Do(q.Record)
@@ -373,11 +373,11 @@ func (a *record) toHandOver() *effect.SavedAgent {
 
 func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.earlierExit) }
 
-// restoreAll restores only the stop time if a declaration has changed.
+// restoreAll restores the saved agents. If an agent's declaration has changed, it restores only the stop time.
 func (kp *historyFile) restoreAll(now time.Time) {
 	for name, r := range kp.fromFile.Agents {
 		a := kp.m.agents[name]
-		// the pool might not want this member now
+		// a member that its pool does not currently want has no record yet
 		if w := kp.m.pools.MemberWant(name); a == nil && w != nil {
 			a = kp.m.record(now, name)
 			kp.m.join(a, kp.m.pools.Get(w.Pool), w)
@@ -413,7 +413,8 @@ func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedS
 	a.since = effect.NotInFuture(now, s.Since)
 }
 
-// saved times are limited, because the clock may have been set back (L13)
+// restore restores an agent's saved state. It corrects saved times that are too late, because the clock may have been
+// set back (L13).
 func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	a.restart.history = r.RecentCrashes(now, a.want.Policy)
 	a.sess.lastEnd, a.restart.saved, a.drain.inherited = r.LastEnd, &r, r.Drain

@@ -26,7 +26,7 @@ type loader struct {
 	again    bool
 	asking   []waiter      // commands that wait for the load in flight
 	waiting  []waiter      // commands that wait for the next load
-	edits    []effect.Edit // to the key suspended; the first is in flight
+	edits    []effect.Edit // of the key "suspended"; the first is in flight
 	groups   []groupWaiter
 }
 

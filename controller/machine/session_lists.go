@@ -30,7 +30,7 @@ type sessionLists struct {
 	problem       string
 }
 
-// handleList ignores agents that were started or stopped after the list was requested.
+// handleList handles a list of sessions. It ignores agents that were started or stopped after the list was requested.
 func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	lk.listing = false
 	unknown, partly := effect.FailedProviders(in.Err)
@@ -96,7 +96,8 @@ func (lk *sessionLists) markAllUnknown(now time.Time, in effect.Listed) {
 	lk.m.decideAll(now)
 }
 
-// A provider's first response shows all of its sessions, because only this controller starts sessions. allKnown is true
+// noteResponses records which providers could not list their sessions this time, and which never could. After a
+// provider's first response, all its sessions are known, because only this controller starts more. allKnown is true
 // once: when the last missing provider has responded.
 func (lk *sessionLists) noteResponses(first bool, unknown map[string]error) (allKnown bool) {
 	before := lk.unknown
@@ -209,7 +210,7 @@ func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, included f
 	}
 }
 
-// the agent might already run at a provider that has never responded (L11)
+// the agent might already be running at a provider that has never responded (L11)
 func (lk *sessionLists) mayRunUnlisted(a *record) string {
 	if a.phase.Seen() || len(lk.unlistedProviders) == 0 {
 		return ""

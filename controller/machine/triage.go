@@ -13,7 +13,8 @@ import (
 	"gcity/session"
 )
 
-// triage is the beat that a triage agent must judge. It is empty for other agents.
+// triage is the state that only triage agents have, such as the beat that the agent must judge. It is empty for other
+// agents.
 type triage struct {
 	request      *tier.TriageRequest
 	lastBeat     string

@@ -33,7 +33,7 @@ type work struct {
 	counts  city.Work
 	rigs    map[string]city.RigWork
 	held    map[string]effect.Holding // unfinished work, by assignee
-	// since when only a user can start the assignee, by assignee
+	// for each assignee that only a user can start: since when
 	idleSince map[string]time.Time
 	stranded  []city.Stranded
 	former    map[string]bool // removed from the configuration

@@ -14,7 +14,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// AutomationsFile is the file in the city's .gc folder with the state of the automations.
+// AutomationsFile is the file in the city's .gc folder that stores the state of the automations.
 const AutomationsFile = "automations.json"
 
 // files of other versions are not read
@@ -33,8 +33,8 @@ func WriteAutomations(dir string, memory []byte) error {
 	return disk.Save(filepath.Join(dir, ".gc", AutomationsFile), append(data, '\n'), 0o600)
 }
 
-// ReadAutomations returns the saved automation state of the city in dir, by scoped name. With an error, it returns the
-// readable entries.
+// ReadAutomations returns the saved automation state of the city in dir, by scoped name. If it returns an error, the
+// map contains only the readable entries.
 func ReadAutomations(dir string) (map[string]automation.Memory, error) {
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", AutomationsFile))
 	if errors.Is(err, fs.ErrNotExist) {

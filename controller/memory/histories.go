@@ -13,7 +13,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// CrashHistoryFile is the file in the city's .gc folder with the crash histories, if [daemon] crash_history is "disk".
+// CrashHistoryFile is the file in the city's .gc folder that stores agents' states for the next controller. It contains
+// crash histories only if [daemon] crash_history is "disk", or if the agents keep running without a controller.
 const CrashHistoryFile = "crash-history.json"
 
 // CrashHistoryVersion is the version of the file format. Files of other versions are not read.

@@ -52,13 +52,13 @@ func New(c City, out *step.Output) Messages {
 	return Messages{city: c, out: out, blocked: map[string]string{}}
 }
 
-// Blocked returns the reason why nudges cannot be typed with a provider, or "".
+// Blocked returns the reason why nudges to the sessions of a provider cannot be typed, or "".
 func (tx *Messages) Blocked(provider string) string { return tx.blocked[provider] }
 
 // Limits for nudges.
 const (
 	ReportAfter = 2 * time.Second  // after this time, a command reports the state of its nudge
-	draftLimit  = 10 * time.Minute // how long a nudge waits for a user's draft
+	draftLimit  = 10 * time.Minute // how long a user's draft can delay a nudge
 	sendLimit   = time.Hour        // how long a nudge waits in the queue
 	SendShown   = time.Minute      // how long a finished nudge is shown
 	maxFinished = 5                // finished nudges that are shown

@@ -129,7 +129,7 @@ func (b *Outbox) WhyFull(size int) string {
 	return ""
 }
 
-// Canceler is a command that cancels N queued nudges and the nudge that is being typed.
+// Canceler is a command that has canceled N queued nudges and is also trying to cancel the one being typed.
 type Canceler struct {
 	ID uint64
 	N  int

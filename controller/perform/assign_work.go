@@ -14,7 +14,8 @@ import (
 	"gcity/sling"
 )
 
-// Work in progress is returned last: it shows the next controller which members still have work.
+// returnWork returns the work of members that have left their pools. Work in progress is last, so that if this
+// controller ends early, the next one still finds out which members have work.
 func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effect.Input {
 	var in effect.WorkReturned
 	of := map[string]effect.Leaver{}
@@ -65,10 +66,11 @@ func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store,
 	return nil
 }
 
-// A bead with another assignee is not changed. A pool label takes precedence over pool.
+// unassign reopens a bead and labels it with the pool, unless it already has a pool label. It does not change a bead
+// that was deleted, closed or assigned to another agent in the meantime. It returns ErrConflict if other clients update
+// the bead before each of its attempts.
 func unassign(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was,
-	now beads.Bead,
-	err error) {
+	now beads.Bead, err error) {
 	assignee := b.Assignee
 	for range swaps {
 		p := beads.Patch{Status: new(beads.StatusOpen), Assignee: new(""), IfRev: &b.Rev}
@@ -80,12 +82,15 @@ func unassign(ctx context.Context, store beads.Store, b beads.Bead, pool string)
 		if now, err = store.Update(ctx, b.ID, p); !errors.Is(err, beads.ErrConflict) {
 			break
 		}
-		was := b
-		if b, err = store.Get(ctx, b.ID); err != nil || b.Assignee != assignee ||
-			b.Status == beads.StatusClosed {
-			b, now = was, was
+		latest, failed := store.Get(ctx, b.ID)
+		if failed != nil {
+			err = failed
 			break
 		}
+		if latest.Assignee != assignee || latest.Status == beads.StatusClosed {
+			return b, b, nil
+		}
+		b = latest
 	}
 	if errors.Is(err, beads.ErrNotFound) {
 		return b, b, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"gcity/beads"
 	"gcity/beads/fake"
@@ -109,6 +110,34 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 	}
 	if in := r.work.returnWork(t.Context(), order).(effect.WorkReturned); len(in.Done) != 0 {
 		t.Errorf("once more: %+v", in.Done)
+	}
+}
+
+// restless is a store in which another client updates a bead just before each update.
+type restless struct{ *fake.Store }
+
+func (b restless) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead, error) {
+	if _, err := b.Store.Update(ctx, id, beads.Patch{SetMetadata: map[string]string{"n": time.Now().String()}}); err != nil {
+		return beads.Bead{}, err
+	}
+	return b.Store.Update(ctx, id, p)
+}
+
+// Work is not reported as returned if other clients' updates prevent every attempt.
+func TestWorkThatChangesAllTheTime(t *testing.T) {
+	store := restless{fake.New("tw")}
+	r := counting(func(string) (beads.Store, error) { return store, nil })
+	b, err := store.Create(t.Context(), beads.Bead{Title: "x", Assignee: "w-3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := r.work.returnWork(t.Context(), effect.ReturnWork{
+		Of: []effect.Leaver{{Agent: "w-3", Pool: "w"}}}).(effect.WorkReturned)
+	if !errors.Is(in.Err, beads.ErrConflict) || len(in.Done) != 0 {
+		t.Errorf("got %+v, want a conflict", in)
+	}
+	if b, err := store.Get(t.Context(), b.ID); err != nil || b.Assignee != "w-3" {
+		t.Errorf("got %+v, %v, want a bead of w-3", b, err)
 	}
 }
 

@@ -233,7 +233,7 @@ func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	return limit
 }
 
-// The sessions of a slow provider are delivered separately.
+// list delivers the sessions. Those of a slow provider follow in a ListedLate.
 func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	lost, away := sr.checkOwner()
 	if lost != nil {
@@ -520,7 +520,8 @@ const BreakLimit = 10 * time.Second
 // Another process may hold the log's lock.
 const emitLimit = 5 * time.Second
 
-// An event that cannot be written is rejected, because memory does not survive the controller.
+// emit rejects an event that cannot be written instead of queuing it, because the queue would not survive the
+// controller.
 func (r *Runner) emit(ctx context.Context, f effect.Emit) {
 	f.Event.TS = time.Now()
 	a := effect.Reply{ID: f.ID}

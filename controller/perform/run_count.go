@@ -78,7 +78,8 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 		}
 	}
 	if in.Unknown {
-		// the next count must be reported as a change
+		// the machine uses parts of this count, so the next complete one must not be Unchanged
+		t.work = nil
 		return in
 	}
 	in.Unchanged = t.work != nil && maps.Equal(t.tasks, in.Tasks) &&

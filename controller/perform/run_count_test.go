@@ -216,9 +216,11 @@ func TestCountWithoutOneStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newBench(t, bare+"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n[[rigs]]\n"+
 			"name = \"shop\"\npath = \""+t.TempDir()+"\"\n")
-		stores := map[string]beads.Store{"": fake.New("tw"), "yard": fake.New("ya")}
+		stores := map[string]beads.Store{"": fake.New("tw"), "yard": fake.New("ya"),
+			"shop": fake.New("sh")}
+		lost := true
 		w.r.Stores.open = func(rig string) (beads.Store, error) {
-			if rig == "shop" {
+			if lost && rig == "shop" {
 				return nil, errors.New("nobody answers")
 			}
 			return stores[rig], nil
@@ -233,6 +235,16 @@ func TestCountWithoutOneStore(t *testing.T) {
 				in.Held["a"].N != 1 {
 				t.Errorf("%+v", in)
 			}
+		}
+		lost = false
+		before := w.r.work.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
+		lost = true
+		delete(w.r.work.tally.by, "shop") // as if the rig was removed and added again
+		w.r.work.count(t.Context(), effect.CountWork{})
+		lost = false
+		in := w.r.work.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
+		if before.Unknown || before.Unchanged || in.Unknown || in.Unchanged {
+			t.Errorf("got %+v, then %+v, want two complete counts with changes", before, in)
 		}
 	})
 }

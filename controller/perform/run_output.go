@@ -56,7 +56,7 @@ func (o *outputs) Finish(run string) {
 	}
 }
 
-// After close, the output may be dropped, because the run's record contains its end.
+// close marks the output as complete. From then on, it may be dropped, because the run's record contains its last part.
 func (o *outputs) close(run string) {
 	o.Finish(run)
 	o.mu.Lock()
@@ -181,8 +181,8 @@ func (h *outputReader) add(pieces []city.Piece, text string, lost int64) []city.
 	return append(pieces, city.Piece{Text: text, Dropped: lost})
 }
 
-// completePrefix returns the length up to the first complete line or, if the line is too long, the first complete
-// character.
+// completePrefix returns the number of bytes before the first complete line or, if no line ends within liveLine bytes,
+// before the first complete character.
 func completePrefix(data []byte) int {
 	if i := bytes.IndexByte(data[:min(len(data), liveLine)], '\n'); i >= 0 {
 		return i + 1

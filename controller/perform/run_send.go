@@ -89,7 +89,8 @@ func (sr *sessions) counts(provider string) bool {
 	return !slices.Contains(LimitsOf(sr.w.Provider, provider).Lacks, session.CountingOutput)
 }
 
-// A line like a prompt has a meaning only on a screen.
+// hasScreen reports whether the provider's sessions have a screen. Without one, a line that looks like a prompt means
+// nothing.
 func (sr *sessions) hasScreen(provider string) bool {
 	if strings.HasPrefix(provider, "exec:") {
 		return false

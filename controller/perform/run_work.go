@@ -363,8 +363,8 @@ func closing(run city.Run, made bool) beads.Patch {
 	return p
 }
 
-// closeRecord returns ErrNotFound if the store has no such record. A replaced store may use the ID for a different
-// bead.
+// closeRecord closes a run's record. It returns ErrNotFound if the record does not exist, or if the store was replaced
+// and a different bead has the ID.
 func (au *automations) closeRecord(ctx context.Context, f effect.CloseRun) (*time.Time, error) {
 	au.Live.Finish(f.Run.ID) // necessary even if the run never started
 	store, err := au.Stores.Store("")

@@ -107,7 +107,8 @@ func LastOutput(city, agent string, lines int) (string, error) {
 	return screen.Text(raw, 120, 40, lines), nil
 }
 
-// inherit returns nil if f.Inherit is not set. If f.First is set, it also reads the exits saved in files.
+// inherit returns which exits are already recorded, or nil if f.Inherit is not set. If f.First is set, the result also
+// contains the exits saved in files.
 func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 	if !f.Inherit {
 		return nil

@@ -33,7 +33,7 @@ func (sr *sessions) checkProvider(ctx context.Context, f effect.CheckProvider) e
 	return in
 }
 
-// The sample has its start time, because sampling takes a while.
+// measure samples the resource usage. The sample's time is when sampling began, because sampling takes a while.
 func (sr *sessions) measure(ctx context.Context) effect.Input {
 	p, ok := sr.w.Provider.(session.Meter)
 	if !ok {
@@ -49,7 +49,7 @@ func (sr *sessions) measure(ctx context.Context) effect.Input {
 
 const measureLimit = 10 * time.Second
 
-// A start that waits for its platform does not need a slot.
+// limitedProvider limits concurrent starts. A start releases its slot when it first reports why it is still waiting.
 type limitedProvider struct {
 	session.Provider
 	slots    chan struct{}
@@ -77,7 +77,7 @@ func (p *limitedProvider) Look(ctx context.Context, name string) (session.Status
 	return session.LookAt(ctx, p.Provider, name)
 }
 
-// SetMeta sets the ready mark if the provider supports marks.
+// SetMeta sets a mark if the provider supports marks.
 func (p *limitedProvider) SetMeta(ctx context.Context, name, key, value string) error {
 	if m, ok := p.Provider.(session.Marker); ok {
 		return m.SetMeta(ctx, name, key, value)

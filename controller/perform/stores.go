@@ -121,8 +121,8 @@ func (s *Stores) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, nil
 }
 
-// listed returns one store's part of a page after a bead; nil = the first page. If the bead is from another store,
-// passed says whether the page includes beads with the same creation time.
+// listed returns one store's part of the page that follows before, or of the first page if before is nil. If before is
+// in another store, beads with the same creation time are included only if passed is set.
 func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead,
 	passed bool) (found []beads.Bead, own bool, err error) {
 	store, err := s.Store(rig)
@@ -238,7 +238,8 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadC
 	return lost
 }
 
-// If closing fails, a user can close the convoy.
+// convoyEvent closes the convoy of a changed bead if no open beads are left, and returns the event. It ignores errors,
+// because a user can close the convoy.
 func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []events.Event {
 	before, now, ok, err := city.CloseConvoy(ctx, store, was, b)
 	if err != nil || !ok {
@@ -247,7 +248,7 @@ func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []ev
 	return eventOf(&before, now, effect.ActorController)
 }
 
-// The last attempt ignores conflicts.
+// swaps is the maximum number of attempts to update a bead. In swap, the last attempt ignores conflicts.
 const swaps = 8
 
 func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b beads.Bead,

@@ -39,7 +39,7 @@ type World struct {
 	SetListener      func(config.API)
 	Allow            func(ctx context.Context, agents int) error
 	CheckFolder      func() error
-	// CheckOwner returns an error as lost if another controller owns the city. It may be nil.
+	// CheckOwner returns a non-nil lost if another controller owns the city. CheckOwner may be nil.
 	CheckOwner func() (lost, err error)
 
 	Inbox     chan<- effect.Input
@@ -74,9 +74,8 @@ func (w *World) allow(cfg *config.City) error {
 	return w.Allow(ctx, len(agent.Plan(cfg, w.Host)))
 }
 
-// The city's folder may be moved while the city runs. The open descriptor of Hold keeps the city's state in one folder.
-
-// A start must not create the folder again.
+// checkFolder returns an error if the city's folder was moved or removed while the city runs, because a start must not
+// create the folder again. The city's state stays in one folder, because disk.Hold keeps the folder open.
 func (w *World) checkFolder() error {
 	err := error(nil)
 	if w.CheckFolder != nil {

@@ -54,7 +54,7 @@ func (ps *Pools) dependsOnWork(all []pool.Candidate, n int) bool {
 	return 0 < n && n < len(all) && (living > n || living < n && ps.city.Work().CountedStep == 0)
 }
 
-// Provisional reports whether the choice of members is provisional. No member is stopped because of it.
+// Provisional reports whether the choice of members is provisional. A provisional choice never stops a member.
 func (p *Pool) Provisional() bool { return p != nil && p.countStep > 0 && !p.final }
 
 func (ps *Pools) candidates(p *Pool) []pool.Candidate {
@@ -66,7 +66,7 @@ func (ps *Pools) candidates(p *Pool) []pool.Candidate {
 	return all
 }
 
-// a reduced size applies only after the next count
+// wanted returns the number of wanted members. It can exceed a reduced size until work has been counted again.
 func (p *Pool) wanted() int {
 	n := 0
 	for _, in := range p.wantedAt {
@@ -82,7 +82,8 @@ func (ps *Pools) informed() bool {
 		!ps.city.Running()
 }
 
-// Chosen chooses the members of pools that waited for a count of work requested in the step ordered.
+// Chosen chooses the members of pools that waited for a count of work. ordered is the step in which the count was
+// requested.
 func (ps *Pools) Chosen(now time.Time, ordered uint64) {
 	for _, p := range ps.order {
 		if p.countStep > 0 && p.countStep <= ordered {

@@ -69,7 +69,7 @@ func New(c City, out *step.Output) Pools {
 		Rollouts: rollout.New(c, out)}
 }
 
-// Pool is the size of one pool, and the reason for it. The state of its members is in the city.
+// Pool contains the size of one pool and the reason for it. It does not contain the state of the members.
 type Pool struct {
 	Want    *agent.Pool
 	Members []*agent.Want // all possible members, by index
@@ -242,7 +242,8 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	}
 }
 
-// after a removal, the earlier size applies until a check returns
+// setSize sets a user's size, or removes it if size is nil. Until a check has succeeded, a removal restores the size
+// that applied before.
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	what := "removed by operator; the check sets the size again"
 	if size != nil {
@@ -387,8 +388,8 @@ func (ps *Pools) Scale(id uint64, c city.Scale) {
 	}
 }
 
-// Scaled handles the result of saving a user's size. An unsaved size does not take effect, because it must survive a
-// restart.
+// Scaled handles the result of saving a user's size. A size takes effect only once it is saved, because it must survive
+// a restart.
 func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	ps.Scales = ps.Scales[1:]
 	if len(ps.Scales) > 0 {

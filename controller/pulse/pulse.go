@@ -91,7 +91,7 @@ func Due(now time.Time, every time.Duration, wake time.Time) time.Time {
 	return wake
 }
 
-// Refresh pings the loop if its latest iteration is old. Afterwards, an old Last means that the loop hangs. Refresh
+// Refresh pings the loop if its latest iteration is old. If Last is still old afterwards, the loop is stuck. Refresh
 // waits at most half a second, or until done is closed.
 func (p *Pulse) Refresh(ctx context.Context, done <-chan struct{}) {
 	if time.Since(p.Last()) <= p.watched {

@@ -227,7 +227,7 @@ func (rs *Rollouts) caused(r *rollout, name string, f Failure) bool {
 		return true
 	}
 	if m, _ := rs.city.Member(name); m.Due {
-		return false // the session that the restart replaces has ended
+		return false // the session that ended is the one that the restart was going to replace
 	}
 	before := len(r.pending)
 	r.pending = slices.DeleteFunc(r.pending, func(rep replacement) bool {

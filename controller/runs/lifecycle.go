@@ -266,7 +266,7 @@ func (rs *Runs) record(f effect.CloseRun, replies ...effect.Reply) {
 		Payload: step.Payload(about)}, replies...)
 }
 
-// Lost state is reported for at least this time.
+// forgotShown is the minimum time for which lost state is reported.
 const forgotShown = time.Hour
 
 // Patrol scans the automation folders.

@@ -58,8 +58,8 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	rs.out.Lose(&rs.RecordNotClosed, "a run's record cannot be closed", in.Err)
 }
 
-// IsClosing reports whether the first attempt to close the latest run's record is in flight. A dead controller must
-// never leave two open records.
+// IsClosing reports whether the first attempt to close the latest run's record is in flight. Until it ends, no new run
+// may start: a dead controller must never leave two open records.
 func (rs *Runs) IsClosing(scoped string) bool {
 	for _, f := range rs.OpenRecords {
 		if f.Kind != "" && f.Run.Automation == scoped {
@@ -90,7 +90,7 @@ func (rs *Runs) retryOf(scoped string) *effect.Retry {
 	return &effect.Retry{Try: try, Of: of, At: at}
 }
 
-// A slow store might create a record after the controller has given up its run.
+// A slow store might create a record after the controller has given up on the run.
 const (
 	UnclosedWait = 2 * time.Minute
 	unclosedAge  = time.Minute // a newer record may belong to a run that is being opened

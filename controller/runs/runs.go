@@ -76,7 +76,7 @@ type Problems struct {
 type City interface {
 	Configuration() *effect.Configuration // nil before the first configuration
 	Running() bool                        // the city is not being stopped
-	Stops() bool                          // the city is stopping with its agents, or has stopped
+	Stops() bool                          // the city and its agents are stopping or have stopped
 	Observed() bool                       // the city has no controller, so no run may start
 	OneShot() bool                        // no run may start
 	FolderMoved() bool
@@ -196,7 +196,7 @@ func (rs *Runs) EventsReceived(now time.Time, in effect.EventsReceived) {
 	rs.Advance(now)
 }
 
-// save also starts the runs that were waiting for an earlier save.
+// save saves the state if it has changed, and starts the queued runs that no longer need to wait for a save.
 func (rs *Runs) save() {
 	if rev := rs.Schedule.Rev(); rev != rs.SavedRev && !rs.saving {
 		data, err := json.Marshal(rs.Schedule.Memory())

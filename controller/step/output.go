@@ -85,7 +85,7 @@ func (o *Output) Reject(id uint64, code city.Code, msg string) {
 	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Err: &city.Error{Code: code, Message: msg}}})
 }
 
-// RejectFlag rejects a command to suspend or resume, because the flag is not in force.
+// RejectFlag rejects a suspend or resume command because its flag did not take effect.
 func (o *Output) RejectFlag(id uint64, msg string, err error) {
 	e := &city.Error{Code: city.Conflict, Message: msg}
 	if _, refused := errors.AsType[*config.Error](err); refused {
@@ -131,7 +131,7 @@ func (o *Output) Decided(now time.Time, kept *[]city.Decision, what, why string)
 	o.Changed = true
 }
 
-// Lose sets the reason why an operation on work fails, or clears it if err is nil. It omits errors from an open circuit
+// Lose sets the reason why an operation on work fails. It clears the reason if err is nil or comes from an open circuit
 // breaker.
 func (o *Output) Lose(fact *string, what string, err error) {
 	if _, closed := errors.AsType[*beads.ClosedError](err); closed || err == nil {

@@ -90,7 +90,7 @@ type TriageRequest struct {
 	Until      time.Time // the session is stopped at this time
 }
 
-// LeftAlone is the prefix of a result without an action.
+// LeftAlone is the prefix of the result if a watchdog took no action.
 const LeftAlone = "left alone: "
 
 // StateText returns a clause about an agent's state.

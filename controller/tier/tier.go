@@ -13,7 +13,8 @@ import (
 	"gcity/watchdog"
 )
 
-// tier is the state of one watchdog. A new configuration keeps it, unless a name changes (L6).
+// tier is the state of one watchdog. It survives a new configuration unless the name of the watchdog or of the watched
+// agent changes (L6).
 type tier struct {
 	want   config.Watchdog
 	since  time.Time // when the watchdog was added or last resumed
@@ -237,7 +238,8 @@ func (t *tier) spec() watchdog.Spec {
 	return watchdog.Spec{Fresh: t.want.Fresh, VeryStale: t.want.VeryStale}
 }
 
-// facts ignores a heartbeat older than the session, and the time during which the program stalled.
+// facts returns what t's watchdog judges. Heartbeats from before the session, or from before the end of the program's
+// latest stall, do not count.
 func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	f := watchdog.Facts{
 		Alive: a.Alive, Starting: a.Starting && a.TriageOf == "", Stopping: a.Ending,

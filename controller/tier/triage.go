@@ -239,8 +239,8 @@ func (t *tier) whyRejected(beat, reason string) (code city.Code, why string) {
 	return "", ""
 }
 
-// countMilder counts decisions milder than those of the thresholds. It reports whether the thresholds overrule this
-// one.
+// countMilder counts consecutive decisions that are milder than those of the thresholds. It reports whether the
+// thresholds overrule the decision d.
 func (wd *Watchdogs) countMilder(now time.Time, t *tier, by string, d city.Remedy) bool {
 	a := wd.city.Agent(t.want.Watches)
 	if by != t.want.Triage || a == nil {

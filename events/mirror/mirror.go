@@ -227,8 +227,8 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	return accepted
 }
 
-// send reports whether the script has accepted the event. It waits for a call in progress, because the
-// script's position is unknown until then.
+// send sends an event to the script, with retries, and reports whether the script has accepted it. The end of ctx does
+// not interrupt a call, because only the call's result shows the script's position.
 func (m *mirror) send(ctx context.Context, e events.Event) bool {
 	text, err := json.Marshal(e)
 	if err != nil { // cannot fail, because the event was decoded from JSON

@@ -11,7 +11,7 @@ import (
 
 const idleCommand = "sleep 1000000"
 
-// startSettle is the pause before the first measurement, because runit delays the restart of new services.
+// startSettle is the pause before the first measurement. It is needed because runit delays the restart of new services.
 const startSettle = 1500 * time.Millisecond
 
 const idleSettle = 5 * time.Second

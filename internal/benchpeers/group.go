@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// groupPrefix precedes the program's pid.
+// groupPrefix is the beginning of a control group's name; the program's pid follows.
 const groupPrefix = "gcity-bench-"
 
 const killLimit = 30 * time.Second

@@ -80,7 +80,7 @@ func (b *benchmark) idle(ctx context.Context, t *table, found []peer, n int) (fo
 func cpuOf(all []*session) []time.Duration {
 	var used []time.Duration
 	for _, s := range all {
-		// if this fails, the run fails with a different error
+		// if this fails, the group is unusable, and close returns an error
 		d, _ := s.group.cpu()
 		used = append(used, d)
 	}

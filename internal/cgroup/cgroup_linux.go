@@ -1,5 +1,5 @@
-// Package cgroup limits the processors and the memory of groups of processes with control groups (cgroup v2). It needs
-// a control group that systemd has delegated to this program.
+// Package cgroup uses control groups (cgroup v2) to limit the processors and the memory of groups of processes. It
+// needs a control group that systemd has delegated to this program.
 //
 // # Concurrency
 //
@@ -109,7 +109,8 @@ func delegated(dir string) bool {
 	return false
 }
 
-// The kernel does not allow processes in a group that enables controllers for its children.
+// retreat moves the group's processes to a child group, because the kernel does not allow processes in a group that
+// enables controllers for its children.
 func (t *Tree) retreat() error {
 	to := filepath.Join(t.dir, leaf)
 	if err := os.Mkdir(to, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {

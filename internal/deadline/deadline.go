@@ -55,7 +55,7 @@ func (c *Calls[T]) start(name string, f func() T) *call[T] {
 	}
 	k := &call[T]{started: time.Now(), done: make(chan struct{})}
 	c.pending[name] = k
-	go func() { // no other goroutine waits for this one, because it might never return
+	go func() { // in no WaitGroup, because f might never return
 		fault := recovery.Catch(func() { k.result = f() })
 		c.mu.Lock()
 		delete(c.pending, name)

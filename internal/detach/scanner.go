@@ -61,7 +61,7 @@ func (s *Scanner) Flush() []byte {
 	return out
 }
 
-// A slow connection can deliver a paste marker in pieces.
+// follow updates pasting after each byte. It counts the matching bytes, because a paste marker can arrive in pieces.
 func (s *Scanner) follow(b byte) {
 	mark := "\x1b[200~"
 	if s.pasting {

@@ -19,7 +19,7 @@ func openBeneath(path string, flags int) (fd int, err error) {
 	}
 	defer unix.Close(at)
 	name := filepath.Join(below...)
-	if flags&unix.O_PATH == 0 { // opening a device can have effects
+	if flags&unix.O_PATH == 0 { // opening a device can have side effects
 		var st unix.Stat_t
 		if err := unix.Fstatat(at, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 			return -1, err

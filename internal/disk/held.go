@@ -51,8 +51,8 @@ func (e *MovedError) Error() string {
 	return fmt.Sprintf("%s was moved to %s", e.Path, e.To)
 }
 
-// Hold opens and locks a folder without waiting. Another Hold then fails with ErrLocked. Without support by the file
-// system, Hold takes no lock.
+// Hold opens and locks a folder without waiting. Another Hold then fails with ErrLocked. If the file system does not
+// support locks, Hold takes none.
 func Hold(path string) (*Held, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {

@@ -128,7 +128,8 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	return nil, fmt.Errorf("%s is replaced too often to be opened", Real(d.path))
 }
 
-// If check returns replaced, the caller must open the file again.
+// check returns replaced if the caller must open the file again, and an error if f must not be used. Otherwise, it
+// truncates f if flag contains O_TRUNC.
 func (d *parent) check(f *os.File, flag int) (replaced bool, err error) {
 	info, err := f.Stat()
 	if err != nil {

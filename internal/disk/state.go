@@ -19,7 +19,7 @@ import (
 type UnsafeError struct {
 	Path   string
 	Reason string // what was found, as a verb phrase
-	Fix    string // corrects the file or folder
+	Fix    string // command that moves the file or folder out of the way
 }
 
 func (e *UnsafeError) Error() string {
@@ -253,7 +253,8 @@ func Link(target, path string) error {
 
 const maxAside = 100
 
-// SetAside renames the file or folder at a path to a name with .bad-1, .bad-2 and so on, and returns the new path.
+// SetAside appends the first unused suffix of .bad-1, .bad-2 and so on to the name of a file or folder, and returns the
+// new path.
 func SetAside(path string) (to string, err error) {
 	err = in(path, func(d *parent) error {
 		for n := 1; n <= maxAside; n++ {

@@ -32,7 +32,7 @@ type state struct {
 
 const settleLimit = 60 * time.Second
 
-// mostBreaches ends a campaign, because later breaches are often consequences of earlier ones.
+// mostBreaches is the number of breaches that ends a campaign. Later ones are often consequences of earlier ones.
 const mostBreaches = 5
 
 func campaign(o options) ([]string, error) {

@@ -60,7 +60,7 @@ func (c *state) difference() string {
 	return ""
 }
 
-// single checks that no agent has processes from two sessions (L11). A replaced session may briefly have old processes.
+// single checks that no agent has processes from two sessions (L11). A replaced session's processes may remain briefly.
 func (c *state) single(after string) {
 	pairs := c.pairs()
 	for range 3 {
@@ -146,8 +146,8 @@ func list(all []record) (text string) {
 	return text
 }
 
-// check returns the broken guarantees: no gap or duplicate in seq (L9), and one start and one end for each session and
-// run (L4).
+// check returns violations of these guarantees: seq has no gap or duplicate (L9), and each session and run has one
+// start and one end (L4).
 func (l *eventLog) check() (breaches []string) {
 	starts, ends := map[string][]record{}, map[string][]record{}
 	fired, over := map[string][]record{}, map[string][]record{}

@@ -81,7 +81,7 @@ func (t *target) config() string {
 
 func (t *target) name(i int) string { return fmt.Sprintf("agent-%d", i) }
 
-// line returns the command of agent i. Each is hard to stop for a different reason.
+// line returns the command of agent i. The four kinds of commands react differently to a stop.
 func (t *target) line(i int) string {
 	said := "said=" + t.spoken[i] + "; "
 	switch i % 4 {

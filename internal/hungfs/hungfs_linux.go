@@ -77,7 +77,8 @@ func Mount(t *testing.T, unkillable bool) (dir string, blocked <-chan struct{}, 
 	return dir, first, release
 }
 
-// serve reads all requests, because the kernel can interrupt a process only before its request is read.
+// serve makes blocked processes unkillable: it reads their requests and does not reply. The kernel can kill a process
+// only before its request is read.
 func serve(f *os.File, blocked chan<- struct{}) {
 	// opcode of the handshake; lengths of the header and of the reply
 	const handshake, header, answer = 26, 16, 64

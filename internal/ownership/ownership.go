@@ -73,7 +73,8 @@ func checkAncestors(path string) error {
 	}
 }
 
-// judge allows other users to write to a parent folder if its sticky bit protects the file.
+// judge returns a *Fault if another user can change path. It accepts a parent folder that other users can write to if
+// its sticky bit protects the file.
 func judge(path string, info fs.FileInfo, isParent bool) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

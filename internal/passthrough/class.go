@@ -22,7 +22,7 @@ func controlClass(body []byte) Set {
 		return 0
 	}
 	plain := make([]byte, 0, 32)
-	// terminals execute other control characters and then continue the sequence
+	// skip control characters, because terminals execute them and then continue the sequence
 	for _, b := range body {
 		if b >= 0x20 && b != del {
 			plain = append(plain, b)
@@ -74,7 +74,7 @@ func sets(params []byte, mode int) bool {
 	return false
 }
 
-// number limits large values, but keeps them above 65535.
+// number returns the number at the start of b. It limits large numbers, but keeps them above 65535.
 func number(b []byte) int {
 	n := 0
 	for _, c := range b {

@@ -61,7 +61,7 @@ func (f *Filter) Append(dst, p []byte) []byte {
 	return dst
 }
 
-// Flush appends the held bytes at the end of the stream if they are text.
+// Flush appends the held bytes to dst if they are text. It must be called at the end of the stream.
 func (f *Filter) Flush(dst []byte) []byte {
 	if f.state == ground {
 		dst = append(dst, f.held...)
@@ -263,7 +263,8 @@ func (f *Filter) inString(dst []byte, b byte) []byte {
 	return f.step(dst, b)
 }
 
-// Only ESC \ ends an OSC string; any other byte begins a new sequence.
+// inEnd handles the byte after an ESC in an OSC string. A backslash ends the string; with any other byte, the ESC
+// begins a new sequence.
 func (f *Filter) inEnd(dst []byte, b byte) []byte {
 	body := f.held[f.body : len(f.held)-1]
 	switch {

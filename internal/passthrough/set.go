@@ -27,7 +27,7 @@ const (
 	Clipboard                  // OSC 52, OSC 1337 Copy: writes to the clipboard
 	// OSC 52 with "?", OSC 5522: the terminal types the clipboard's content
 	ClipboardRead
-	DCS          // every DCS except requests, images and synchronized updates: keys, macros, fonts
+	DCS          // every DCS (keys, fonts and so on) except requests, images, synchronized updates
 	DCSRequest   // DECRQSS and XTGETTCAP: the terminal types a setting
 	MediaCopy    // CSI i: prints the screen, or all output
 	OSC          // every OSC that belongs to no other class and is not known to be harmless
@@ -37,7 +37,7 @@ const (
 	never Set = 1 << 15 // sequences that no Set allows
 )
 
-// names has the order of the constants.
+// names lists the classes in the order of the constants.
 var names = [...]string{"answerback", "clipboard", "clipboard-read", "dcs", "dcs-request",
 	"media-copy", "osc", "screen-report", "title-report"}
 

@@ -52,7 +52,8 @@ func Inode(path string) (dev, ino uint64, err error) {
 	return st.Dev, st.Ino, nil
 }
 
-// Raise moves a descriptor to the lowest free number from min on, and makes it inheritable. It always closes fd.
+// Raise moves a descriptor to the lowest free number from min on, and makes it inheritable. If the limit on descriptors
+// prevents this, Raise tries the numbers from 64 on, and then from 10 on. It always closes fd.
 func Raise(fd, min int) (int, error) {
 	defer unix.Close(fd)
 	for _, from := range []int{min, 64, 10} {

@@ -72,7 +72,7 @@ func Environ(pid int) []byte {
 	}
 }
 
-// readEnviron uses one system call, because an exec between two would look like the end of the file.
+// readEnviron reads the environment in one call, because an exec between two reads would look like the end of the file.
 func readEnviron(pid int) ([]byte, error) {
 	const most = 8 << 20 // more than the kernel allows
 	for size := 16 << 10; ; size *= 8 {
@@ -151,7 +151,8 @@ func HoldsFile(pid int, dev, ino uint64) bool {
 	return false
 }
 
-// If the kernel does not say so, writesOrLocks reports whether fd is open.
+// writesOrLocks reports whether fd is open for writing or holds a flock. If the kernel does not provide this
+// information, it reports whether fd is open.
 func writesOrLocks(pid int, fd string) bool {
 	data, err := slurp("/proc/" + strconv.Itoa(pid) + "/fdinfo/" + fd)
 	if err != nil {

@@ -17,7 +17,7 @@ type Tree struct {
 	Procs int
 }
 
-// Root is a process for which Trees measures the descendants.
+// Root is the root of a tree of processes. Trees measures its descendants.
 type Root struct {
 	Start uint64
 	// The process stays alive during the whole call, so Trees need not read its stat.

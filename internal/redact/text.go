@@ -110,7 +110,8 @@ func wordLength(s string) int {
 	return len(s)
 }
 
-// quoteLength returns 1 if the closing quote is missing.
+// quoteLength returns the length of the quoted text at the start of s, including its quotes. If the closing quote is
+// missing, it returns 1.
 func quoteLength(s string) int {
 	for n := 1; n < len(s); n++ {
 		switch {
@@ -249,7 +250,8 @@ func valueLength(s string) int {
 	return len(s)
 }
 
-// followsName rejects a slash before ":", because lists of paths also contain colons.
+// followsName reports whether w[i], a "=" or ":", follows the name of a secret. It rejects a slash before ":", because
+// lists of paths also contain colons.
 func followsName(w string, i int) bool {
 	name := strings.TrimRight(w[:i], `"'\`)
 	if w[i] == ':' && strings.Contains(name, "/") {

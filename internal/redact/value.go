@@ -83,8 +83,8 @@ func withoutUsers(s string) string {
 	}
 }
 
-// userLength returns 0 if a URL has no user. Users write slashes in passwords, so text that cannot be a port is part of
-// the password.
+// userLength returns the length of the user and password at the start of a URL without its scheme, or 0 if the URL has
+// neither. Users write slashes in passwords, so any text after a colon counts as the password unless it is a port.
 func userLength(s string) int {
 	if end := strings.IndexAny(s, " \t\r\n"); end >= 0 {
 		s = s[:end]
@@ -132,7 +132,8 @@ func withoutParameters(s string) string {
 	}
 }
 
-// secretParameter treats "pwd" as a password, although the variable PWD is a folder.
+// secretParameter reports whether text ends with the name of a secret parameter. It includes "pwd", although the
+// variable PWD contains a path.
 func secretParameter(text string) bool {
 	name := text[strings.LastIndexAny(text, " \t\r\n?&;,{}()<>\"'/#")+1:]
 	if plain, err := url.QueryUnescape(name); err == nil {

@@ -309,7 +309,7 @@ func numbers(params []byte) (n, m int) {
 	return n, m
 }
 
-// eachNumber calls f with each parameter, at most 32767. A missing parameter counts as 0.
+// eachNumber calls f with the value of each parameter, limited to 32767. A missing parameter counts as 0.
 func eachNumber(params []byte, f func(int)) {
 	n := 0
 	for _, c := range params {

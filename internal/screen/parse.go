@@ -10,7 +10,7 @@ type sink interface {
 	escape(inter, final byte) // ESC [inter] final; inter 0 = none
 	// params is valid only during the call
 	csi(params []byte, final byte)
-	// The final byte after b2 is dropped unless it is "p", as in CSI ! p.
+	// CSI params b2 p, such as CSI ! p; other sequences with an intermediate byte (b2) are dropped
 	csiInter(params []byte, b2 byte)
 }
 
@@ -21,7 +21,7 @@ const (
 	escaped
 	escapedInter
 	inCSI
-	inString // OSC, DCS, APC, PM, SOS: dropped, so that long ones need no memory
+	inString // DCS, APC, PM, SOS: dropped, so that long ones need no memory
 	inOSC    // like inString, but a BEL also ends the string
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxPrinted ensures that the lines fit into the history of a Screen.
+// maxPrinted is the maximum length of printedText's input, in bytes. Its lines then fit into the history of a Screen.
 const maxPrinted = 1 << 20
 
 // printedText is like replay, but a hundred times faster. ok is false if the output does more than print lines.

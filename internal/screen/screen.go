@@ -12,7 +12,7 @@
 //   - creates a cell without width if a combining mark arrives in a later write;
 //   - moves the cursor down on IL, on DL, and on CR in origin mode if there is a top margin;
 //   - clears the whole line on ED 1, clears the screen on ED 3, and fills the scrollback on ED 2;
-//   - does not support SO, SI, CSI u, ESC E, insert mode and soft reset;
+//   - does not support SO, SI, CSI u, ESC E, insert mode or soft reset;
 //   - copies every cell for every line that scrolls, which takes 32 µs per line.
 //
 // Therefore, this package itself implements parsing, characters and their widths, wrapping, modes, margins, character
@@ -121,7 +121,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// recoverEmulator copies the cells to a new emulator and resets the modes if do panics.
+// recoverEmulator calls do. After a panic, it copies the cells to a new emulator and resets the modes.
 func (s *Screen) recoverEmulator(do func()) {
 	defer func() {
 		if recover() != nil {
@@ -145,8 +145,8 @@ func (s *Screen) rebuild() {
 	}
 }
 
-// Resize changes the size, within the limits of New. Lines at the top move to the history, so that the cursor stays
-// visible.
+// Resize changes the size, within the limits of New. If the cursor would be cut off, lines at the top move to the
+// history.
 func (s *Screen) Resize(cols, rows int) {
 	cols, rows = clamp(cols, 1, maxCols), clamp(rows, 1, maxRows)
 	s.mu.Lock()
@@ -208,7 +208,7 @@ func (s *Screen) Version() uint64 {
 	return s.version
 }
 
-// past is shorter than history, because history is rarely trimmed.
+// past returns the newest lines of history, at most maxHistoryLines. history can be longer, because trimming is rare.
 func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.maxHistoryLines):] }
 
 // History returns up to n lines that have scrolled off the screen, starting at the given index. Index 0 is the oldest

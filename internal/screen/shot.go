@@ -36,7 +36,7 @@ func (s *Screen) Shot(past int) Shot {
 	}
 }
 
-// maxHistory limits the history in bytes, because each cell can have its own color.
+// maxHistory is the history's limit in bytes. A limit on lines is not enough, because each cell can have its own color.
 const maxHistory = 16 << 20
 
 func (s *Screen) remember(lines []string) {

@@ -129,7 +129,8 @@ func (s *replayScanner) csi(params []byte, final byte) {
 	}
 }
 
-// margins ignores the alternate screen. Its region is lost when the program leaves it.
+// margins records whether the main screen has a scroll region. It ignores the alternate screen, because its region is
+// lost when the program leaves that screen.
 func (s *replayScanner) margins(top, bottom int) {
 	s.dropStarts()
 	if !s.state.alt {
@@ -150,7 +151,7 @@ func (s *replayScanner) decMode(mode int, on bool) {
 	switch mode {
 	case 6:
 		s.state.origin = on
-		s.dropStarts() // the cursor moves even if the region does not change
+		s.dropStarts() // the cursor moves even if the mode does not change
 	case 7:
 		s.set(&s.state.noWrap, !on)
 	case 47, 1047, 1049:

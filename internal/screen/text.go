@@ -37,7 +37,7 @@ func (s *Screen) wide(r rune) {
 	}
 }
 
-// unsafeRune reports control characters, invisible characters and changes of direction.
+// unsafeRune reports whether r is a control character, is invisible, or changes the text direction.
 func unsafeRune(r rune) bool {
 	switch {
 	case r < 0xa0:
@@ -168,7 +168,8 @@ func (s *Screen) wrapLine() {
 	s.lineFeed()
 }
 
-// lineFeed only counts scrolls of the whole screen, so that flush does them in one step.
+// lineFeed moves the cursor down. It counts scrolls of the whole screen without doing them, so that flush does them in
+// one step.
 func (s *Screen) lineFeed() {
 	p := s.cur
 	p.wrap = false

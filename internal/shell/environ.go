@@ -2,9 +2,9 @@ package shell
 
 import "strings"
 
-// ScriptEnv returns the environment for a user's program: environ, followed by own. It omits variables that mark a
-// session or run, because gcity would kill the program with the session. From environ, it also omits variables of the
-// caller, a service or a terminal.
+// ScriptEnv returns the environment for a user's program: environ, followed by own. It omits variables that mark the
+// processes of a session or run; otherwise, gcity would kill the program with that session or run. From environ, it
+// also omits variables that describe the calling agent or automation, a service or a terminal.
 func ScriptEnv(environ []string, own ...string) []string {
 	values, order := map[string]string{}, []string{}
 	add := func(all []string, without ...func(name string) bool) {

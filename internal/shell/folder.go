@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// enterScript changes to the folder $1 and then executes the line $2. With os/exec, a hung folder would block every
-// thread of this process. The script reports the result on descriptor 3, and restores PWD and OLDPWD to $3 and $4 ("" =
-// not set).
+// enterScript changes to the folder $1 and then executes the line $2. If os/exec entered the folder (Cmd.Dir), a hung
+// file system would block every thread of this process. The script reports the result on descriptor 3, and restores PWD
+// and OLDPWD to $3 and $4 ("" = not set).
 const enterScript = `if cd -P -- "$1" >/dev/null 2>&1; then echo ` + inside + `
 elif ! [ -e "$1" ]; then echo gone; exit 96
 elif ! [ -d "$1" ]; then echo file; exit 96

@@ -93,7 +93,7 @@ func TestHungFolder(t *testing.T) {
 		eventually.True(t, "there is a line", func() bool { return len(proc.Descendants(os.Getpid())) > 0 })
 		cancel()
 		err := <-ended
-		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "does not respond") || strings.Contains(err.Error(), "does not exit") != deaf {
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "does not respond") || strings.Contains(err.Error(), "has not exited") != deaf {
 			t.Errorf("deaf %v: %v", deaf, err)
 		}
 		if left := proc.Descendants(os.Getpid()); (len(left) > 0) != deaf {

@@ -124,7 +124,7 @@ func (p *pipes) open(into io.Writer) (*os.File, error) {
 	return w, nil
 }
 
-// begun closes this process's copies of inherited pipe ends.
+// begun closes this process's copies of the inherited pipe ends, and starts copying from the pipes.
 func (p *pipes) begun() {
 	for i, w := range p.writers {
 		w.Close()

@@ -66,8 +66,8 @@ func Call(ctx context.Context, p Program) (CallResult, error) {
 	ended := context.Cause(own)
 	_ = killGroup(cmd.Process)
 	if !over {
-		return CallResult{Code: -1}, fmt.Errorf("%s was killed: %w; process %d does not exit, "+
-			"because it waits for a file system or a device", p.Path, ended, cmd.Process.Pid)
+		return CallResult{Code: -1}, fmt.Errorf("%s was killed: %w; process %d has not exited, "+
+			"because it is waiting for a file system or a device", p.Path, ended, cmd.Process.Pid)
 	}
 	got := CallResult{Code: cmd.ProcessState.ExitCode(), Stdout: out.buf.Bytes(),
 		Stderr: strings.TrimSpace(string(errs.bytes()))}

@@ -31,8 +31,8 @@ type Line struct {
 	Text string
 	Dir  string // "" = that of this process
 
-	// Env is the whole environment; nil = empty. Its GC_RUN must differ among concurrent lines, because Run kills all
-	// processes with it.
+	// Env is the whole environment; nil = empty. Its GC_RUN must differ among concurrent lines, because Run kills every
+	// process that has the same value.
 	Env []string
 
 	Split bool // also capture stdout in Result.Stdout
@@ -75,13 +75,13 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	ended := context.Cause(ctx)
 	_ = killGroup(cmd.Process)
 	if !exited {
-		// the error below already reports that a process does not exit
+		// the error below already reports that a process has not exited
 		_ = sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0)
 		pipes.finish(0)
 		res := out.result()
 		res.Code = -1
-		err := fmt.Errorf("process %d does not exit, because it waits for a file system "+
-			"or a device",
+		err := fmt.Errorf("process %d has not exited, because it is waiting for a file "+
+			"system or a device",
 			cmd.Process.Pid)
 		return res, fmt.Errorf("%q was killed: %w; and %w", l.Text, ended,
 			errors.Join(l.folderError(pipes.said.String(), true), err))

@@ -95,8 +95,8 @@ func NewContext(ctx context.Context, d *Deadline) context.Context {
 	return context.WithValue(ctx, key{}, d)
 }
 
-// CleanupContext returns a context for cleanup, even if ctx has ended. It ends after limit, or at the cleanup time of
-// the Deadline in ctx.
+// CleanupContext returns a context for cleanup, which does not end with ctx. It ends after limit, or when the Deadline
+// in ctx ends all cleanup.
 func CleanupContext(
 	ctx context.Context, limit time.Duration,
 ) (context.Context, context.CancelFunc) {
@@ -110,7 +110,7 @@ func CleanupContext(
 	return own, func() { stop(); end(nil); cancel() }
 }
 
-// GiveUp records work that was abandoned because of the shutdown deadline, and nothing otherwise.
+// GiveUp records abandoned work if the shutdown deadline has ended cleanup. Otherwise, it does nothing.
 func GiveUp(cleanup context.Context, format string, args ...any) {
 	d, ok := cleanup.Value(key{}).(*Deadline)
 	if ok && errors.Is(context.Cause(cleanup), ErrTimeout) {

@@ -65,7 +65,7 @@ func (s *singleScreen) learn(to int) {
 	}
 }
 
-// drops reports whether a sequence erases the scrollback.
+// drops reports whether a sequence must be dropped, because it would erase the scrollback of the user's shell.
 func (s *singleScreen) drops(params string, final byte) bool {
 	return s != nil && final == 'J' && params == "3"
 }
@@ -84,7 +84,7 @@ func (s *singleScreen) style(params string) {
 
 func draws(final byte) bool { return bytes.IndexByte([]byte("hlmrqutncp"), final) < 0 }
 
-// show must be called before text is forwarded.
+// show erases the main screen if the terminal still shows it. It must be called before text is forwarded.
 func (w *Writer) show(text []byte, at int) {
 	if w.single == nil || w.state != ground || len(text) == 0 {
 		return
@@ -147,7 +147,7 @@ func (w *Writer) rowsOf(row func(i int) string) {
 	w.out = fmt.Appendf(w.out, "\x1b[%d;%dH", max(1, y-top+1), x+1)
 }
 
-// restart does not forward a terminal reset, which would show the terminal's other screen.
+// restart handles a terminal reset. It does not forward the reset, because that would show the terminal's other screen.
 func (w *Writer) restart() {
 	s := w.single
 	s.alt, s.stale, s.pen = false, false, nil

@@ -1,6 +1,6 @@
 // Package statusrow shows a line of text in the last row of a terminal while a program draws in the rows above. The
-// program's terminal must have one row less than the real one. The package changes only sequences that would reach the
-// last row.
+// program's terminal must have one row fewer than the real one. The package changes or drops sequences that would
+// affect the last row or reveal the real size.
 package statusrow
 
 import (
@@ -36,7 +36,7 @@ type Writer struct {
 	origin bool // rows are counted from the top margin
 	dirty  bool // the program might have erased the line
 
-	// emulates the alternate screen on the main one; nil = not emulated
+	// shows the program's main and alternate screens on one real screen; nil = each on its own
 	single *singleScreen
 }
 
@@ -95,7 +95,7 @@ func (w *Writer) applySize() {
 		return // The next write draws the line.
 	}
 	w.keepCursor(w.margins)
-	// the last row does not scroll
+	// move the cursor out of the last row, which does not scroll
 	w.out = append(w.out, "\x1b[A\x1b[B"...)
 	w.paint()
 }
@@ -114,7 +114,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 				n = len(rest)
 			}
 			if end := bytes.IndexByte(rest[:n], 0x07); end >= 0 && w.state == inString {
-				n = end + 1 // the rest is text, which must be shown
+				n = end + 1 // the string ends here; the text after it needs its own call of show
 			}
 			w.show(rest[:n], len(p)-len(rest))
 			w.writeText(rest[:n])
@@ -256,7 +256,8 @@ func (w *Writer) keepCursor(f func()) {
 	w.out = append(w.out, "\x1b8"...)
 }
 
-// restore replaces a sequence of n bytes if only the Writer has saved a cursor.
+// restore must follow a sequence of n bytes that restores the cursor. If the program has not saved a cursor, restore
+// replaces the sequence, because the terminal would restore the Writer's cursor.
 func (w *Writer) restore(n int) {
 	if !w.saved[w.alt] {
 		w.origin = false
@@ -266,7 +267,8 @@ func (w *Writer) restore(n int) {
 	w.markCursorSaved()
 }
 
-// markCursorSaved must follow a sequence that saves or restores the cursor.
+// markCursorSaved records that the program's cursor is saved, and then redraws the line if the program might have
+// erased it. It must follow a sequence that saves or restores the cursor.
 func (w *Writer) markCursorSaved() {
 	w.saved[w.alt] = true
 	if w.dirty {

@@ -115,7 +115,8 @@ func LineStarts(data []byte) []int {
 	return out
 }
 
-// excess must run before the parsers, which are recursive and build a tree.
+// excess returns a Fault if the file is nested too deeply or has too many keys. It must run before the parsers, which
+// are recursive and would build a tree of any size.
 func excess(data []byte) *Fault {
 	depth, dots, keys := 0, 0, 0
 	for i := 0; i < len(data); i++ {
@@ -156,7 +157,7 @@ func excess(data []byte) *Fault {
 	return nil
 }
 
-// LineEnd returns the length of the first line of data, without its line ending.
+// LineEnd returns the offset of the first newline in data, or the length of data.
 func LineEnd(data []byte) int {
 	if n := bytes.IndexByte(data, '\n'); n >= 0 {
 		return n

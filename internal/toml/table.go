@@ -249,8 +249,8 @@ func (t Table) Number(key string, low, high int) int {
 	return 0
 }
 
-// Duration returns a duration in Go's syntax, or fallback if the key is not set. Valid durations are from 0 to
-// MaxDuration.
+// Duration returns a duration, which is written in Go's syntax. It returns fallback if the key is not set or its value
+// is invalid. Valid durations are from 0 to MaxDuration.
 func (t Table) Duration(key string, fallback time.Duration) time.Duration {
 	v, ok := t.values[key]
 	if !ok {

@@ -40,7 +40,7 @@ type Node struct {
 	index map[string]*Node // kids by key; set only if there are many kids
 
 	At int // offset of the key, of the bracket of a header, or of an element
-	// offset of the key, of the header's bracket, or before the element
+	// where a table or element is first mentioned, or the last known offset before that; 0 if Line is set
 	first int
 	Value Span // range of the value, or of the header's line without the line ending
 	Line  Span // range of the whole "key = value"; zero for elements and headers
@@ -96,7 +96,7 @@ const (
 	maxDepth = 32
 )
 
-// readTree checks only the syntax.
+// readTree builds the tree of a file. It is not strict; for example, it accepts duplicate keys.
 func readTree(data []byte) (*Node, *Fault) {
 	b := &builder{data: data, root: &Node{Shape: ShapeTable}}
 	b.table = b.root

@@ -163,7 +163,7 @@ func (p *Provider) startAgent(
 	go followEvents(starting, p, made)
 	l, why, final, err := p.awaitPod(starting, made)
 	started()
-	switch { // the agent starts only after the stream is open
+	switch { // without an open stream, the agent has not started
 	case l != nil && !final:
 	case final:
 		return session.Status{}, session.Missing(

@@ -22,7 +22,7 @@ type Options struct {
 	City     string // absolute path of the city's folder, on this machine and in the pods
 	Observe  bool   // another process runs the city, so the provider must not change anything
 	Settings Settings
-	// validity of the city's Lease; 0 = 30 s
+	// this controller's identity in the Lease; "" = derived from the machine
 	Holder string
 	Lease  time.Duration // how long the city's Lease is valid without a renewal; 0 = 30 s
 	// how long a start waits for its pod to run; 0 = 5 minutes
@@ -43,18 +43,18 @@ type Provider struct {
 	done    chan struct{}
 
 	mu    sync.Mutex
-	term  *leadership // nil = this provider does not hold the city's Lease
+	term  *leadership // the current term; nil = none
 	until time.Time   // the Lease is valid until this time
 	// error of the last request about the Lease; nil = it succeeded
 	leaseErr error
 	// names the controller that holds the Lease; nil = no other controller is known
 	rival error
 	pods  map[string]*entry // by pod name
-	// the pods were listed, and the cluster has responded since then
+	// the state of the pods is known: they were listed, and have been watched since then
 	synced bool
-	down   error     // why the cluster does not respond; nil = it responds
-	since  time.Time // when the cluster stopped responding
-	// next request to an unresponsive cluster
+	down   error     // why the state of the pods is unknown; nil = it is known, or not yet listed
+	since  time.Time // when the state of the pods became unknown
+	// next request while the state of the pods is unknown
 	retry time.Time
 	moved chan struct{} // closed and replaced when an entry changes
 	kept  map[string][]output
@@ -77,7 +77,7 @@ type entry struct {
 	worker  bool // the goroutine that keeps the stream open is running
 	drained bool // the controller was asked to drain the agent
 
-	starting bool // Start has not returned yet, and will report an exit to its caller
+	starting bool // Start has not returned yet; until then, only Start reports an exit
 }
 
 type output struct {
@@ -128,7 +128,7 @@ func (p *Provider) changed() {
 	p.moved = make(chan struct{})
 }
 
-// await calls cond with mu held, after every change of an entry.
+// await waits until cond returns true. It calls cond with mu held, at once and after every call of changed.
 func (p *Provider) await(ctx context.Context, cond func() bool) error {
 	for {
 		p.mu.Lock()
@@ -158,7 +158,8 @@ func signal(p *Provider) {
 	}
 }
 
-// end reports the end of a session only once. The caller must hold mu.
+// end records a session's exit. It also reports the exit, unless Start will do that. Later calls have no effect. The
+// caller must hold mu.
 func (p *Provider) end(e *entry, x session.Exit) {
 	if e.exit != nil {
 		return

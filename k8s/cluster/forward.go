@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// sessionHeader is a copy of api.SessionHeader. The controller attributes the request to that session's agent.
+// sessionHeader is a copy of city.SessionHeader. It names the session that a request comes from.
 const sessionHeader = "Gcity-Session"
 
-// serveAgent forwards requests on behalf of the agent's session, until the stream ends.
+// serveAgent forwards requests from the agent in a pod to the controller, until the stream ends.
 func (p *Provider) serveAgent(l *link, id string) {
 	controller := controller(p.o.City)
 	defer controller.CloseIdleConnections()

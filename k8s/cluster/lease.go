@@ -26,7 +26,8 @@ const (
 	releaseLimit = 2 * time.Second
 )
 
-// leadership is a period (term) in which this provider holds the city's Lease and may change the city's pods.
+// leadership is a period (term) in which this provider watches the city's pods. The provider has acquired the city's
+// Lease, unless it only observes.
 type leadership struct {
 	ctx    context.Context
 	cancel context.CancelFunc

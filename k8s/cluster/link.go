@@ -159,7 +159,8 @@ func (p *Provider) keepOutput(name string, o output) {
 	p.kept[name] = all[max(0, len(all)-2):]
 }
 
-// keptOf returns up to two outputs, or one while a new session is running. The caller must hold mu.
+// keptOf returns the kept outputs of a name, or only the newest one while a new session is running. The caller must
+// hold mu.
 func (p *Provider) keptOf(name string, e *entry) []output {
 	all := p.kept[name]
 	if e != nil && len(all) > 0 && all[len(all)-1].id != e.note.ID {
@@ -207,7 +208,7 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
-// exec opens the stream to a pod. It executes a program in the pod that connects the stream to the holder of the
+// exec opens the stream to a pod. In the pod, it executes a program that connects the stream to the holder of the
 // agent's terminal.
 func (p *Provider) exec(ctx context.Context, name string) (*stream, error) {
 	r := p.client.CoreV1().

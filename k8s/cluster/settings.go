@@ -39,7 +39,7 @@ type Settings struct {
 	ServiceAccount string            `json:"service_account"`
 	Pod            string            `json:"pod"` // path of a file that is merged into each pod
 
-	// position of each value in the configuration, by key; see source
+	// position of each value in the configuration, by key; the method source uses it
 	Origins map[string]string `json:"origins"`
 }
 

@@ -69,7 +69,7 @@ func broken(err error) string {
 	return " (" + err.Error() + ")"
 }
 
-// overdue is how long after its grace period a terminating pod counts as overdue.
+// overdue is how long a terminating pod may exist after its grace period before it counts as overdue.
 const overdue = 10 * time.Second
 
 // askToFinish asks the controller to drain the agent in a pod that is being deleted. It does nothing if gcity itself is

@@ -62,8 +62,8 @@ func (p *Provider) setDown(err error, retry time.Time) {
 	p.lose(err, retry)
 }
 
-// lose records that the cluster does not respond; the next request is sent at the retry time or earlier. The caller
-// must hold mu.
+// lose records why the state of the pods is unknown. The next request will be sent at the retry time or earlier. The
+// caller must hold mu.
 func (p *Provider) lose(err error, retry time.Time) {
 	if p.down == nil {
 		p.since = time.Now()

@@ -162,7 +162,7 @@ func (h *house) carry(conn net.Conn) {
 	Join(conn, to)
 }
 
-// Join copies in both directions until one side ends, and then closes both.
+// Join copies in both directions until both have ended, and then closes both sides.
 func Join(a, b io.ReadWriteCloser) {
 	done := make(chan struct{}, 2)
 	one := func(to, from io.ReadWriteCloser) {
@@ -314,7 +314,7 @@ func Install() error {
 	if err := os.MkdirAll(tunnel.Commands, 0o755); err != nil { //nolint:gosec // G301: for any user
 		return err
 	}
-	programs := filepath.Join(filepath.Dir(self), "bin") // the volume is mounted at /gcity
+	programs := filepath.Join(filepath.Dir(self), "bin") // not in /gcity, the volume's mount point
 	all, err := os.ReadDir(programs)
 	// an image might contain nothing but this program
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

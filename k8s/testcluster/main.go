@@ -10,8 +10,8 @@
 //	testcluster build          build the Kubernetes programs into the cache
 //
 // If run cannot start a cluster, it prints the reason and runs COMMAND with the reason in GCITY_TEST_NO_CLUSTER. Tests
-// then skip. The Kubernetes programs are built once and cached. GCITY_TESTCLUSTER_CACHE replaces the cache folder,
-// GCITY_TESTCLUSTER_BUILD=no disables the build.
+// that need a cluster are then skipped. The Kubernetes programs are built once and cached. GCITY_TESTCLUSTER_CACHE
+// replaces the cache folder, and GCITY_TESTCLUSTER_BUILD=no disables the build.
 package main
 
 import (

@@ -20,7 +20,7 @@ func programs() []string {
 		"kubectl"}
 }
 
-// packages maps each of the other programs to its Debian package.
+// packages maps each required program that is not part of Kubernetes to its Debian package.
 func packages() map[string]string {
 	return map[string]string{
 		"etcd": "etcd-server", "containerd": "containerd", "ctr": "containerd", "runc": "runc",

@@ -254,7 +254,7 @@ func (p *Provider) Blind(err error) {
 	p.blind = err
 }
 
-// Lose is like Blind, but signals a change, like a platform that stops responding.
+// Lose simulates a platform that stops responding. It makes List fail like Blind does, and signals a change.
 func (p *Provider) Lose(err error) {
 	p.Blind(err)
 	select {

@@ -111,7 +111,8 @@ func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]se
 	return all, nil
 }
 
-// A location that is newer than the list is kept.
+// note replaces the known locations of m's sessions with those in a list. It keeps locations that are newer than the
+// list.
 func (p *Provider) note(m *member, all []session.Status, gen int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

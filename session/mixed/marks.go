@@ -52,7 +52,8 @@ func isName(name string) bool {
 	})
 }
 
-// Every possible provider is marked, so that no running agent is started again.
+// recover replaces a damaged marks file. The new file marks every provider that might have sessions, so that no running
+// agent is started again.
 func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	_, unsafe := errors.AsType[*disk.UnsafeError](damage)
 	if p.o.FindProviders == nil || !unsafe && !errors.Is(damage, errDamaged) {

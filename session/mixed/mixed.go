@@ -26,7 +26,7 @@ import (
 // Options configures a Provider.
 type Options struct {
 	Dir string // the city's .gc folder
-	// the configuration writes it as ""
+	// name of the provider that "" means in the configuration
 	DefaultProvider string
 
 	// Open opens a provider by its name. Calls with the same name never overlap.
@@ -66,7 +66,8 @@ type Provider struct {
 	closed bool
 }
 
-// Provider.member may change p and err, so other code reads them through opened.
+// Provider.member can change p and err until p is set. Code that does not know whether p is set reads them through
+// opened.
 type member struct {
 	name   string
 	p      session.Provider // nil if the provider could not be opened
@@ -108,8 +109,8 @@ var _ interface {
 // If the channel is full, List still reports the exits.
 const exitsKept = 1024
 
-// New opens the default provider, and every provider that may have sessions. It fails only if the default provider
-// cannot be opened. List reports the other errors.
+// New opens the default provider, and every provider that may have sessions. It fails if the default provider cannot be
+// opened or the marks file cannot be used. List reports all other errors.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -35,7 +35,7 @@ const (
 	leaveLimit = 5 * time.Second // how long a helper has to exit
 	retryFirst = 100 * time.Millisecond
 	retryLast  = 10 * time.Second
-	healthy    = time.Minute // After this time, a restart is immediate.
+	healthy    = time.Minute // after a longer run, the wait is retryFirst again
 )
 
 // Options configures a Provider.

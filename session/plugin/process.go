@@ -17,10 +17,11 @@ import (
 	"gcity/session/protocol"
 )
 
-// The first three are the standard streams.
+// File descriptors 0 to 2 are the standard streams.
 const inheritedFD = 3
 
-// started is closed after the first attempt.
+// keep runs the helper until ctx ends, and restarts it after each exit. It closes started when the first start has
+// succeeded or failed.
 func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	wait := retryFirst
 	for {

@@ -96,7 +96,8 @@ func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 }
 
-// Lost notifies the client that the helper has exited. The next call opens the new helper process.
+// Lost notifies the client that the helper has exited. Before its next call, the client sends an open call to the new
+// helper process.
 func (c *Client) Lost() {
 	c.mu.Lock()
 	c.opened = false

@@ -107,7 +107,7 @@ func (c *Client) missed(ctx context.Context) error {
 	return err
 }
 
-// report drops the exit if the channel is full, because List still reports it.
+// report sends an exit to the channel of Exits. If the channel is full, it drops the exit, which List still reports.
 func (c *Client) report(x session.Exit) {
 	x.At = local(x.At)
 	select {

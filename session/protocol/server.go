@@ -182,7 +182,7 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// maxRequest is in bytes; a Spec can have a large environment.
+// maxRequest is the maximum size of a request in bytes. A Spec can have a large environment.
 const maxRequest = 8 << 20
 
 func readJSON(w http.ResponseWriter, r *http.Request, to any) bool {

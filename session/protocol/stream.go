@@ -45,7 +45,8 @@ func (s *Server) followExits(p session.Provider) {
 	})
 }
 
-// publish closes a stream with a slow reader. Its client then lists the sessions.
+// publish sends a line to all exit streams. It closes a stream if its reader is too slow. The client then reconnects
+// and lists the sessions.
 func (s *Server) publish(line ExitLine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -45,7 +45,7 @@ type Target struct {
 	Name  string `json:"name"`
 	ID    string `json:"id,omitempty"`       // parameter of acknowledge and capture
 	Grace int64  `json:"grace_ns,omitempty"` // parameter of stop
-	// parameter of stop; does not wait for the host to confirm the end
+	// parameter of stop; true = do not wait for the host to confirm that the session has ended
 	Force bool   `json:"force,omitempty"`
 	Lines int    `json:"lines,omitempty"` // parameter of output; 0 = visible screen
 	Text  string `json:"text,omitempty"`  // parameter of send
@@ -96,7 +96,7 @@ type Frame struct {
 }
 
 // StartLine is one line of the response to a start call. The last line has the session or the error; earlier lines say
-// why the start waits.
+// why the start is still waiting.
 type StartLine struct {
 	Waits   string          `json:"waits,omitempty"`
 	Session *session.Status `json:"session,omitempty"`

@@ -142,8 +142,8 @@ func (p *Provider) greet(ctx context.Context, name string) (conn *net.UnixConn, 
 	return conn, pid, state, err
 }
 
-// resumeWaiting resumes a stopped holder of a name without a record, and reports whether it did. Such a holder waits
-// for a session, and would otherwise block the name.
+// resumeWaiting resumes the holder of a name if it is stopped and the name has no session record. It reports whether it
+// has done so. Such a holder is waiting for a session, and would otherwise block the name.
 func (p *Provider) resumeWaiting(name string, holder int) bool {
 	if st, err := proc.ReadStat(holder); holder == 0 || err != nil || st.State != 'T' {
 		return false
@@ -180,8 +180,8 @@ func hello(ctx context.Context, conn *net.UnixConn, readOnly bool) (s wire.State
 	return s, json.Unmarshal(m.Data, &s)
 }
 
-// recall reads the drain marks of an older holder, which does not publish them. Later marks by other processes stay
-// unseen.
+// recall reads the drain marks of an older holder, which does not publish them. It does not detect marks that other
+// processes set later.
 func (p *Provider) recall(ctx context.Context, e *entry) {
 	e.mu.Lock()
 	silent, life := e.marks != nil && e.exit == nil, e.record.ID

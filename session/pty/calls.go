@@ -112,7 +112,8 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 		Wait: patience(ctx)})
 }
 
-// patience leaves the holder some time to respond before the caller's deadline.
+// patience returns how long the holder may wait for the terminal to accept input. After that, it still has some time to
+// respond before the caller's deadline.
 func patience(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -177,7 +178,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		}
 	}
 	if current {
-		p.files.removeFolder(name) // a holder that died has left its folder behind
+		p.files.removeFolder(name) // a holder that died did not remove its folder
 		e.mu.Lock()
 		e.known = false
 		e.mu.Unlock()

@@ -26,7 +26,7 @@ import (
 type folders struct {
 	city    string
 	dir     string // path of the sessions' folder, as in the holders' command lines
-	at      string // path of the same folder that stays valid if the city is moved
+	at      string // a path of that folder that stays valid if the city is moved
 	boot    string
 	observe bool
 	log     *slog.Logger
@@ -69,7 +69,8 @@ func (f *folders) saveExit(rec wire.Record, x *session.Exit) {
 	if err == nil {
 		err = disk.Replace(f.path(rec.Name, wire.ExitFile), data, 0o600)
 	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) { // the folder of a recorded exit is gone
+	// if the folder does not exist, the exit was already recorded
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		f.log.Warn("cannot record the exit of a session", "session", rec.Name, "err", err)
 	}
 }
@@ -167,8 +168,8 @@ func (f *folders) signalHolder(rec wire.Record, sig syscall.Signal) {
 	})
 }
 
-// restoreSockets sends SIGHUP to this city's holders, which then recreate lost sockets. It skips holders outside their
-// folder, which cannot handle SIGHUP yet.
+// restoreSockets sends SIGHUP to those of this city's holders that have lost their sockets, and waits until they
+// recreate them. It skips holders that have not entered their folders, because they cannot handle SIGHUP yet.
 func (f *folders) restoreSockets(ctx context.Context) error {
 	if f.observe {
 		return nil
@@ -235,12 +236,12 @@ func (f *folders) awaitSocket(ctx context.Context, dir string) {
 
 func cwdOf(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/cwd" }
 
-// isIn works even if the city was moved.
+// isIn reports whether a process's working folder is the folder of a session, even if the city was moved.
 func (f *folders) isIn(pid int, name string) bool {
 	return same(cwdOf(pid), f.at+"/"+name)
 }
 
-// movedHere makes a session from before the city's move count as drifted, because its agent uses the old path.
+// movedHere marks a session as drifted if the city was moved after its start, because its agent uses the old path.
 func (f *folders) movedHere(s wire.State) wire.State {
 	r := &s.Record
 	if r.City == f.city {

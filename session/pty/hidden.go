@@ -11,7 +11,8 @@ import (
 	"gcity/session"
 )
 
-// hidden searches all processes only if no session has a folder, because the search is slow.
+// hidden returns sessions that are alive although their folders were deleted. The search is slow, so hidden searches
+// only in read-only mode, and only if no session has a folder.
 func (p *Provider) hidden(entries []*entry) (found []session.Status) {
 	if !p.files.observe || len(entries) > 0 {
 		return nil

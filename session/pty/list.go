@@ -42,7 +42,8 @@ type responseCheck struct {
 const (
 	silentFailures = 2
 	silentEvery    = 5 * time.Second // minimum interval between checks of the same holder
-	// silentBatch is the maximum number of holders that one List checks, because a check takes three system calls.
+	// silentBatch is the maximum number of holders without failed checks that one List checks, because a check takes
+	// three system calls.
 	silentBatch = 64
 )
 
@@ -55,7 +56,7 @@ func (s *responseCheck) silentSince() time.Time {
 
 func (s *responseCheck) reset() { s.since, s.failures = time.Time{}, 0 }
 
-// checkHolders sends no requests, which would wake every holder.
+// checkHolders checks whether the holders respond. It sends no requests, because they would wake every holder.
 func (p *Provider) checkHolders(entries []*entry) {
 	first, now, budget := int(p.nextCheck.Load()), time.Now(), silentBatch
 	for i := range entries {

@@ -48,8 +48,9 @@ func (p *Provider) lost(e *entry, l *link) {
 	p.recordEnd(e, rec)
 }
 
-// recordEnd ends a session after its holder stopped responding, and reports the exit. The caller must hold the name's
-// lock.
+// recordEnd records and reports the exit of a session after its holder has died or has saved an exit. If the holder
+// is alive but does not respond, recordEnd logs an error and treats the session as alive. The caller must hold the
+// name's lock.
 func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	// a holder that has saved an exit but does not respond is about to exit
 	x := p.files.exitRecord(rec)
@@ -75,7 +76,7 @@ func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	e.pid, e.exit, e.acked = 0, x, false
 	e.activity.close()
 	e.mu.Unlock()
-	if news { // the first List of a new provider reports the exits that it finds
+	if news { // otherwise, List reports the exit
 		p.reg.Report(*x)
 	}
 }

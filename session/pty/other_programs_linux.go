@@ -38,7 +38,7 @@ func programFile(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 
 type fileID struct{ dev, ino uint64 }
 
-// programImages reads each program file only once.
+// programImages finds processes that run a program file with the content want. It reads each file only once.
 type programImages struct {
 	want []byte // nil matches no process
 	seen map[fileID]bool

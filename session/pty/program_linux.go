@@ -71,7 +71,7 @@ func (p *program) source() (path string, last bool) {
 	return p.path, false
 }
 
-// giveUp does nothing if another start has removed the source.
+// giveUp removes a source that cannot be executed, unless another start has already removed it.
 func (p *program) giveUp(path string, cause error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +122,7 @@ func writeAll(fd int, data []byte) error {
 	return nil
 }
 
-// inFile reuses an existing file only if the content is the same.
+// inFile writes the image to a file and returns its path. It reuses an existing file with the same content.
 func (p *program) inFile() (string, error) {
 	sum := sha256.Sum256(p.image)
 	path := p.dir + "/gcity-hold-" + hex.EncodeToString(sum[:6])

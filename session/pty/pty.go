@@ -62,7 +62,7 @@ type Options struct {
 	Broken func(error)
 }
 
-// Provider runs each session in its own terminal. It implements all optional interfaces of package session.
+// Provider runs each session in its own terminal.
 type Provider struct {
 	files    folders
 	launcher launcher

@@ -174,7 +174,7 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	if m.Kind == wire.Done {
 		return nil
 	}
-	if e.isNew() { // the holder exits and releases its lock
+	if e.isNew() { // wait until the holder has exited and released its lock
 		select {
 		case <-l.gone:
 		case <-ctx.Done():
@@ -234,7 +234,7 @@ func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	case <-l.gone:
 		return gaveUp
 	case <-ctx.Done():
-		// The response may still arrive, so use a new connection.
+		// Close the connection, because the response may still arrive on it.
 		l.conn.Close()
 		return fmt.Errorf("cannot start %q: its holder does not respond: %w", e.name, cause)
 	}
@@ -254,7 +254,7 @@ func (p *Provider) replied(e *entry, l *link, m wire.Message) {
 	l.replies <- wire.Message{Kind: m.Kind, Data: slices.Clone(m.Data)}
 }
 
-// exited may be called before the response to the start request.
+// exited handles a message that reports an exit. The message may arrive before the response to the start request.
 func (p *Provider) exited(e *entry, l *link, data []byte) {
 	var x session.Exit
 	if err := json.Unmarshal(data, &x); err != nil {

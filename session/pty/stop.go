@@ -50,7 +50,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return err
 }
 
-// learnEnd waits until the entry contains the session's end. Without a permanent connection, it gets the end from the
+// learnEnd waits until the entry contains the session's exit. Without a permanent connection, it gets the exit from the
 // holder or from the session's folder.
 func (p *Provider) learnEnd(ctx context.Context, e *entry) {
 	if e.awaitEnd(ctx); !e.alive() || p.ctx.Err() != nil {
@@ -70,7 +70,8 @@ func (p *Provider) learnEnd(ctx context.Context, e *entry) {
 	e.awaitEnd(ctx)
 }
 
-// keepResumed resumes a stopped holder, because a holder must run to start or stop its agent.
+// keepResumed resumes the holder whenever a signal has suspended it, until ctx ends. A suspended holder can neither
+// start nor stop its agent.
 func (p *Provider) keepResumed(ctx context.Context, e *entry) {
 	tick := time.NewTicker(resumeEvery)
 	defer tick.Stop()

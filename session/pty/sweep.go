@@ -20,8 +20,8 @@ func SweepRuns(city string) (killed int, err error) {
 	return killed, err
 }
 
-// isRunOf reports whether an environment contains a GC_RUN entry of this city. A colon or slash after the city's path
-// means a city with a longer path.
+// isRunOf reports whether an environment contains a GC_RUN entry of this city. If the ID contains a colon or slash, the
+// entry belongs to a city with a longer path.
 func isRunOf(city string, environ []byte) bool {
 	mine := []byte("GC_RUN=" + city + ":")
 	if !bytes.Contains(environ, mine) { // fast check: almost no environment contains this text

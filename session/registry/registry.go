@@ -55,7 +55,7 @@ func (r *Registry[E]) Find(name string) *E {
 	return r.byName[name]
 }
 
-// Entry returns the state for a name, which it creates if necessary.
+// Entry returns the state for a name. It creates the state if necessary.
 func (r *Registry[E]) Entry(name string) *E {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,7 +86,7 @@ func (r *Registry[E]) Async(f func()) bool {
 	return !r.closed
 }
 
-// Exits returns a channel that receives each exit immediately. Wait closes the channel.
+// Exits returns a channel that receives each exit immediately, unless the channel is full. Wait closes it.
 func (r *Registry[E]) Exits() <-chan session.Exit { return r.exits }
 
 // Report sends an exit to the channel of Exits. If the channel is full, it drops the exit, which List still reports.

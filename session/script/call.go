@@ -179,7 +179,8 @@ func scriptEnv(environ []string, city, state string) []string {
 		"GC_EXEC_STATE_DIR="+state)
 }
 
-// gcity itself performs pre_start, setup, readiness and the first nudge.
+// startRequest is the script's input for a start. gcity itself runs pre_start and setup, waits for readiness, and sends
+// the first nudge.
 type startRequest struct {
 	WorkDir string            `json:"work_dir"`
 	Command string            `json:"command"`

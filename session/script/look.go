@@ -46,7 +46,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// lookAll updates sessions. ids contains their IDs by name, and running the names that the script listed.
+// lookAll updates sessions. ids maps their names to IDs; running contains the names that the script listed.
 func (p *Provider) lookAll(ctx context.Context, ids map[string]string, running []string) {
 	ctx, cancel := context.WithTimeout(ctx, asksLimit)
 	defer cancel()
@@ -196,7 +196,7 @@ func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64)
 	}
 }
 
-// find returns the oldest of the session's processes that is not a child of another one, or 0.
+// find searches for the session's processes that have no parent in the session. It returns the oldest of them, or 0.
 func find(id string) (pid int, start uint64) {
 	mark := sessionMark + id
 	pids, err := proc.All()

@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// Look implements session.Looker. It calls the script only if no local process shows that the session runs.
+// Look implements session.Looker. It calls the script only if no local process shows that the session is running.
 func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
 	p.mu.Lock()
 	e := p.sessions[name]

@@ -254,7 +254,7 @@ func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *
 	return p.end(ctx, old)
 }
 
-// undoStart ends a session after a failed start. If it fails, the next List or Stop tries again.
+// undoStart ends a session after a failed start. If it cannot, the next List or Stop will try again.
 func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *record) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, opLimit)
 	defer cancel()

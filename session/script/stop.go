@@ -128,7 +128,8 @@ func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace tim
 	return nil
 }
 
-// unask prevents a later exit from counting as requested after a failed stop. The caller must hold the lock.
+// unask records that a stop has failed, so that a later exit does not count as requested. The caller must hold the
+// session's lock.
 func (p *Provider) unask(e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

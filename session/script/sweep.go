@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// sessionMark begins the environment entry of a session's processes.
+	// sessionMark begins the environment entry that identifies a session's processes.
 	sessionMark = "GC_SESSION_ID="
-	// startMark begins the environment entry of a starting script and its children.
+	// startMark begins the environment entry that identifies the script that starts a session, and its children.
 	startMark = "GC_EXEC_START="
 )
 

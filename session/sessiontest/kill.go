@@ -85,8 +85,8 @@ type Kills struct {
 	Longest time.Duration // maximum lifetime of a controller
 }
 
-// ControllerKilled kills a controller at random times. It checks that no agent ever runs twice (L11), and that the next
-// controller adopts the running agents. The test binary must call MiniController if its first argument is
+// ControllerKilled kills a controller at random times. It checks that no agent ever has two live processes (L11), and
+// that the next controller adopts the running agents. The test binary must call MiniController if its first argument is
 // "mini-controller"; the second argument is the city.
 func ControllerKilled(t *testing.T, k Kills) {
 	if k.Seed == 0 {

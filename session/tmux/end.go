@@ -243,7 +243,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if !alive {
 		return nil
 	}
-	// otherwise, the agent has exited on its own
+	// an agent that is no longer alive has exited on its own
 	if rec.lives(p.files.boot) {
 		if err := disk.Replace(p.files.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
 			return fmt.Errorf("cannot record the request to stop %q: %w", name, err)
@@ -264,8 +264,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 
 const promptPoll = 200 * time.Millisecond
 
-// ask reports whether the agent ended within the grace period. An interactive shell at its prompt ignores SIGINT, so
-// ask sends it SIGHUP.
+// ask asks the agent to exit, and reports whether it did so within the grace period. An interactive shell at its prompt
+// ignores SIGINT, so ask also sends it SIGHUP.
 func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) bool {
 	still := func(int) bool { return rec.lives(p.files.boot) }
@@ -291,7 +291,8 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	return waitOver(ctx, over, time.Until(deadline))
 }
 
-// end sends an interrupt, then SIGTERM, then SIGKILL. It returns when the exit is recorded.
+// end sends the agent's stop signal, then SIGTERM, then SIGKILL. Without a grace period, it sends only SIGKILL. It
+// returns when the exit is recorded or no process is left.
 func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) error {
 	family := tree(rec)

@@ -69,7 +69,8 @@ func (e *entry) begin(rec record, x *ended) {
 	}
 }
 
-// finish returns false if the exit was already recorded, or if id is not the ID of the current session.
+// finish records the exit of the session with this ID. It returns false if the exit was already recorded, or if another
+// session is the current one.
 func (e *entry) finish(id string, x *ended) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

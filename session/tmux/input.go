@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// of a terminal in canonical mode; the kernel drops the rest
+	// maximum line length in bytes of a terminal in canonical mode; the kernel drops the rest
 	maxLine = 4095
-	// for a program to read typed text before Enter is pressed
+	// time for a program to read typed text before Enter is pressed
 	readPause = 500 * time.Millisecond
 )
 

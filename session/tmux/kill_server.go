@@ -33,7 +33,8 @@ func Dismiss(ctx context.Context, city string) error {
 	return c.dismiss(ctx)
 }
 
-// dismiss does not kill the server, because the user might have created other sessions in it.
+// dismiss makes the server exit when it has no sessions. It does not kill the server, because the user might have
+// created other sessions in it.
 func (c *client) dismiss(ctx context.Context) error {
 	if !c.serverLives() {
 		return nil

@@ -199,7 +199,8 @@ func number(s string) int {
 	return n
 }
 
-// compare updates a session from a snapshot. For an observer, it records the end immediately.
+// compare updates a session from a snapshot. suspect means that the session seems to have ended. For an observer,
+// compare records the exit immediately instead.
 func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 	name := mangle(e.name)
 	shown, there := v.panes[name]

@@ -133,7 +133,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	}
 	acked := *x
 	acked.Acked = true
-	// otherwise, another process has started a new session
+	// if the ID has changed, another process has started a new session
 	if now, _, ok := p.files.recall(name); ok && now.ID == id {
 		if x.Asked {
 			p.files.removeFolder(name)

@@ -96,7 +96,7 @@ type startSocket struct {
 	path     string
 
 	mu sync.Mutex
-	// starts that wait for their process, by session ID
+	// starts in progress that are waiting for their process to connect, by session ID
 	expected map[string]chan *net.UnixConn
 }
 
@@ -118,7 +118,8 @@ func (d *startSocket) close() {
 	disk.Remove(d.path)
 }
 
-// cancel closes a connection that arrives too late.
+// expect registers a start. arrival receives the connection of its process. cancel removes the start, and closes a
+// connection that was not received.
 func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 	arrival = make(chan *net.UnixConn, 1)
 	d.mu.Lock()
@@ -167,13 +168,14 @@ func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
 			defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
 			id, err := readLine(conn)
 			d.mu.Lock()
+			defer d.mu.Unlock()
 			waiting := d.expected[id]
 			delete(d.expected, id) // each start expects only one connection
-			d.mu.Unlock()
 			if err != nil || waiting == nil {
 				conn.Close()
 				return
 			}
+			// the channel is buffered, so this does not block; cancel takes the lock, so it cannot miss the connection
 			waiting <- conn
 		})
 	}

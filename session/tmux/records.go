@@ -95,7 +95,8 @@ func writeJSON(path string, v any) error {
 	return disk.Replace(path, append(data, '\n'), 0o600)
 }
 
-// x is nil without an exit. recall returns false if this city has no such session.
+// recall reads the record and the exit of a session. x is nil if no exit is recorded; ok is false if this city has no
+// such session.
 func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	if err := readJSON(f.path(name, recordFile), &rec); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {

@@ -89,8 +89,8 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// endPrevious fails if the session is alive or cannot be killed. The caller must hold the name's lock and the start
-// lock.
+// endPrevious kills the remaining processes of the previous session. It fails if that session is alive or a process
+// cannot be killed. The caller must hold the name's lock and the start lock.
 func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 	rec, x, ok := p.files.recall(e.name)
 	if ok && x == nil {

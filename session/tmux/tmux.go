@@ -44,8 +44,7 @@ type Options struct {
 	Broken func(error)
 }
 
-// Provider runs sessions in tmux. It implements every optional interface of package session except
-// session.PoliteSender.
+// Provider runs sessions in tmux. It does not implement session.PoliteSender.
 type Provider struct {
 	files       folders
 	tmux        *client

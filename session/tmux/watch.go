@@ -16,7 +16,7 @@ import (
 
 const (
 	watchHistory = 1000 // lines of scrollback
-	// bytes that a watcher misses before its screen is sent again
+	// maximum number of unread bytes; if more arrive, all are dropped and the screen is sent again
 	watchLag = 256 << 10
 )
 
@@ -114,7 +114,7 @@ func (w *watcher) ask(in io.Writer) error {
 	return err
 }
 
-// If behind is true, the caller must call ask again.
+// take returns the next frame; ok is false if no frame is available. If behind is true, the caller must call ask again.
 func (w *watcher) take() (f session.Frame, behind, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

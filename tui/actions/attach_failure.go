@@ -10,8 +10,9 @@ import (
 	"gcity/tui/widget"
 )
 
-// Attaches reports whether an action would attach the terminal to an agent. In the zoom of an agent that can be
-// released, it returns false: the status line then names the releasing key, which no dialog could use.
+// Attaches reports whether an action would attach the terminal to an agent. In the zoom, it returns false for a held
+// agent, so that the failure is shown in the status line. The failure names the key that releases the agent, and that
+// key would not work in a dialog.
 func Attaches(m *state.Room, a *state.Action) bool {
 	if a.ID == "agent.attach.zoomed" {
 		r := state.SingleAgent(m)
@@ -20,8 +21,9 @@ func Attaches(m *state.Room, a *state.Action) bool {
 	return a.ID == "agent.attach"
 }
 
-// ReportNotAttached shows in a dialog why the terminal is not attached to an agent. Without the dialog, keys for the
-// agent would run verbs. The dialog becomes visible at since; zero means the time of the next message.
+// ReportNotAttached shows in a dialog why the terminal is not attached to an agent. Without the dialog, keys that the
+// user types for the agent would run verbs. The dialog counts as visible from since on; zero = from the room's next
+// update.
 func ReportNotAttached(m *state.Room, why string, since time.Time) {
 	m.Status = state.Status{}
 	state.Record(m, details.Message{Text: widget.FirstItem(why), Token: themes.Bad})

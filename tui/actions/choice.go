@@ -35,7 +35,7 @@ type question struct {
 
 type builder func(*state.Room) question
 
-// With so many targets, the user must type the number to confirm.
+// With this many targets or more, the user must type their number to confirm.
 const manyTargets = 5
 
 // askIfWanted asks only if the action does harm or the preference is state.ConfirmAlways.
@@ -125,7 +125,8 @@ func aboutListed[R state.Row](m *state.Room, rows []R, find func(*state.Room, st
 	return aboutLeft(m, state.Remaining(rows, find), state.NotListed, build)
 }
 
-// aboutLeft expects that remaining also returns the names of what is gone.
+// aboutLeft returns a builder that asks about the current objects. remaining returns these, and the names of the
+// objects that are gone.
 func aboutLeft[R any](m *state.Room, remaining func(*state.Room) ([]R, []string),
 	missing func(names []string) string, build func(*state.Room, []R) question) builder {
 	named := m.NamedAgents

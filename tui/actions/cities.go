@@ -26,7 +26,7 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	case state.ShowsAllCities:
 		return state.StartSwitch(m, feed.SwitchCity{})
 	case state.ListsCities:
-		// the alert line says that the key starts that city
+		// if this room's city has stopped, put the cursor on it, because the alert line says that this key starts it
 		openCityList(m, stopped != nil)
 		return nil
 	}
@@ -97,7 +97,8 @@ func cityItems(m *state.Room) []state.Item {
 }
 
 // ListNewCities replaces the text about other cities with the list as soon as another city is known. If the text was
-// readable, the cursor is on this room's city, because the next key may still be meant for the text.
+// visible long enough for the user to react to it, the cursor is on this room's city, because the next key may still be
+// meant for the text.
 func ListNewCities(m *state.Room) {
 	if m.Dialogs.Subject() != any(state.NoCities{}) {
 		return

@@ -50,7 +50,7 @@ func openFinder(m *state.Room, verbs bool) {
 	for i := range m.Keys.Actions {
 		a := &m.Keys.Actions[i]
 		if !a.Reachable() || Unseen(m, a) || verbs && m.Directory && a.ID == "city.switch" {
-			continue // the verb "city NAME" does the same
+			continue // for city.switch, the verb "city NAME" does the same
 		}
 		list := &elsewhere
 		if verbs && worksHere(m, a) {

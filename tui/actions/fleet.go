@@ -147,7 +147,8 @@ func needRegistrar(m *state.Room) string {
 	return ""
 }
 
-// needSupervisor is checked before the user types a folder.
+// needSupervisor returns why no city can be registered at the moment, or "". It is checked before the user types a
+// folder.
 func needSupervisor(m *state.Room) string {
 	why := needRegistrar(m)
 	if why == "" && m.Fleet != nil && m.Fleet.Unmaintained {
@@ -316,7 +317,8 @@ func fleetMenu(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// In a program for all cities, returnToCity opens the city under the cursor.
+// returnToCity goes back to the room from which this one was opened. In a program for all cities, it opens the city
+// under the cursor.
 func returnToCity(m *state.Room) []feed.Effect {
 	if !m.All {
 		return state.StartSwitch(m, m.OpenedFrom)

@@ -121,7 +121,7 @@ func askStopCity(m *state.Room, stay state.Task) []feed.Effect {
 	return nil
 }
 
-// AskLost updates an open question about leaving, because the city has stopped.
+// AskLost replaces an open question about leaving when the city has stopped or no longer responds.
 func AskLost(m *state.Room) {
 	c := m.Dialogs.Choice()
 	c.Title, c.RequiredText, c.About = "Quit "+state.CityTitle(m, 50)+"?", "", nil

@@ -91,7 +91,7 @@ func needOutputAgent(m *state.Room) string {
 	return ""
 }
 
-// Unstored returns the reason why the pane shows no output for an agent that is not running.
+// Unstored returns the reason why the pane shows no output for an agent.
 func Unstored(r *panel.AgentRow) string {
 	switch {
 	case r.Running || r.State == city.Waiting || r.State == city.Starting:

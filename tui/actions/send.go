@@ -180,7 +180,8 @@ func leaveComposer(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// If the selected agent has no queued nudge, waitingRows returns all agents with a nudge from this room.
+// waitingRows returns the targets that have queued nudges. If no target has one and no agent is marked or named, it
+// returns all agents for which a nudge from this room is queued.
 func waitingRows(m *state.Room) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for _, r := range state.Targets(m) {
@@ -296,7 +297,7 @@ func sendNowQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 		body: body,
 		do: func(m *state.Room) []feed.Effect {
 			for _, c := range commands {
-				// first, because it is the only copy if sending fails
+				// remember the text first: if sending fails, this is the only copy
 				state.RememberSent(m, c.(city.Nudge).Text)
 			}
 			what := state.TargetNames(m, rows)

@@ -41,7 +41,7 @@ func TryTheme(m *state.Room, name string) {
 	m.ChosenTheme = name
 	state.ApplyTheme(m)
 	said := fmt.Sprintf("the theme is %s", widget.Plain(name))
-	if m.Preferences.File != "" { // first, because narrow screens truncate the end
+	if m.Preferences.File != "" { // the setting first, because narrow screens truncate the end
 		said = fmt.Sprintf("set theme = %q in %s to keep the theme after you quit",
 			widget.Plain(name), widget.Plain(m.Preferences.File))
 	}

@@ -165,7 +165,7 @@ func scaleWords(m *state.Room, before []string) []state.Word {
 	return nil
 }
 
-// Marks, selection and focus do not matter.
+// onNamed calls do with the named agents as its targets, whatever is marked, selected or focused.
 func onNamed(m *state.Room, names []string, do func() ([]feed.Effect, string)) ([]feed.Effect,
 	string) {
 	for _, name := range names {
@@ -196,7 +196,8 @@ func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) func(*state.R
 	}
 }
 
-// If id is "", the verb releases the agents.
+// onAgents returns a function that runs the action id on the named agents. If id is "", the function releases the
+// agents.
 func onAgents(id string, against func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) ([]feed.Effect,
 	string) {

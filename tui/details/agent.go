@@ -222,7 +222,8 @@ func idleText(src *Source, a *city.Agent) string {
 	return text
 }
 
-// lastOutput requires a.Session.LastActivity, which the city updates only once per patrol.
+// lastOutput returns the time of an agent's last output. a.Session.LastActivity must not be nil. The city updates it
+// only once per patrol, so the pane may have received newer output.
 func lastOutput(src *Source, a *city.Agent) time.Time {
 	at := *a.Session.LastActivity
 	if heard := src.Heard(a.Name); heard.After(at) {

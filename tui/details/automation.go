@@ -157,8 +157,8 @@ func outputFields(src *Source, run *city.Run) []string {
 	return lines
 }
 
-// ScrollTo returns the offset that shows the end of a run's output. After the user has scrolled, it returns the given
-// offset.
+// ScrollTo returns the offset that shows the end of the latest run's output. If the user has scrolled, or no run was in
+// progress while the details were open, it returns the given offset.
 func (h *RunHistory) ScrollTo(offset, rows int) int {
 	if !h.live || h.moved {
 		return offset

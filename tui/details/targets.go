@@ -21,7 +21,8 @@ func TargetNames(rows []*panel.AgentRow, marked bool) string {
 	return widget.Count(len(rows), "agent")
 }
 
-// Confirmation returns the text that the user must type before agents are stopped, and what a number counts.
+// Confirmation returns the text that the user must type before agents are stopped. If the text is a number, it also
+// returns what the number counts.
 func Confirmation(rows []*panel.AgentRow) (text, counts string) {
 	if len(rows) == 1 {
 		return rows[0].Shown, ""

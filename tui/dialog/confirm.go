@@ -58,9 +58,9 @@ func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 // IsNotice reports whether the user can only close the dialog.
 func (c *Confirm[T]) IsNotice() bool { return len(c.Answers) == 1 }
 
-// Accepts reports whether a key was meant for the question. A new question rejects answers for the duration of
+// Accepts reports whether the question accepts a key. A new question rejects answers for the duration of
 // keymap.DialogGuard, because they might be meant for the previous screen. The duration is shorter if a key opened the
-// question, and starts again after a rejection. A notice also rejects its answer after any other key.
+// question. After a rejected answer and, in a notice, after any other key, a full DialogGuard follows.
 func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	notice := c.IsNotice()
 	own := c.OpenedByKey && !takes && !notice
@@ -174,7 +174,8 @@ func (c *Confirm[T]) safe() int {
 	return slices.IndexFunc(c.Answers, func(a Answer[T]) bool { return a.Safe })
 }
 
-// typed is called after the text has changed. It keeps a cursor that the user has moved.
+// typed must be called after the text has changed. If there is text, the cursor moves from the safe answer to the first
+// one. Otherwise, it moves back, or the pending content replaces the current one.
 func (c *Confirm[T]) typed() {
 	c.mismatch = false
 	safe := c.safe()
@@ -190,7 +191,8 @@ func (c *Confirm[T]) typed() {
 	}
 }
 
-// Accept selects the answer under the cursor, provided that the required text was typed.
+// Accept selects the answer under the cursor. If a text is required, it rejects every answer that is not safe until the
+// text is typed.
 func (c *Confirm[T]) Accept(close func()) []T {
 	a := c.Answers[c.Cursor]
 	if !a.Safe && c.RequiredText != "" && c.Edit.String() != c.RequiredText {
@@ -334,7 +336,7 @@ func (c *Confirm[T]) firstSentences(on Canvas, w, n int) []string {
 	return widget.Wrap(sentences[0], w)
 }
 
-// shorten replaces the last line with the number of missing lines.
+// shorten cuts the text to n lines. If lines are omitted, the last line says how many.
 func shorten(on Canvas, lines []string, n int) []string {
 	if len(lines) <= n {
 		return lines

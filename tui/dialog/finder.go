@@ -140,7 +140,7 @@ type Finder[T any] struct {
 	Cursor    int
 	About     any // subject of the entries; its type depends on the owner
 
-	Reasons     bool        // every row shows why it cannot run
+	Reasons     bool        // each row that cannot run shows why, not only the row under the cursor
 	Copies      bool        // its entries can be copied
 	Verb        string      // what enter does to the entry under the cursor; "" = "runs it"
 	Palette     *Palette[T] // set if the finder is the palette
@@ -216,8 +216,8 @@ func (f *Finder[T]) Current() *Item[T] {
 	return &f.Found[f.Cursor]
 }
 
-// Runnable returns the entry that the enter key runs, or nil. An entry that is only similar runs after the user has
-// moved the cursor.
+// Runnable returns the entry that the enter key runs, or nil. If the entry might not be the one that the user means,
+// for example because it is only similar to the text, it runs only after the user has moved the cursor.
 func (f *Finder[T]) Runnable() *Item[T] {
 	t := f.Current()
 	recalled := f.historyIndex < len(f.history())
@@ -234,7 +234,7 @@ func (f *Finder[T]) untyped() bool {
 // Page moves the cursor by n pages.
 func (f *Finder[T]) Page(n int) { f.Step(n * max(1, f.page)) }
 
-// Refill replaces the entries. The cursor stays on its entry or, if that has vanished, on its line.
+// Refill replaces the entries. The cursor stays on its entry or, if that has vanished, at its position.
 func (f *Finder[T]) Refill(all []Item[T]) {
 	line, at, pointed, offset := "", f.Cursor, f.CursorMoved, f.offset
 	if t := f.Current(); t != nil {
@@ -287,7 +287,7 @@ func (f *Finder[T]) skipHeads(n int) {
 	}
 }
 
-// place does not count headings.
+// place returns the cursor's position, counted from 1, and the number of entries. Headings do not count.
 func (f *Finder[T]) place() (at, all int) {
 	for i := range f.Found {
 		if f.Found[i].Heading {
@@ -350,7 +350,8 @@ func extraLast[T any](a, b Item[T]) int {
 	return -1
 }
 
-// filterByNoun removes entries that only mention the typed text, if the text is a noun such as "work".
+// filterByNoun has an effect only if the typed text is a noun such as "work". It removes entries that only mention the
+// text, and entries that match it inexactly and cannot run.
 func filterByNoun[T any](all []Item[T]) []Item[T] {
 	if len(all) == 0 || all[0].Rank != rankNoun {
 		return all
@@ -360,7 +361,7 @@ func filterByNoun[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// runnableFirst does not move entries with a rank better than from.
+// runnableFirst moves entries that cannot run to the end, except those with a rank better than from.
 func runnableFirst[T any](all []Item[T], from Rank) []Item[T] {
 	var first, last []Item[T]
 	for _, t := range all {
@@ -390,7 +391,8 @@ func distinct[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// fuzzy requires that the letters are close together, because almost any text would match otherwise.
+// fuzzy returns the entries that contain the letters of the text in order. The letters must be close together, because
+// almost any text would match otherwise.
 func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 	titles := make([]string, len(f.All))
 	for i := range f.All {
@@ -561,7 +563,7 @@ func fullText[T any](c Canvas, t *Item[T]) string {
 
 const detailIndent = 6
 
-// apart joins parts into two indented lines, which do not look like further rows.
+// apart joins parts into two lines, indented so that they do not look like further rows.
 func apart(c Canvas, parts []string, w int) []string {
 	if len(parts) == 1 {
 		parts = []string{"", parts[0]}

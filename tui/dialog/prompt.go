@@ -21,10 +21,10 @@ type Prompt[T any] struct {
 	Validate func(text string) string
 	Change   func(text string)   // called after every change; nil = not called
 	Done     func(text string) T // returns the task for the line; nil = no task
-	// returns the text that the key for the next step inserts; nil = none
+	// returns the text that replaces the typed text at the next step; nil = none
 	Next   func(text string) string
 	Leads  bool   // another input follows this one
-	Cancel func() // called if the line closes without a task; nil = not called
+	Cancel func() // called if the user leaves the line without submitting it; nil = not called
 	About  any    // what the owner uses the prompt for
 
 	problem string
@@ -95,7 +95,7 @@ func (p *Prompt[T]) Leave(close func()) {
 	}
 }
 
-// fitLabel first drops whole parts from the end.
+// fitLabel shortens a label to w columns. It drops whole parts from the end before it cuts text.
 func fitLabel(label string, w int, more string) string {
 	for widget.Width(label) > w {
 		end := max(strings.LastIndex(label, ", \""), strings.LastIndex(label, ": "),

@@ -19,7 +19,7 @@ func (s *Stack[T]) Top() Dialog[T] {
 	return s.open[len(s.open)-1]
 }
 
-// Open pushes a dialog. Open dialogs with the same zone are closed.
+// Open closes all dialogs with the same zone, and pushes the given one.
 func (s *Stack[T]) Open(d Dialog[T]) {
 	for s.In(d.Zone()) != nil {
 		s.CloseIn(d.Zone())

@@ -266,7 +266,7 @@ func (v *attachment) read(ctx context.Context, keys io.Reader) {
 	}
 }
 
-// write blocks while the agent does not read.
+// write sends the queued input to the agent until ctx ends. It blocks while the agent does not read.
 func (v *attachment) write(ctx context.Context) {
 	for {
 		select {
@@ -320,8 +320,8 @@ func reversed(text string) string { return "\x1b[7m" + text + "\x1b[m" }
 const saveModes = "\x1b[?12s\x1b[?1007s"
 
 // resetModes undoes the changes that a program may have made to the terminal, and then leaves the alternate screen. It
-// first ends a string, VT52 mode, another encoding and a link, and restores the modes of saveModes. It resets the Kitty
-// keyboard on both screens, because each screen has its own stack.
+// first ends an unfinished control string, VT52 mode, a non-UTF-8 encoding and a hyperlink, and restores the modes of
+// saveModes. It resets the Kitty keyboard protocol on the alternate screen, because each screen has its own stack.
 const resetModes = "\x1b\\" + "\x1b<" + "\x1b%G" + "\x1b]8;;\x1b\\" + "\x1b[?12r\x1b[?1007r" +
 	"\x1b[?1049h" +
 	"\x1b[<9u" + "\x1b[>4;0m" +

@@ -16,7 +16,8 @@ func ClipboardSequence(text string, tmux bool) string {
 	return s
 }
 
-// programs that serve the clipboard keep running in the background
+// clipboardDeadline limits how long to wait for a clipboard program to exit. Programs that serve the clipboard continue
+// in the background.
 const clipboardDeadline = 3 * time.Second
 
 func clipboardProgram(getenv func(string) string) []string {

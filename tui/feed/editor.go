@@ -21,7 +21,8 @@ type foreground struct {
 	variable    string // environment variable that sets the command; "" = none
 }
 
-// Failed returns an error that says why the program failed, or nil if it exited normally.
+// Failed converts an error of Start or Wait into one that says why the program failed. If the user interrupted the
+// program, it returns nil.
 func (l *foreground) Failed(err error) error {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok {

@@ -29,7 +29,7 @@ type (
 		Query      beads.Query
 		Unassigned bool // omit the steps of work that has an assignee
 	}
-	// Wake makes the room handle a message after the delay.
+	// Wake sends the room an empty message after the delay.
 	Wake struct{ After time.Duration }
 	// Watch makes the pane show an agent's session, a run's output, or nothing. A different session ID means a
 	// different terminal.
@@ -101,7 +101,7 @@ type SwitchCity struct {
 	Name, Path string // name and folder of the city; "" = all cities
 	Home       bool   // switch to the city that the program was started for
 	Agent      string // agent to select there; "" = keep the selection
-	AskLeave   bool   // ask how to leave when the switch is complete
+	AskLeave   bool   // after the switch, ask how to leave
 	Start      bool   // start a controller for the city before the switch
 }
 
@@ -127,7 +127,7 @@ func (ApplyDraft) effect() {}
 
 // Edited is the result of an edit.
 type Edited struct {
-	Draft    *Draft // nil = there was an error and no draft
+	Draft    *Draft // nil = the draft is unchanged, or there is none because of an error
 	Data     []byte
 	Problems []string
 	Line     int

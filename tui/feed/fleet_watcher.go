@@ -56,7 +56,7 @@ type CityWatch struct {
 	controller   controllerID
 }
 
-// controllerID is empty for a city that a supervisor runs.
+// controllerID identifies a run of a city's controller. It is empty if the city is not running or a supervisor runs it.
 type controllerID struct {
 	pid     int
 	started int64 // in nanoseconds; two values of [time.Time] for the same time can differ

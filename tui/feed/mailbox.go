@@ -37,7 +37,7 @@ func (n *News) Empty() bool {
 		!n.Woken
 }
 
-// MaxPending is the number of events that are kept while the model does not read. Older ones are dropped.
+// MaxPending is the number of newest events that are kept if the model falls behind. Older ones may be dropped.
 const MaxPending = panel.MaxEvents
 
 // Mailbox stores the latest news until the pump takes it. Adding news never blocks.
@@ -147,8 +147,8 @@ func (b *Mailbox) DropOutdated(newer *city.Snapshot) {
 	}
 }
 
-// Behind reports whether the mailbox has missed too many events, and then drops the pending ones. seq is the sequence
-// number of the city's newest event.
+// Behind reports whether the mailbox has missed too many events, or has events that are newer than seq. If so, it drops
+// the pending ones. seq is the sequence number of the city's newest event.
 func (b *Mailbox) Behind(seq uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

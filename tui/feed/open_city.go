@@ -14,7 +14,8 @@ type Cities struct {
 	OwnPath   string
 }
 
-// city accesses this program's own city directly, because the supervisor cannot run it too.
+// city returns the control of a city. It does not look up this program's own city in the directory, because the
+// supervisor cannot run that city too.
 func (d *Cities) city(name, path string) (city.Control, error) {
 	if d.Own != nil && path == d.OwnPath {
 		return d.Own, nil
@@ -45,7 +46,7 @@ func (r *Runner) ForCity(c city.Control, config ConfigFile) *Runner {
 		Config: config, Fail: root.Fail}
 }
 
-// ReadCity starts reading the city until ctx ends.
+// ReadCity starts goroutines that read the city until ctx ends.
 func (r *Runner) ReadCity(ctx context.Context, newScreen terminal.ScreenMaker,
 	pollInterval time.Duration) {
 	r.Viewer = NewViewer(r.City, r.Mailbox, newScreen)

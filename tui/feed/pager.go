@@ -64,8 +64,8 @@ func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 	return err
 }
 
-// keepRunning continues a process group each time its leader stops, because no shell would. It does not reap the
-// leader.
+// keepRunning continues a process group each time its leader stops, because no shell manages the group. It does not
+// reap the leader.
 func keepRunning(leader int) {
 	for {
 		var info unix.Siginfo

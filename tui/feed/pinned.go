@@ -35,7 +35,7 @@ func (r *Runner) pin(ctx context.Context, d city.Directory, name, path string) (
 	return p, nil
 }
 
-// reconnect gets the city from the list again, because a different process might run it now.
+// reconnect gets the city from the list again, because a different process might be running it now.
 func (p *pinned) reconnect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, listDeadline)
 	defer cancel()

@@ -67,7 +67,8 @@ func planRows(p *Plan) []planRow {
 	return rows
 }
 
-// Lines returns one line for each change in a plan. If includeUnchanged is set, it returns a line for every agent.
+// Lines returns the changes in a plan, with similar changes of a pool's members on one line. If includeUnchanged is
+// set, it returns a line for every agent.
 func (p *Plan) Lines(styles *widget.Styles, includeUnchanged bool) []string {
 	rows, unchangedCount := planRows(p), 0
 	if includeUnchanged {

@@ -12,7 +12,7 @@ type Preferences struct {
 	Theme         string
 	Themes        []themes.Theme // available themes; nil = the built-in ones
 	ASCII         *bool          // overrides the Options; nil = not set
-	MouseOff      bool           // the terminal keeps the mouse unless the user chooses otherwise
+	MouseOff      bool           // the terminal keeps the mouse unless the user turns it on
 	ReducedMotion bool           // can also be enabled in the Options
 	Columns       []string       // columns of Agents, see ColumnNames; nil = the default columns
 	Confirm       string         // "normal", "always" or "never"; "" = normal

@@ -25,7 +25,7 @@ func (v *Viewer) viewRun(ctx context.Context, t Watch) {
 	}
 }
 
-// readRun never changes lines that it has put into the mailbox.
+// readRun puts the output of a run into the mailbox as it arrives. It never changes lines that are already there.
 func (v *Viewer) readRun(ctx context.Context, n *terminal.News, tries *int) error {
 	var text terminal.RunOutput
 	for piece, err := range v.city.RunOutput(ctx, n.Run) {

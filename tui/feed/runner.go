@@ -190,7 +190,7 @@ func (r *Runner) QueryBeads(q QueryBeads) {
 	})
 }
 
-// Wake makes the room handle a message after the delay.
+// Wake puts a wake-up into the mailbox after the delay.
 func (r *Runner) Wake(e Wake) {
 	r.Spawn("wake", func(ctx context.Context) {
 		if pause(ctx, e.After) {

@@ -51,11 +51,12 @@ type SavedUserState struct {
 	Mouse string `json:"mouse,omitempty"`
 }
 
-// The names of cities' files end with a hash, so they never collide with the userStateFile.
+// userStateFile returns the path of the user's file, which is in the folder of the cities' files. The names of cities'
+// files end with a hash, so they never collide with it.
 func userStateFile(path string) string { return filepath.Join(filepath.Dir(path), "room.json") }
 
-// ReadSavedRoom reads the city's file and the user's file. If the city's file was ignored, the error says why. A
-// damaged user's file counts as missing.
+// ReadSavedRoom reads the city's file and the user's file. If the city's file was ignored, the error says why. If the
+// user's file is damaged, it counts as missing.
 func ReadSavedRoom(path string) (SavedRoom, error) {
 	m, err := readRoomFile(path)
 	var user SavedUserState

@@ -121,7 +121,7 @@ func (r *Runner) FollowPreferences(ctx context.Context, changes <-chan Preferenc
 	}
 }
 
-// pollSnapshots requests snapshots, because only a requested snapshot contains the current time of the last patrol.
+// pollSnapshots requests snapshots, because only a requested snapshot has an up-to-date time of the last patrol.
 func (r *Runner) pollSnapshots(ctx context.Context, interval time.Duration) {
 	t := time.NewTicker(interval)
 	defer t.Stop()

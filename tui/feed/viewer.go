@@ -16,7 +16,8 @@ const (
 	// SettleDelay is how long the pane waits before it opens a stream. Without it, the pane would open a stream for
 	// every row that the cursor passes.
 	SettleDelay = 80 * time.Millisecond
-	// maxWrite is small, in bytes, so that readers of the screen do not wait long.
+	// maxWrite is the maximum number of bytes in one write to a screen. It is small, so that readers of the screen do
+	// not wait long.
 	maxWrite = 8 << 10
 )
 
@@ -84,7 +85,7 @@ func (v *Viewer) Run(ctx context.Context) {
 	}
 }
 
-// waitUntilSettled reports whether the target has changed within SettleDelay.
+// waitUntilSettled waits for SettleDelay. It returns true immediately if the target changes during that time.
 func (v *Viewer) waitUntilSettled(ctx context.Context) bool {
 	t := time.NewTimer(SettleDelay)
 	defer t.Stop()
@@ -128,7 +129,8 @@ func (v *Viewer) view(ctx context.Context, t Watch) {
 	}
 }
 
-// readLateOutput retries, because the controller stores the output only after it has reported the end.
+// readLateOutput reads the last output again if there was none, because the controller stores it only after it has
+// reported the end of the session.
 func (v *Viewer) readLateOutput(ctx context.Context, p *terminal.News) {
 	const tries = 5
 	for n := range tries {

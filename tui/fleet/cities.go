@@ -25,7 +25,7 @@ type List struct {
 type City struct {
 	Info        city.Info
 	DisplayName string
-	// the part of the folder that differs from cities of the same name
+	// the part of the path that distinguishes the city from others of the same name; "" = the name is unique
 	Folder  string
 	Summary Summary
 	// when it last responded; zero = it responds now, or never has
@@ -227,7 +227,7 @@ func (c *City) suspended() bool {
 	return c.Summary.Suspended || c.Info.Status == city.CitySuspended
 }
 
-// the controller of a stopping city exits shortly before the list says so
+// the controller of a stopping city exits shortly before the list shows the city as stopped
 func (c *City) stopping() bool {
 	return c.Info.Status == city.CityStopping ||
 		c.Info.Running && c.Info.Error == "" && c.Summary.Stopping
@@ -296,7 +296,8 @@ func otherNeeds(n, before int) string {
 	return "others need attention"
 }
 
-// AttentionCount returns the number of agents that need attention, or 1 if only the city itself does.
+// AttentionCount returns the number of agents that need attention, plus 1 if the city itself does. The city's Problems
+// count only if no agent needs attention.
 func (c *City) AttentionCount() int {
 	b, n := &c.Summary, 0
 	switch {
@@ -381,7 +382,7 @@ func HeldText(h *city.Held) string {
 	return fmt.Sprintf("removes %d of %s", len(h.Removes), widget.Count(h.Running, "running agent"))
 }
 
-// Counts returns the city's numbers in one line.
+// Counts returns how many of the city's agents are running, "3/4 up", or "" if unknown or if the city is not running.
 func (c *City) Counts() string {
 	if !c.Responded || !c.Info.Running {
 		return ""

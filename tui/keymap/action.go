@@ -144,8 +144,8 @@ func (a *Action[H, E]) Reachable() bool {
 	return !slices.ContainsFunc(a.In, Zone.Dialog)
 }
 
-// IsAgentVerb reports whether the keys of an action may have a different meaning in zones for which ExcludesAgentVerbs
-// returns true.
+// IsAgentVerb reports whether an action applies to agents. In zones for which ExcludesAgentVerbs returns true, its keys
+// can have another meaning.
 func (a *Action[H, E]) IsAgentVerb() bool { return strings.HasPrefix(a.ID, "agent.") }
 
 // ActionsIn returns the actions of a zone.

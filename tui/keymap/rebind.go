@@ -83,7 +83,8 @@ func (r *Registry[H, E]) unknown(id string) string {
 		id)
 }
 
-// wanted returns the keys that the action can have. A nil result keeps the current keys.
+// wanted returns the keys in list that the action can have, and what is wrong with the others. If keys is nil, the
+// action keeps its current keys.
 func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 	keys = []string{}
 	for _, text := range list {

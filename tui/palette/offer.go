@@ -140,7 +140,8 @@ func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 		}}
 }
 
-// search omits lines that match only a verb, because each verb has its own row.
+// search returns the command lines that match the words in any order. It omits lines of which only the verb matches,
+// because each verb has its own row.
 func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	if len(words) == 0 {
 		return nil
@@ -179,7 +180,7 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 type wordMatch struct {
 	verb   bool // a word is the verb or the beginning of the verb
 	named  bool // a word is the full name
-	part   bool // a word is a part of the name
+	part   bool // a word abbreviates the name or is inside it
 	within bool // a word is inside the name, but does not abbreviate it or start a part of it
 	full   bool // the words contain the full verb and the full name
 }

@@ -203,7 +203,7 @@ func (t *Table[H, E]) whyNot(h H, v *Verb[H, E], args []string) string {
 	return v.Why(h, v.withoutNoun(h, args))
 }
 
-// Rest returns a line after its first n words, unchanged.
+// Rest returns the text after the first n words of a line. It removes only the surrounding spaces.
 func Rest(line string, n int) string {
 	for range n {
 		line = strings.TrimLeftFunc(line, unicode.IsSpace)

@@ -11,7 +11,7 @@ type Action struct {
 	Writes bool // it changes the city
 }
 
-// Key identifies an Action, with its keys and descriptions.
+// Key is the keymap's part of an Action: its ID, keys, descriptions and functions.
 type Key = keymap.Action[*Env, Request]
 
 // Request is what a panel asks the room to do.

@@ -86,7 +86,7 @@ func NewAgentRow(a *city.Agent) AgentRow {
 	return r
 }
 
-// reason returns "" if the reason is obvious in a list.
+// reason returns the reason for an agent's state, or "" if it is obvious in a list.
 func reason(a *city.Agent) string {
 	if a.Pool != "" && a.Reason == "member of pool "+a.Pool {
 		return ""
@@ -105,7 +105,7 @@ func reason(a *city.Agent) string {
 	return ""
 }
 
-// Surplus reports whether the agent is draining because its pool is scaling down. Only a larger pool cancels this
+// Surplus reports whether the agent is draining because its pool is scaling down. Only scaling the pool up cancels this
 // drain.
 func (r *AgentRow) Surplus() bool {
 	return r.State == city.Draining && r.Pool != "" && r.drain != nil && r.drain.By == "pool"
@@ -139,7 +139,8 @@ func (r *AgentRow) Attention(now time.Time) bool {
 		r.flaps(now)
 }
 
-// alertState stays the same during a retry, so that the alert does not disappear for a moment.
+// alertState returns the agent's state for alerts. While a failed agent starts again, the state is still city.Failed,
+// so that the alert does not disappear for a moment.
 func (a *Agents) alertState(r *AgentRow) city.State {
 	if a.retried[r.Name] {
 		return city.Failed
@@ -199,7 +200,7 @@ func agentSorts(now time.Time) []widget.SortKey[AgentRow] {
 	}
 }
 
-// Held reports whether a user can end the state that keeps the agent from running.
+// Held reports whether a user can release the agent from a quarantine, a backoff, a failure or a drain.
 func (r *AgentRow) Held() bool {
 	switch r.State {
 	case city.Quarantined, city.Backoff, city.Failed:

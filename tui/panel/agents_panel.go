@@ -58,7 +58,7 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 		},
 		Issues: func(*Env) (note string, alert bool) {
 			strays := len(q.List.Unmatched)
-			if strays > 0 { // they stay listed, so that the cursor does not move
+			if strays > 0 { // released agents stay listed, so that the cursor does not move
 				note = fmt.Sprintf("%d released", strays)
 			}
 			return note, len(q.List.Shown) > strays
@@ -213,7 +213,7 @@ func (r *AgentRow) mark(l *widget.Styles) string {
 	return text
 }
 
-// WidthsFor returns the widths that the rows need without shortening.
+// WidthsFor returns the widths that the columns need to show the rows in full.
 func (a *Agents) WidthsFor(e *Env, rows []*AgentRow) Widths {
 	// before usage is known, show its columns anyway, so that they do not appear later
 	n := Widths{Usage: a.measured || e.Snap != nil && e.Now.Sub(e.Snap.Started) < time.Minute}

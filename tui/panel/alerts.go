@@ -296,7 +296,7 @@ func FailingText(failing, broken int) string {
 	return widget.Count(failing, "automation") + " failing, " + widget.Number(broken) + " broken"
 }
 
-// Alerts returns alerts for calling watchdogs and for degraded ones.
+// Alerts returns the alerts about watchdogs that are calling and about degraded ones.
 func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 	for _, r := range d.Calling() {
 		how := ""

@@ -43,7 +43,7 @@ type AutomationRow struct {
 	Last     *city.Run
 	fireKey  string
 	Always   bool // it fires even if its city or rig is suspended
-	queues   bool // a run that is due during another one follows it
+	queues   bool // a run that becomes due during another run starts after it
 	disabled bool
 }
 

@@ -18,7 +18,7 @@ type Widths struct {
 	Usage     bool
 }
 
-// Typical returns the greatest width except rare outliers.
+// Typical returns the greatest width, ignoring rare outliers.
 func Typical(widths []int) int {
 	slices.Sort(widths)
 	if few := len(widths) / 8; len(widths) >= 4 {

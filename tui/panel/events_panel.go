@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// MaxEvents limits the events in the panel. MaxPages applies while the user views older events.
+// MaxEvents is the maximum number of events in the panel. While the user views older events, the maximum is MaxPages.
 const (
 	MaxEvents = 2000
 	MaxPages  = 10_000
@@ -111,7 +111,7 @@ func (t *Events) Refill(e *Env, _ func(id string) bool) {
 	t.refill(seq)
 }
 
-// Sync updates the selected agent and the time, to which the filter refers.
+// Sync updates what the filter uses: the time and, if Only is set, the selected agent.
 func (t *Events) Sync(now time.Time) {
 	t.now, t.agent = now, ""
 	if t.Only {
@@ -177,7 +177,8 @@ func (t *Events) noteAtEnd(e *Env, at Box) string {
 	return note
 }
 
-// NewText says how many events or lines arrived since a view was frozen. before names the keys that move the focus.
+// NewText says how many events or lines have arrived since a view was frozen, and which keys make it follow again. The
+// parameter before names the keys that must first move the focus there; "" = none.
 func (e *Env) NewText(n uint64, before string) string {
 	follows := before + e.KeyOf("move.last") + " follows"
 	if n == 0 {
@@ -239,7 +240,8 @@ func (t *Events) CursorSeq() uint64 {
 	return 0
 }
 
-// A frozen cursor stays on the event with the number seq, or on the last one before it.
+// refill applies the filter. In a frozen view, the cursor stays on the event with the number seq, or on the last shown
+// one before it.
 func (t *Events) refill(seq uint64) {
 	before := t.List.Cursor
 	t.List.Shown = t.List.Shown[:0]
@@ -263,7 +265,8 @@ func (t *Events) refill(seq uint64) {
 	t.List.Offset = max(0, t.List.Offset+at-before)
 }
 
-// A key that was pressed just before a new event arrived is meant for the previous event.
+// shownEvent remembers the latest event that the user has had time to see, because a key pressed just after a new event
+// has arrived is meant for the previous one.
 type shownEvent struct {
 	seq   uint64
 	since time.Time

@@ -19,8 +19,8 @@ type BeadPanel interface {
 	Outdated()
 	// Hurry makes the next queries ignore the minimum gap.
 	Hurry()
-	// TimeToQuery returns how long RequestBeads will wait. It returns each wait only once, so that the caller starts
-	// one timer.
+	// TimeToQuery returns the time until RequestBeads must be called again; 0 = no new timer is needed. It returns each
+	// wait only once, so that the caller starts one timer.
 	TimeToQuery(now time.Time) time.Duration
 }
 
@@ -31,7 +31,7 @@ type Fetch struct {
 	stale   bool
 	urgent  bool
 	at      time.Time
-	// when to request outdated results; TimeToQuery resets it
+	// when to request outdated results again; TimeToQuery resets it
 	wakeAt  time.Time
 	wokenAt time.Time
 	pending []int // request IDs, in the order of the queries; 0 = the result has arrived
@@ -75,8 +75,8 @@ func (f *Fetch) Begin(now time.Time, seek func(beads.Query) int, queries ...bead
 	f.failed = ""
 }
 
-// Take handles a result. It reports whether this Fetch requested the result, and whether it was the last one. It then
-// returns all results, or nil if a query failed.
+// Take handles a result. It reports whether this Fetch requested the result, and whether it was the last one. With the
+// last one, it also returns all results, or nil if a query failed.
 func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.Bead, ours,
 	done bool) {
 	i := slices.Index(f.pending, id)

@@ -122,7 +122,7 @@ func (k *Mail) Take(id int, found []beads.Bead, problem string) bool {
 	return true
 }
 
-// SetRead marks a message as read or unread before the city confirms it.
+// SetRead marks a message as read or unread without waiting for the city to confirm the change.
 func (k *Mail) SetRead(id string, read bool) {
 	for i := range k.all {
 		if k.all[i].ID == id {
@@ -131,7 +131,7 @@ func (k *Mail) SetRead(id string, read bool) {
 	}
 }
 
-// Remove removes a message before the city confirms it.
+// Remove removes a message without waiting for the city to confirm the removal.
 func (k *Mail) Remove(id string) {
 	k.all = slices.DeleteFunc(k.all, func(m mail.Message) bool { return m.ID == id })
 }
@@ -157,7 +157,7 @@ func (k *Mail) rows(e *Env) []MailRow {
 	return rows
 }
 
-// If all is true, unread also counts the messages for agents.
+// unread returns the number of unread messages for people. If all is true, it also counts those for agents.
 func unread(s *city.Snapshot, all bool) int {
 	n := s.Mail.Unread
 	for i := range s.Agents {

@@ -58,7 +58,8 @@ func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 	return kill
 }
 
-// idleRestart ignores short idle times, because LastActivity can be one patrol old.
+// idleRestart returns text that announces the restart of an idle agent, or none. It ignores short idle times, because
+// LastActivity is updated only once per patrol.
 func (r *AgentRow) idleRestart(e *Env) (next widget.Phrase) {
 	if r.idle <= 0 || r.State != city.Running || r.attached() || r.Session == nil ||
 		r.Session.LastActivity == nil {
@@ -86,5 +87,5 @@ func nextTexts(n *city.Next, now time.Time) (full, brief string) {
 	return widget.Plain(full), widget.Plain(brief)
 }
 
-// CheckSlack is the time by which a session check may exceed the patrol's interval.
+// CheckSlack is how late the controller's check of a session may be.
 const CheckSlack = 5 * time.Second

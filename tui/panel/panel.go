@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// ID identifies a place on the screen that can have the focus. Settings are stored under it.
+// ID identifies a place on the screen. Settings are stored under it.
 type ID string
 
 const (
@@ -52,7 +52,7 @@ type Panel interface {
 	About() *About
 	// Update rebuilds the rows from the snapshot of the city.
 	Update(e *Env)
-	// Refill applies the filter. Rows for which holds returns true stay.
+	// Refill applies the filter, but keeps shown rows for which holds(id) is true.
 	Refill(e *Env, holds func(id string) bool)
 	// Subject returns the object under the cursor.
 	Subject() Ref

@@ -39,7 +39,7 @@ type PoolRow struct {
 	Since     time.Time
 	Override  *int
 	Draining  []string
-	Suspended string     // "with rig demo"; "" = not suspended
+	Suspended string     // "suspended with rig demo"; "" = not suspended
 	OffAt     city.Level // the level at which the pool is suspended, if known
 	Check     city.Check
 	Timeout   time.Duration // drain timeout; 0 = no deadline
@@ -159,7 +159,7 @@ func (r *PoolRow) CheckResult() string {
 	return fmt.Sprintf("check: %d", r.Check.Value)
 }
 
-// SizeOf parses a size or "auto". If the text is invalid, why says so. Empty text is valid.
+// SizeOf parses a size or "auto". If the text is invalid, the result why contains the reason. Empty text is valid.
 func (r *PoolRow) SizeOf(text string) (size int, auto bool, why string) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "" || text == "auto" {

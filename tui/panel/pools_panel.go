@@ -139,7 +139,8 @@ func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
 	if w < 50 {
 		c.gap, c.name = 1, min(c.name, 9)
 	}
-	said := 20 // room for "check returned 2, 8s ago"; beyond that, a full name is more important
+	// room for most of "check returned 2, 8s ago"; beyond that, a full name is more important
+	said := 20
 	if w < 70 {
 		said = 14
 	}

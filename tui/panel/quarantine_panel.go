@@ -19,7 +19,8 @@ func noneQuarantined(e *Env, w int) []string {
 	}
 }
 
-// the last exit is hidden first, then the key, then the reason
+// quarantineColumns returns the columns for a panel of w columns. If they do not fit, it hides the last exit first,
+// then the key, then the reason.
 func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	more, key := e.Look.Glyphs.More, e.KeyOf("agent.release")
 	name := 8
@@ -27,7 +28,7 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 		name = max(name, widget.Width(r.Shown))
 	}
 	name = min(name, w/4)
-	// widths of cursor and mark, of "retries in 47h59m", and of "exit 3 after 12s"
+	// widths of cursor and mark, of "retries in 47h59m", and of the last exit with a gap
 	const lead, free, last = 3, 17, 22
 	return []Column[*AgentRow]{
 		{W: name, Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {

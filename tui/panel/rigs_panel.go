@@ -309,7 +309,7 @@ func rigWidths(rows []*RigRow, w int) rigColumns {
 		rest -= c.prefix + c.gap
 	}
 	c.agents = max(0, rest)
-	// this width is constant, so that the path's column does not appear and disappear
+	// constant, so that the path column does not come and go as agents change state
 	const least = 25 // for "1 quarantined, 2 running"
 	if most := rest - c.gap - min(path, 12); path > 0 && most >= least {
 		c.agents = min(most, max(least, min(agents, max(34, rest-c.gap-path))))

@@ -36,7 +36,7 @@ func (r *AgentRow) waitText() string {
 	return text
 }
 
-// Quoted returns the beginning of a message in quotes, with its size if it is longer.
+// Quoted returns the beginning of a message in quotes. If the message is longer, its size follows.
 func Quoted(s *city.Send) string {
 	text := fmt.Sprintf("%q", widget.Plain(s.Text))
 	if s.Lines > 1 || s.Bytes > len(s.Text) {

@@ -26,7 +26,7 @@ type Definition[R any, P named[R]] struct {
 	Orders  func(now time.Time) []widget.SortKey[R]
 	Matches func(f *widget.Filter, r P, now time.Time) bool
 	Needs   func(r P, now time.Time) bool
-	// reports whether a row belongs to a panel that shows a subset
+	// reports whether a row belongs to the panel; nil = all rows do
 	Belongs func(r P) bool
 	Columns func(e *Env, rows []P, w int) []Column[P]
 	// reports whether a row is drawn with the cursor; nil = only the selected row is
@@ -116,7 +116,7 @@ func (t *Table[R, P]) Cursor() (at, offset, shown, total int) {
 	return t.List.Cursor, t.List.Offset, len(t.List.Shown), len(t.Rows)
 }
 
-// Settled reports whether all visible rows match the filter, except those that holds accepts.
+// Settled reports whether all visible rows match the filter. It ignores rows for which holds(id) is true.
 func (t *Table[R, P]) Settled(holds func(id string) bool) bool { return t.List.AllMatch(holds) }
 
 // Key returns the key of the row under the cursor.
@@ -391,7 +391,7 @@ func (t *Table[R, P]) Help(e *Env, w int) []string {
 // Clears says which key clears the filter.
 func (e *Env) Clears() string { return e.KeyOf("view.back") + " clears the filter." }
 
-// Column is a column of a table with its width.
+// Column describes a column of a table.
 type Column[P any] struct {
 	Head  string
 	Order string // name of its sort order; "" = the heading
@@ -485,7 +485,8 @@ func (t *Table[R, P]) held(e *Env) bool {
 	return e.Still && t.Def.Orders != nil && !widget.IsSorted(t.Rows, t.rank(e.Now))
 }
 
-// sorted returns the arrow in parentheses while rows keep their places.
+// sorted returns the name of the sort order and its arrow. The arrow is in parentheses while the rows are held in a
+// different order.
 func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
 	defer func() {
 		if t.held(e) && arrow != "" {

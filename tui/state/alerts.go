@@ -116,7 +116,8 @@ func suspendedCity(m *Room) panel.Alert {
 	return a
 }
 
-// rejectedConfig puts the error first, because a narrow screen shows only the beginning of the text.
+// rejectedConfig returns the alert about a rejected configuration, if any. The error comes early in the text, because a
+// narrow screen shows only the beginning.
 func rejectedConfig(m *Room) []panel.Alert {
 	if m.Snap.Config.Rejected == "" {
 		return nil
@@ -129,7 +130,8 @@ func rejectedConfig(m *Room) []panel.Alert {
 	return []panel.Alert{a}
 }
 
-// The restartHint must fit into 80 columns together with the state of the city.
+// restartHint returns a hint on how to start the city, to be appended to the city's state. Both together must fit into
+// 80 columns.
 func restartHint(m *Room) string {
 	key := m.Keys.MainKey("city.switch")
 	switch {
@@ -156,7 +158,7 @@ func startsHere(m *Room) bool {
 	return stopped != nil
 }
 
-// AlertLines returns the lines below the header.
+// AlertLines returns at most n lines with alerts, to be shown below the header.
 func AlertLines(m *Room, n int) []string {
 	return panel.AlertLines(&m.Look, Alerts(m), m.W, n, m.Keys.KeyText("city.details"))
 }

@@ -129,7 +129,7 @@ func FootParts(m *Room) (status, footer bool) {
 	return status, !status
 }
 
-// Present reports whether a panel is visible.
+// Present reports whether a panel is available. An optional panel is available only if it has rows or the focus.
 func (m *Room) Present(p panel.Panel) bool {
 	_, _, _, n := p.Cursor()
 	return !p.About().Optional || n > 0 || m.Focus == p.About().ID

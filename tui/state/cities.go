@@ -119,7 +119,7 @@ type SwitchAction int
 const (
 	explainsDirectory SwitchAction = iota // it explains how to make other cities available
 	AsksStart                             // it asks whether to start the city of the room
-	RefusesSwitch                         // it refuses, because the room waits to quit
+	RefusesSwitch                         // it refuses, because the room is waiting to quit
 	ShowsAllCities                        // it shows the all-cities room
 	ListsCities                           // it opens the list of cities
 )
@@ -188,7 +188,7 @@ type fleetNeed struct {
 	Need *fleet.Need
 }
 
-// AllNeeds collects the agents that need attention from all cities, most urgent first.
+// AllNeeds returns the agents that need attention in all running cities, most urgent first.
 func AllNeeds(m *Room) []fleetNeed {
 	var all []fleetNeed
 	for i := range m.Cities.Rows {
@@ -231,7 +231,7 @@ func StartSwitch(m *Room, t feed.SwitchCity) []feed.Effect {
 	return []feed.Effect{t}
 }
 
-// AddCity says how to create a second city, in a list of only one.
+// AddCity says how to create another city. It is shown if the list of cities contains only one.
 const AddCity = "`gcity init DIR` creates another city; this list then shows it."
 
 // NoDirectory returns text that explains how to make other cities available.

@@ -24,7 +24,8 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 	return SendCommands(m, doing, what, commands)
 }
 
-// Release releases agents. It cannot be undone, because a second press must not drain an agent again.
+// Release releases agents, or cancels their drains. It cannot be undone, because the release key is also the undo key,
+// and a second press must not drain an agent again.
 func Release(m *Room, rows []*panel.AgentRow) []feed.Effect {
 	return CommandRows(m, "releasing", rows, func(name string) city.Command {
 		if r := m.Agents.Find(name); r != nil && r.State == city.Draining {

@@ -60,7 +60,7 @@ func nameRank(name, word string) int {
 	return 3
 }
 
-// MoveToEnd moves the cursor to the last row. In the pane, it follows the output again.
+// MoveToEnd moves the cursor to the last row or, if the pane has the focus, makes the pane follow the output again.
 func MoveToEnd(m *Room) {
 	if m.Focus == panel.IDPeek {
 		m.Peek.Follow()

@@ -48,7 +48,7 @@ type Place struct {
 // Plan is the layout: up to two stacks side by side, and optionally panels above and below them.
 type Plan struct {
 	Tier        Tier
-	Problems    int     // rows below the header
+	Problems    int     // number of rows with alerts below the header
 	Above       []Place // across the whole width, above the stacks
 	Left, Right []Place
 	LeftWidth   int // width of the left stack
@@ -81,7 +81,8 @@ func (m *Room) Plan() Plan {
 	return p
 }
 
-// The details are next to the pane if the screen has paneMinWidth columns and the pane detailRows rows.
+// In the tabbed layout, the details are next to the pane if the screen has at least paneMinWidth columns and the pane
+// has at least detailRows rows.
 const paneMinWidth, detailRows = 120, 7
 
 func (m *Room) planTabbed(p *Plan, body int) {
@@ -117,8 +118,8 @@ func (m *Room) planTabbed(p *Plan, body int) {
 	p.LeftWidth = m.W * 5 / 8
 }
 
-// panelBelow returns the panel below the list on a small screen. follows means that pane and details can be side by
-// side.
+// panelBelow returns the panel below the list on a small screen. follows reports whether the pane and the details can
+// be side by side.
 func panelBelow(m *Room) (id panel.ID, follows bool) {
 	p := m.Focused()
 	if a := p.About(); m.Focus != panel.IDPeek && a.Described && p.Key() != "" {

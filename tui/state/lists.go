@@ -79,8 +79,8 @@ func (m *Room) Details() *details.Source {
 		Heard:    m.Peek.LastOutput}
 }
 
-// CityTitle returns the city's name for a title of w columns. A part of the folder distinguishes cities of the same
-// name.
+// CityTitle returns the city's name for a title of w columns. If other cities have the same name, the distinguishing
+// part of the folder's path is appended.
 func CityTitle(m *Room, w int) string {
 	if m.FleetRoom {
 		return widget.Cut(CityName(m), w, m.Look.Glyphs.More)

@@ -47,7 +47,7 @@ type DrainTargets struct {
 	Of    []*panel.PoolRow // nil = the targets are agents
 }
 
-// DrainTargetsAt returns the targets of the drain verb. In Pools these are members of pools.
+// DrainTargetsAt returns the targets of the drain verb. If the verb acts on pools, the targets are their members.
 func DrainTargetsAt(m *Room) DrainTargets {
 	if !DrainsPools(m) {
 		return DrainTargets{Rows: Targets(m)}
@@ -102,7 +102,7 @@ func (t *DrainTargets) Undrainable(m *Room) string {
 	return fmt.Sprintf("%s is %s, so there is nothing to drain", r.Shown, r.State.Is())
 }
 
-// Refused returns text with the agents that cannot be drained and their states, or "".
+// Refused returns text that lists the agents that cannot be drained, each with its state, or "".
 func (t *DrainTargets) Refused() string {
 	var out []string
 	for _, r := range t.Rows {
@@ -145,7 +145,8 @@ func SurplusTarget(m *Room) *panel.AgentRow {
 	return rows[0]
 }
 
-// AlreadyDraining returns text that says why a surplus member of a pool is draining, for how long, and how to keep it.
+// AlreadyDraining returns text that says why a surplus member of a pool is draining, what will happen next, and how to
+// keep the member.
 func AlreadyDraining(m *Room, r *panel.AgentRow) string {
 	why := ""
 	if p := m.Pools.Find(r.Pool); p != nil {

@@ -22,7 +22,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// IdleAfter is how long rows keep their places after a key or the end of a dialog.
+// IdleAfter is how long rows keep their places after a key press or after a dialog closes.
 const IdleAfter = 3 * time.Second
 
 // ConfigEdit is the state of editing the configuration.
@@ -42,7 +42,7 @@ type Appearance struct {
 	BackgroundQueried bool
 	ChosenTheme       string   // the theme chosen in the palette; "" = none
 	PreviewedTheme    string   // the theme that the finder previews; "" = none
-	Unbound           []string // problems of the user's key bindings
+	Unbound           []string // problems with the user's key bindings
 }
 
 type savedState struct {
@@ -119,7 +119,8 @@ type inputState struct {
 	LastKey     time.Time
 	Mouse       string // the user's choice: "on" or "off"; "" = per preferences
 	Pressed     Press
-	UnaskedAt   time.Time // time of the latest action that can ask a question but did not
+	// time of the latest action that could have asked for confirmation but did not
+	UnaskedAt time.Time
 	// the session ended during the latest attach
 	SessionEnded bool
 	// when the user last pressed a key for the ended session, or when the room resumed; zero = not resumed yet
@@ -196,9 +197,10 @@ type otherCities struct {
 	At        string      // the city's name in the list; "" = the city is not listed
 	OpenedAs  string      // the name under which the city was opened from the list; "" = none
 	Folder    string      // folder of the city, without symbolic links; "" = unknown
-	// the part of Folder that differs from other cities of the same name; "" = no such city
+	// the part of Folder that distinguishes the city from others of the same name; "" = the name is unique
 	sameName string
-	// name of the home city, for which the program was started, if another city is shown
+	// name of the home city, for which the program was started; "" = started for all cities, or this room shows the
+	// home city
 	Home string
 	// like sameName, for the home city
 	homeSameName string

@@ -12,7 +12,7 @@ import (
 // PaneSearch identifies the prompt of a search in the pane.
 type PaneSearch struct{}
 
-// EndSearch closes the search prompt, because the pane now shows a different agent or run.
+// EndSearch closes an open search prompt. It is called when the pane switches to a different agent or run.
 func EndSearch(m *Room) {
 	if p := m.Dialogs.Prompt(); p != nil && p.About == any(PaneSearch{}) {
 		m.Dialogs.Close(p)

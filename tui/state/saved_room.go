@@ -41,7 +41,8 @@ func SavedRoomOf(m *Room) feed.SavedRoom {
 	return out
 }
 
-// rowsUnderCursors omits first rows, so that the next visit starts on the worst problem.
+// rowsUnderCursors returns the keys of the rows under the cursors, by panel. It omits first rows, so that the next
+// visit starts on the worst problem.
 func rowsUnderCursors(m *Room) map[string]string {
 	rows := map[string]string{}
 	for _, p := range m.Panels {

@@ -215,7 +215,7 @@ func SingleAgent(m *Room) *panel.AgentRow {
 	return Selected(m)
 }
 
-// UnmarkAll clears the marks of a list. If no verb can be undone, undo restores the marks.
+// UnmarkAll clears the marks of a list. Undo restores them, unless it can still undo an earlier verb.
 func UnmarkAll(m *Room, k panel.Marking) {
 	before, n := *k.Marks, len(*k.Marks)
 	*k.Marks, *k.Anchor = map[string]bool{}, ""

@@ -23,7 +23,7 @@ type Undo struct {
 	Restore  func(m *Room) // undoes changes that exist only in this room
 	Then     func(m *Room) // called when the commands are sent; nil = not called
 	Until    time.Time
-	sessions map[string]string // sessions of the agents that were draining, by name
+	sessions map[string]string // session IDs of the agents that the action drains, by name
 	seen     map[string]bool   // names of the targets for which a snapshot has shown the change
 	drained  []string          // agents that earlier actions drained; undo does not affect them
 	refusal  string            // why the latest action cannot be undone; "" = unknown
@@ -49,7 +49,7 @@ func reversal(m *Room, commands []city.Command) []city.Command {
 }
 
 // Reverse returns the command that would undo c, or nil if c cannot be undone. An undo never stops agents, because it
-// asks no question.
+// does not ask for confirmation.
 func Reverse(m *Room, c city.Command) city.Command {
 	switch c := c.(type) {
 	case city.Suspend:
@@ -91,7 +91,7 @@ func offerUndo(m *Room, what string, commands []city.Command) {
 	}
 }
 
-// refuseUndo ends the undo of earlier actions, because the latest one cannot be undone.
+// refuseUndo makes undo unavailable after an action that cannot be undone.
 func refuseUndo(m *Room, what string) {
 	m.Undo = Undo{What: what, refusal: widget.Plain(what) + " has no undo",
 		drained: m.Undo.drainedBefore(nil)}
@@ -123,7 +123,7 @@ func RenewUndo(m *Room, r *feed.Result) {
 	u.Commands, u.Until, u.memo = kept, m.Now.Add(UndoDuration), undoMemo{}
 }
 
-// Possible returns the undo commands that would still have an effect, or the reason why no command would.
+// Possible returns the undo commands that would still have an effect, and a reason if others would not.
 func (u *Undo) Possible(m *Room) (all []city.Command, why string) {
 	if len(u.Commands) == 0 {
 		return nil, ""

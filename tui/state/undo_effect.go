@@ -73,7 +73,7 @@ func (u *Undo) end(m *Room) time.Time {
 	return latest
 }
 
-// drainDeadline estimates the deadline until a snapshot shows the drain.
+// drainDeadline returns the deadline of a drain; zero = none. It is an estimate until a snapshot shows the drain.
 func (u *Undo) drainDeadline(m *Room, back city.Command) time.Time {
 	c, ok := back.(city.Undrain)
 	if !ok {
@@ -104,7 +104,8 @@ func (u *Undo) noteEffect(m *Room) {
 	}
 }
 
-// noteDrained replaces the result of a drain when the drain has ended, because the result still announces its end.
+// noteDrained updates the status line when a drain can no longer be canceled, because the line still says how the drain
+// will end.
 func noteDrained(m *Room) {
 	s := &m.Status
 	if s.ID == 0 || s.ID != m.Undo.ID || s.Pending || s.Failed || len(m.Undo.Commands) != 1 {
@@ -160,7 +161,8 @@ func passed(m *Room, deadline time.Time) bool {
 	return !deadline.IsZero() && !m.Now.Before(deadline)
 }
 
-// undoTarget reports whether the target of an undo command exists and would change. without says why it would not.
+// undoTarget reports whether the target of an undo command exists, and whether the command would change it. The result
+// without is the reason to show if it would not.
 func undoTarget(n *city.Snapshot, back city.Command) (exists, changes bool, without string) {
 	name := widget.Plain(back.Target())
 	switch c := back.(type) {
@@ -184,7 +186,7 @@ func undoTarget(n *city.Snapshot, back city.Command) (exists, changes bool, with
 	return true, true, ""
 }
 
-// isSuspended treats the name "" as the city.
+// isSuspended reports whether an agent or a pool exists and is suspended. The name "" is the city.
 func isSuspended(n *city.Snapshot, name string) (exists, off bool) {
 	if name == "" {
 		return true, n.Suspended

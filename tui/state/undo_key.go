@@ -14,8 +14,9 @@ const undoKeyPause = 1500 * time.Millisecond
 
 // UndoKey is the effect of the key that undoes or releases.
 type UndoKey struct {
-	Effect  string    // "releases scout"; "" = it does nothing
-	Changed time.Time // when the effect changed without a key of the user; zero = not lately
+	Effect string // "releases scout"; "" = it does nothing
+	// when this effect replaced another one without user input; zero = it did not, or the user has been notified
+	Changed time.Time
 }
 
 // WatchUndoKey records the current effect of the key that undoes or releases. byUser says whether the user might have
@@ -45,8 +46,8 @@ func undoKeyEffect(m *Room) string {
 	return "releases " + TargetNames(m, Releasable(m))
 }
 
-// HoldsUndoKey reports whether the key that undoes or releases does nothing, because its effect has just changed. It
-// then shows the new effect.
+// HoldsUndoKey reports whether to ignore the key that undoes or releases, because its effect has just changed by
+// itself. If so, it shows the new effect.
 func HoldsUndoKey(m *Room) bool {
 	k := &m.UndoKey
 	if k.Changed.IsZero() || m.Now.Sub(k.Changed) >= undoKeyPause || len(m.NamedAgents) > 0 {

@@ -6,7 +6,8 @@ import (
 	"gcity/tui/panel"
 )
 
-// Visit is a visit of the user to an agent's terminal. The city might count the user as a viewer until its next check.
+// Visit is a visit of the user to an agent's terminal. After it ends, the city might still count the user as a viewer
+// until its next check.
 type Visit struct {
 	Agent, session string
 	others         int // viewers except the user

@@ -84,7 +84,7 @@ func repeatedColumns(lines []PaneLine, widest, n int) []bool {
 	return drop
 }
 
-// removeColumns requires that the dropped columns contain only characters of one column each.
+// removeColumns removes the columns marked in drop from s. They must contain only single-width characters.
 func removeColumns(s string, drop []bool) string {
 	if ansi.StringWidth(s) == 0 {
 		return s

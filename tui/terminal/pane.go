@@ -61,8 +61,7 @@ type Picture struct {
 
 type rowPosition struct{ line, row int }
 
-// RecordOutput records the time of the latest output. It ignores the first News of a session, because it contains
-// earlier output.
+// RecordOutput records the time of the latest output. It ignores a session's first News, which contains earlier output.
 func (p *Pane) RecordOutput(n *News, now time.Time) {
 	switch old := &p.News; {
 	case n.Agent != old.Agent || n.Session != old.Session || n.Run != "" || n.Screen == nil:

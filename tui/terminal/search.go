@@ -105,7 +105,7 @@ func (e offsetColumns) after(at int) int {
 	return e[min(i, len(e)-1)].col
 }
 
-// highlighted expects in first the number of the first line in the frozen content.
+// highlighted returns lines with search matches highlighted. first is the number of lines[0] in the frozen content.
 func (p *Pane) highlighted(lines []PaneLine, first int) []PaneLine {
 	s := &p.Search
 	if s.Re == nil {

@@ -58,7 +58,7 @@ func severalCities(m *state.Room) bool {
 		func(c fleet.City) bool { return !state.IsHere(m, &c) })
 }
 
-// Actions with a smaller urgency come first.
+// urgency returns an action's rank in the footer; lower ranks come first.
 func urgency(m *state.Room, a *state.Action) int {
 	order := []string{"agent.zoom", "agent.attach.zoomed", "agent.attach", state.ReleaseID,
 		"agent.restart", state.DrainID, state.SuspendID, "agent.send"}

@@ -37,7 +37,7 @@ const (
 func header(m *state.Room, w int) string {
 	omit := omitNothing
 	if w < 100 {
-		omit = omitPosition // below this width, the layout must not change with each count
+		omit = omitPosition // always, so that the layout does not change whenever a count changes
 	}
 	h, fits := headerLayout(m, w, omit)
 	for ; !fits && omit < omitEverything; h, fits = headerLayout(m, w, omit) {
@@ -176,7 +176,7 @@ func allCounts(m *state.Room) []widget.Counter {
 	return append(all, rest...)
 }
 
-// countParts always counts agents that need attention.
+// countParts returns the counters that fit into w columns. Counters of agents that need attention come first.
 func countParts(m *state.Room, w int) []widget.Counter {
 	if m.Snap == nil {
 		return nil

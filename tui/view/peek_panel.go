@@ -87,7 +87,7 @@ func nothingSelected(m *state.Room, p panel.Panel) string {
 func noAgentText(m *state.Room) string {
 	p := m.Focused()
 	name := p.Called()
-	if len(*p.Marking().Marks) > 0 { // the pane is about a single row
+	if len(*p.Marking().Marks) > 0 { // the pane shows only the row under the cursor
 		name = widget.Plain(p.Key())
 	}
 	_, _, shown, total := p.Cursor()

@@ -58,7 +58,7 @@ func statusSign(m *state.Room) (string, themes.Token) {
 	}
 }
 
-// statusAge is shown because a time in the text might be outdated.
+// statusAge returns the status line's age, or "". It is shown because a time in the text might be outdated.
 func statusAge(m *state.Room) string {
 	s := &m.Status
 	age := m.Now.Sub(s.Since)

@@ -55,7 +55,8 @@ func Draw(m *state.Room) Screen {
 	return s
 }
 
-// drawAsOfLastResponse keeps ages from growing while the state is unknown.
+// drawAsOfLastResponse draws the body. While the city's state is unknown, it uses the time of the last response, so
+// that ages do not grow.
 func drawAsOfLastResponse(m *state.Room, p *state.Plan) []string {
 	stopped := state.HasStopped(m) && state.RunningAgents(m) == 0
 	if m.Unreachable != "" && !stopped {
@@ -132,7 +133,7 @@ func closingRule(m *state.Room, p *state.Plan) string {
 		strings.Repeat(thin, m.W-p.LeftWidth-1)
 }
 
-// The rules are the kind of rule in each row: 0 = none, 1 = thin, 2 = heavy.
+// drawStack returns the stack's lines and the kind of rule in each row: 0 = none, 1 = thin, 2 = heavy.
 func drawStack(m *state.Room, places []state.Place, w int) (lines []string, rules []int) {
 	for _, at := range places {
 		focus := at.Panel == m.Focus && !m.Dialogs.Covers()

@@ -7,7 +7,7 @@ import "strings"
 func ToASCII(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) ||
 		strings.ContainsAny(s, "\u200d\ufe0e\ufe0f") {
-		return s // nothing to replace, or part of a wider character
+		return s // nothing to replace, or a character might be part of a wider one
 	}
 	return strings.Map(inASCII, spellArrows(s))
 }

@@ -113,7 +113,7 @@ func abbreviates(word string, parts []string) bool {
 
 func isJoint(r rune) bool { return strings.ContainsRune("-_./", r) }
 
-// In reports whether text contains the word of the term.
+// In reports whether text contains the term's word or, if Fuzzy is set, matches it fuzzily.
 func (t *Term) In(text string) bool {
 	text = strings.ToLower(text)
 	if t.Fuzzy {

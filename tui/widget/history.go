@@ -28,7 +28,8 @@ type AgentHour struct {
 
 func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
 
-// Observe records the agents of a snapshot. For each minute, the greatest values are kept.
+// Observe records the agents of a snapshot. For each minute, it keeps the greatest CPU and memory usage and the number
+// of restarts.
 func (h *History) Observe(agents []city.Agent, now time.Time) {
 	if h.since.IsZero() {
 		h.since = now
@@ -74,7 +75,8 @@ func (q *AgentHour) advance(minute int64) {
 	}
 }
 
-// each omits the current minute, so that a chart changes at most once a minute.
+// each calls f for the recorded minutes in a chart of n columns. It omits the current minute, so that the chart changes
+// at most once a minute.
 func (q *AgentHour) each(now time.Time, n, minutes int, f func(column, at int)) {
 	last := minuteOf(now) - 1
 	for i := range n * minutes {
@@ -100,7 +102,7 @@ func (h *History) cpuLevels(name string, now time.Time, n, minutes int) []int {
 	return levels
 }
 
-// cpuLevel returns the height of a bar: 0 = unknown, 1 = idle, 8 = more than 1.5 processors.
+// cpuLevel returns the height of a bar: 0 = unknown, 1 = idle, 8 = at least 1.5 processors.
 func cpuLevel(tenths uint16) int {
 	if tenths == 0 {
 		return 0

@@ -19,8 +19,8 @@ type List struct {
 	Unmatched map[string]bool // shown rows that no longer match the filter
 }
 
-// Fill selects the rows for which belongs and keep are true. The cursor stays on the selected row. Shown rows for which
-// holds(id) is true stay.
+// Fill selects the rows for which belongs and keep are true. It also keeps shown rows for which holds(id) is true. The
+// cursor stays on the selected row.
 func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	holds func(id string) bool) {
 	var was map[string]bool

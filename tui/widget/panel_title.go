@@ -12,7 +12,7 @@ import (
 
 // Tab is a title in a panel's top line: "1 Agents 16".
 type Tab struct {
-	ID        string // received by the panel's owner on a click
+	ID        string // TabAt returns it for a click on the title
 	Key       string
 	Name      string
 	Search    string // active search
@@ -57,7 +57,7 @@ func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	return l.String()
 }
 
-// fitParts cuts only the first part: "1 of 1" would be wrong for "1 of 10".
+// fitParts drops parts from the end until the text fits. Only the first is cut: "1 of 1" would be wrong for "1 of 10".
 func fitParts(text string, w int, more string) string {
 	const least = 8
 	for Width(text) > w {

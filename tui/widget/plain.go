@@ -16,7 +16,8 @@ func FirstItem(s string) string {
 	return one + others
 }
 
-// CutFirstItem is like FirstItem, but returns at most w columns. It never cuts the number of further items.
+// CutFirstItem is like FirstItem, but returns at most w columns. It cuts the number of further items only if fewer than
+// 8 columns would be left for the first item.
 func CutFirstItem(s string, w int, more string) string {
 	one, others := screen.FirstItem(s)
 	if w < Width(others)+8 {

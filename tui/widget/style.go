@@ -31,7 +31,8 @@ func NewStyles(t themes.Theme, g themes.Glyphs) Styles {
 	return l
 }
 
-// selectedStyle gives a reversed row a single color, because text colors would become patches of background.
+// selectedStyle returns the style of a token in the selected row. A reversed row has one color, because text colors
+// would become patches of background.
 func selectedStyle(t themes.Theme, k themes.Token) lipgloss.Style {
 	row, own := t.Style(themes.Select), t.Style(k)
 	if row.Reverse {

@@ -128,8 +128,8 @@ func NewTable[R any, P keyed[R]]() Table[R, P] {
 	return Table[R, P]{Records: &Records[R, P]{Marks: map[string]bool{}}}
 }
 
-// Fill selects the rows to show; see List.Fill. If the filter hides the selected row, the row is selected again when it
-// is visible.
+// Fill selects the rows to show; see List.Fill. If a change of the filter hides the selected row, a later change that
+// shows the row selects it again.
 func (t *Table[R, P]) Fill(belongs, keep func(P) bool, holds func(id string) bool) {
 	t.Version++
 	user := holds == nil
@@ -175,7 +175,7 @@ func (t *Table[R, P]) Select(key string) bool {
 // hide the row.
 func (t *Table[R, P]) SelectNew(key string) { t.awaited = key }
 
-// Preferred returns the key of the row that is selected if no filter hides it.
+// Preferred returns the key of the row to select as soon as no filter hides it, or else of the selected row.
 func (t *Table[R, P]) Preferred() string { return cmp.Or(t.hiddenKey, t.SelectedKey) }
 
 // Prefer sets the row to select as soon as no filter hides it. The key "" stands for the row under the cursor.

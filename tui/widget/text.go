@@ -80,7 +80,7 @@ func Fit(s string, w int, more string) string {
 	return s + Spaces(w-Width(s))
 }
 
-// nameEnd characters at the end of a name are never cut, because the names of pool members differ there.
+// nameEnd is how many columns at the end of a cut name are kept if they fit. The names of pool members differ there.
 const nameEnd = 6
 
 // FitName cuts or pads a name to exactly w columns. It keeps the beginning and the end of the name.

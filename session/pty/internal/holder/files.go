@@ -143,8 +143,8 @@ func repeat(call func() error) error {
 	}
 }
 
-// leave makes the holder exit, but keeps the session's files if the controller has not recorded the exit yet. The
-// caller must hold h.mu.
+// leave makes the holder exit, but keeps the session's files if the controller has not recorded the session's exit yet.
+// The caller must hold h.mu.
 func (h *holder) leave() {
 	if h.leaving {
 		return

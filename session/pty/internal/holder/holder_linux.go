@@ -26,8 +26,8 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// gcPercent is the garbage collection target percentage. An idle holder never collects, because the collector needs a
-// third of a megabyte.
+// gcPercent is the garbage collection target percentage. It is high enough that an idle holder never runs a collection,
+// which would cost a third of a megabyte.
 const gcPercent = 25
 
 // idleLife is how long a holder waits for another session while a controller is connected.
@@ -70,8 +70,8 @@ func Main(args []string) int {
 		return 2
 	}
 	signals := make(chan os.Signal, 16)
-	// This call must come first: another process may send SIGHUP, which must not kill the holder. It also restores the
-	// default action in the agent.
+	// This call must come first: another process may send SIGHUP, which must not kill the holder. The call also ensures
+	// that the agent starts with the default action, even if this process inherited an ignored SIGHUP.
 	signal.Notify(signals, unix.SIGHUP)
 	first, err := inherited()
 	if err != nil {
@@ -143,7 +143,7 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 	}
 }
 
-// firstStart takes half as long as a later start, because there are no other goroutines yet.
+// firstStart starts the first session, before the holder starts goroutines. This takes half as long as a later start.
 func (h *holder) firstStart(first *conn) bool {
 	first.SetReadDeadline(time.Now().Add(firstStartTimeout))
 	req, err := first.request()
@@ -188,7 +188,7 @@ func (h *holder) handleSignal(s os.Signal) {
 func (h *holder) terminate() {
 	for {
 		h.stop(terminateGrace, false)
-		err := h.onMain(func() error { // not during a start
+		err := h.onMain(func() error { // in the main goroutine, so that no start is in progress
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			if l := h.current; l == nil || l.exit != nil {
@@ -218,8 +218,8 @@ func (h *holder) logError(what string, err error) {
 		h.dir, what, err)
 }
 
-// beginFor starts a session unless the client has disconnected: the next controller may have listed the sessions
-// before, and would not know about this one.
+// beginFor starts a session unless the client has disconnected: the next controller may already have listed the
+// sessions, and would not know about this one.
 func beginFor(c *conn, h *holder, req *wire.Request) error {
 	if c.abandoned() {
 		h.logError("started no agent", errAbandoned)

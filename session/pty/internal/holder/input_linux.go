@@ -26,8 +26,8 @@ func reject(format string, args ...any) error {
 	return &wire.Failure{Cause: wire.Rejected, Message: fmt.Sprintf(format, args...)}
 }
 
-// sendLine types text byte for byte and submits it. It rejects control characters, because the terminal would interpret
-// them.
+// sendLine types text byte for byte and submits it. It rejects control characters other than newline and tab, because
+// the terminal would interpret them.
 //
 // If quiet > 0, it also rejects the text while a viewer's draft is on the line, or if a viewer has typed within that
 // duration. It holds the typing token from this check until the text is typed.

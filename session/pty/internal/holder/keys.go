@@ -2,8 +2,8 @@ package holder
 
 import "strings"
 
-// encodeKey returns the bytes that a terminal sends for a key with tmux's name, such as "C-c". It returns any other
-// text unchanged.
+// encodeKey returns the bytes that a terminal sends for a key. Keys have the same names as in tmux, such as "C-c".
+// encodeKey returns any other text unchanged.
 func encodeKey(key string, appCursor bool) string {
 	if s, ok := plainKey(key); ok {
 		return s

@@ -148,7 +148,8 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 	return l
 }
 
-// launch falls back to a shell, which can also run a script without an interpreter line.
+// launch executes the program of s. If s has no program, or the program cannot be executed, a shell runs the command.
+// The shell can also run a script without an interpreter line.
 func (l *life) launch(s *wire.Spec) error {
 	if s.Path != "" {
 		if err := l.spawn(s, s.Path, s.Args); err == nil || isFull(err) {
@@ -158,7 +159,8 @@ func (l *life) launch(s *wire.Spec) error {
 	return startFailure(s, l.spawn(s, "/bin/sh", []string{"sh", "-c", s.Command}))
 }
 
-// spawn opens a new terminal each time, because a failed process led a session in the previous one.
+// spawn starts a program. It opens a new terminal for each attempt, because the previous one belonged to a process that
+// has exited.
 func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	open := l.openTerminal
 	if l.plain {
@@ -278,7 +280,7 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 		h.logError("cannot kill all of the agent's remaining processes",
 			fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
-	// No other process has the terminal open now, so the reader gets the remaining output and then its end.
+	// Usually, no other process has the terminal open now, so the reader reads the remaining output and ends.
 	l.closeSlave()
 	select {
 	case <-l.drained:

@@ -19,8 +19,8 @@ type lockFile struct {
 	damaged bool
 }
 
-// openLockFile rejects a file of another user, and one with several hard links, because a write would change another
-// file.
+// openLockFile reads the location of the record from a lock file. It rejects a file that belongs to another user,
+// except root. It also rejects a file with several hard links, because a write would change another file.
 func openLockFile(fd int) (f lockFile, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -78,7 +78,7 @@ func (f *lockFile) writeRecord(r wire.Record) error {
 	return f.setCurrent(next)
 }
 
-// ClearRecord removes the record from a locked lock file, which openLockFile must accept.
+// ClearRecord removes the record from a locked lock file. It fails if openLockFile rejects the file.
 func ClearRecord(fd int) error {
 	f, err := openLockFile(fd)
 	if err != nil {

@@ -29,7 +29,7 @@ const (
 	escape
 	escapeInter // after ESC and an intermediate byte
 	csi         // after ESC [
-	str         // in a string that only ESC ends; its content has no effect
+	str         // in a string that BEL does not end; its content has no effect
 	osc         // in a string that BEL or ESC ends
 )
 
@@ -143,7 +143,7 @@ func (m *modes) control(c byte) {
 func (m *modes) final(c byte) {
 	switch {
 	case m.inter != 0:
-		m.lasting = m.lasting || c == 'p' // a soft reset, or a query, which changes nothing
+		m.lasting = m.lasting || c == 'p' // a soft reset; a query also matches, which does no harm
 	case m.prefix == '?' && (c == 'h' || c == 'l'):
 		m.private(c == 'h')
 	case m.prefix != 0:

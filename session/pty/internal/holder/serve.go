@@ -51,8 +51,9 @@ func (h *holder) hasController() bool {
 	return false
 }
 
-// leaveIfIdle makes the holder exit if its session has ended and no connection can start another one. The controller
-// must have recorded the exit, or be able to read it completely from the session's folder. The caller must hold h.mu.
+// leaveIfIdle makes the holder exit if its session has ended, no connection can start another one, and the exit cannot
+// be lost: the controller has recorded it, or can read it completely from the session's folder. The caller must hold
+// h.mu.
 //
 // Until the controller has recorded the exit, a connection that only reads also keeps the holder alive, because its
 // client might be about to record the exit.
@@ -181,7 +182,7 @@ func (h *holder) handleStart(c *conn, req *wire.Request) error {
 	return c.fail(err)
 }
 
-// handleAck waits for a start in progress, because the record is then that of the new session.
+// handleAck waits for a start in progress, because the start replaces the session's record.
 func (h *holder) handleAck(c *conn, id string) error {
 	return h.onMain(func() error { return acknowledge(h, c, id) })
 }
@@ -205,7 +206,7 @@ func acknowledge(h *holder, c *conn, id string) error {
 		l.acked = true
 		h.forgetExit()
 		time.AfterFunc(idleLife, func() {
-			_ = h.onMain(func() error { // not during a start
+			_ = h.onMain(func() error { // in the main goroutine, so that no start is in progress
 				h.mu.Lock()
 				defer h.mu.Unlock()
 				if h.current == l {

@@ -59,7 +59,8 @@ func inherited() (*conn, error) {
 
 const backlog = 4096
 
-// listen sets the mode before bind, which applies it to the file, so that others can never connect.
+// listen returns a listening socket. It sets the mode before bind, which creates the file with that mode, so that other
+// users can never connect.
 func listen(name string) (*os.File, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 const (
 	killAfter = 500 * time.Millisecond
-	// resumeAfter is how long a stop waits before it resumes stopped processes.
+	// resumeAfter is how long a stop waits before it sends SIGCONT to all processes of the session.
 	resumeAfter = 200 * time.Millisecond
 	promptPoll  = 200 * time.Millisecond
 	// terminateGrace is the agent's grace period if the holder itself receives SIGTERM.
@@ -24,8 +24,8 @@ type stopping struct {
 	sooner   chan struct{} // receives a value when the deadline becomes earlier
 }
 
-// stop returns when no process of the session is left. If asked is false, the session counts as lost, unless a stop was
-// requested earlier.
+// stop ends the session, and returns when none of its processes is left. If asked is false, the session counts as lost,
+// unless a stop was requested earlier.
 func (h *holder) stop(grace time.Duration, asked bool) {
 	h.mu.Lock()
 	l := h.current
@@ -131,7 +131,7 @@ func (h *holder) waitPrompt(l *life) bool {
 	return false
 }
 
-// signalGroup does nothing after the agent's process has been reaped.
+// signalGroup sends a signal to the agent's process group, unless the agent's process has been reaped.
 func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

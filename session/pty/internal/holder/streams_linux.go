@@ -12,7 +12,7 @@ import (
 // lineEnds converts the line ends of output from a pipe to those of a terminal. The output can be split anywhere.
 type lineEnds struct{ cr bool }
 
-// terminal can return p itself.
+// terminal returns p with the line ends of a terminal. The result can be p itself.
 func (e *lineEnds) terminal(p []byte) []byte {
 	if len(p) == 0 {
 		return p
@@ -77,7 +77,7 @@ const (
 	restTime  = 50 * time.Millisecond
 	gapTime   = 2 * restTime // maximum time between pieces of continuous output
 	largeSize = 2 << 10      // about half of the kernel's terminal buffer
-	// after a large piece, the reader does not rest for this long
+	// how long the reader does not rest after a large piece
 	largeTime = 200 * time.Millisecond
 )
 

@@ -38,7 +38,7 @@ func ReadDrain(meta map[string]string) (d Drain) {
 	return d
 }
 
-// Mark returns the value of a drain mark, or "". It can be passed to session.ParseDrain.
+// Mark returns the value of a drain mark, or "". The method can be passed to session.ParseDrain.
 func (d Drain) Mark(key string) string {
 	switch {
 	case d.Since <= 0:

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Clock converts this process's times to CLOCK_MONOTONIC and back. All processes share that clock, so intervals do not
-// depend on the wall clock (L13).
+// Clock converts this process's times to CLOCK_MONOTONIC and back. All processes share that clock, and changes of the
+// wall clock do not affect it (L13).
 type Clock struct {
 	at   time.Time
 	mono int64

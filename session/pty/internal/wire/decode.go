@@ -74,7 +74,8 @@ func decodeBegin(data string) (Request, error) {
 	return r, errors.Join(colsErr, rowsErr, signalErr)
 }
 
-// flatRequest decodes only numbers, booleans, and strings without escapes. For any other request, ok is false.
+// flatRequest decodes a request that contains only numbers, booleans, and strings without escapes. For any other
+// request, ok is false.
 func flatRequest(data []byte) (r Request, ok bool) {
 	rest, ok := bytes.CutPrefix(data, []byte("{"))
 	if !ok || !utf8.Valid(data) {

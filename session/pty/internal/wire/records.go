@@ -22,7 +22,7 @@ const (
 	OpClear     Op = "clear"     // no fields
 	OpSetMeta   Op = "set-meta"  // request: Key, Value
 	OpMeta      Op = "meta"      // request: Key; response: the value
-	OpAck       Op = "ack"       // request: ID; response: whether the holder exits too
+	OpAck       Op = "ack"       // request: ID; response: "leaves" if the exit was requested
 	OpAttach    Op = "attach"    // request: Cols, Rows; response: Reset, Output, Live, Output …
 	OpWatch     Op = "watch"     // like OpAttach, without input
 )
@@ -40,7 +40,7 @@ type Request struct {
 	// how long to wait for the terminal to accept the input
 	Wait time.Duration `json:"wait,omitempty"`
 	Text string        `json:"text,omitempty"`
-	// if > 0, OpSend fails with Busy while a draft is on the line, or after typing within this duration
+	// if > 0, OpSend fails with Busy while a draft is on the line, or if a viewer has typed within this duration
 	Quiet time.Duration `json:"quiet,omitempty"`
 	Keys  []string      `json:"keys,omitempty"`
 	Key   string        `json:"key,omitempty"`
