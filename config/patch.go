@@ -13,7 +13,8 @@ import (
 type patch struct {
 	table  string
 	remove []string // variables to remove
-	Agent           // Env contains the variables to add; Dir may be omitted if the agent does not belong to a rig
+	// Env contains the variables to add; Dir may be omitted if the agent does not belong to a rig
+	Agent
 }
 
 func (p *patch) matches(a *Agent) bool {
