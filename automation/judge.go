@@ -67,16 +67,13 @@ type CheckFacts struct {
 // EventFacts describes the events that match an event gate.
 type EventFacts struct {
 	Cursor uint64 // events up to this seq are handled
-	Newest uint64 // seq of the newest unhandled event; 0 = none
 	Count  int
-	Depth  int // greatest Depth of the unhandled events
 }
 
 // Verdict is what Judge decides about an automation.
 type Verdict struct {
 	Due     bool
 	Reason  string    // never empty
-	Last    time.Time // copied from Facts
 	Next    time.Time // when the automation becomes due by itself; zero = unknown, never, or now
 	Opening time.Time // when the gate opened; for a schedule, the scheduled time
 
@@ -91,7 +88,7 @@ type Verdict struct {
 
 // Judge decides whether an automation is due, and why.
 func Judge(d Definition, f Facts, now time.Time) Verdict {
-	v := Verdict{Last: f.Last, ScheduleCache: f.ScheduleCache}
+	v := Verdict{ScheduleCache: f.ScheduleCache}
 	now = now.Round(0) // wall-clock time only, because it is compared with stored times
 	running := !f.Running.IsZero()
 	switch {

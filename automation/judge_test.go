@@ -47,7 +47,7 @@ func judgeAll(t *testing.T, d Definition, cases []judged) {
 		if got := brief(v); got != c.want {
 			t.Errorf("%s %s:\n got %s\nwant %s", d.Name, c.name, got, c.want)
 		}
-		if !v.Last.Equal(c.f.Last) || v.Due && v.Opening.IsZero() {
+		if v.Due && v.Opening.IsZero() {
 			t.Errorf("%s %s: %+v", d.Name, c.name, v)
 		}
 	}
@@ -189,7 +189,7 @@ func TestEvent(t *testing.T) {
 	for i := range many {
 		many[i] = ago(48*time.Second - time.Duration(i)*time.Second)
 	}
-	some := EventFacts{Cursor: 1041, Newest: 1050, Count: 2}
+	some := EventFacts{Cursor: 1041, Count: 2}
 	judgeAll(t, d, []judged{
 		{"none", Facts{Events: EventFacts{Cursor: 1041}}, "- | event: no bead.closed yet"},
 		{"none today", Facts{Events: EventFacts{Cursor: 1041}, Last: ago(time.Hour)},

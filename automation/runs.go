@@ -249,8 +249,7 @@ func (it *item) facts(suspended string, patrol time.Duration, now time.Time) Fac
 		Suspended: suspended,
 		Tries:     m.Tries, FailedAt: m.Ended, Check: it.check, Recent: it.recent, Patrol: patrol,
 		ScheduleCache: it.scheduleCache,
-		Events: EventFacts{Cursor: m.Cursor, Newest: it.pending.newest, Count: it.pending.count,
-			Depth: it.pending.depth},
+		Events:        EventFacts{Cursor: m.Cursor, Count: it.pending.count},
 	}
 	if it.run != nil {
 		f.Running = it.run.Opened

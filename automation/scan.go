@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -12,7 +11,6 @@ import (
 
 	"gcity/formula"
 	"gcity/internal/deadline"
-	"gcity/internal/suggest"
 	"gcity/internal/toml"
 )
 
@@ -173,35 +171,4 @@ func (c *Catalog) fill(all map[string]foundFile, o Options) {
 		d.Warnings = slices.Clone(d.Warnings)
 		c.Automations = append(c.Automations, d)
 	}
-}
-
-// Find returns the automation with this name in a rig. The name may be a scoped name. Without a rig, Find returns the
-// city's automation, or else the only automation with this name.
-func (c *Catalog) Find(name, rig string) (Definition, error) {
-	var named []Definition
-	var names, scoped []string
-	for _, d := range c.Automations {
-		if d.Scoped() == Scoped(name, rig) {
-			return d, nil
-		}
-		names = append(names, d.Name)
-		if d.Name == name && rig == "" {
-			named, scoped = append(named, d), append(scoped, d.Scoped())
-		}
-	}
-	for _, b := range c.Broken {
-		if b.Scoped() == Scoped(name, rig) {
-			return Definition{}, fmt.Errorf("automation %s is broken: %w", b.Scoped(),
-				b.Problems)
-		}
-	}
-	switch {
-	case len(named) == 1:
-		return named[0], nil
-	case len(named) > 1:
-		return Definition{}, fmt.Errorf("several rigs have an automation %s; name the rig: %s",
-			name,
-			toml.List(scoped))
-	}
-	return Definition{}, suggest.NotFound(suggest.Automation, Scoped(name, rig), names)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -183,13 +184,17 @@ problem: city.toml:50:1: automations.overrides.name: rig demo has no automation 
 problem: city.toml:60:1: automations.overrides.name: automation "nonw" not found
 warning: city.toml:1:1: automations.skip: automation "nothing" not found
 `)
-	if d, err := c.Find("e", ""); err != nil || d.Timeout != 90*time.Second {
-		t.Errorf("%v %v", d.Timeout, err)
+	timeout := func(name string) time.Duration {
+		i := slices.IndexFunc(c.Automations, func(d Definition) bool { return d.Scoped() == name })
+		return c.Automations[i].Timeout
+	}
+	if got := timeout("e"); got != 90*time.Second {
+		t.Errorf("the timeout is %v, want 90s", got)
 	}
 	w.o.Overrides = nil
 	c = w.scan()
-	if d, err := c.Find("e", ""); err != nil || d.Timeout != 2*time.Minute {
-		t.Errorf("capped timeout: got %v, %v, want 2m", d.Timeout, err)
+	if got := timeout("e"); got != 2*time.Minute {
+		t.Errorf("the capped timeout is %v, want 2m", got)
 	}
 }
 
@@ -306,40 +311,6 @@ func TestUnreadableLayer(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.want(w.scan(), "") // a missing layer is not an error
-}
-
-func TestFind(t *testing.T) {
-	w := newTown(t, "city", "demo/low", "other/low")
-	w.write("city", "plain", byHand("x"))
-	w.write("demo/low", "plain", byHand("x"))
-	w.write("demo/low", "mine", byHand("x"))
-	w.write("demo/low", "both", byHand("x"))
-	w.write("other/low", "both", byHand("x"))
-	w.write("city", "bad", "gate = 1")
-	c := w.scan()
-	for _, x := range []struct{ name, rig, want string }{
-		{"plain", "", "plain"}, {"plain", "demo", "plain:rig:demo"},
-		{"plain:rig:demo", "", "plain:rig:demo"}, {"mine", "", "mine:rig:demo"},
-		{"both", "", "several rigs have an automation both; name the rig: both:rig:demo and " +
-			"both:rig:other"},
-		{"pain", "", `automation "pain" not found; did you mean "plain"? Run ` +
-			"`gcity automation list` to see all"},
-		{"zzzzzz", "", `automation "zzzzzz" not found; run ` + "`gcity automation list`" + ` to see all`},
-		{"bad", "", "automation bad is broken: "},
-	} {
-		d, err := c.Find(x.name, x.rig)
-		got := d.Scoped()
-		if err != nil {
-			got = err.Error()
-		}
-		if got != x.want && !(x.name == "bad" && strings.HasPrefix(got, x.want)) {
-			t.Errorf("%v: %s", x, got)
-		}
-	}
-	if _, err := new(Catalog).Find("x", ""); err == nil ||
-		!strings.Contains(err.Error(), "automations/NAME/automation.toml") {
-		t.Errorf("%v", err)
-	}
 }
 
 func BenchmarkScanAgain(b *testing.B) {

@@ -66,6 +66,9 @@ func (s Status) Valid() bool {
 	return s == StatusOpen || s == StatusInProgress || s == StatusClosed
 }
 
+// Unclosed returns all statuses except closed.
+func Unclosed() []Status { return []Status{StatusOpen, StatusInProgress} }
+
 // StatusOf converts another tool's status. known is true if gcity has a status with the same name.
 func StatusOf(foreign string) (s Status, known bool) {
 	switch foreign {
@@ -86,8 +89,7 @@ func (b Bead) Clone() Bead {
 	b.Labels = slices.Clone(b.Labels)
 	b.Metadata = maps.Clone(b.Metadata)
 	if b.ClosedAt != nil {
-		at := *b.ClosedAt
-		b.ClosedAt = &at
+		b.ClosedAt = new(*b.ClosedAt)
 	}
 	return b
 }

@@ -73,8 +73,7 @@ func normalize(b Bead) Bead {
 	case b.Status != StatusClosed:
 		b.ClosedAt = nil
 	case b.ClosedAt == nil:
-		at := b.UpdatedAt
-		b.ClosedAt = &at
+		b.ClosedAt = new(b.UpdatedAt)
 	default:
 		*b.ClosedAt = normalTime(*b.ClosedAt)
 	}

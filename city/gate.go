@@ -32,7 +32,7 @@ func GatesFor(ctx context.Context, list func(context.Context, beads.Query) ([]be
 	for _, b := range waiting {
 		if b.Status != beads.StatusClosed && len(b.Needs) > 0 {
 			all, err := list(ctx, beads.Query{Type: GateType,
-				Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
+				Status: beads.Unclosed(), Limit: -1})
 			return GatesIn(all), err
 		}
 	}

@@ -82,14 +82,15 @@ func (s *Snapshot) CountMail(t MailTally) {
 		}
 	}
 	for to, n := range t {
-		if s.isUserAddress(to) {
+		if s.IsUserAddress(to) {
 			s.Mail.Unread += n.Unread
 			s.Mail.Total += n.Total
 		}
 	}
 }
 
-func (s *Snapshot) isUserAddress(to string) bool {
+// IsUserAddress reports whether an address belongs to no agent and no pool.
+func (s *Snapshot) IsUserAddress(to string) bool {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		_, known := s.Pool(name)
 		return !known
@@ -214,7 +215,7 @@ func (s *Snapshot) unread(to string) string {
 			"it is resumed", where)
 	case ok || to == mail.Person:
 		return ""
-	case s.isUserAddress(to):
+	case s.IsUserAddress(to):
 		return fmt.Sprintf("; no agent or pool has the name %q, so the message waits for a "+
 			"user with that name", to)
 	}
@@ -236,7 +237,7 @@ func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, 
 	out := []mail.Message{}
 	for _, b := range found {
 		if m, ok := mail.FromBead(b); ok && (all || !m.Read) && (to != "" ||
-			s.isUserAddress(m.To)) {
+			s.IsUserAddress(m.To)) {
 			out = append(out, m)
 		}
 	}
@@ -270,7 +271,7 @@ func mailAt(ctx context.Context, c Control, s *Snapshot, to string) ([]beads.Bea
 // messages to users.
 func (s *Snapshot) MayRead(m mail.Message, reader string) bool {
 	if reader == "" {
-		return s.isUserAddress(m.To)
+		return s.IsUserAddress(m.To)
 	}
 	return m.To == reader || s.PoolOf(reader) != "" && m.To == mail.PoolPrefix+s.PoolOf(reader)
 }
@@ -294,8 +295,8 @@ func GetMail(ctx context.Context, c Control, id string) (mail.Message, beads.Bea
 	}
 	m, ok := mail.FromBead(b)
 	if !ok {
-		return m, b, Errorf(NotFound, "bead %s is not a message but a %s; `gcity bead show %s` "+
-			"prints it", id, b.Type, id)
+		return m, b, Errorf(NotFound,
+			"bead %s is not a message but a %s; `gcity bead show %s` prints it", id, b.Type, id)
 	}
 	return m, b, nil
 }

@@ -154,8 +154,8 @@ func (m *merge) run(yield func(Step, error) bool) {
 			m.updateCities(all)
 		case err := <-m.listsEnded:
 			if fault, ok := errors.AsType[*recovery.Panic](err); ok {
-				yield(Step{Fault: fault}, Errorf(Unavailable, "cannot read the list of cities: %v",
-					err))
+				yield(Step{Fault: fault},
+					Errorf(Unavailable, "cannot read the list of cities: %v", err))
 			} else if err != nil {
 				yield(Step{}, err)
 			}

@@ -101,7 +101,7 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 	}
 	beyond := after > last
 	if !say(offer{after: after, last: last}) ||
-		beyond && !say(offer{event: beyondLog(after, last)}) ||
+		beyond && !say(offer{event: new(BeyondLog(fmt.Sprint(after), last))}) ||
 		past != nil && !say(offer{event: past}) {
 		return
 	}
@@ -182,9 +182,4 @@ func BeyondLog(asked string, last uint64) events.Event {
 		Message: "the cursor does not belong to this log, so events may be missing here; " +
 			"the stream continues with new events",
 	}
-}
-
-func beyondLog(asked, last uint64) *events.Event {
-	e := BeyondLog(fmt.Sprint(asked), last)
-	return &e
 }

@@ -123,12 +123,7 @@ type Held struct {
 
 // Pool returns the pool with this qualified name.
 func (s *Snapshot) Pool(name string) (*Pool, bool) {
-	for i := range s.Pools {
-		if s.Pools[i].Name == name {
-			return &s.Pools[i], true
-		}
-	}
-	return nil, false
+	return find(s.Pools, func(p *Pool) bool { return p.Name == name })
 }
 
 // PoolSetBy begins Pool.Reason if Pool.Override determines the size.

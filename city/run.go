@@ -22,7 +22,7 @@ func GetRun(ctx context.Context, c Control, id string) (Run, error) {
 		return Run{}, Missing(suggest.NoSuch(suggest.Run, id).Then(fmt.Sprintf(
 			"that bead is a %s; `gcity bead show %s` prints it", b.Type, id)))
 	}
-	return runOf(b), nil
+	return RunOf(b), nil
 }
 
 // Ending reports whether a run has finished and its record is not closed yet.
@@ -38,7 +38,8 @@ func CheckBy(by string) *Error {
 	return nil
 }
 
-func runOf(b beads.Bead) Run {
+// RunOf converts a run's bead.
+func RunOf(b beads.Bead) Run {
 	r := Run{
 		ID: b.ID, Reason: b.Metadata[RunReason], By: b.Metadata[RunBy], Opened: b.CreatedAt,
 		Ended:   b.ClosedAt,

@@ -1,7 +1,6 @@
 package city
 
 import (
-	"slices"
 	"time"
 
 	"gcity/internal/suggest"
@@ -279,12 +278,7 @@ const CannotStart = "cannot start"
 
 // Agent returns the agent with this qualified name.
 func (s *Snapshot) Agent(name string) (*Agent, bool) {
-	for i := range s.Agents {
-		if s.Agents[i].Name == name {
-			return &s.Agents[i], true
-		}
-	}
-	return nil, false
+	return find(s.Agents, func(a *Agent) bool { return a.Name == name })
 }
 
 // Count returns the number of agents in each state.
@@ -321,11 +315,7 @@ func (s *Snapshot) Declares() (n int) {
 
 // Rig returns the rig with the given name.
 func (s *Snapshot) Rig(name string) (*Rig, bool) {
-	i := slices.IndexFunc(s.Rigs, func(r Rig) bool { return r.Name == name })
-	if i < 0 {
-		return nil, false
-	}
-	return &s.Rigs[i], true
+	return find(s.Rigs, func(r *Rig) bool { return r.Name == name })
 }
 
 // Names returns the names of all objects of a kind, in the order of the snapshot.
@@ -343,6 +333,15 @@ func (s *Snapshot) Names(k suggest.Kind) []string {
 		return namesOf(s.Watchdogs, func(w *Watchdog) string { return w.Name })
 	}
 	return nil
+}
+
+func find[T any](all []T, is func(*T) bool) (*T, bool) {
+	for i := range all {
+		if is(&all[i]) {
+			return &all[i], true
+		}
+	}
+	return nil, false
 }
 
 func namesOf[T any](all []T, name func(*T) string) []string {

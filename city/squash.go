@@ -43,9 +43,8 @@ func (w *Wisp) Line() string {
 
 // Wisps returns the wisps that are assigned to an agent or describe its work.
 func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
-	unclosed := []beads.Status{beads.StatusOpen, beads.StatusInProgress}
-	mine, err := c.Beads(ctx, beads.Query{Assignee: agent, Status: unclosed, NotType: NotWork(),
-		Limit: -1})
+	mine, err := c.Beads(ctx, beads.Query{Assignee: agent, Status: beads.Unclosed(),
+		NotType: NotWork(), Limit: -1})
 	if err != nil {
 		return nil, WorkError(err)
 	}

@@ -28,8 +28,7 @@ func WithoutAssigned(ctx context.Context, list Lister, ready []beads.Bead) ([]be
 	if !slices.ContainsFunc(ready, part) {
 		return ready, nil
 	}
-	all, err := list(ctx, beads.Query{Status: []beads.Status{beads.StatusOpen,
-		beads.StatusInProgress}, NotType: NotWork(), Limit: -1})
+	all, err := list(ctx, beads.Query{Status: beads.Unclosed(), NotType: NotWork(), Limit: -1})
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +54,7 @@ func WithoutAssigned(ctx context.Context, list Lister, ready []beads.Bead) ([]be
 
 // StepsOf returns the ready beads of an agent's work: steps in order of creation, and molecules with only closed steps.
 func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, error) {
-	unclosed := []beads.Status{beads.StatusOpen, beads.StatusInProgress}
+	unclosed := beads.Unclosed()
 	mine, err := list(ctx, beads.Query{Assignee: agent, Status: unclosed, NotType: NotWork(),
 		Limit: -1})
 	if err != nil {

@@ -130,12 +130,7 @@ func (w *Watchdog) Reports() string {
 
 // Watchdog returns the watchdog with this name.
 func (s *Snapshot) Watchdog(name string) (*Watchdog, bool) {
-	for i := range s.Watchdogs {
-		if s.Watchdogs[i].Name == name {
-			return &s.Watchdogs[i], true
-		}
-	}
-	return nil, false
+	return find(s.Watchdogs, func(w *Watchdog) bool { return w.Name == name })
 }
 
 type (

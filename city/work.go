@@ -2,8 +2,6 @@ package city
 
 import (
 	"time"
-
-	"gcity/beads"
 )
 
 // Automation is an automation in a snapshot.
@@ -132,9 +130,6 @@ const (
 	RunTimedOut = "timed_out" // "true" = it was stopped at its timeout
 )
 
-// RunOf converts a run's bead.
-func RunOf(b beads.Bead) Run { return runOf(b) }
-
 // Work counts unfinished work.
 type Work struct {
 	Open       int `json:"open"`
@@ -145,10 +140,5 @@ type Work struct {
 
 // Automation returns the automation with this scoped name.
 func (s *Snapshot) Automation(name string) (*Automation, bool) {
-	for i := range s.Automations {
-		if s.Automations[i].Name == name {
-			return &s.Automations[i], true
-		}
-	}
-	return nil, false
+	return find(s.Automations, func(a *Automation) bool { return a.Name == name })
 }

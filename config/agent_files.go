@@ -15,6 +15,7 @@ import (
 
 	"gcity/config/keys"
 	"gcity/internal/ownership"
+	"gcity/internal/toml"
 	"gcity/overlay"
 	"gcity/prompt"
 )
@@ -66,9 +67,8 @@ func (d agentFileReader) read(a *Agent) {
 	if a.PromptTemplate != "" {
 		d.prompt(a)
 	} else if at, written := a.Origins["inject_fragments"]; written && len(a.InjectFragments) > 0 {
-		d.city.Warnings = append(d.city.Warnings,
-			Problem{Origin: at, Key: "agents.inject_fragments",
-				Message: "is ignored without a prompt; set prompt_template, or remove this key"})
+		d.addWarning(at, "agents.inject_fragments",
+			"is ignored without a prompt; set prompt_template, or remove this key")
 	}
 	if a.OverlayDir != "" {
 		d.overlay(a)
@@ -81,10 +81,9 @@ func (d agentFileReader) warnUnusedFragments() {
 		slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.PromptTemplate != "" }) {
 		return
 	}
-	c.Warnings = append(c.Warnings, Problem{Origin: c.Origins["workspace.global_fragments"],
-		Key: "workspace.global_fragments",
-		Message: "is ignored, because no agent has a prompt; set prompt_template for agents " +
-			"that need one, or remove this key"})
+	const key = "workspace.global_fragments"
+	d.addWarning(c.Origins[key], key, "is ignored, because no agent has a prompt; set "+
+		"prompt_template for agents that need one, or remove this key")
 }
 
 func (d agentFileReader) pathOf(a *Agent, key, path string) string {
@@ -175,9 +174,9 @@ func (d agentFileReader) warnUnsetValues(a *Agent, t *prompt.Template) {
 		if near := keys.Suggest(f.Name, names); near != "" {
 			msg += fmt.Sprintf("; did you mean {{.%s}}?", near)
 		}
-		w := Problem{Origin: Origin{File: f.File, Line: f.Line, Column: 1}, Message: visible(msg)}
+		w := toml.At(Origin{File: f.File, Line: f.Line, Column: 1}, "", "%s", msg)
 		if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
-			return p.Origin == w.Origin
+			return p.Place == w.Place
 		}) {
 			d.city.Warnings = append(d.city.Warnings, w)
 		}
@@ -266,8 +265,8 @@ func (d agentFileReader) overlay(a *Agent) {
 	switch err := d.agentFiles.overlayErrors[a.OverlayDir]; {
 	case err == nil:
 	case errors.Is(err, errNoOverlay):
-		addWarning(d.loading, Problem{Origin: a.Origins["overlay_dir"], Key: "agents.overlay_dir",
-			Message: visible(err.Error() + "; nothing is copied into the working folder")})
+		d.warnOnce(toml.At(a.Origins["overlay_dir"], "agents.overlay_dir",
+			"%v; nothing is copied into the working folder", err))
 		a.OverlayDir = ""
 	default:
 		addUnusable(d.loading, a, "overlay_dir", "cannot be used: ", err)
@@ -275,12 +274,12 @@ func (d agentFileReader) overlay(a *Agent) {
 }
 
 func addStartProblem(d *loading, a *Agent, at Origin, key, msg string) {
-	p := Problem{Origin: at, Key: visible(key), Message: visible(msg)}
+	p := toml.At(at, key, "%s", msg)
 	if a.Fault == "" {
 		a.Fault = p.String()
 	}
 	p.Message += "; the agent cannot be started"
-	addWarning(d, p)
+	d.warnOnce(p)
 }
 
 func addUnusable(d *loading, a *Agent, key, what string, err error) {
@@ -303,12 +302,6 @@ func addMisuse(d *loading, a *Agent, at Origin, key, msg string) {
 	addStartProblem(d, a, at, key, msg)
 }
 
-func addWarning(d *loading, p Problem) {
-	if !slices.Contains(d.city.Warnings, p) {
-		d.city.Warnings = append(d.city.Warnings, p)
-	}
-}
-
 func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	appended []string) *prompt.Template {
 	at := a.Origins["prompt_template"]
@@ -320,8 +313,7 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	for _, n := range notes {
 		if n.File != "" {
 			where := Origin{File: n.File, Line: n.Line, Column: n.Column}
-			msg := fmt.Sprintf("%s (used at %s)", n.Message, at)
-			addWarning(d, Problem{Origin: where, Message: visible(msg)})
+			d.warnOnce(toml.At(where, "", "%s (used at %s)", n.Message, at))
 			continue
 		}
 		key, from := "agents.inject_fragments", a.Origins["inject_fragments"]
@@ -329,7 +321,7 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 			key = "workspace.global_fragments"
 			from = d.city.Origins[key]
 		}
-		addWarning(d, Problem{Origin: from, Key: key, Message: visible(n.Message)})
+		d.warnOnce(toml.At(from, key, "%s", n.Message))
 	}
 	return t
 }

@@ -40,10 +40,7 @@ func (d checker) checkCity() {
 		d.sessionOf(&Agent{Name: "agent"}, sessions)
 	}
 	agentFileReader(d).warnUnusedFragments()
-	defer func() { d.rigChecked = nil }()
-	for i := range c.Agents {
-		a := &c.Agents[i]
-		d.rigChecked = &a.Rig
+	for a := range d.agents {
 		agentFileReader(d).read(a)
 		switch {
 		case a.Name == "": // already reported
@@ -67,7 +64,7 @@ func (d checker) agent(a *Agent, sessions map[string]string) {
 	d.sessionOf(a, sessions)
 	e, problems := d.city.Expand(a)
 	for _, p := range problems {
-		addMisuse(d.loading, a, p.Origin, p.Key, p.Message)
+		addMisuse(d.loading, a, p.Place, p.Key, p.Message)
 	}
 	d.script(a, e.Script)
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"gcity/config/files"
+	"gcity/internal/toml"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -107,10 +108,7 @@ func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 			continue
 		}
 		if slices.Contains(done, p) {
-			d.city.Warnings = append(d.city.Warnings,
-				Problem{Origin: e.at, Key: e.key,
-					Message: visible(fmt.Sprintf("%q is listed twice; remove one of them",
-						e.text))})
+			d.addWarning(e.at, e.key, fmt.Sprintf("%q is listed twice; remove one of them", e.text))
 			continue
 		}
 		took := 0
@@ -127,8 +125,7 @@ func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 			}
 		}
 		if took == 0 && hasAgents(all) {
-			d.city.Warnings = append(d.city.Warnings,
-				Problem{Origin: e.at, Key: e.key, Message: visible(noAgentsFor(e.text, r))})
+			d.addWarning(e.at, e.key, noAgentsFor(e.text, r))
 		}
 	}
 	return layers
@@ -192,14 +189,12 @@ func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (
 		}
 		a.Topology, a.Origins, a.Env = p.dir, maps.Clone(a.Origins), maps.Clone(a.Env)
 		if a.Pool != nil {
-			of := *a.Pool
-			a.Pool = &of
+			a.Pool = new(*a.Pool)
 		}
 		if r != nil {
 			if at, written := a.Origins["dir"]; written {
-				d.warnOnce(Problem{Origin: at, Key: "agents.dir",
-					Message: "is ignored in a rig that uses this topology, because its agents " +
-						"work in the rig's folder"})
+				d.warnOnce(toml.At(at, "agents.dir", "is ignored in a rig that uses this "+
+					"topology, because its agents work in the rig's folder"))
 			}
 			a.Dir, a.Origins["dir"] = r.Name, e.at
 		}

@@ -8,13 +8,13 @@ package config
 
 import (
 	"cmp"
-	"fmt"
 	"net/netip"
 	"slices"
 	"time"
 
 	"gcity/automation"
 	"gcity/formula"
+	"gcity/internal/toml"
 	"gcity/prompt"
 	"gcity/restart"
 )
@@ -61,23 +61,9 @@ type City struct {
 	members         map[string]derived // values of pool members, by qualified name
 }
 
-// Origin is the position of a value in its file.
-type Origin struct {
-	File   string // relative to the city, or absolute if it is outside; "" = a default
-	Line   int    // counted from 1
-	Column int    // counted from 1, in bytes
-}
-
-// String returns "city.toml:12:3", "default", or a source such as "environment GC_SESSION".
-func (o Origin) String() string {
-	switch {
-	case o.File == "":
-		return "default"
-	case o.Line == 0:
-		return o.File
-	}
-	return fmt.Sprintf("%s:%d:%d", o.File, o.Line, o.Column)
-}
+// Origin is the position of a value. Its file is relative to the city, or absolute if it is outside. It can also be a
+// source such as "environment GC_SESSION".
+type Origin = toml.Place
 
 // Workspace is the [workspace] table.
 type Workspace struct {
@@ -103,9 +89,9 @@ type StartProblems struct {
 
 type patches struct {
 	agents    []patch
-	rigs      []rigPatch
+	rigs      []Rig
 	providers []Provider
-	watchdogs []watchPatch
+	watchdogs []Watchdog
 }
 
 // Agent is one [[agents]] table.

@@ -140,7 +140,7 @@ func (d decoder) supported(n *toml.Node, k *keys.Key, p place) {
 			p.agent.Pool = &Pool{}
 			d.defaults(k.Path, p)
 		case p.patch != nil && k.Path == p.patch.table+".pool":
-			p.patch.values.Pool = &Pool{}
+			p.patch.Pool = &Pool{}
 		}
 		d.table(n, k.Path, p)
 	case keys.Tables:
@@ -206,35 +206,29 @@ func (d decoder) list(n *toml.Node, k *keys.Key) {
 
 // element adds an element to a list of tables. The result is valid until the next call.
 func (d decoder) element(path string, at Origin, origins map[string]Origin) place {
-	c := d.city
+	c, own := d.city, Agent{Origin: at, Origins: origins}
 	switch path {
 	case "rigs":
-		c.Rigs = append(c.Rigs, Rig{Origin: at, Origins: origins})
-		return place{city: c, rig: &c.Rigs[len(c.Rigs)-1]}
+		return place{city: c, rig: added(&c.Rigs, Rig{Origin: at, Origins: origins})}
 	case "watchdogs":
-		c.Watchdogs = append(c.Watchdogs, Watchdog{Origin: at, Origins: origins})
-		return place{city: c, watchdog: &c.Watchdogs[len(c.Watchdogs)-1]}
+		return place{city: c, watchdog: added(&c.Watchdogs,
+			Watchdog{Origin: at, Origins: origins})}
 	case "patches.watchdogs":
-		c.patches.watchdogs = append(c.patches.watchdogs,
-			watchPatch{Watchdog{Origin: at, Origins: origins}})
-		return place{city: c, watchdog: &c.patches.watchdogs[len(c.patches.watchdogs)-1].values}
+		return place{city: c, watchdog: added(&c.patches.watchdogs,
+			Watchdog{Origin: at, Origins: origins})}
 	case "rigs.overrides":
 		r := &c.Rigs[len(c.Rigs)-1]
-		r.overrides = append(r.overrides, patch{table: path, origin: at, origins: origins})
-		return place{city: c, patch: &r.overrides[len(r.overrides)-1]}
+		return place{city: c, patch: added(&r.overrides, patch{table: path, Agent: own})}
 	case "patches.rigs":
-		c.patches.rigs = append(c.patches.rigs, rigPatch{Rig{Origin: at, Origins: origins}})
-		return place{city: c, rigPatch: &c.patches.rigs[len(c.patches.rigs)-1]}
+		return place{city: c, rig: added(&c.patches.rigs, Rig{Origin: at, Origins: origins})}
 	case "patches.agents":
-		c.patches.agents = append(c.patches.agents,
-			patch{table: path, origin: at, origins: origins})
-		return place{city: c, patch: &c.patches.agents[len(c.patches.agents)-1]}
+		return place{city: c, patch: added(&c.patches.agents, patch{table: path, Agent: own})}
 	case "patches.providers":
-		c.patches.providers = append(c.patches.providers, Provider{Origin: at, Origins: origins})
-		return place{city: c, provider: &c.patches.providers[len(c.patches.providers)-1]}
+		return place{city: c, provider: added(&c.patches.providers,
+			Provider{Origin: at, Origins: origins})}
 	case "automations.overrides":
-		c.overrides = append(c.overrides, override{origin: at, origins: origins})
-		return place{city: c, override: &c.overrides[len(c.overrides)-1]}
+		return place{city: c, override: added(&c.overrides,
+			override{origin: at, origins: origins})}
 	}
 	if name, ok := strings.CutPrefix(path, "providers."); ok {
 		return place{city: c, provider: c.provider(name, at)}
@@ -242,8 +236,12 @@ func (d decoder) element(path string, at Origin, origins map[string]Origin) plac
 	if name, ok := strings.CutPrefix(path, "topologies."); ok {
 		return place{city: c, remote: c.remote(name, at)}
 	}
-	c.Agents = append(c.Agents, Agent{Origin: at, Origins: origins})
-	return place{city: c, agent: &c.Agents[len(c.Agents)-1]}
+	return place{city: c, agent: added(&c.Agents, own)}
+}
+
+func added[T any](list *[]T, v T) *T {
+	*list = append(*list, v)
+	return &(*list)[len(*list)-1]
 }
 
 func (d decoder) defaults(table string, p place) {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"gcity/config/keys"
 	"gcity/internal/toml"
 	"maps"
 	"slices"
@@ -12,11 +11,7 @@ import (
 type dependencies struct{ *loading }
 
 func (d dependencies) depend() {
-	c := d.city
-	defer func() { d.rigChecked = nil }()
-	for i := range c.Agents {
-		a := &c.Agents[i]
-		d.rigChecked = &a.Rig
+	for a := range d.agents {
 		for n, name := range a.DependsOn {
 			if d.full() {
 				d.truncated = true
@@ -87,10 +82,7 @@ func (d dependencies) suggestion(name string, asker *Agent) string {
 	if len(same) > 0 {
 		return fmt.Sprintf("; known names are %s", toml.List(same))
 	}
-	if near := keys.Suggest(name, spelled); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
+	return didYouMean(name, spelled)
 }
 
 func cutRig(name string) (rig, bare string) {
@@ -126,9 +118,8 @@ func (d dependencies) checkCycles() {
 		path = path[:len(path)-1]
 		state[a] = done
 	}
-	for i := range d.city.Agents {
-		if a := &d.city.Agents[i]; state[a] == 0 {
-			d.rigChecked = &a.Rig
+	for a := range d.agents {
+		if state[a] == 0 {
 			visit(a)
 		}
 	}

@@ -90,7 +90,7 @@ func (c printer) derivedRows(a *Agent, member bool) []row {
 		out = append(out, row{"command", c.shown(new(p.CommandLine())), ""})
 	}
 	if single && e.Script != "" {
-		out = append(out, row{"script", toml.Quote(e.Script), visible(a.ScriptProblem)})
+		out = append(out, row{"script", toml.Quote(e.Script), toml.Visible(a.ScriptProblem)})
 	}
 	if len(a.Needs) > 0 {
 		out = append(out, row{"started after", toml.List(a.Needs), ""})
@@ -153,7 +153,7 @@ func (c printer) memberRows(a *Agent) []row {
 		e, _ := c.Expand(&m)
 		why := "session " + m.SessionName
 		if m.ScriptProblem != "" {
-			why += "; its script cannot be read: " + visible(m.ScriptProblem)
+			why += "; its script cannot be read: " + toml.Visible(m.ScriptProblem)
 		}
 		out = append(out, row{m.Qualified(), toml.Quote(e.Dir), why})
 	}

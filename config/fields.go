@@ -17,7 +17,6 @@ type place struct {
 	patch    *patch
 	provider *Provider
 	override *override
-	rigPatch *rigPatch
 	remote   *Remote
 	pack     *pack
 	watchdog *Watchdog
@@ -28,36 +27,27 @@ func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	case p.agent != nil:
 		return p.agent.Origins, strings.TrimPrefix(k.Path, "agents.")
 	case p.rig != nil:
-		return p.rig.Origins, strings.TrimPrefix(k.Path, "rigs.")
+		return p.rig.Origins, k.Name()
 	case p.patch != nil:
-		return p.patch.origins, strings.TrimPrefix(k.Path, p.patch.table+".")
+		return p.patch.Origins, strings.TrimPrefix(k.Path, p.patch.table+".")
 	case p.provider != nil:
 		return p.provider.Origins, k.Name()
-	case p.rigPatch != nil:
-		return p.rigPatch.rig.Origins, strings.TrimPrefix(k.Path, "patches.rigs.")
 	case p.remote != nil:
-		return p.remote.Origins, strings.TrimPrefix(k.Path, "topologies.*.")
+		return p.remote.Origins, k.Name()
 	case p.pack != nil:
 		return p.pack.origins, k.Path
 	case p.watchdog != nil:
 		return p.watchdog.Origins, k.Name()
 	case p.override != nil:
-		return p.override.origins, strings.TrimPrefix(k.Path, "automations.overrides.")
+		return p.override.origins, k.Name()
 	}
 	return p.city.Origins, k.Path
 }
 
 func (p place) field(k *keys.Key) any {
 	_, name := p.origins(k)
-	if p.patch != nil {
-		switch name {
-		case "name":
-			return &p.patch.name
-		case "dir":
-			return &p.patch.dir
-		case "env_remove":
-			return &p.patch.remove
-		}
+	if p.patch != nil && name == "env_remove" {
+		return &p.patch.remove
 	}
 	root := reflect.ValueOf(p.values()).Elem()
 	index, ok := fieldIndexes()[root.Type()][fieldName(name)]
@@ -74,11 +64,9 @@ func (p place) values() any {
 	case p.rig != nil:
 		return p.rig
 	case p.patch != nil:
-		return &p.patch.values
+		return &p.patch.Agent
 	case p.provider != nil:
 		return p.provider
-	case p.rigPatch != nil:
-		return &p.rigPatch.rig
 	case p.remote != nil:
 		return p.remote
 	case p.pack != nil:
@@ -154,14 +142,11 @@ func set(field, v any) {
 	case *[]string:
 		*f = v.([]string)
 	case **string:
-		text := v.(string)
-		*f = &text
+		*f = new(v.(string))
 	case **bool:
-		on := v.(bool)
-		*f = &on
+		*f = new(v.(bool))
 	case **time.Duration:
-		span := v.(time.Duration)
-		*f = &span
+		*f = new(v.(time.Duration))
 	case *map[string]string:
 		*f = v.(map[string]string)
 	}

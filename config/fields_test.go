@@ -13,9 +13,7 @@ func placeFor(table string) place {
 	p := place{city: &City{}}
 	switch {
 	case strings.HasPrefix(table, "patches.agents"), strings.HasPrefix(table, "rigs.overrides"):
-		p.patch = &patch{table: strings.TrimSuffix(table, ".pool"), values: Agent{Pool: &Pool{}}}
-	case table == "patches.rigs":
-		p.rigPatch = &rigPatch{}
+		p.patch = &patch{table: strings.TrimSuffix(table, ".pool"), Agent: Agent{Pool: &Pool{}}}
 	case table == "patches.providers", table == "providers.*":
 		p.provider = &Provider{}
 	case table == "patches.watchdogs", table == "watchdogs":
@@ -24,7 +22,7 @@ func placeFor(table string) place {
 		p.override = &override{}
 	case table == "topologies.*":
 		p.remote = &Remote{}
-	case table == "rigs":
+	case table == "rigs", table == "patches.rigs":
 		p.rig = &Rig{}
 	case strings.HasPrefix(table, "agents"):
 		p.agent = &Agent{Pool: &Pool{}}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"gcity/automation"
-	"gcity/config/keys"
 	"gcity/formula"
 	"gcity/internal/span"
 	"gcity/internal/toml"
@@ -36,13 +35,9 @@ func (c *City) AutomationOptions() automation.Options {
 		}
 	}
 	return automation.Options{Skip: slices.Clone(a.Skip),
-		SkipAt: c.Origins["automations.skip"].place(), Overrides: slices.Clone(a.Overrides),
-		MaxTimeout: a.MaxTimeout, MaxAt: c.Origins["automations.max_timeout"].place(), Pools: pools,
+		SkipAt: c.Origins["automations.skip"], Overrides: slices.Clone(a.Overrides),
+		MaxTimeout: a.MaxTimeout, MaxAt: c.Origins["automations.max_timeout"], Pools: pools,
 		Local: time.Local}
-}
-
-func (o Origin) place() toml.Place {
-	return toml.Place{File: o.File, Line: o.Line, Column: o.Column}
 }
 
 type override struct {
@@ -82,9 +77,9 @@ func wispDefault(d *loading, one, other string, value *time.Duration, def time.D
 		return
 	}
 	*value = def
-	addWarning(d, Problem{Origin: at, Key: "daemon." + one, Message: fmt.Sprintf(
+	d.warnOnce(toml.At(at, "daemon."+one,
 		"is set, but daemon.%s is not set and defaults to %q; set both keys", other,
-		span.Text(def))})
+		span.Text(def)))
 }
 
 func (d checker) override(o *override) {
@@ -93,17 +88,16 @@ func (d checker) override(o *override) {
 	if o.Rig != "" && c.Rig(o.Rig) == nil && !d.failedSources.files {
 		d.addError(o.origins["rig"], key+".rig", c.noRig(o.Rig, "override"))
 	}
-	o.At, o.Places = o.origin.place(), make(map[string]toml.Place, len(o.origins))
+	o.At, o.Places = o.origin, make(map[string]toml.Place, len(o.origins))
 	changes := 0
 	for name, at := range o.origins {
-		o.Places[name] = at.place()
+		o.Places[name] = at
 		if name != "name" && name != "rig" {
 			changes++
 		}
 	}
 	if changes == 0 && o.Name != "" && !d.failedIn(key) {
-		c.Warnings = append(c.Warnings, Problem{Origin: o.origin, Key: key,
-			Message: changesNothing})
+		d.addWarning(o.origin, key, changesNothing)
 	}
 	if o.Pool != nil {
 		d.poolOf(o)
@@ -124,11 +118,6 @@ func (d checker) poolOf(o *override) {
 			names = append(names, a.Qualified())
 		}
 	}
-	msg := fmt.Sprintf("pool %q not found", target)
-	if near := keys.Suggest(target, names); near != "" {
-		msg += fmt.Sprintf("; did you mean %q?", near)
-	}
-	d.city.Warnings = append(d.city.Warnings,
-		Problem{Origin: o.origins["pool"], Key: "automations.overrides.pool",
-			Message: visible(msg)})
+	d.addWarning(o.origins["pool"], "automations.overrides.pool",
+		fmt.Sprintf("pool %q not found", target)+didYouMean(target, names))
 }

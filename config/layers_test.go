@@ -82,13 +82,17 @@ pool = "nobody"
 		t.Errorf("%+v", first)
 	}
 	found := new(automation.Scanner).Scan(c.Layers(), o, time.Unix(2e9, 0))
-	sweep, err := found.Find("sweep", "")
-	if err != nil || sweep.Gate != automation.Cron || sweep.Schedule.String() != "@daily" ||
-		sweep.Timeout != 2*time.Hour || sweep.Off != "" {
-		t.Errorf("%+v, %v", sweep, err)
+	byName := map[string]automation.Definition{}
+	for _, d := range found.Automations {
+		byName[d.Scoped()] = d
 	}
-	if tidy, err := found.Find("tidy", ""); err != nil || tidy.Off == "" {
-		t.Errorf("%+v, %v", tidy, err)
+	sweep := byName["sweep"]
+	if sweep.Gate != automation.Cron || sweep.Schedule.String() != "@daily" ||
+		sweep.Timeout != 2*time.Hour || sweep.Off != "" {
+		t.Errorf("%+v", sweep)
+	}
+	if tidy := byName["tidy"]; tidy.Off == "" {
+		t.Errorf("%+v", tidy)
 	}
 	if want := `city.toml:13:8: automations.overrides.name: automation "sweeep" not found; did ` +
 		`you mean "sweep"?`; found.Problems.Error() != want {

@@ -65,7 +65,7 @@ func Canonical(dir string) (string, error) {
 }
 
 func cityError(dir, msg string) *Error {
-	return &Error{Path: dir, Problems: []Problem{{Origin: Origin{File: FileName}, Message: msg}}}
+	return &Error{Path: dir, Problems: []Problem{{Place: Origin{File: FileName}, Message: msg}}}
 }
 
 // Overriding returns the environment entries that take precedence over the files.
@@ -121,11 +121,9 @@ func (d *loading) revision() string {
 		contents, more := files.HashFolder(dir)
 		fmt.Fprintf(h, "%s\x00tree %s\n", dir, contents)
 		if more {
-			d.city.Warnings = append(d.city.Warnings,
-				Problem{Origin: Origin{File: d.city.displayPath(dir)}, Message: fmt.Sprintf(
-					"the topology's folder has more than %d files or %d MB; changes to the "+
-						"remaining files are not detected", files.MaxTreeFiles,
-					files.MaxTreeSize>>20)})
+			d.addWarning(Origin{File: d.city.displayPath(dir)}, "", fmt.Sprintf("the topology's "+
+				"folder has more than %d files or %d MB; changes to the remaining files are not "+
+				"detected", files.MaxTreeFiles, files.MaxTreeSize>>20))
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))

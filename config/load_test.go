@@ -52,7 +52,8 @@ func TestDefaults(t *testing.T) {
 	}
 	want := Agent{Name: "a.b", Restart: restart.Always, MinUptime: 10 * time.Second,
 		Strategy: restart.OneForOne, Derived: Derived{SessionName: "gc-app-a_db"},
-		Origin: Origin{FileName, 3, 1}, Origins: map[string]Origin{"name": {FileName, 4, 8}}}
+		Origin:  Origin{File: FileName, Line: 3, Column: 1},
+		Origins: map[string]Origin{"name": {File: FileName, Line: 4, Column: 8}}}
 	if diff := cmp.Diff(want, c.Agents[0]); diff != "" {
 		t.Error(diff)
 	}
@@ -267,7 +268,7 @@ escalate_after = 1000
 			_, there = c.Rigs[0].Origins[k.Name()]
 		}
 		if strings.HasPrefix(path, "patches.") {
-			_, there = c.patches.agents[0].origins[k.Name()]
+			_, there = c.patches.agents[0].Origins[k.Name()]
 		}
 		if strings.HasPrefix(path, "automations.overrides.") {
 			_, there = c.overrides[0].origins[k.Name()]
@@ -284,7 +285,7 @@ escalate_after = 1000
 	}
 	wantR := []Rig{{Name: "demo", Path: "/usr", Prefix: "Dm", Suspended: true,
 		FormulasDir: filepath.Join(c.Path, "demo", "recipes"), DefaultSlingTarget: "a",
-		Origin: Origin{FileName, 43, 1}, Origins: c.Rigs[0].Origins}}
+		Origin: Origin{File: FileName, Line: 43, Column: 1}, Origins: c.Rigs[0].Origins}}
 	if diff := cmp.Diff(wantR, c.Rigs, cmpopts.IgnoreUnexported(Rig{})); diff != "" {
 		t.Error(diff)
 	}

@@ -18,11 +18,8 @@ func (a *Agent) Spec() pool.Spec {
 }
 
 func (d checker) checkPools() bool {
-	c, total := d.city, 0
-	defer func() { d.rigChecked = nil }()
-	for i := range c.Agents {
-		a := &c.Agents[i]
-		d.rigChecked = &a.Rig
+	total := 0
+	for a := range d.agents {
 		s := a.Spec()
 		at, written := a.Origins["pool.max"]
 		switch {
@@ -36,9 +33,8 @@ func (d checker) checkPools() bool {
 			d.addError(a.Origins["pool.min"], "agents.pool.min",
 				fmt.Sprintf("is %d, but max is not set; set max = %d or more", s.Min, s.Min))
 		default:
-			c.Warnings = append(c.Warnings, Problem{Origin: a.Origin, Key: "agents.pool.max",
-				Message: "is not set, so the pool is off and no member runs; set max = 1 or " +
-					"more, or max = 0 to keep it off"})
+			d.addWarning(a.Origin, "agents.pool.max", "is not set, so the pool is off and no "+
+				"member runs; set max = 1 or more, or max = 0 to keep it off")
 		}
 		if total += max(1, s.Max); total > keys.MaxAgents {
 			if at.File == "" {
@@ -65,12 +61,8 @@ func (a *Agent) allNames(yield func(name string) bool) {
 }
 
 func (d checker) names() {
-	c := d.city
-	d.agentsByName = make(map[string]*Agent, len(c.Agents))
-	defer func() { d.rigChecked = nil }()
-	for i := range c.Agents {
-		a := &c.Agents[i]
-		d.rigChecked = &a.Rig
+	d.agentsByName = make(map[string]*Agent, len(d.city.Agents))
+	for a := range d.agents {
 		if a.Name == "" {
 			continue
 		}

@@ -23,9 +23,7 @@ func (d decoder) addDuplicate(was, is Origin, key string) {
 			"one file")
 		return
 	}
-	d.city.Warnings = append(d.city.Warnings,
-		Problem{Origin: is, Key: visible(key),
-			Message: visible(msg + "this value takes effect")})
+	d.addWarning(is, key, msg+"this value takes effect")
 }
 
 func (d decoder) mergedTable(field any, by map[string]string) map[string]string {

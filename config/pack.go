@@ -3,11 +3,12 @@ package config
 import (
 	"errors"
 	"fmt"
-	"gcity/config/files"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"gcity/config/files"
 
 	"gcity/config/keys"
 	"gcity/internal/toml"
@@ -239,10 +240,7 @@ func (d composer) checkAgentNames(p *pack) {
 		if slices.Contains(names, name) || p.partial {
 			continue
 		}
-		msg := fmt.Sprintf("this topology has no agent %q", name)
-		if near := keys.Suggest(name, names); near != "" {
-			msg += fmt.Sprintf("; did you mean %q?", near)
-		}
+		msg := fmt.Sprintf("this topology has no agent %q", name) + didYouMean(name, names)
 		d.addError(p.origins["topology.city_agents"], "topology.city_agents", msg)
 	}
 }

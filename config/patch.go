@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"gcity/config/keys"
 	"maps"
@@ -10,20 +11,17 @@ import (
 
 // patch is one table that changes an agent, such as [[patches.agents]] in city.toml.
 type patch struct {
-	table string
-	// dir may be omitted if the agent does not belong to a rig
-	dir, name string
-	values    Agent // Agent.Env contains the variables to add
-	remove    []string
-	origin    Origin
-	origins   map[string]Origin
+	table  string
+	remove []string // variables to remove
+	// Env contains the variables to add; Dir may be omitted if the agent does not belong to a rig
+	Agent
 }
 
 func (p *patch) matches(a *Agent) bool {
-	if p.dir == "" {
-		return p.name == a.Name && a.Rig == ""
+	if p.Dir == "" {
+		return p.Name == a.Name && a.Rig == ""
 	}
-	return p.name == a.Name && p.dir == a.Dir
+	return p.Name == a.Name && p.Dir == a.Dir
 }
 
 const changesNothing = "changes nothing; add the keys that it should change, or remove this table"
@@ -38,56 +36,53 @@ func (d patcher) patchAgents() {
 	}
 	for i := range c.patches.agents {
 		p := &c.patches.agents[i]
-		if p.name == "" || d.full() {
+		if p.Name == "" || d.full() {
 			continue // an error was already reported, or the maximum number of errors is reached
 		}
-		at := slices.IndexFunc(called[p.name], p.matches)
-		if at < 0 && d.failedSources.affects("", nameOf(c.Rig(p.dir))) {
+		at := slices.IndexFunc(called[p.Name], p.matches)
+		if at < 0 && d.failedSources.affects("", nameOf(c.Rig(p.Dir))) {
 			continue // an unreadable file might declare the agent
 		}
 		if at < 0 {
-			d.addError(p.origins["name"], p.table+".name",
-				fmt.Sprintf("agent %q not found%s%s", p.name, p.where(), d.unknownAgent(p)))
+			d.addError(p.Origins["name"], p.table+".name",
+				fmt.Sprintf("agent %q not found%s%s", p.Name, p.where(), d.unknownAgent(p)))
 			continue
 		}
-		a := called[p.name][at]
-		if first := done[a]; first.File == p.origin.File && first.File != "" {
-			d.addError(p.origin, p.table, fmt.Sprintf("the agent %q is already patched at %s; "+
+		a := called[p.Name][at]
+		if first := done[a]; first.File == p.Origin.File && first.File != "" {
+			d.addError(p.Origin, p.table, fmt.Sprintf("the agent %q is already patched at %s; "+
 				"merge the two patches", a.Qualified(), first))
 			continue
 		}
-		done[a] = p.origin
+		done[a] = p.Origin
 		d.change(p, a)
 	}
 }
 
 func (d patcher) change(p *patch, a *Agent) {
-	a.Patches = append(slices.Clip(a.Patches), p.origin)
+	a.Patches = append(slices.Clip(a.Patches), p.Origin)
 	changed := d.copyValues(p, a, "agents")
-	if p.values.Pool != nil {
+	if p.Pool != nil {
 		changed = d.changePool(p, a) || changed
 	}
 	for _, name := range p.remove {
 		if _, there := a.Env[name]; !there {
-			d.city.Warnings = append(d.city.Warnings,
-				Problem{Origin: p.origins["env_remove"], Key: p.table + ".env_remove",
-					Message: fmt.Sprintf("removes nothing: the env of %q has no %s",
-						a.Qualified(), visible(name))})
+			d.addWarning(p.Origins["env_remove"], p.table+".env_remove",
+				fmt.Sprintf("removes nothing: the env of %q has no %s", a.Qualified(), name))
 		}
 		delete(a.Env, name)
 		delete(a.Origins, "env."+name)
 	}
 	if !changed && len(p.remove) == 0 {
-		d.city.Warnings = append(d.city.Warnings, Problem{Origin: p.origin, Key: p.table,
-			Message: changesNothing})
+		d.addWarning(p.Origin, p.table, changesNothing)
 	}
 }
 
 func (d patcher) copyValues(p *patch, a *Agent, table string) (changed bool) {
-	from, to := place{city: d.city, agent: &p.values}, place{city: d.city, agent: a}
+	from, to := place{city: d.city, agent: &p.Agent}, place{city: d.city, agent: a}
 	for _, k := range d.schema.Tables[table] {
 		_, name := to.origins(k)
-		origin, written := p.origins[name]
+		origin, written := p.Origins[name]
 		if !written || k.Status != keys.Supported || !k.HasValue() || !k.Changeable() {
 			continue
 		}
@@ -100,9 +95,24 @@ func (d patcher) copyValues(p *patch, a *Agent, table string) (changed bool) {
 		if a.Env == nil {
 			a.Env = map[string]string{}
 		}
-		for v, value := range p.values.Env {
-			a.Env[v], a.Origins[name+"."+v] = value, p.origins[name+"."+v]
+		for v, value := range p.Env {
+			a.Env[v], a.Origins[name+"."+v] = value, p.Origins[name+"."+v]
 		}
+	}
+	return changed
+}
+
+// copyKeys copies the keys of a table that from sets, except fixed ones, and reports whether there were any.
+func (d patcher) copyKeys(table string, to, from place, fixed ...string) (changed bool) {
+	for _, k := range d.schema.Tables[table] {
+		origins, name := from.origins(k)
+		at, written := origins[name]
+		if !written || slices.Contains(fixed, name) {
+			continue
+		}
+		reflect.ValueOf(to.field(k)).Elem().Set(reflect.ValueOf(from.field(k)).Elem())
+		own, _ := to.origins(k)
+		own[name], changed = at, true
 	}
 	return changed
 }
@@ -121,34 +131,34 @@ func (d patcher) changePool(p *patch, a *Agent) bool {
 }
 
 func (p *patch) where() string {
-	if p.dir == "" {
+	if p.Dir == "" {
 		return ""
 	}
-	return fmt.Sprintf(" with dir = %q", p.dir)
+	return fmt.Sprintf(" with dir = %q", p.Dir)
 }
 
 func (d patcher) unknownAgent(p *patch) string {
 	c := d.city
-	if p.dir != "" && c.Rig(p.dir) == nil && !slices.ContainsFunc(c.Agents,
-		func(a Agent) bool { return a.Dir == p.dir }) {
+	if p.Dir != "" && c.Rig(p.Dir) == nil && !slices.ContainsFunc(c.Agents,
+		func(a Agent) bool { return a.Dir == p.Dir }) {
 		return d.unknownDir(p)
 	}
 	var names []string
 	for i := range c.Agents {
 		a := &c.Agents[i]
 		switch {
-		case a.Name == p.name && a.Rig != "":
+		case a.Name == p.Name && a.Rig != "":
 			return fmt.Sprintf("; that agent is in the rig %q: set dir = %[1]q", a.Rig)
-		case a.Name == p.name && a.Dir == "":
+		case a.Name == p.Name && a.Dir == "":
 			return "; the agent with that name has no dir: remove the key dir"
-		case a.Name == p.name:
+		case a.Name == p.Name:
 			return fmt.Sprintf("; the agent with that name has dir = %q", a.Dir)
 		}
 		names = append(names, a.Name)
 	}
-	name := p.name
-	if c.Rig(p.dir) != nil {
-		name = p.dir + "/" + name
+	name := p.Name
+	if c.Rig(p.Dir) != nil {
+		name = p.Dir + "/" + name
 	}
 	for i := range c.Agents {
 		if s := c.Agents[i].Spec(); s.Max > 1 && s.Index(name) > 0 {
@@ -156,10 +166,7 @@ func (d patcher) unknownAgent(p *patch) string {
 				"be patched", s.Name)
 		}
 	}
-	if near := keys.Suggest(p.name, names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return "; remove this patch, or declare the agent"
+	return cmp.Or(didYouMean(p.Name, names), "; remove this patch, or declare the agent")
 }
 
 func (d patcher) unknownDir(p *patch) string {
@@ -168,17 +175,17 @@ func (d patcher) unknownDir(p *patch) string {
 	for i := range c.Rigs {
 		rigs = append(rigs, c.Rigs[i].Name)
 	}
-	near := keys.Suggest(p.dir, rigs)
+	near := keys.Suggest(p.Dir, rigs)
 	switch {
 	case near != "":
 		return fmt.Sprintf("; did you mean dir = %q?", near)
 	case slices.ContainsFunc(c.Agents, func(a Agent) bool {
-		return a.Name == p.name && a.Dir == ""
+		return a.Name == p.Name && a.Dir == ""
 	}):
 		return fmt.Sprintf(", and no rig %q exists; the agent with that name has no dir: remove "+
-			"the key dir, or the patch", p.dir)
+			"the key dir, or the patch", p.Dir)
 	}
-	return fmt.Sprintf(", and no rig %q exists; remove this patch, or declare the rig", p.dir)
+	return fmt.Sprintf(", and no rig %q exists; remove this patch, or declare the rig", p.Dir)
 }
 
 func (d patcher) patchProviders() {

@@ -2,18 +2,14 @@ package config
 
 import (
 	"fmt"
-	"gcity/config/keys"
-	"reflect"
 	"slices"
 	"strings"
 )
 
-type rigPatch struct{ rig Rig }
-
 func (d patcher) patchRigs() {
 	c, done := d.city, map[*Rig]Origin{}
 	for i := range c.patches.rigs {
-		p := &c.patches.rigs[i].rig
+		p := &c.patches.rigs[i]
 		r := c.Rig(p.Name)
 		switch {
 		case p.Name == "": // already reported
@@ -30,25 +26,10 @@ func (d patcher) patchRigs() {
 			continue
 		}
 		done[r] = p.Origin
-		if d.changeRig(r, p) == 0 {
-			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: "patches.rigs",
-				Message: changesNothing})
+		if !d.copyKeys("rigs", place{city: c, rig: r}, place{city: c, rig: p}, "name") {
+			d.addWarning(p.Origin, "patches.rigs", changesNothing)
 		}
 	}
-}
-
-func (d patcher) changeRig(r, p *Rig) (changes int) {
-	for _, k := range d.schema.Tables["rigs"] {
-		at, written := p.Origins[k.Name()]
-		if !written || !k.HasValue() || k.Name() == "name" {
-			continue
-		}
-		to, from := place{city: d.city, rig: r}.field(k), place{city: d.city, rig: p}.field(k)
-		reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
-		r.Origins[k.Name()] = at
-		changes++
-	}
-	return changes
 }
 
 func (d patcher) rigOverrides() {
@@ -65,25 +46,25 @@ func (d patcher) rigOverrides() {
 		done := map[*Agent]Origin{}
 		for n := range c.Rigs[i].overrides {
 			o := &c.Rigs[i].overrides[n]
-			if o.name == "" || d.full() {
+			if o.Name == "" || d.full() {
 				continue
 			}
-			a := theirs[c.Rigs[i].Name][o.name]
+			a := theirs[c.Rigs[i].Name][o.Name]
 			if a == nil && d.failedSources.affects(c.Rigs[i].Name) {
 				continue // an unreadable file might declare it
 			}
 			if a == nil {
-				d.addError(o.origins["name"], "rigs.overrides.name",
-					d.unknownOverride(&c.Rigs[i], o.name, theirs[c.Rigs[i].Name]))
+				d.addError(o.Origins["name"], "rigs.overrides.name",
+					d.unknownOverride(&c.Rigs[i], o.Name, theirs[c.Rigs[i].Name]))
 				continue
 			}
 			if first, twice := done[a]; twice {
-				d.addError(o.origin, "rigs.overrides",
+				d.addError(o.Origin, "rigs.overrides",
 					fmt.Sprintf("the agent %q is already overridden at %s; merge the two overrides",
 						a.Qualified(), first))
 				continue
 			}
-			done[a] = o.origin
+			done[a] = o.Origin
 			d.change(o, a)
 		}
 	}
@@ -96,8 +77,8 @@ func (d patcher) unknownOverride(r *Rig, name string, theirs map[string]*Agent) 
 		names = append(names, n)
 	}
 	slices.Sort(names)
-	if near := keys.Suggest(name, names); near != "" {
-		return msg + fmt.Sprintf("; did you mean %q?", near)
+	if hint := didYouMean(name, names); hint != "" {
+		return msg + hint
 	}
 	for i := range d.city.Agents {
 		if a := &d.city.Agents[i]; a.Name == name {

@@ -2,28 +2,13 @@ package config
 
 import (
 	"fmt"
-	"strconv"
+	"gcity/config/keys"
+	"gcity/internal/toml"
 	"strings"
-	"unicode/utf8"
 )
 
-// Problem is one error or warning in a configuration.
-type Problem struct {
-	Origin
-	Key     string // dotted path such as "agents.idle_timeout"; "" = the whole file
-	Message string
-}
-
-func (p Problem) String() string {
-	out := p.Message
-	if p.Key != "" {
-		out = p.Key + ": " + out
-	}
-	if p.File != "" {
-		out = fmt.Sprintf("%s: %s", p.Origin, out)
-	}
-	return out
-}
+// Problem is one error or warning.
+type Problem = toml.Problem
 
 // Error contains the errors in a configuration. Those that can cause others, such as unreadable files, come first. The
 // others are in file order.
@@ -41,19 +26,11 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// visible escapes the characters that a terminal would interpret or hide.
-func visible(s string) string {
-	shown := func(r rune) bool { return strconv.IsPrint(r) }
-	if !strings.ContainsFunc(s, func(r rune) bool { return !shown(r) }) && utf8.ValidString(s) {
-		return s
+// didYouMean returns the end of a message about the unknown name: the most similar of the names, or "" if none is
+// similar.
+func didYouMean(name string, names []string) string {
+	if near := keys.Suggest(name, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
 	}
-	var b strings.Builder
-	for _, r := range s {
-		if shown(r) && r != utf8.RuneError {
-			b.WriteRune(r)
-		} else {
-			fmt.Fprintf(&b, "\\u%04x", r)
-		}
-	}
-	return b.String()
+	return ""
 }

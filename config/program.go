@@ -1,13 +1,14 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
-	"gcity/config/keys"
-	"gcity/internal/toml"
 	"maps"
 	"path"
 	"slices"
 	"strings"
+
+	"gcity/internal/toml"
 
 	"gcity/internal/shell"
 )
@@ -226,9 +227,7 @@ func (c *City) unknownProvider(name string) string {
 		return fmt.Sprintf("unknown provider %q; it is a session provider: set session = %q",
 			name, name)
 	}
-	if near := keys.Suggest(name, c.providerNames()); near != "" {
-		return fmt.Sprintf("unknown provider %q; did you mean %q?", name, near)
-	}
-	return fmt.Sprintf("unknown provider %q; use one of %s, or declare it as [providers.NAME]",
-		name, toml.List(c.providerNames()))
+	names := c.providerNames()
+	return fmt.Sprintf("unknown provider %q", name) + cmp.Or(didYouMean(name, names),
+		fmt.Sprintf("; use one of %s, or declare it as [providers.NAME]", toml.List(names)))
 }

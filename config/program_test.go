@@ -95,8 +95,8 @@ func TestEveryKeyOfPrograms(t *testing.T) {
 		Startup: Startup{PromptMode: "typed",
 			PromptFlag: "-q", ReadyDelay: 2 * time.Second,
 			ReadyPromptPrefix: "$ ", ProcessNames: []string{"ours"},
-			Env: map[string]string{"A": "1", "B": "2", "C": "3"}}, Origin: Origin{FileName, 14, 1},
-		Origins: p.Origins}
+			Env: map[string]string{"A": "1", "B": "2", "C": "3"}},
+		Origin: Origin{File: FileName, Line: 14, Column: 1}, Origins: p.Origins}
 	if diff := cmp.Diff(wantP, p, cmp.AllowUnexported(Provider{})); diff != "" {
 		t.Error(diff)
 	}
@@ -131,9 +131,8 @@ func TestEveryChange(t *testing.T) {
 			}
 			n++
 			a := Agent{Name: "a", Origins: map[string]Origin{}}
-			p := patch{table: "patches.agents", name: "a", origins: map[string]Origin{},
-				origin: Origin{FileName, 1, 1}}
-			p.values.Pool = &Pool{}
+			p := patch{table: "patches.agents", Agent: Agent{Name: "a", Pool: &Pool{},
+				Origin: Origin{File: FileName, Line: 1, Column: 1}, Origins: map[string]Origin{}}}
 			pk := s.ByPath[strings.Replace(k.Path, "agents", "patches.agents", 1)]
 			if pk == nil || pk.Status != keys.Supported || pk.Kind != k.Kind || pk.Doc == "" {
 				t.Errorf("%s cannot be changed by a patch", k.Path)
@@ -142,9 +141,9 @@ func TestEveryChange(t *testing.T) {
 			value := reflect.ValueOf(place{patch: &p}.field(pk)).Elem()
 			fill(value)
 			origins, name := place{patch: &p}.origins(pk)
-			origins[name] = Origin{FileName, 7, 7}
-			for v := range p.values.Env {
-				origins["env."+v] = Origin{FileName, 7, 8}
+			origins[name] = Origin{File: FileName, Line: 7, Column: 7}
+			for v := range p.Agent.Env {
+				origins["env."+v] = Origin{File: FileName, Line: 7, Column: 8}
 			}
 			d := patcher{&loading{schema: s, city: &City{}}}
 			d.change(&p, &a)

@@ -16,10 +16,7 @@ func (d providerChecker) providers() {
 	if msg := c.unknownProvider(c.Workspace.Provider); msg != "" && !d.failedSources.any() {
 		d.addError(c.Origins[byWorkspaceProvider], byWorkspaceProvider, msg)
 	}
-	defer func() { d.rigChecked = nil }()
-	for i := range c.Agents {
-		a := &c.Agents[i]
-		d.rigChecked = &a.Rig
+	for a := range d.agents {
 		if d.full() {
 			d.truncated = true
 			return
@@ -63,7 +60,7 @@ func (d providerChecker) checkPromptFlag(a *Agent) {
 	if !written || a.PromptMode != "flag" {
 		return
 	}
-	if p := d.city.ProgramOf(a, func([]Preset) string { return "" }); p.PromptFlag == "" {
+	if p := d.city.ProgramOf(a, noPreset); p.PromptFlag == "" {
 		addStartProblem(d.loading, a, origin, "agents.prompt_mode",
 			`is "flag", but prompt_flag is not set; set prompt_flag = "--…"`)
 	}
@@ -76,9 +73,8 @@ func (d providerChecker) warnIgnoredKeys(a *Agent) {
 	}
 	for _, key := range []string{"provider", "args"} {
 		if origin, written := a.Origins[key]; written {
-			d.city.Warnings = append(d.city.Warnings, Problem{Origin: origin, Key: "agents." + key,
-				Message: fmt.Sprintf("is ignored: %s sets the command of %q, which is run "+
-					"unchanged", by, a.Qualified())})
+			d.addWarning(origin, "agents."+key, fmt.Sprintf("is ignored: %s sets the command of "+
+				"%q, which is run unchanged", by, a.Qualified()))
 		}
 	}
 }

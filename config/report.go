@@ -58,7 +58,7 @@ func (d *loading) noteRig(i int) {
 
 func (d *loading) duplicateOf(p Problem, same string) int {
 	for i, q := range d.problems {
-		if q.Origin == p.Origin && q.Key == p.Key && d.problemInfo[i].withoutRig == same {
+		if q.Place == p.Place && q.Key == p.Key && d.problemInfo[i].withoutRig == same {
 			return i
 		}
 	}
@@ -116,7 +116,7 @@ func (d *loading) problem(at int, key, format string, args ...any) {
 
 // addError escapes the message, which can contain text from a file. An error in a shared topology is reported once.
 func (d *loading) addError(o Origin, key, msg string) {
-	p := Problem{Origin: o, Key: visible(key), Message: visible(msg)}
+	p := toml.At(o, key, "%s", msg)
 	same := d.withoutRig(p.Message)
 	if i := d.duplicateOf(p, same); i >= 0 {
 		d.noteRig(i)
@@ -145,18 +145,34 @@ func (d *loading) origin(at int) Origin {
 }
 
 func (d *loading) warn(at int, key, msg string) {
-	key = visible(key)
+	key = toml.Visible(key)
 	if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
 		return p.Key == key && p.Message == msg
 	}) {
 		d.city.Warnings = append(d.city.Warnings,
-			Problem{Origin: d.origin(at), Key: key, Message: msg})
+			Problem{Place: d.origin(at), Key: key, Message: msg})
 	}
+}
+
+func (d *loading) addWarning(o Origin, key, msg string) {
+	d.city.Warnings = append(d.city.Warnings, toml.At(o, key, "%s", msg))
 }
 
 func (d *loading) warnOnce(p Problem) {
 	if !slices.Contains(d.city.Warnings, p) {
 		d.city.Warnings = append(d.city.Warnings, p)
+	}
+}
+
+// agents iterates over the city's agents, and attributes the problems found meanwhile to their rigs.
+func (d *loading) agents(yield func(*Agent) bool) {
+	defer func() { d.rigChecked = nil }()
+	for i := range d.city.Agents {
+		a := &d.city.Agents[i]
+		d.rigChecked = &a.Rig
+		if !yield(a) {
+			return
+		}
 	}
 }
 
@@ -207,7 +223,7 @@ func (d *loading) addTopologyError(at Origin, key, known string, err error) {
 		d.rigChecked = nil
 		defer func() { d.rigChecked = whose }()
 		for _, p := range wrong {
-			d.addError(Origin{p.File, p.Line, p.Column}, p.Key, p.Message)
+			d.addError(p.Place, p.Key, p.Message)
 		}
 		d.markCauses(before)
 		return

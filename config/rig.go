@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"gcity/config/files"
 	"gcity/config/keys"
+	"gcity/internal/toml"
 	"strings"
 	"time"
 	"unicode"
@@ -142,7 +143,7 @@ func (d rigChecker) folder(r *Rig) bool {
 
 func (d rigChecker) checkedFolder(r *Rig, since time.Time, taken map[string]*Rig) {
 	saw, _ := files.CheckFolder(r.Path, since)
-	r.Problem = visible(saw.Problem)
+	r.Problem = toml.Visible(saw.Problem)
 	if other := taken[saw.Real]; other != nil {
 		d.addError(r.Origins["path"], "rigs.path",
 			fmt.Sprintf("is already the folder of the rig %q, at %s; choose a different folder",

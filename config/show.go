@@ -31,7 +31,7 @@ func (c *City) TOML() string {
 	}
 	open := printer{c.Revealed()}
 	for _, line := range (printer{c}).omittedParts(body != open.tables()) {
-		fmt.Fprintf(&b, "# %s\n", visible(line))
+		fmt.Fprintf(&b, "# %s\n", toml.Visible(line))
 	}
 	b.WriteString(body)
 	return b.String()
@@ -250,12 +250,10 @@ func redacted(field any) any {
 		return new(redact.Text(*f))
 	case **string:
 		if *f != nil {
-			text := new(redact.Text(**f))
-			return &text
+			return new(new(redact.Text(**f)))
 		}
 	case *[]string:
-		list := redact.Args(*f)
-		return &list
+		return new(redact.Args(*f))
 	}
 	return field
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gcity/config/keys"
 	"gcity/internal/suggest"
 	"gcity/internal/toml"
 	"gcity/pool"
@@ -59,8 +58,8 @@ func (c *City) flagOfAgent(name string) (Flag, error) {
 	f := Flag{File: FileName, List: "patches.agents", On: a.Suspended}
 	if r := c.Rig(a.Rig); r != nil && a.Topology != "" {
 		for i := range r.overrides {
-			if at, written := r.overrides[i].origins["suspended"]; written &&
-				r.overrides[i].name == a.Name {
+			if at, written := r.overrides[i].Origins["suspended"]; written &&
+				r.overrides[i].Name == a.Name {
 				return Flag{File: at.File, List: "rigs.overrides", Rig: r.Name, Name: a.Name,
 					On: a.Suspended}, nil
 			}
@@ -72,16 +71,16 @@ func (c *City) flagOfAgent(name string) (Flag, error) {
 		if !p.matches(a) {
 			continue
 		}
-		if _, written := p.origins["suspended"]; written {
-			f.File, f.Dir, f.Name = p.origin.File, p.dir, p.name
+		if _, written := p.Origins["suspended"]; written {
+			f.File, f.Dir, f.Name = p.Origin.File, p.Dir, p.Name
 			return f, nil
 		}
-		if p.origin.File == FileName && a.Origin.File != FileName {
+		if p.Origin.File == FileName && a.Origin.File != FileName {
 			free = p
 		}
 	}
 	if free != nil {
-		f.Dir, f.Name = free.dir, free.name
+		f.Dir, f.Name = free.Dir, free.Name
 		return f, nil
 	}
 	if a.Origin.File == FileName {
@@ -98,7 +97,7 @@ func (c *City) flagOfRig(name string) (Flag, error) {
 		return Flag{}, suggest.NotFound(suggest.Rig, name, c.rigNames()).As(ErrNoRig)
 	}
 	for i := range slices.Backward(c.patches.rigs) {
-		p := &c.patches.rigs[i].rig
+		p := &c.patches.rigs[i]
 		if _, written := p.Origins["suspended"]; written && p.Name == name {
 			return Flag{File: p.Origin.File, List: "patches.rigs", Name: name, On: r.Suspended}, nil
 		}
@@ -178,10 +177,8 @@ func (c *City) rigNames() []string {
 }
 
 func (c *City) noRig(name, table string) string {
-	if near := keys.Suggest(name, c.rigNames()); near != "" {
-		return fmt.Sprintf("rig %q not found; did you mean %q?", name, near)
-	}
-	return fmt.Sprintf("rig %q not found; remove this %s, or declare the rig", name, table)
+	return fmt.Sprintf("rig %q not found", name) + cmp.Or(didYouMean(name, c.rigNames()),
+		fmt.Sprintf("; remove this %s, or declare the rig", table))
 }
 
 func (c *City) suggestWatchdog(p *Watchdog) string {
@@ -198,8 +195,6 @@ func (c *City) suggestWatchdog(p *Watchdog) string {
 			names = append(names, w.Qualified())
 		}
 	}
-	if near := keys.Suggest(p.Qualified(), names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return "; remove this patch, or declare the watchdog"
+	return cmp.Or(didYouMean(p.Qualified(), names),
+		"; remove this patch, or declare the watchdog")
 }

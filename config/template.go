@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/config/placeholder"
+	"gcity/internal/toml"
 	"gcity/session"
 )
 
@@ -29,8 +30,7 @@ func (c *City) Expand(a *Agent) (Expanded, []Problem) {
 	out, v := Expanded{Dir: c.Path}, c.vars(a)
 	var problems []Problem
 	say := func(key string, err error) {
-		problems = append(problems, Problem{Origin: a.Origins[key], Key: "agents." + key,
-			Message: visible(err.Error())})
+		problems = append(problems, toml.At(a.Origins[key], "agents."+key, "%v", err))
 	}
 	if err := c.workDir(a, &v, &out); err != nil {
 		say("dir", err)

@@ -93,7 +93,7 @@ func (r *programList) provider(what string, at Origin, name string) {
 }
 
 func (r *programList) agent(a *Agent) {
-	p := r.city.ProgramOf(a, func([]Preset) string { return "" })
+	p := r.city.ProgramOf(a, noPreset)
 	name := a.Qualified()
 	at := func(keys ...string) Origin {
 		for _, k := range keys {

@@ -127,9 +127,7 @@ func (d watchdogChecker) heartbeat(w *Watchdog) {
 
 // checkDependencies reports dependencies on triage agents, which do not run all the time.
 func (d watchdogChecker) checkDependencies(triageAgents map[string]*Watchdog) {
-	for i := range d.city.Agents {
-		a := &d.city.Agents[i]
-		d.rigChecked = &a.Rig
+	for a := range d.agents {
 		for _, need := range a.Needs {
 			if w := triageAgents[need]; w != nil {
 				d.addError(a.Origins["depends_on"], "agents.depends_on",
@@ -202,5 +200,3 @@ type Watchdog struct {
 	Origin  Origin
 	Origins map[string]Origin
 }
-
-type watchPatch struct{ values Watchdog }

@@ -2,10 +2,8 @@ package config
 
 import (
 	"fmt"
-	"gcity/config/keys"
 	"maps"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -24,11 +22,8 @@ func (d composer) checkWatched(p *pack, names []string) {
 		if w.Watches == "" || p.partial || slices.Contains(names, w.Watches) {
 			continue
 		}
-		msg := fmt.Sprintf("this topology has no agent %q", w.Watches)
-		if near := keys.Suggest(w.Watches, names); near != "" {
-			msg += fmt.Sprintf("; did you mean %q?", near)
-		}
-		d.addError(w.Origins["watches"], "watchdogs.watches", msg)
+		d.addError(w.Origins["watches"], "watchdogs.watches",
+			fmt.Sprintf("this topology has no agent %q", w.Watches)+didYouMean(w.Watches, names))
 		if d.reportedWatchdogs == nil {
 			d.reportedWatchdogs = map[string]bool{}
 		}
@@ -58,7 +53,7 @@ func (d patcher) patchWatchdogs() {
 	const key = "patches.watchdogs"
 	c, done := d.city, map[*Watchdog]Origin{}
 	for i := range c.patches.watchdogs {
-		p := &c.patches.watchdogs[i].values
+		p := &c.patches.watchdogs[i]
 		if p.Name == "" || d.full() {
 			continue // already reported, or the maximum number of errors is reached
 		}
@@ -81,26 +76,11 @@ func (d patcher) patchWatchdogs() {
 			continue
 		}
 		done[w] = p.Origin
-		if d.changeWatchdog(w, p) == 0 {
-			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: key,
-				Message: changesNothing})
+		if !d.copyKeys("watchdogs", place{city: c, watchdog: w}, place{city: c, watchdog: p},
+			"name", "rig") {
+			d.addWarning(p.Origin, key, changesNothing)
 		}
 	}
-}
-
-func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
-	for _, k := range d.schema.Tables["watchdogs"] {
-		at, written := p.Origins[k.Name()]
-		if !written || k.Name() == "name" || k.Name() == "rig" {
-			continue
-		}
-		to, from := place{city: d.city, watchdog: w}.field(k),
-			place{city: d.city, watchdog: p}.field(k)
-		reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
-		w.Origins[k.Name()] = at
-		changes++
-	}
-	return changes
 }
 
 func (d watchdogChecker) qualify(w *Watchdog, name string) string {

@@ -45,8 +45,7 @@ func (c *Controller) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, er
 			select {
 			case <-changed:
 			case <-c.done:
-				yield(nil, &city.Error{Code: city.Unavailable,
-					Message: "the controller has exited"})
+				yield(nil, city.Errorf(city.Unavailable, "the controller has exited"))
 				return
 			case <-ctx.Done():
 				return
@@ -114,7 +113,7 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 		if errors.Is(err, perform.ErrEnded) {
 			return city.Receipt{}, hasEnded()
 		}
-		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: err.Error()}
+		return city.Receipt{}, city.Errorf(city.Unavailable, "%v", err)
 	}
 	select {
 	case a := <-reply:
@@ -123,13 +122,12 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 		if _, ok := cmd.(city.Fire); ok {
 			// a failed send means that the controller has exited and dropped the request
 			_ = c.send(context.WithoutCancel(ctx), effect.CommandAbandoned{ID: id})
-			return city.Receipt{}, &city.Error{Code: city.Unavailable,
-				Message: fmt.Sprintf("the run of %s did not start in time and was canceled: %v",
-					cmd.Target(), context.Cause(ctx))}
+			return city.Receipt{}, city.Errorf(city.Unavailable,
+				"the run of %s did not start in time and was canceled: %v", cmd.Target(),
+				context.Cause(ctx))
 		}
-		return city.Receipt{}, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%s is in progress but did not complete in time: %v", cmd.Verb(),
-				context.Cause(ctx))}
+		return city.Receipt{}, city.Errorf(city.Unavailable,
+			"%s is in progress but did not complete in time: %v", cmd.Verb(), context.Cause(ctx))
 	case <-c.done:
 		select {
 		case a := <-reply:
@@ -256,9 +254,8 @@ func (c *Controller) agent(name string) (*city.Agent, error) {
 func (c *Controller) live(name string) (*city.Agent, error) {
 	a, err := c.agent(name)
 	if err == nil && a.Session == nil {
-		err = &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("agent %s has no session: the agent is %s (%s)", name,
-				a.State.Is(), a.Reason)}
+		err = city.Errorf(city.Conflict, "agent %s has no session: the agent is %s (%s)", name,
+			a.State.Is(), a.Reason)
 	}
 	return a, err
 }
@@ -271,10 +268,9 @@ func wrap(name string, err error) error {
 	case errors.As(err, &known):
 		return err
 	case errors.Is(err, session.ErrNotFound):
-		return &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("agent %s currently has no session", name)}
+		return city.Errorf(city.Conflict, "agent %s currently has no session", name)
 	case errors.Is(err, session.ErrRejected):
-		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("agent %s: %v", name, err)}
+		return city.Errorf(city.Conflict, "agent %s: %v", name, err)
 	}
-	return &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("agent %s: %v", name, err)}
+	return city.Errorf(city.Unavailable, "agent %s: %v", name, err)
 }

@@ -144,13 +144,13 @@ type Controller struct {
 	*catalogue.Rigs
 }
 
-var (
-	_ city.Control       = (*Controller)(nil)
-	_ city.MetricsSource = (*Controller)(nil)
-	_ city.Configured    = (*Controller)(nil)
-	_ city.Catalogued    = (*Controller)(nil)
-	_ city.RigEditor     = (*Controller)(nil)
-)
+var _ interface {
+	city.Control
+	city.MetricsSource
+	city.Configured
+	city.Catalogued
+	city.RigEditor
+} = (*Controller)(nil)
 
 var errAlreadyRan = errors.New("a controller can only run once")
 

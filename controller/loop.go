@@ -240,10 +240,7 @@ func (l *loop) arm() {
 		l.stopBy = by
 		l.limit.Reset(time.Until(by))
 	}
-	t := m.Next(l.now)
-	if !l.due.IsZero() && (t.IsZero() || l.due.Before(t)) {
-		t = l.due
-	}
+	t := step.Earlier(m.Next(l.now), l.due)
 	l.next = pulse.Due(l.now, l.pulseInterval, t)
 	if !t.IsZero() {
 		l.wake.Reset(max(time.Until(t), time.Millisecond))

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -29,8 +28,8 @@ func (c *Controller) checkSender(cmd city.Command, p city.Peer) error {
 	if _, isAgent := c.snap.Load().Agent(by); !isAgent {
 		return nil
 	}
-	return &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("this command comes from %s, "+
-		"so it cannot name agent %q as its sender; omit the name", p, by)}
+	return city.Errorf(city.Forbidden, "this command comes from %s, "+
+		"so it cannot name agent %q as its sender; omit the name", p, by)
 }
 
 const confirmTime = 5 * time.Second
@@ -55,9 +54,8 @@ func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
 		case errors.Is(err, beads.ErrNotFound):
 			continue
 		case err == nil && e.Event.Type == events.BeadClosed && b.Status != beads.StatusClosed:
-			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("bead %s is %s, not closed: no event was written", b.ID,
-					b.Status)}
+			return city.Errorf(city.Conflict, "bead %s is %s, not closed: no event was written",
+				b.ID, b.Status)
 		}
 		return nil
 	}

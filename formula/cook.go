@@ -84,7 +84,7 @@ func (f *Formula) values(vars map[string]string) (map[string]string, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		if _, ok := f.variable(name); ok {
+		if f.hasVariable(name) {
 			continue
 		}
 		if near := toml.Meant(name, names); near != "" {

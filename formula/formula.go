@@ -236,10 +236,6 @@ func (f *Formula) RequiredVars() []string {
 	return out
 }
 
-func (f *Formula) variable(name string) (Var, bool) {
-	i := slices.IndexFunc(f.Vars, func(v Var) bool { return v.Name == name })
-	if i < 0 {
-		return Var{}, false
-	}
-	return f.Vars[i], true
+func (f *Formula) hasVariable(name string) bool {
+	return slices.ContainsFunc(f.Vars, func(v Var) bool { return v.Name == name })
 }

@@ -44,8 +44,7 @@ func Link(dir string, selected []Source) (Linked, error) {
 			slices.ContainsFunc(selected, func(s Source) bool { return s.Name == name }) {
 			continue
 		}
-		if err := disk.Remove(filepath.Join(dir, e.Name())); err != nil &&
-			!errors.Is(err, fs.ErrNotExist) {
+		if err := disk.RemoveAny(filepath.Join(dir, e.Name())); err != nil {
 			errs = append(errs, fmt.Errorf("cannot remove the link to a removed formula: %w",
 				err))
 			continue

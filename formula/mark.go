@@ -13,7 +13,7 @@ func (f *Formula) warnUndeclared(root toml.Table) {
 	}
 	look := func(t toml.Table, key, text string) {
 		for _, name := range placeholders(text) {
-			if _, known := f.variable(name); known {
+			if f.hasVariable(name) {
 				continue
 			}
 			if near := toml.Meant(name, names); near != "" {

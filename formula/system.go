@@ -65,8 +65,7 @@ func unpack(dir string) error {
 	for _, e := range there {
 		if _, err := fs.Stat(system, "system/"+e.Name()); errors.Is(err, fs.ErrNotExist) &&
 			!e.IsDir() && !disk.IsRecentTemp(e) {
-			if err := disk.Remove(filepath.Join(dir, e.Name())); err != nil &&
-				!errors.Is(err, fs.ErrNotExist) {
+			if err := disk.RemoveAny(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}
 		}

@@ -144,7 +144,7 @@ func Reply(to Message, from, text string) Message {
 
 // Query returns the query for the unarchived messages to an address. The address "" means all addresses.
 func Query(to string) beads.Query {
-	q := beads.Query{Type: Type, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
+	q := beads.Query{Type: Type, Status: beads.Unclosed(),
 		Limit: -1}
 	if strings.HasPrefix(to, PoolPrefix) {
 		q.Labels = []string{labelTo + to}

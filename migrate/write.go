@@ -98,7 +98,7 @@ func (c *conversion) check() error {
 	for _, p := range city.Warnings {
 		if p.File == config.FileName || strings.Contains(p.File, "topology.toml") {
 			p.File = filepath.Join(c.out, p.File)
-			c.note(p.Origin.String(), "%s", p.Message)
+			c.note(p.Place.String(), "%s", p.Message)
 		}
 	}
 	slices.Sort(c.report.Automations)

@@ -134,7 +134,7 @@ func (t *Template) add(f File, name string) error {
 			}
 		}
 		t.from[as] = f
-		s := scan{t: t, name: as, file: f}
+		s := scan{file: f}
 		s.calls, s.fields = nil, nil
 		s.node(d.Root, false)
 		t.calls[as], t.fields[as] = s.calls, s.fields

@@ -8,8 +8,6 @@ import (
 // scan collects the fragments and values that a definition uses. It inserts nodes that count the steps of a rendering,
 // because a rendering can repeat parts of a template.
 type scan struct {
-	t      *Template
-	name   string
 	file   File
 	calls  []named
 	fields []Field

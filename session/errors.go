@@ -28,13 +28,15 @@ var (
 )
 
 // Missing converts an error to an ErrMissing with the same text.
-func Missing(err error) error { return &missingError{err} }
+func Missing(err error) error { return &kindError{err, ErrMissing} }
 
-type missingError struct{ error }
+// kindError is an error that is also of a kind, which its text does not contain.
+type kindError struct {
+	error
+	kind error
+}
 
-func (a *missingError) Unwrap() error { return a.error }
-
-func (a *missingError) Is(target error) bool { return target == ErrMissing }
+func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
 
 // ForAgent replaces the quoted name of a session in a provider's error by the agent's name.
 func ForAgent(err error, name, agent string) error {

@@ -205,7 +205,12 @@ func LookAt(ctx context.Context, p Provider, name string) (found Status, err err
 	if err != nil {
 		return found, err
 	}
-	err = ErrNotFound
+	return Named(all, name)
+}
+
+// Named returns the status of a session from a list, like LookAt.
+func Named(all []Status, name string) (found Status, err error) {
+	err = fmt.Errorf("cannot get the status of %q: %w", name, ErrNotFound)
 	for _, st := range all {
 		if st.Name == name && (err != nil || st.Alive) {
 			found, err = st, nil

@@ -96,11 +96,5 @@ func (s *Spec) checkArguments() error {
 
 // Unfit returns an ErrCommand with a formatted message.
 func Unfit(format string, args ...any) error {
-	return &unfitError{fmt.Errorf(format, args...)}
+	return &kindError{fmt.Errorf(format, args...), ErrCommand}
 }
-
-type unfitError struct{ error }
-
-func (u *unfitError) Unwrap() error { return u.error }
-
-func (u *unfitError) Is(target error) bool { return target == ErrCommand }

@@ -93,47 +93,52 @@ func (r Ready) Needed() bool { return r.Prefix != "" || r.Delay > 0 }
 
 // Status is the state of a session, as far as its provider can determine it without asking the agent.
 type Status struct {
-	Name  string
-	Agent string
-	City  string
-	ID    string
+	Name  string `json:"name"`
+	Agent string `json:"agent"`
+	City  string `json:"city"`
+	ID    string `json:"id"`
 
-	Alive  bool // the agent's own process is alive
-	Ready  bool // setup and the first nudge are done, and the agent is ready; see Marker
-	Frozen bool // stopped by SIGSTOP
+	Alive bool `json:"alive"` // the agent's own process is alive
+	// setup and the first nudge are done, and the agent is ready; see Marker
+	Ready  bool `json:"ready"`
+	Frozen bool `json:"frozen,omitempty"` // stopped by SIGSTOP
 	// when the session's holder stopped responding; zero while it responds
-	Silent time.Time
+	Silent time.Time `json:"silent,omitzero"`
 	// why a live session is silent, or why its platform is ending it, for example "its pod is terminating …"
-	Reason  string
-	PID     int
-	Started time.Time
+	Reason  string    `json:"reason,omitempty"`
+	PID     int       `json:"pid,omitempty"`
+	Started time.Time `json:"started,omitzero"`
 
 	// time of the last output or input, accurate to about 0.1 s; zero if unknown
-	Activity time.Time
+	Activity time.Time `json:"activity,omitzero"`
 	// approximate number of bytes printed so far; 0 can also mean unknown
-	Output   uint64
-	Attached int       // number of attached viewers that can type
-	TypedAt  time.Time // when an attached viewer last typed; zero = never
+	Output   uint64 `json:"output,omitempty"`
+	Attached int    `json:"attached,omitempty"` // number of attached viewers that can type
+	// when an attached viewer last typed; zero = never
+	TypedAt time.Time `json:"typed_at,omitzero"`
 	// a viewer has typed text and neither submitted nor deleted it; false if unknown
-	Draft bool
+	Draft bool `json:"draft,omitempty"`
 
-	Drain Drain
+	Drain // embedded, because its fields are fields of the JSON object
 
-	Provider string // provider that runs the session; "" for the one that returned this Status
+	// provider that runs the session; "" for the one that returned this Status
+	Provider string `json:"-"`
 
-	Details []string // where the session runs, for display: "node n1", "image x"
+	// where the session runs, for display: "node n1", "image x"
+	Details []string `json:"details,omitempty"`
 
-	Fingerprint Fingerprint // the fingerprint that was passed to Start; zero if unknown
-	Exit        *Exit       // nil while Alive
+	// the fingerprint that was passed to Start; zero if unknown
+	Fingerprint Fingerprint `json:"fingerprint"`
+	Exit        *Exit       `json:"exit,omitempty"` // nil while Alive
 }
 
 // Drain is a request to an agent to finish its work. It is stored in the session's marks and ends with the session. The
 // zero value means no request.
 type Drain struct {
-	Since time.Time // rounded to seconds; zero if not draining
+	Since time.Time `json:"drain_since,omitzero"` // rounded to seconds; zero if not draining
 	// what requested the drain, such as "pool"; at most MaxDrainBy letters, digits, - and _; "" if unknown
-	By    string
-	Acked bool // the agent has reported that it is done
+	By    string `json:"drain_by,omitempty"`
+	Acked bool   `json:"drain_acked,omitempty"` // the agent has reported that it is done
 }
 
 // Exit describes how a session ended. The provider retains it until the controller acknowledges it (see Acknowledger).
@@ -275,9 +280,10 @@ const (
 type Usage struct {
 	// CPU is the processor time of the live processes in the tree, and of exited children that they have reaped. It can
 	// decrease.
-	CPU   time.Duration
-	RSS   int64 // resident memory in bytes; a shared page counts once for each process
-	Procs int   // number of live processes, at least 1
+	CPU time.Duration `json:"cpu_ns"`
+	// resident memory in bytes; a shared page counts once for each process
+	RSS   int64 `json:"rss"`
+	Procs int   `json:"procs"` // number of live processes, at least 1
 }
 
 // Terminal is an attached terminal. Read returns io.EOF after the session has ended or its holder has detached the

@@ -92,15 +92,15 @@ func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Resu
 	f, err := s.find(ctx, req.Bead)
 	if e, wrong := errors.AsType[*city.Error](err); noTarget != nil && wrong &&
 		e.Code == city.NotFound {
-		return city.Errorf(city.NotFound, "%v; and %s", noTarget, e.Message)
+		return &city.Error{Code: city.NotFound, Message: noTarget.Error() + "; and " + e.Message}
 	}
 	if err = cmp.Or(noTarget, err); err != nil {
 		return err
 	}
 	if to == nil {
 		if f.rig == "" {
-			return city.Errorf(city.Invalid, "no target: %s belongs to the city; name an agent, "+
-				"a pool or a rig", f.bead.ID)
+			return city.Errorf(city.Invalid, "no target: %s belongs to the city; name an agent, a "+
+				"pool or a rig", f.bead.ID)
 		}
 		if to, err = s.target(f.rig); err != nil {
 			return err

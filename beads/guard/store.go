@@ -9,14 +9,14 @@ import (
 	"gcity/beads"
 )
 
-var (
-	_ beads.Store        = (*Store)(nil)
-	_ beads.Batcher      = (*Store)(nil)
-	_ beads.Counter      = (*Store)(nil)
-	_ beads.ShareCounter = (*Store)(nil)
-	_ beads.Purger       = (*Store)(nil)
-	_ beads.Versioner    = (*Store)(nil)
-)
+var _ interface {
+	beads.Store
+	beads.Batcher
+	beads.Counter
+	beads.ShareCounter
+	beads.Purger
+	beads.Versioner
+} = (*Store)(nil)
 
 func (g *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) (beads.Bead, error) {

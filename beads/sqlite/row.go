@@ -60,8 +60,7 @@ func (r *row) bead() (beads.Bead, error) {
 	b.Needs, b.Labels = lines(r.needs), lines(r.labels)
 	b.CreatedAt, b.UpdatedAt = moment(r.created), moment(r.updated)
 	if r.closed.Valid {
-		at := moment(r.closed.Int64)
-		b.ClosedAt = &at
+		b.ClosedAt = new(moment(r.closed.Int64))
 	}
 	if (b.ClosedAt != nil) != (b.Status == beads.StatusClosed) {
 		return b, errors.New("its status contradicts the time at which it was closed")

@@ -55,16 +55,16 @@ type Store struct {
 	idle    chan struct{} // closed when no call is in progress after Close
 }
 
-var (
-	_ beads.Store     = (*Store)(nil)
-	_ beads.Batcher   = (*Store)(nil)
-	_ beads.Counter   = (*Store)(nil)
-	_ beads.Purger    = (*Store)(nil)
-	_ beads.Versioner = (*Store)(nil)
-	_ beads.Prober    = (*Store)(nil)
-	_ beads.Restorer  = (*Store)(nil)
-	_ beads.Auditor   = (*Store)(nil)
-)
+var _ interface {
+	beads.Store
+	beads.Batcher
+	beads.Counter
+	beads.Purger
+	beads.Versioner
+	beads.Prober
+	beads.Restorer
+	beads.Auditor
+} = (*Store)(nil)
 
 // Open returns the store in a city's or rig's folder. New IDs are prefix-1, prefix-2, and so on. Several Stores with
 // different prefixes may use one file. Open does not access the disk. The caller must close the store.

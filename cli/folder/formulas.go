@@ -74,7 +74,7 @@ func formulaProblems(c *config.City) []string {
 		if err == nil {
 			continue
 		}
-		text := config.Problem{Origin: a.Origins["default_sling_formula"],
+		text := config.Problem{Place: a.Origins["default_sling_formula"],
 			Key: "agents.default_sling_formula",
 			Message: strings.ReplaceAll(strings.ReplaceAll(err.Error(), c.Path+"/", ""), "\n",
 				" · ")}.String()

@@ -171,7 +171,7 @@ func (h *opener) external(name, kind, path string, settings json.RawMessage) (
 	under := hex.EncodeToString(sum[:6])
 	if kind == session.Plugin {
 		p, err := plugin.New(plugin.Options{
-			Name: name, Program: path, City: h.Dir,
+			Program: path, City: h.Dir,
 			Dir:      filepath.Join(folder.StateDir(h.Dir), "plugins", under),
 			Settings: settings,
 			Environ:  os.Environ(), Observe: h.Observe, Logger: h.Logger, Broken: h.Broken,

@@ -3,9 +3,7 @@ package edit
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -31,7 +29,7 @@ func addedIn(dir string) addedLines {
 func (a addedLines) write(dir string) error {
 	path := filepath.Join(dir, ".gc", addedName)
 	if len(a) == 0 {
-		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.RemoveAny(path); err != nil {
 			return fmt.Errorf("cannot record the lines that `suspend` has added: %w", err)
 		}
 		return nil

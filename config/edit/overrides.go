@@ -56,7 +56,7 @@ func SetOverride(dir, pool string, size *int) error {
 	}
 	path := filepath.Join(dir, ".gc", OverridesFile)
 	if len(all) == 0 {
-		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.RemoveAny(path); err != nil {
 			return fmt.Errorf("cannot remove the override: %w", err)
 		}
 		return nil

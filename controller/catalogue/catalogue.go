@@ -5,7 +5,6 @@ package catalogue
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
@@ -49,7 +48,7 @@ func (c *Catalogue) Config(context.Context) (string, error) { return c.force().T
 func (c *Catalogue) Explain(_ context.Context, name string) (string, error) {
 	text, err := c.force().Explain(name)
 	if err != nil {
-		return "", &city.Error{Code: city.NotFound, Message: err.Error()}
+		return "", city.Errorf(city.NotFound, "%v", err)
 	}
 	return text, nil
 }
@@ -146,7 +145,6 @@ func unread(ctx context.Context, what string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return &city.Error{Code: city.Unavailable, Message: fmt.Sprintf(
-		"%s could not be read within %s, because a folder does not respond; try again", what,
-		limit)}
+	return city.Errorf(city.Unavailable, "%s could not be read within %s, because a folder does "+
+		"not respond; try again", what, limit)
 }

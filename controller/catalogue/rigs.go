@@ -43,16 +43,16 @@ func NewRigs(source config.Source, c city.Control) *Rigs {
 // AddRig implements city.RigEditor.
 func (r *Rigs) AddRig(ctx context.Context, n city.NewRig) (city.Receipt, error) {
 	if n.Name == "" || n.Path == "" {
-		return city.Receipt{}, &city.Error{Code: city.Invalid,
-			Message: `a rig needs a name and a folder: {"name": "shop", "path": "/src/shop"}`}
+		return city.Receipt{}, city.Errorf(city.Invalid,
+			`a rig needs a name and a folder: {"name": "shop", "path": "/src/shop"}`)
 	}
 	snap, err := r.city.Snapshot(ctx)
 	if err != nil {
 		return city.Receipt{}, err
 	}
 	if rigAt(snap, n.Name) >= 0 {
-		return city.Receipt{}, &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("city %s already has a rig named %s", snap.Name, n.Name)}
+		return city.Receipt{}, city.Errorf(city.Conflict, "city %s already has a rig named %s",
+			snap.Name, n.Name)
 	}
 	after, err := r.edit(ctx, func() (*config.City, error) {
 		return edit.AddRig(r.source, edit.NewRig{Name: n.Name, Path: n.Path, Prefix: n.Prefix,
@@ -102,9 +102,9 @@ func (r *Rigs) inUse(ctx context.Context, snap *city.Snapshot, rig *city.Rig) er
 		}
 	}
 	if len(agents) > 0 {
-		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("rig %s has agents: %s; "+
+		return city.Errorf(city.Conflict, "rig %s has agents: %s; "+
 			"remove them from city.toml first, or run `gcity rig remove %s --yes`", rig.Name,
-			strings.Join(agents, ", "), rig.Name)}
+			strings.Join(agents, ", "), rig.Name)
 	}
 	found, err := r.city.Beads(ctx, beads.Query{
 		Status: []beads.Status{beads.StatusInProgress}, NotType: city.NotWork(), Limit: -1})
@@ -117,9 +117,9 @@ func (r *Rigs) inUse(ctx context.Context, snap *city.Snapshot, rig *city.Rig) er
 		}
 	}
 	if len(begun) > 0 {
-		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("work is in progress in "+
+		return city.Errorf(city.Conflict, "work is in progress in "+
 			"rig %s: %s; close it first, or run `gcity rig remove %s --force`", rig.Name,
-			strings.Join(begun, ", "), rig.Name)}
+			strings.Join(begun, ", "), rig.Name)
 	}
 	return nil
 }
@@ -131,10 +131,9 @@ func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*
 		return nil, err
 	}
 	if snap.Config.Held != nil {
-		return nil, &city.Error{Code: city.Conflict, Message: "a change to city.toml is " +
-			"waiting for confirmation, so nothing was written: run `gcity reload --confirm` to " +
-			"accept " +
-			"it, or undo it"}
+		return nil, city.Errorf(city.Conflict, "a change to city.toml is "+
+			"waiting for confirmation, so nothing was written: run `gcity reload --confirm` to "+
+			"accept it, or undo it")
 	}
 	own := fmt.Sprint(r.last.Add(1)) // so that edits do not share a call
 	done, ok := r.calls.Do(ctx, own, time.Now(), limit, func() rigEdit {
@@ -166,8 +165,8 @@ func (r *Rigs) reload(ctx context.Context, kind, rig, message string) (city.Rece
 		if refused, ok := errors.AsType[*city.Error](err); ok {
 			code = refused.Code
 		}
-		return city.Receipt{}, &city.Error{Code: code,
-			Message: "city.toml was written but is not in force: " + err.Error()}
+		return city.Receipt{}, city.Errorf(code,
+			"city.toml was written but is not in force: %v", err)
 	}
 	peer := city.PeerOf(ctx)
 	peer.Remote = false // the controller rejects this event from remote clients

@@ -19,19 +19,25 @@ import (
 // Input is an event from outside the machine. The loop receives inputs and passes them to the machine.
 type Input interface{ input() }
 
+// isInput is embedded in every type of input.
+type isInput struct{}
+
+func (isInput) input() {}
+
 type (
 	// Tick starts a patrol.
-	Tick struct{}
+	Tick struct{ isInput }
 	// Stalled reports that the whole program was suspended until now. Earlier observations are out of date.
-	Stalled struct{}
+	Stalled struct{ isInput }
 	// Wake reports that the time requested by the machine has been reached (see Machine.Next).
-	Wake struct{}
+	Wake struct{ isInput }
 	// SessionsChanged reports that the sessions should be listed now; see session.Changer.
-	SessionsChanged struct{}
+	SessionsChanged struct{ isInput }
 	// ConfigChanged reports that the configuration might have changed.
-	ConfigChanged struct{}
+	ConfigChanged struct{ isInput }
 	// Loaded is the result of a load effect. If neither Conf nor Err is set, nothing has changed.
 	Loaded struct {
+		isInput
 		Revision string
 		Conf     *Configuration
 		// the configuration differs only because a missing program was installed
@@ -40,6 +46,7 @@ type (
 	}
 	// Listed is the result of a list effect.
 	Listed struct {
+		isInput
 		// step in which the list was requested
 		Step     uint64
 		Sessions []session.Status
@@ -48,6 +55,7 @@ type (
 	}
 	// ListedLate is the response of a provider that did not respond in time for Listed.
 	ListedLate struct {
+		isInput
 		Step     uint64
 		Provider string
 		Sessions []session.Status
@@ -55,19 +63,30 @@ type (
 		Err      error
 	}
 	// OwnershipLost reports that another controller owns the city.
-	OwnershipLost struct{ Err error }
+	OwnershipLost struct {
+		isInput
+		Err error
+	}
 	// FolderMoved reports why the city's folder is not at its path; "" = the folder is back.
-	FolderMoved struct{ Why string }
+	FolderMoved struct {
+		isInput
+		Why string
+	}
 	// Exited is an exit that a provider reported.
-	Exited struct{ Exit session.Exit }
+	Exited struct {
+		isInput
+		Exit session.Exit
+	}
 	// DialogAnswered reports that gcity answered a question from an agent's program during a start.
 	DialogAnswered struct {
+		isInput
 		Agent, Session string
 		Dialog         session.Dialog
 	}
 	// Asking reports a change in what a start is waiting for: a user's answer to a question in the agent's terminal
 	// (About), something else (Waits), or neither.
 	Asking struct {
+		isInput
 		Agent  string
 		Status session.Status
 		About  string // subject of the question; "" = no question is open
@@ -76,6 +95,7 @@ type (
 	}
 	// Started is the result of a start or resume effect.
 	Started struct {
+		isInput
 		Agent        string
 		Status       session.Status
 		Copied       string   // files that were copied into the agent's folder; "" = none
@@ -84,16 +104,19 @@ type (
 	}
 	// Stopped is the result of a stop effect.
 	Stopped struct {
+		isInput
 		Agent string
 		Err   error
 	}
 	// ProviderChecked is the result of a CheckProvider effect.
 	ProviderChecked struct {
+		isInput
 		Provider string
 		Err      error // reason why the provider cannot run sessions
 	}
 	// Captured is the result of a capture effect.
 	Captured struct {
+		isInput
 		Agent, ID string
 		Tail      string // last lines of output, as plain text
 		File      string // path of the saved output, relative to the city; "" = not saved
@@ -101,11 +124,13 @@ type (
 	}
 	// Typed is the result of a Type effect.
 	Typed struct {
+		isInput
 		Agent string
 		Err   error
 	}
 	// Sent is the result of a Send effect.
 	Sent struct {
+		isInput
 		Agent string
 		ID    uint64
 		// reason why the message was held back; "" = it was not
@@ -118,11 +143,13 @@ type (
 	}
 	// Edited is the result of an Edit effect.
 	Edited struct {
+		isInput
 		Edit Edit
 		Err  error
 	}
 	// PoolChecked is the result of a pool's check.
 	PoolChecked struct {
+		isInput
 		Pool   string
 		Check  string
 		Value  int
@@ -133,30 +160,37 @@ type (
 	}
 	// DrainMarked is the result of a MarkDrain effect.
 	DrainMarked struct {
+		isInput
 		Agent, Session string
 		Drain          session.Drain
 		Err            error
 	}
 	// Scaled is the result of a Scale effect.
 	Scaled struct {
+		isInput
 		Scale Scale
 		Err   error
 	}
 	// SnapshotsWatched reports that a client is watching the snapshots.
-	SnapshotsWatched struct{}
+	SnapshotsWatched struct{ isInput }
 	// Measured is the result of a Measure effect: the resource usage by session name. If Err is set, there are no
 	// measurements.
 	Measured struct {
+		isInput
 		Usage map[string]session.Usage
 		At    time.Time
 		Err   error
 	}
 	// HistoriesSaved is the result of SaveHistories.
-	HistoriesSaved struct{ Err error }
+	HistoriesSaved struct {
+		isInput
+		Err error
+	}
 	// FoldersChanged reports that automation folders might have changed.
-	FoldersChanged struct{}
+	FoldersChanged struct{ isInput }
 	// Scanned is the result of a scan effect.
 	Scanned struct {
+		isInput
 		Catalog automation.Catalog
 		Newest  uint64 // sequence number of the newest event in the log
 		Trouble string // problems with folders, or with links to formulas
@@ -164,6 +198,7 @@ type (
 	}
 	// RunsSwept is the result of SweepRuns.
 	RunsSwept struct {
+		isInput
 		Interrupted []city.Run  // runs that were open and are closed now
 		Runs        []city.Run  // newest runs, including those in Interrupted
 		Unclosable  string      // records that can never be closed, with the reasons
@@ -172,16 +207,19 @@ type (
 	}
 	// EventsReceived contains events that automations subscribed to, in order.
 	EventsReceived struct {
+		isInput
 		Subscription uint64
 		Events       []events.Event
 	}
 	// SubscriptionEnded reports that a subscription has ended although the controller did not cancel it.
 	SubscriptionEnded struct {
+		isInput
 		Subscription uint64
 		Err          error
 	}
 	// ConditionChecked is the result of an automation's check.
 	ConditionChecked struct {
+		isInput
 		Scoped string
 		Check  string
 		Code   int
@@ -189,12 +227,14 @@ type (
 	}
 	// RunOpened is the result of creating a run's record.
 	RunOpened struct {
+		isInput
 		Run  automation.Run
 		Bead beads.Bead
 		Err  error
 	}
 	// RunEnded is the end of a run.
 	RunEnded struct {
+		isInput
 		Scoped, Bead   string
 		Outcome        automation.Outcome
 		Code           *int
@@ -207,17 +247,20 @@ type (
 	}
 	// RunClosed is the result of closing a run's record.
 	RunClosed struct {
+		isInput
 		Bead string
 		At   *time.Time // when the store closed the record; nil = unknown
 		Err  error
 	}
 	// AutomationsSaved is the result of SaveAutomations.
 	AutomationsSaved struct {
+		isInput
 		Rev uint64
 		Err error
 	}
 	// BeadChanged is the result of ChangeBead.
 	BeadChanged struct {
+		isInput
 		ID      uint64
 		Events  []events.Event // events for the changes, in order; empty = nothing changed
 		Bead    beads.Bead
@@ -226,6 +269,7 @@ type (
 	}
 	// WorkCounted is the result of CountWork. If Unchanged is set, the counts are the same as before.
 	WorkCounted struct {
+		isInput
 		Work      city.Work
 		Rigs      map[string]city.RigWork // by rig; a rig that could not be counted is missing
 		Unchanged bool
@@ -238,40 +282,65 @@ type (
 	}
 	// WorkReturned is the result of ReturnWork. If Err is set, part of the work might still have been returned.
 	WorkReturned struct {
+		isInput
 		Done []Returned // in the order in which the work was returned
 		Err  error
 	}
 	// StoresReported contains the problems of all stores.
-	StoresReported struct{ guard.Report }
+	StoresReported struct {
+		isInput
+		guard.Report
+	}
 	// StoresProbed reports that failed stores were tried again.
-	StoresProbed struct{}
+	StoresProbed struct{ isInput }
 	// Purged is the result of Purge.
 	Purged struct {
+		isInput
 		N   int
 		Err error
 	}
 	// BackedUp is the result of BackUp.
-	BackedUp struct{ Err error }
+	BackedUp struct {
+		isInput
+		Err error
+	}
 	// Command is a command from a client. The reply has the same ID.
 	Command struct {
+		isInput
 		ID   uint64
 		Cmd  city.Command
 		Peer city.Peer
 	}
 	// UnclosedRunsClosed is the result of CloseUnclosedRuns.
-	UnclosedRunsClosed struct{ Err error }
+	UnclosedRunsClosed struct {
+		isInput
+		Err error
+	}
 	// CommandAbandoned reports that the client of a city.Fire is no longer waiting for the reply.
-	CommandAbandoned struct{ ID uint64 }
+	CommandAbandoned struct {
+		isInput
+		ID uint64
+	}
 	// Shutdown requests that the controller end. The controller first stops the agents, unless Leave is set.
-	Shutdown struct{ Leave bool }
+	Shutdown struct {
+		isInput
+		Leave bool
+	}
 	// Hurry ends the grace period of a stop in progress.
-	Hurry struct{}
+	Hurry struct{ isInput }
 	// ModeChanged reports that the city runs in a different mode, for example because the console has closed.
-	ModeChanged struct{ Mode string }
+	ModeChanged struct {
+		isInput
+		Mode string
+	}
 	// LogHealth reports why the event log is degraded; "" = the log works.
-	LogHealth struct{ Degraded string }
+	LogHealth struct {
+		isInput
+		Degraded string
+	}
 	// HeartbeatRead is the content of a heartbeat file. If Stamp and Problem are empty, the file does not exist.
 	HeartbeatRead struct {
+		isInput
 		Tier, Path string
 		Stamp      time.Time
 		Agents     watchdog.Agents
@@ -280,6 +349,7 @@ type (
 	}
 	// Escalated is the result of an escalation.
 	Escalated struct {
+		isInput
 		Tier   string
 		Call   time.Time
 		Events []events.Event
@@ -289,62 +359,11 @@ type (
 		Output string
 	}
 	// ListenerChanged reports the state of the TCP listener.
-	ListenerChanged struct{ Listener city.Listener }
+	ListenerChanged struct {
+		isInput
+		Listener city.Listener
+	}
 )
-
-func (HeartbeatRead) input()      {}
-func (Escalated) input()          {}
-func (UnclosedRunsClosed) input() {}
-func (CommandAbandoned) input()   {}
-func (ProviderChecked) input()    {}
-func (FoldersChanged) input()     {}
-func (Scanned) input()            {}
-func (RunsSwept) input()          {}
-func (EventsReceived) input()     {}
-func (SubscriptionEnded) input()  {}
-func (ConditionChecked) input()   {}
-func (RunOpened) input()          {}
-func (RunEnded) input()           {}
-func (RunClosed) input()          {}
-func (AutomationsSaved) input()   {}
-func (BeadChanged) input()        {}
-func (WorkCounted) input()        {}
-func (WorkReturned) input()       {}
-func (Purged) input()             {}
-func (BackedUp) input()           {}
-func (StoresReported) input()     {}
-func (StoresProbed) input()       {}
-func (Tick) input()               {}
-func (Stalled) input()            {}
-func (PoolChecked) input()        {}
-func (DrainMarked) input()        {}
-func (Scaled) input()             {}
-func (Measured) input()           {}
-func (SnapshotsWatched) input()   {}
-func (HistoriesSaved) input()     {}
-func (Wake) input()               {}
-func (SessionsChanged) input()    {}
-func (ConfigChanged) input()      {}
-func (Loaded) input()             {}
-func (Listed) input()             {}
-func (ListedLate) input()         {}
-func (OwnershipLost) input()      {}
-func (FolderMoved) input()        {}
-func (Exited) input()             {}
-func (Started) input()            {}
-func (DialogAnswered) input()     {}
-func (Asking) input()             {}
-func (Stopped) input()            {}
-func (Captured) input()           {}
-func (Typed) input()              {}
-func (Sent) input()               {}
-func (Edited) input()             {}
-func (Command) input()            {}
-func (Shutdown) input()           {}
-func (Hurry) input()              {}
-func (ModeChanged) input()        {}
-func (LogHealth) input()          {}
-func (ListenerChanged) input()    {}
 
 // Configuration is a city's configuration in the form that the machine uses.
 type Configuration struct {

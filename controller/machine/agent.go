@@ -52,7 +52,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 		m.decideDead(now, a)
 	case lifecycle.Unknown:
 		if !a.until.IsZero() && !now.Before(a.until) {
-			m.set(now, a, a.state, a.reason, time.Time{})
+			m.set(now, a, a.state, a.reason)
 		}
 	}
 }
@@ -73,8 +73,7 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	m.drains.pending(now, a)
 	if c := m.whyStop(now, a); c.kind != causeNone {
 		if last := m.deps.mustStopFirst(a); last != "" && c.kind.stopsMany() {
-			m.set(now, a, city.Stopping, c.why+"; stops after "+last+", which depends on it",
-				time.Time{})
+			m.set(now, a, city.Stopping, c.why+"; stops after "+last+", which depends on it")
 			return
 		}
 		m.stop(now, a, c)
@@ -83,7 +82,7 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	m.drains.mark(now, a)
 	if !a.phase.Ready() && !a.unwanted() {
 		a.phase.Resume(m.stepNumber)
-		m.set(now, a, city.Starting, "adopted before it was ready", time.Time{})
+		m.set(now, a, city.Starting, "adopted before it was ready")
 		m.decided(now, a, "resume", "the previous controller started it but did not see it "+
 			"become ready")
 		m.step.Do(effect.Resume{Want: a.want, Status: a.sess.life})
@@ -155,18 +154,18 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 			why = a.surplusReason()
 		}
 		a.act.intent, a.act.startReason = cause{}, ""
-		m.set(now, a, city.Exited, why, time.Time{})
+		m.set(now, a, city.Exited, why)
 		m.commands.reject(a, city.NotFound, "agent "+a.name+" has stopped: "+why)
 	case a.want.Suspended.On():
 		a.act.intent = cause{}
-		m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})
+		m.set(now, a, city.Suspended, a.want.Suspended.Where)
 		m.commands.resolve(a, fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended), "stop",
 			"suspend")
 		m.commands.rejectAll(a.take("restart", "kill"), city.Conflict,
 			fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended))
 	case a.want.Problem != "":
 		a.act.intent = cause{}
-		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
+		m.set(now, a, city.Failed, a.want.Problem)
 		m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
 			a.want.Problem))
 	case m.ending == stopAgents && (a.restart.stays() || a.restart.state() == city.Quarantined):
@@ -174,9 +173,9 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		if !m.conf.OnDisk { // without a saved history, the next controller starts the agent
 			until = time.Time{}
 		}
-		m.set(now, a, a.restart.state(), a.restart.why, until)
+		m.setUntil(now, a, a.restart.state(), a.restart.why, until)
 	case m.ending == stopAgents:
-		m.set(now, a, city.Exited, "stopped with the city", time.Time{})
+		m.set(now, a, city.Exited, "stopped with the city")
 	case a.policy.waits(a):
 		a.policy.rest(now, a)
 	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:
@@ -185,7 +184,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		}
 		m.start(now, a)
 	case a.restart.stays() || a.restart.waits(now):
-		m.set(now, a, a.restart.state(), a.restart.why, a.restart.until)
+		m.setUntil(now, a, a.restart.state(), a.restart.why, a.restart.until)
 	default:
 		m.start(now, a)
 	}
@@ -201,7 +200,7 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 	if killed || m.cityStop.hurried {
 		grace = 0
 	}
-	m.set(now, a, city.Stopping, c.why, m.cityStop.stopUntil(now, grace))
+	m.setUntil(now, a, city.Stopping, c.why, m.cityStop.stopUntil(now, grace))
 	m.decided(now, a, "stop", c.why)
 	if c.kind == causeRequest {
 		m.journal.record(a, events.Event{Type: events.AgentDraining, Actor: a.name, Message: c.why})
@@ -263,7 +262,7 @@ func (m *Machine) clearStuck(a *record) {
 func (m *Machine) start(now time.Time, a *record) {
 	if why := cmp.Or(m.deps.missing(a), a.waitsForCount(), m.work.waitsForReturn(a),
 		m.lists.mayRunUnlisted(a)); why != "" {
-		m.set(now, a, city.Waiting, why, time.Time{})
+		m.set(now, a, city.Waiting, why)
 		m.commands.resolve(a, fmt.Sprintf("agent %s has not started yet: it %s", a.name, why),
 			"restart", "kill")
 		return
@@ -277,7 +276,7 @@ func (m *Machine) start(now time.Time, a *record) {
 	a.act.earlyExit = nil
 	a.act.intent = cause{}
 	a.restart.end()
-	m.set(now, a, city.Starting, a.act.startReason, time.Time{})
+	m.set(now, a, city.Starting, a.act.startReason)
 	if a.restart.missing.Why == "" {
 		m.decided(now, a, "start", a.act.startReason)
 	}
@@ -328,7 +327,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	a.phase.Runs()
 	a.sess.life = in.Status
 	a.restart.started(fresh)
-	m.set(now, a, city.Running, a.act.startReason, time.Time{})
+	m.set(now, a, city.Running, a.act.startReason)
 	if fresh && before.ProviderChanged(&session.Spec{Provider: in.Status.Provider}) {
 		a.drain.unmarked = false
 		m.journal.record(a, events.Event{
@@ -395,7 +394,7 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	a.restart.missing.Tries++
 	a.restart.cannotStart(err.Error(), a.want.Policy.Again(now, a.restart.missing.Tries))
 	a.act.startReason = "retried after a failed start"
-	m.set(now, a, a.restart.state(), a.restart.why, a.restart.until)
+	m.setUntil(now, a, a.restart.state(), a.restart.why, a.restart.until)
 	a.since = a.restart.missing.Since
 	if m.oneShot {
 		a.restart.giveUp()
@@ -405,7 +404,7 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 func (m *Machine) dialogAnswered(in effect.DialogAnswered) {
 	keys := strings.Join(in.Dialog.Keys, ", ")
 	e := events.Event{
-		Type: events.AgentNudged, Actor: effect.ActorController, Subject: in.Agent,
+		Type: events.AgentNudged, Subject: in.Agent,
 		Message: fmt.Sprintf("the agent's question about %s was answered with %s because "+
 			"emits_permission_warning is set", in.Dialog.Name, keys),
 		Payload: step.Payload(map[string]any{"session": in.Session, "dialog": in.Dialog.Name,
@@ -415,7 +414,7 @@ func (m *Machine) dialogAnswered(in effect.DialogAnswered) {
 		m.journal.record(a, e)
 		return
 	}
-	m.step.Do(effect.Record{Event: e})
+	m.step.Record(e)
 }
 
 func (m *Machine) asks(now time.Time, in effect.Asking) {
@@ -426,12 +425,12 @@ func (m *Machine) asks(now time.Time, in effect.Asking) {
 	if in.About == "" {
 		a.act.asking = nil
 		why := orDefault(in.Waits, orDefault(a.act.startReason, "started"))
-		m.set(now, a, city.Starting, why, time.Time{})
+		m.set(now, a, city.Starting, why)
 		return
 	}
 	a.act.asking, m.step.Changed = &in.Status, true
 	m.set(now, a, city.Starting, "asks about "+in.About+": answer it in the agent's terminal; "+
-		"with emits_permission_warning = true, gcity answers such questions", time.Time{})
+		"with emits_permission_warning = true, gcity answers such questions")
 }
 
 // a provider may report an exit several times
@@ -574,8 +573,7 @@ func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restar
 			msg = "exited 0 after " + uptime + ", sooner than min_uptime"
 		}
 		m.journal.recordCrash(now, a, e, events.Event{
-			Type: events.AgentCrashed, Actor: effect.ActorController, Subject: a.name, Message: msg,
-			Payload: effect.ExitPayload(e),
+			Type: events.AgentCrashed, Message: msg, Payload: effect.ExitPayload(e),
 		})
 	}
 }
@@ -642,7 +640,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 		a.act.intent = a.act.stopping.forRetry()
 		a.phase.BecomesUnknown()
 		m.lists.request()
-		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.retryStopAt)
+		m.setUntil(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.retryStopAt)
 		m.decided(now, a, "stop failed", in.Err.Error())
 		m.commands.reject(a, city.Unavailable,
 			fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))

@@ -58,7 +58,7 @@ func (cs *cityStop) hurryUp(now time.Time) {
 	for _, a := range cs.m.order {
 		if a.phase.Stopping() {
 			cs.m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
-			cs.m.set(now, a, city.Stopping, a.act.stopping.why+"; being killed", cs.by)
+			cs.m.setUntil(now, a, city.Stopping, a.act.stopping.why+"; being killed", cs.by)
 		}
 		a.act.retryStopAt = time.Time{}
 		cs.m.decide(now, a)
@@ -77,8 +77,8 @@ func (cs *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
 
 func (cs *cityStop) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
-		cs.m.set(now, a, city.Stopping, a.act.stopping.why+"; the agent did not stop in time and "+
-			"is being killed", cs.stopUntil(now, 0))
+		cs.m.setUntil(now, a, city.Stopping, a.act.stopping.why+"; the agent did not stop in time "+
+			"and is being killed", cs.stopUntil(now, 0))
 	}
 }
 
@@ -287,8 +287,8 @@ func (cs *cityStop) end(now time.Time, msg string) {
 		}
 		cs.leaving[i].Receipt.Message = msg
 	}
-	cs.m.step.Do(effect.Record{Event: events.Event{Type: events.ControllerStopped,
-		Actor: effect.ActorController, Message: msg}, Replies: cs.leaving})
+	cs.m.step.Record(events.Event{Type: events.ControllerStopped,
+		Message: msg}, cs.leaving...)
 	cs.leaving = nil
 }
 

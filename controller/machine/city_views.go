@@ -75,8 +75,8 @@ func (c outboxCity) Record(name string, e events.Event, replies ...effect.Reply)
 		c.m.journal.record(a, e, replies...)
 		return
 	}
-	e.Actor, e.Subject = cmp.Or(e.Actor, effect.ActorController), name
-	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}})
+	e.Subject = name
+	runsCity(c).Record(e, replies...)
 }
 
 // Typed passes the result of a watchdog's message to the watchdog.
@@ -96,10 +96,6 @@ func (c poolCity) Work() pools.Work {
 	// without a controller, open work does not change the size of a pool
 	return pools.Work{Counted: wk.counted && c.m.observes == nil, CountedStep: wk.countedStep,
 		AsOf: wk.asOf, Pools: wk.counts.Pools, Tasks: wk.tasks, Uncounted: wk.uncounted}
-}
-
-func (c poolCity) Record(e events.Event) {
-	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e}})
 }
 
 func (c poolCity) Session(name string) (alive, leaving bool) {
@@ -177,10 +173,6 @@ type tierCity struct{ runsCity }
 
 func (c tierCity) Listed() bool            { return c.m.lists.listed }
 func (c tierCity) StalledUntil() time.Time { return c.m.stalledUntil }
-
-func (c tierCity) Record(e events.Event, replies ...effect.Reply) {
-	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}})
-}
 
 func (c tierCity) Agent(name string) *tier.Agent {
 	m, a := c.m, c.m.agents[name]

@@ -149,7 +149,7 @@ func (dr *drains) draining(now time.Time, a *record) {
 	if a.drain.unmarked {
 		reason += "; the session cannot be notified of the drain"
 	}
-	dr.m.set(now, a, city.Draining, reason, a.drain.current.deadline)
+	dr.m.setUntil(now, a, city.Draining, reason, a.drain.current.deadline)
 	a.since = a.drain.current.since
 }
 

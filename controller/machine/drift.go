@@ -126,7 +126,7 @@ const silentWhy = "the session's holder does not respond (stopped by a signal?)"
 func (df *drifts) running(now time.Time, a *record) {
 	df.m.updateStuck(now, a)
 	if !a.sess.life.Silent.IsZero() {
-		df.m.set(now, a, city.Unknown, orDefault(a.sess.life.Reason, silentWhy), time.Time{})
+		df.m.set(now, a, city.Unknown, orDefault(a.sess.life.Reason, silentWhy))
 		return
 	}
 	if a.sess.uncertain {
@@ -134,29 +134,28 @@ func (df *drifts) running(now time.Time, a *record) {
 		if a.sess.life.Provider != "" {
 			why = "the sessions of " + a.sess.life.Provider + " cannot be listed"
 		}
-		df.m.set(now, a, city.Unknown, why, time.Time{})
+		df.m.set(now, a, city.Unknown, why)
 		return
 	}
 	if a.sess.life.Reason != "" {
-		df.m.set(now, a, city.Running, a.sess.life.Reason, time.Time{})
+		df.m.set(now, a, city.Running, a.sess.life.Reason)
 		return
 	}
 	if len(a.sess.drift) == 0 {
-		df.m.set(now, a, city.Running, orDefault(a.act.startReason, "adopted"), time.Time{})
+		df.m.set(now, a, city.Running, orDefault(a.act.startReason, "adopted"))
 		return
 	}
 	drift := strings.Join(a.sess.drift, ", ")
 	switch {
 	case a.sess.life.Attached > 0:
-		df.m.set(now, a, city.Running, "restart held back while a user is attached: "+drift,
-			time.Time{})
+		df.m.set(now, a, city.Running, "restart held back while a user is attached: "+drift)
 	case a.sess.busy(now):
-		df.m.set(now, a, city.Running, "restart held back because a user has just typed: "+drift,
-			a.sess.life.TypedAt.Add(typedRecently))
+		df.m.setUntil(now, a, city.Running, "restart held back because a user has just "+
+			"typed: "+drift, a.sess.life.TypedAt.Add(typedRecently))
 	case a.sess.restartBarred != "":
-		df.m.set(now, a, city.Running, "restart held back because a restart "+
+		df.m.setUntil(now, a, city.Running, "restart held back because a restart "+
 			"would fail: "+a.sess.restartBarred+"; "+drift, df.nextRestartCheck(a))
 	default:
-		df.m.set(now, a, city.Running, "about to restart: "+drift, time.Time{})
+		df.m.set(now, a, city.Running, "about to restart: "+drift)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"gcity/automation"
 	"gcity/controller/effect"
+	"gcity/events"
 )
 
 // InitialState is the state that the previous controller saved, and facts about this run.
@@ -36,11 +37,14 @@ func (m *Machine) Configuration() *effect.Configuration { return m.conf }
 type runsCity struct{ m *Machine }
 
 func (c runsCity) Configuration() *effect.Configuration { return c.m.conf }
-func (c runsCity) OneShot() bool                        { return c.m.oneShot }
-func (c runsCity) FolderMoved() bool                    { return c.m.folderMoved != "" }
-func (c runsCity) StoreProblem() string                 { return c.m.work.storeProblem("") }
-func (c runsCity) CountWork()                           { c.m.work.count() }
-func (c runsCity) Stops() bool                          { return c.m.stops() }
+func (c runsCity) Record(e events.Event, replies ...effect.Reply) {
+	c.m.journal.add(queuedRecord{Record: effect.Record{Event: e, Replies: replies}})
+}
+func (c runsCity) OneShot() bool        { return c.m.oneShot }
+func (c runsCity) FolderMoved() bool    { return c.m.folderMoved != "" }
+func (c runsCity) StoreProblem() string { return c.m.work.storeProblem("") }
+func (c runsCity) CountWork()           { c.m.work.count() }
+func (c runsCity) Stops() bool          { return c.m.stops() }
 
 func (c runsCity) Observed() bool { return c.m.observes != nil }
 

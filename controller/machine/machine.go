@@ -293,21 +293,16 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 // passed, because whatever those agents are still waiting for will arrive as an input.
 func (m *Machine) Next(now time.Time) time.Time {
 	t := m.cityStop.relook
-	if len(m.journal.queue) > 0 && (t.IsZero() || m.journal.queue[0].by.Before(t)) {
-		t = m.journal.queue[0].by
+	if len(m.journal.queue) > 0 {
+		t = step.Earlier(t, m.journal.queue[0].by)
 	}
-	if at := m.cityStop.hurryAt(); !at.IsZero() && (t.IsZero() || at.Before(t)) {
-		t = at
-	}
-	if due := m.histories.delayedUntil; !due.IsZero() && (t.IsZero() || due.Before(t)) {
-		t = due
-	}
-	if at := m.runs.Next(now); !at.IsZero() && (t.IsZero() || at.Before(t)) {
-		t = at
+	for _, at := range [...]time.Time{m.cityStop.hurryAt(), m.histories.delayedUntil,
+		m.runs.Next(now)} {
+		t = step.Earlier(t, at)
 	}
 	for _, s := range m.work.stores {
-		if s.Until.After(now) && (t.IsZero() || s.Until.Before(t)) {
-			t = s.Until
+		if s.Until.After(now) {
+			t = step.Earlier(t, s.Until)
 		}
 	}
 	t = m.watchdogs.Next(now, m.messages.Next(now, m.pools.Rollouts.Next(now, t)))
@@ -316,8 +311,8 @@ func (m *Machine) Next(now time.Time) time.Time {
 			continue
 		}
 		for _, at := range [...]time.Time{a.until, a.silence.idleAt, a.silence.stuckAt} {
-			if at.After(now) && (t.IsZero() || at.Before(t)) {
-				t = at
+			if at.After(now) {
+				t = step.Earlier(t, at)
 			}
 		}
 	}
@@ -378,7 +373,7 @@ func (m *Machine) record(now time.Time, name string) *record {
 	})
 	m.order = slices.Insert(m.order, at, a)
 	m.deps.after, m.deps.named = nil, nil
-	m.set(now, a, city.Waiting, "not checked yet", time.Time{})
+	m.set(now, a, city.Waiting, "not checked yet")
 	return a
 }
 

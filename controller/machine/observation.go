@@ -20,25 +20,25 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 		ob.decideAlive(m, now, a)
 		return
 	case a.want == nil:
-		m.set(now, a, city.Exited, "not in the configuration", time.Time{})
+		m.set(now, a, city.Exited, "not in the configuration")
 	case a.stoppedBySetting().State != "": // keep the state that the previous controller saved
 		return
 	case a.want.Suspended.On():
-		m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})
+		m.set(now, a, city.Suspended, a.want.Suspended.Where)
 	case a.want.Problem != "":
-		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
+		m.set(now, a, city.Failed, a.want.Problem)
 	case !a.phase.Seen() && m.lists.unknown[a.want.Spec.Provider] != nil:
 		m.set(now, a, city.Failed, "provider "+a.want.Spec.Provider+
-			" does not respond, so it is unknown whether the agent is running", time.Time{})
+			" does not respond, so it is unknown whether the agent is running")
 	case a.sess.exit != nil:
 		m.set(now, a, city.Exited, "no controller is running; the agent exited while none "+
-			"was running", time.Time{})
+			"was running")
 		a.since = a.sess.exit.At
 		return
 	case ob.Stopped.IsZero():
-		m.set(now, a, city.Stopped, "no controller has started it yet", time.Time{})
+		m.set(now, a, city.Stopped, "no controller has started it yet")
 	default:
-		m.set(now, a, city.Stopped, "no controller is running", time.Time{})
+		m.set(now, a, city.Stopped, "no controller is running")
 	}
 	var known bool
 	if a.since, known = ob.Ends[a.name]; !known {
@@ -56,16 +56,16 @@ func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 		if d.acked {
 			why += ", reported done"
 		}
-		m.set(now, a, city.Draining, why+"; no controller is running to stop it", time.Time{})
+		m.set(now, a, city.Draining, why+"; no controller is running to stop it")
 		a.since = d.since
 		return
 	case !a.sess.life.Silent.IsZero():
-		m.set(now, a, city.Unknown, orDefault(a.sess.life.Reason, silentWhy), time.Time{})
+		m.set(now, a, city.Unknown, orDefault(a.sess.life.Reason, silentWhy))
 	case a.want == nil:
-		m.set(now, a, city.Running, "alive, but not in the configuration", time.Time{})
+		m.set(now, a, city.Running, "alive, but not in the configuration")
 	default:
 		a.sess.drift = a.sess.life.Drift(&a.want.Spec)
-		m.set(now, a, city.Running, "alive, but no controller is watching it", time.Time{})
+		m.set(now, a, city.Running, "alive, but no controller is watching it")
 	}
 	a.since = a.sess.life.Started
 }

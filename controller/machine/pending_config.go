@@ -76,14 +76,14 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 	ld.held, ld.rejectedRevision, ld.m.step.Changed = h, h.revision, true
 	ld.m.step.Note(&ld.rejected, "")
 	if !known {
-		ld.m.step.Do(effect.Record{Event: events.Event{
-			Type: events.ConfigHeld, Actor: effect.ActorController,
+		ld.m.step.Record(events.Event{
+			Type: events.ConfigHeld,
 			Message: "the old configuration stays in force: " + h.why + "; run `gcity reload " +
 				"--confirm` to apply it, or `gcity plan` to see the changes",
 			Payload: step.Payload(map[string]any{"in_force": step.Short(ld.m.conf.Revision),
 				"held":    h.Revision,
 				"running": running, "removes": names, "plan": h.Plan}),
-		}})
+		})
 	}
 	for _, w := range waiting {
 		ld.m.step.Reject(w.id, city.Conflict, ld.heldBack(w, h))

@@ -251,7 +251,13 @@ func (a *record) hasRelevantCrashes(now time.Time) bool {
 	return a.want != nil && a.restart.counts(now, a.want.Policy.Window)
 }
 
-func (m *Machine) set(now time.Time, a *record, s city.State, reason string, until time.Time) {
+// set sets the state of an agent. The state does not end by itself.
+func (m *Machine) set(now time.Time, a *record, s city.State, reason string) {
+	m.setUntil(now, a, s, reason, time.Time{})
+}
+
+func (m *Machine) setUntil(now time.Time, a *record, s city.State, reason string,
+	until time.Time) {
 	resumes := s == city.Running && (a.state == city.Draining || a.state == city.Unknown)
 	if a.change(now, s, reason, until) {
 		m.step.Changed = true

@@ -36,20 +36,27 @@ type queuedRecord struct {
 }
 
 func (j *journal) record(a *record, e events.Event, replies ...effect.Reply) {
-	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
-	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a})
+	j.add(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a})
+}
+
+// add completes the event and queues it.
+func (j *journal) add(q queuedRecord) {
+	q.Event.Actor = cmp.Or(q.Event.Actor, effect.ActorController)
+	if q.agent != nil {
+		q.Event.Subject = q.agent.name
+	}
+	j.inOrder(q)
 }
 
 func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, replies ...effect.Reply) {
 	if j.past[x.ID] {
 		return
 	}
-	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
-	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a, end: &x})
+	j.add(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a, end: &x})
 }
 
 func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events.Event) {
-	j.inOrder(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID,
+	j.add(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID,
 		by: now.Add(outputWait)})
 	j.m.step.DoLate(effect.Capture{
 		Agent: a.name, Session: x.Name, ID: x.ID, At: x.At, Cols: a.want.Spec.Cols,
@@ -397,9 +404,9 @@ func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedS
 	case s == nil:
 		return
 	case s.State == city.Suspended && a.want.Suspended.On():
-		kp.m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})
+		kp.m.set(now, a, city.Suspended, a.want.Suspended.Where)
 	case s.State == city.Failed && !a.want.Suspended.On() && a.want.Problem != "":
-		kp.m.set(now, a, city.Failed, a.want.Problem, time.Time{})
+		kp.m.set(now, a, city.Failed, a.want.Problem)
 	default:
 		return
 	}
@@ -432,7 +439,7 @@ func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	if r.State != "" {
 		a.restart.inherit(&r, r.WaitsUntil(now, a.want.Policy))
 		a.act.startReason = r.StartReason
-		kp.m.set(now, a, r.State, r.Why, a.restart.until)
+		kp.m.setUntil(now, a, r.State, r.Why, a.restart.until)
 		if !r.Since.IsZero() {
 			a.since = effect.NotInFuture(now, r.Since)
 		}
@@ -441,7 +448,7 @@ func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	if x := r.Exited; x != nil {
 		a.restart.inheritExit(x)
 		a.sess.exit = x.Exit
-		kp.m.set(now, a, city.Exited, x.Why, time.Time{})
+		kp.m.set(now, a, city.Exited, x.Why)
 		a.since = effect.NotInFuture(now, x.Since)
 		what = append(what, fmt.Sprintf("%s (%s)", city.Exited, x.Why))
 	}

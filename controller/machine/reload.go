@@ -64,9 +64,9 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	default:
 		// the file no longer contains the held or rejected configuration
 		if ld.held != nil || ld.rejected != "" {
-			ld.m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
-				Actor: effect.ActorController, Message: "the file matches the configuration in " +
-					"force again: revision " + step.Short(ld.m.conf.Revision)}})
+			ld.m.step.Record(events.Event{Type: events.ConfigReloaded,
+				Message: "the file matches the configuration in " +
+					"force again: revision " + step.Short(ld.m.conf.Revision)})
 		}
 		ld.dropHeld()
 		ld.m.step.Note(&ld.rejected, "")
@@ -130,11 +130,11 @@ func (ld *loader) reject(revision string, err error) {
 		return
 	}
 	ld.m.step.Note(&ld.rejected, err.Error())
-	ld.m.step.Do(effect.Record{Event: events.Event{
-		Type: events.ConfigRejected, Actor: effect.ActorController,
+	ld.m.step.Record(events.Event{
+		Type:    events.ConfigRejected,
 		Message: err.Error() + "; the old configuration stays in force",
 		Payload: step.Payload(map[string]any{"in_force": step.Short(ld.m.conf.Revision)}),
-	}})
+	})
 }
 
 // Agents keep their state if name and fingerprint are unchanged (L6).
@@ -177,8 +177,8 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	if first {
 		ld.m.histories.restoreAll(now)
 	} else {
-		ld.m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
-			Actor: effect.ActorController, Message: msg, Payload: ch.Payload()}})
+		ld.m.step.Record(events.Event{Type: events.ConfigReloaded,
+			Message: msg, Payload: ch.Payload()})
 		ld.suspensions(before, c)
 	}
 	ld.m.watchdogs.Adopt(now, c)
@@ -234,12 +234,12 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 func (ld *loader) suspensions(before, after *effect.Configuration) {
 	switch {
 	case after.Suspended && !before.Suspended:
-		ld.m.step.Do(effect.Record{Event: events.Event{Type: events.CitySuspended,
+		ld.m.step.Record(events.Event{Type: events.CitySuspended,
 			Actor: effect.ActorOperator, Message: "the city's agents stay stopped until " +
-				"it is resumed"}})
+				"it is resumed"})
 	case before.Suspended && !after.Suspended:
-		ld.m.step.Do(effect.Record{Event: events.Event{Type: events.CityResumed,
-			Actor: effect.ActorOperator, Message: "the city's agents start again"}})
+		ld.m.step.Record(events.Event{Type: events.CityResumed,
+			Actor: effect.ActorOperator, Message: "the city's agents start again"})
 	}
 	was := make(map[string]bool, len(before.Rigs))
 	for i := range before.Rigs {

@@ -109,10 +109,10 @@ func (wk *work) recordReturned(now time.Time, l effect.Leaver, done []effect.Ret
 		return
 	}
 	msg := fmt.Sprintf("%s has left the pool; its work is open again: %s", l.Agent, step.Few(ids))
-	wk.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: events.Event{
-		Type: events.PoolWorkReturned, Actor: effect.ActorController, Subject: l.Pool, Message: msg,
+	runsCity{wk.m}.Record(events.Event{
+		Type: events.PoolWorkReturned, Subject: l.Pool, Message: msg,
 		Payload: step.Payload(map[string]any{"agent": l.Agent, "beads": ids}),
-	}}})
+	})
 	wk.m.pools.Decided(now, l.Pool, "work returned", msg)
 }
 

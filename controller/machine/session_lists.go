@@ -311,7 +311,7 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 			a.act.startReason = h.StartReason
 		}
 		if s.Ready {
-			lk.m.set(now, a, city.Running, a.act.startReason, time.Time{})
+			lk.m.set(now, a, city.Running, a.act.startReason)
 			a.since = s.Started
 		}
 		lk.m.decided(now, a, "adopt", orDefault(step.Numbered(s.PID, "pid %d"), "it")+

@@ -143,8 +143,7 @@ func (a *record) draw() city.Agent {
 		Decisions: slices.Clone(a.decisions),
 	}
 	if !a.until.IsZero() {
-		until := a.until
-		v.Until = &until
+		v.Until = new(a.until)
 	}
 	if w := a.want; w != nil {
 		v.Description, v.Rig, v.Provider, v.Program, v.Source = w.Description, w.Rig, w.Provider,
@@ -158,13 +157,11 @@ func (a *record) draw() city.Agent {
 	if d := a.drain.current; d != nil && a.phase.Alive() {
 		v.Drain = &city.DrainInfo{Since: d.since, By: d.by, Acked: d.acked, Final: d.final}
 		if !d.deadline.IsZero() {
-			deadline := d.deadline
-			v.Drain.Deadline = &deadline
+			v.Drain.Deadline = new(d.deadline)
 		}
 	}
 	if a.silence.stuck != nil {
-		stuck := *a.silence.stuck
-		v.Stuck = &stuck
+		v.Stuck = new(*a.silence.stuck)
 	}
 	v.Available = a.want != nil && a.want.Problem == "" && !v.Suspended
 	if !v.Available && v.UnavailableReason == "" {
@@ -189,8 +186,7 @@ func sessionOf(life *session.Status) *city.Session {
 		Attached: life.Attached > 0, Viewers: life.Attached, Details: life.Details,
 	}
 	if !life.Activity.IsZero() {
-		t := life.Activity
-		s.LastActivity = &t
+		s.LastActivity = new(life.Activity)
 	}
 	return s
 }

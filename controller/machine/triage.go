@@ -71,11 +71,11 @@ func (p onCall) rest(now time.Time, a *record) {
 		fmt.Sprintf("agent %s is now the triage agent of watchdog %s and starts only "+
 			"for its checks", a.name, a.want.TriageOf))
 	if a.triage.startProblem != "" {
-		m.set(now, a, city.Failed, a.triage.startProblem, time.Time{})
+		m.set(now, a, city.Failed, a.triage.startProblem)
 		return
 	}
 	m.set(now, a, city.Exited, "triage agent of watchdog "+a.want.TriageOf+
-		"; starts only for its checks", time.Time{})
+		"; starts only for its checks")
 }
 
 func (m *Machine) triageOver(now time.Time, a *record, why string) {

@@ -31,7 +31,7 @@ func TestBriefing(t *testing.T) {
 		t.Errorf("heartbeat reports: got %q", d.Reports())
 	}
 	at := slices.IndexFunc(w.pending, func(f effect.Effect) bool {
-		return f.Key() == "agent:scout"
+		return keyOf(f) == "agent:scout"
 	})
 	if at < 0 {
 		t.Fatal("no triage agent was started")

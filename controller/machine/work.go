@@ -171,16 +171,16 @@ func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 		after := troubleOf(in.Stores, s.Scope)
 		healed = healed || s.Reads && !after.Reads || s.Writes && !after.Writes
 		if after.Text == "" {
-			wk.m.step.Do(effect.Record{Event: events.Event{Type: events.StoreHealed,
-				Actor: effect.ActorController, Subject: s.Scope,
+			wk.m.step.Record(events.Event{Type: events.StoreHealed,
+				Subject: s.Scope,
 				Message: "the work of " + beads.ScopeTitle(s.Scope) +
-					" can be read and written again"}})
+					" can be read and written again"})
 		}
 	}
 	for _, s := range in.Stores {
 		if troubleOf(before, s.Scope).Text == "" {
-			wk.m.step.Do(effect.Record{Event: events.Event{Type: events.StoreFailing,
-				Actor: effect.ActorController, Subject: s.Scope, Message: s.Text}})
+			wk.m.step.Record(events.Event{Type: events.StoreFailing,
+				Subject: s.Scope, Message: s.Text})
 		}
 	}
 	if healed {

@@ -68,11 +68,11 @@ func (w *world) breaks(format string, args ...any) {
 
 func (w *world) withheld(f effect.Effect, in effect.Input) bool {
 	t := &w.floor.trials
-	kind, _, _ := strings.Cut(f.Key(), ":")
+	kind, _, _ := strings.Cut(keyOf(f), ":")
 	if !t.late[kind] {
 		return false
 	}
-	t.slow = append(t.slow, slowResult{f.Key(), in})
+	t.slow = append(t.slow, slowResult{keyOf(f), in})
 	return true
 }
 
@@ -188,7 +188,7 @@ func (w *world) hold(f effect.Effect) {
 		t.writes++
 	}
 	if _, run := f.(effect.Run); run && w.m.ending != running {
-		w.breaks("a run began while the city was stopping: %s", f.Key())
+		w.breaks("a run began while the city was stopping: %s", keyOf(f))
 	}
 }
 

@@ -158,7 +158,7 @@ func (w *world) Step(in effect.Input) {
 
 func (w *world) nextDue() (effect.Effect, bool) {
 	for i, f := range w.pending {
-		if w.stuck[f.Key()] {
+		if w.stuck[keyOf(f)] {
 			continue
 		}
 		w.pending = append(w.pending[:i:i], w.pending[i+1:]...)
@@ -306,13 +306,13 @@ func (w *world) remembered(file []byte) string {
 
 func (w *world) check(f effect.Effect) {
 	for _, g := range w.pending {
-		if f.Key() == g.Key() {
-			w.breach = append(w.breach, "L1: two effects in flight for "+f.Key())
+		if keyOf(f) == keyOf(g) {
+			w.breach = append(w.breach, "L1: two effects in flight for "+keyOf(f))
 		}
 	}
 	for _, late := range w.floor.trials.slow {
-		if f.Key() == late.key {
-			w.breach = append(w.breach, "L1: two effects in flight for "+f.Key())
+		if keyOf(f) == late.key {
+			w.breach = append(w.breach, "L1: two effects in flight for "+keyOf(f))
 		}
 	}
 	w.hold(f)

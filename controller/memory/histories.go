@@ -79,10 +79,7 @@ func DecodeHistories(data []byte, dir string) (all effect.Histories, err error) 
 func WriteHistories(at, dir string, agents []byte, handOver bool) error {
 	path := filepath.Join(at, ".gc", CrashHistoryFile)
 	if agents == nil {
-		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
+		return disk.RemoveAny(path)
 	}
 	data, err := json.Marshal(HistoriesFile[json.RawMessage]{CrashHistoryVersion, dir, handOver,
 		agents})

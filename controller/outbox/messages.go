@@ -164,8 +164,7 @@ func (tx *Messages) codeOf() city.Code {
 }
 
 func receipt(b *Outbox, d *Delivery) city.Receipt {
-	send := d.Draw()
-	r := city.Receipt{Send: &send}
+	r := city.Receipt{Send: new(d.Draw())}
 	switch d.Stage {
 	case city.Queued:
 		r.Message = fmt.Sprintf("the nudge for agent %s is queued (%s); `gcity agent unsend "+
@@ -311,8 +310,7 @@ func (tx *Messages) giveUp(now time.Time, b *Outbox, d *Delivery, g dropped,
 	d.Cancelers = nil
 	if d.ReportTo != 0 {
 		replies = append(replies, effect.Reply{ID: d.ReportTo,
-			Err: &city.Error{Code: g.code, Message: fmt.Sprintf(
-				"the nudge for agent %s was dropped: %s", b.Agent, g.why)}})
+			Err: city.Errorf(g.code, "the nudge for agent %s was dropped: %s", b.Agent, g.why)})
 		d.ReportTo = 0
 	}
 	tx.city.Record(b.Agent, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
@@ -344,8 +342,8 @@ func (tx *Messages) GiveUpAll(now time.Time) {
 // set.
 func (tx *Messages) Next(now, t time.Time) time.Time {
 	sooner := func(at time.Time) {
-		if at.After(now) && (t.IsZero() || at.Before(t)) {
-			t = at
+		if at.After(now) {
+			t = step.Earlier(t, at)
 		}
 	}
 	for _, b := range tx.outboxes {

@@ -3,7 +3,6 @@ package perform
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -35,7 +34,7 @@ func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effec
 			continue
 		}
 		held, err := store.List(ctx, beads.Query{
-			Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Assigned: true,
+			Status: beads.Unclosed(), Assigned: true,
 			NotType: city.NotWork(), Limit: -1,
 		})
 		in.Err = errors.Join(in.Err, err)
@@ -61,7 +60,7 @@ func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store,
 	if err != nil {
 		return err
 	}
-	for _, e := range eventOf(&was, now, effect.ActorController, 0) {
+	for _, e := range eventOf(&was, now, effect.ActorController) {
 		in.Done = append(in.Done, effect.Returned{Leaver: l, Bead: b.ID, Event: e})
 	}
 	return nil
@@ -103,22 +102,16 @@ func (wr *workRunner) sling(ctx context.Context, req city.SlingRequest,
 	in *effect.BeadChanged) error {
 	conf := wr.w.InForce()
 	if conf == nil || conf.Source == nil {
-		return &city.Error{Code: city.Unavailable, Message: "work cannot be assigned yet, " +
-			"because the configuration is still being read"}
+		return city.Errorf(city.Unavailable, "work cannot be assigned yet, "+
+			"because the configuration is still being read")
 	}
 	source := conf.Source
 	s := sling.Slinger{
 		Config: source, City: wr.w.Snapshot(), Host: wr.w.Host, Scopes: wr.Stores.scopes(),
 		Store: func(rig string) (beads.Store, error) { return wr.Stores.Store(rig) },
-		FindFormula: func(name, rig string) (f *formula.Formula, err error) {
-			d := automation.Definition{Formula: name, Rig: rig}
-			if !wr.inBackground(ctx, "formula "+name, 0, func() func() {
-				found, failed := wr.au.findFormula(source, d)
-				return func() { f, err = found, failed }
-			}) {
-				return nil, fmt.Errorf("the formula's folder %w", errUnresponsive)
-			}
-			return f, err
+		FindFormula: func(name, rig string) (*formula.Formula, error) {
+			return wr.au.findInBackground(ctx, "formula "+name, source,
+				automation.Definition{Formula: name, Rig: rig})
 		},
 	}
 	out, err := s.Sling(ctx, req)

@@ -117,14 +117,7 @@ func (au *automations) commandEnvironment(in *config.City, d automation.Definiti
 // cook creates all beads or none.
 func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
 	d := f.Run.Definition
-	var recipe *formula.Formula
-	var err error
-	if !au.inBackground(ctx, "formula of "+d.Scoped(), 0, func() func() {
-		found, failed := au.findFormula(f.In, d)
-		return func() { recipe, err = found, failed }
-	}) {
-		return fmt.Errorf("the formula's folder %w", errUnresponsive)
-	}
+	recipe, err := au.findInBackground(ctx, "formula of "+d.Scoped(), f.In, d)
 	if err != nil {
 		return err
 	}
@@ -149,6 +142,17 @@ func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnd
 	}
 	in.Created, in.Title = made[0].ID, made[0].Title
 	return nil
+}
+
+func (au *automations) findInBackground(ctx context.Context, name string, in *config.City,
+	d automation.Definition) (f *formula.Formula, err error) {
+	if !au.inBackground(ctx, name, 0, func() func() {
+		found, failed := au.findFormula(in, d)
+		return func() { f, err = found, failed }
+	}) {
+		return nil, fmt.Errorf("the formula's folder %w", errUnresponsive)
+	}
+	return f, err
 }
 
 func (au *automations) findFormula(in *config.City, d automation.Definition) (*formula.Formula,

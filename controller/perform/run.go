@@ -165,17 +165,11 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 			return nil
 		})
 	case effect.CheckProvider:
-		sr.within(session.CheckLimit, func(ctx context.Context) effect.Input {
-			return sr.checkProvider(ctx, f)
-		})
+		start(sr.base, session.CheckLimit, f, sr.checkProvider)
 	case effect.MarkDrain:
-		sr.within(sr.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input {
-			return sr.mark(ctx, f)
-		})
+		start(sr.base, sr.atLeast(typeLimit, f.Session), f, sr.mark)
 	case effect.Capture:
-		sr.within(effect.CaptureLimit, func(ctx context.Context) effect.Input {
-			return sr.capture(ctx, f)
-		})
+		start(sr.base, effect.CaptureLimit, f, sr.capture)
 	case effect.Acknowledge:
 		sr.within(ackLimit, func(ctx context.Context) effect.Input { sr.ack(ctx, f); return nil })
 	case effect.Type:
@@ -184,9 +178,7 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 				Err: session.ForAgent(sr.typeInto(ctx, f), f.Session, f.Agent)}
 		})
 	case effect.Send:
-		sr.within(sr.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input {
-			return sr.send(ctx, f)
-		})
+		start(sr.base, sr.atLeast(typeLimit, f.Session), f, sr.send)
 	default:
 		return false
 	}
@@ -281,6 +273,12 @@ func (b *base) within(limit time.Duration, f func(context.Context) effect.Input)
 			b.deliver(in)
 		}
 	})
+}
+
+// start carries out an effect in the background and delivers the result.
+func start[E effect.Effect](b *base, limit time.Duration, f E,
+	do func(context.Context, E) effect.Input) {
+	b.within(limit, func(ctx context.Context) effect.Input { return do(ctx, f) })
 }
 
 func (b *base) deliver(in effect.Input) {
@@ -529,7 +527,7 @@ func (r *Runner) emit(ctx context.Context, f effect.Emit) {
 	a := effect.Reply{ID: f.ID}
 	seq, err := r.w.Log.AppendNow(ctx, f.Event, city.RoomOf(&f.Event))
 	if err != nil {
-		a.Err = &city.Error{Code: city.Unavailable, Message: err.Error()}
+		a.Err = city.Errorf(city.Unavailable, "%v", err)
 	} else {
 		a.Receipt = city.Receipt{Seq: seq, Message: "emitted " + f.Event.Type}
 	}

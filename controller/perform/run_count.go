@@ -122,8 +122,7 @@ func countByQuery(ctx context.Context, store beads.Store, pools []string) (scope
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{},
 		held: map[string]effect.Holding{}, mail: city.MailTally{}}
 	none := city.NotWork()
-	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusOpen,
-		beads.StatusInProgress}, Limit: -1})
+	all, err := store.List(ctx, beads.Query{Status: beads.Unclosed(), Limit: -1})
 	if err != nil {
 		return now, err
 	}

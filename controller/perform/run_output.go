@@ -219,7 +219,7 @@ func (o *output) Follow(ctx context.Context, gone <-chan struct{},
 			if o.complete() {
 				return nil // the remaining output can still be read
 			}
-			return &city.Error{Code: city.Unavailable, Message: ErrEnded.Error()}
+			return city.Errorf(city.Unavailable, "%v", ErrEnded)
 		case <-ctx.Done():
 			return errReaderStopped
 		}

@@ -28,13 +28,9 @@ const commandLimit = time.Minute
 func (r *Runner) runTier(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.ReadHeartbeat:
-		r.within(hungLimit+time.Second, func(ctx context.Context) effect.Input {
-			return r.heartbeat(ctx, f)
-		})
+		start(r.base, hungLimit+time.Second, f, r.heartbeat)
 	case effect.Escalate:
-		r.within(storeLimit+commandLimit, func(ctx context.Context) effect.Input {
-			return r.escalate(ctx, f)
-		})
+		start(r.base, storeLimit+commandLimit, f, r.escalate)
 	default:
 		return false
 	}

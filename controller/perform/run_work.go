@@ -57,25 +57,17 @@ func (au *automations) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.Scan:
 		au.watchFolders(f.Layers)
-		au.within(scanLimit, func(ctx context.Context) effect.Input {
-			return au.scan(ctx, f)
-		})
+		start(au.base, scanLimit, f, au.scan)
 	case effect.SweepRuns:
-		au.within(allLimit, func(ctx context.Context) effect.Input {
-			return au.sweepRuns(ctx, f)
-		})
+		start(au.base, allLimit, f, au.sweepRuns)
 	case effect.CloseUnclosedRuns:
-		au.within(allLimit, func(ctx context.Context) effect.Input {
-			return au.closeUnclosedRuns(ctx, f)
-		})
+		start(au.base, allLimit, f, au.closeUnclosedRuns)
 	case effect.Subscribe:
 		au.followEvents(f)
 	case effect.CheckCondition:
 		au.wg.Go(func() { au.condition(f) })
 	case effect.OpenRun:
-		au.within(storeLimit, func(ctx context.Context) effect.Input {
-			return au.openRun(ctx, f)
-		})
+		start(au.base, storeLimit, f, au.openRun)
 	case effect.Run:
 		ctx, done := au.state.activeRuns.add(au.state.runs, f.Bead)
 		au.wg.Go(func() {
@@ -105,17 +97,15 @@ func (au *automations) run(f effect.Effect) (ok bool) {
 func (wr *workRunner) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.ChangeBead:
-		wr.within(allLimit, func(ctx context.Context) effect.Input { return wr.bead(ctx, f) })
+		start(wr.base, allLimit, f, wr.bead)
 	case effect.CountWork:
-		wr.within(allLimit, func(ctx context.Context) effect.Input { return wr.count(ctx, f) })
+		start(wr.base, allLimit, f, wr.count)
 	case effect.ReturnWork:
-		wr.within(allLimit, func(ctx context.Context) effect.Input {
-			return wr.returnWork(ctx, f)
-		})
+		start(wr.base, allLimit, f, wr.returnWork)
 	case effect.ProbeStores:
 		wr.within(allLimit, wr.Stores.probe)
 	case effect.Purge:
-		wr.within(purgeLimit, func(ctx context.Context) effect.Input { return wr.purge(ctx, f) })
+		start(wr.base, purgeLimit, f, wr.purge)
 	case effect.BackUp:
 		wr.within(backupLimit, func(ctx context.Context) effect.Input {
 			return effect.BackedUp{Err: wr.w.BackUp(ctx)}
@@ -191,7 +181,7 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 		au.w.Logger.Warn("events of earlier runs might be missing from the log", "err", err)
 	}
 	open, err := store.List(ctx, beads.Query{Type: city.RunType,
-		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
+		Status: beads.Unclosed(), Limit: -1})
 	if err != nil {
 		return effect.RunsSwept{Err: err}
 	}
@@ -458,7 +448,7 @@ func (au *automations) closeUnclosedRuns(ctx context.Context,
 		return effect.UnclosedRunsClosed{Err: err}
 	}
 	open, err := store.List(ctx, beads.Query{Type: city.RunType,
-		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
+		Status: beads.Unclosed(), Limit: -1})
 	if err != nil {
 		return effect.UnclosedRunsClosed{Err: err}
 	}

@@ -180,7 +180,7 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 }
 
 func (sr *sessions) forgetEnd(id string) {
-	if err := disk.Remove(sr.endFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.RemoveAny(sr.endFile(id)); err != nil {
 		sr.w.Logger.Warn("cannot remove the file of a saved exit", "err", err)
 	}
 }

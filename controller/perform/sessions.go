@@ -19,10 +19,8 @@ func (sr *sessions) reportQuestion(ctx context.Context, s *session.Spec, d *sess
 	if d != nil {
 		in.About = d.Name
 	}
-	if l, ok := sr.w.Provider.(session.Looker); ok {
-		if st, err := l.Look(ctx, s.Name); err == nil && st.ID == s.ID {
-			in.Status = st
-		}
+	if st, err := session.LookAt(ctx, sr.w.Provider, s.Name); err == nil && st.ID == s.ID {
+		in.Status = st
 	}
 	sr.deliver(in)
 }

@@ -177,7 +177,7 @@ func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Inpu
 	switch c := f.Cmd.(type) {
 	case city.CreateBead:
 		if in.Bead, err = wr.Stores.create(ctx, c); err == nil {
-			in.Events = eventOf(nil, in.Bead, "", 0)
+			in.Events = eventOf(nil, in.Bead, "")
 		}
 	case city.UpdateBead:
 		err = wr.Stores.update(ctx, c, &in)
@@ -188,8 +188,8 @@ func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Inpu
 	return in
 }
 
-func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event {
-	if e := city.BeadEvent(was, b, by, depth); e.Type != "" {
+func eventOf(was *beads.Bead, b beads.Bead, by string) []events.Event {
+	if e := city.BeadEvent(was, b, by, 0); e.Type != "" {
 		return []events.Event{e}
 	}
 	return nil
@@ -226,7 +226,7 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadC
 				return err
 			}
 			in.Bead, in.Message = b, city.ChangeText(&was, b)
-			in.Events = append(eventOf(&was, b, "", 0), convoyEvent(ctx, store, was, b)...)
+			in.Events = append(eventOf(&was, b, ""), convoyEvent(ctx, store, was, b)...)
 			return nil
 		case lost == nil:
 			lost = err
@@ -245,7 +245,7 @@ func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []ev
 	if err != nil || !ok {
 		return nil
 	}
-	return eventOf(&before, now, effect.ActorController, 0)
+	return eventOf(&before, now, effect.ActorController)
 }
 
 // swaps is the maximum number of attempts to update a bead. In swap, the last attempt ignores conflicts.
@@ -277,7 +277,7 @@ func asWorkError(err error) *city.Error {
 	if errors.As(city.WorkError(err), &e) {
 		return e
 	}
-	return &city.Error{Code: city.Unavailable, Message: err.Error()}
+	return city.Errorf(city.Unavailable, "%v", err)
 }
 
 func (s *Stores) scopes() []string {

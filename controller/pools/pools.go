@@ -28,7 +28,7 @@ type City interface {
 	Step() uint64
 	Work() Work
 	CountWork()
-	Record(e events.Event)
+	Record(e events.Event, replies ...effect.Reply)
 	IsAgent(name string) bool
 	// Session reports whether a member is alive, and whether it is draining. A member that has finished its drain is
 	// not alive.
@@ -303,7 +303,7 @@ func (ps *Pools) resize(now time.Time, p *Pool, n int, why string) {
 	}
 	ps.out.Decided(now, &p.decisions, "scale", fmt.Sprintf("%d → %d: %s", from, n, why))
 	e := events.Event{
-		Type: events.PoolScaled, Actor: effect.ActorController, Subject: p.Name(),
+		Type: events.PoolScaled, Subject: p.Name(),
 		Message: fmt.Sprintf("%d → %d: %s", from, n, why),
 		Payload: step.Payload(map[string]any{"from": from, "to": n}),
 	}
@@ -355,11 +355,11 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 		p.last.Problem = in.Err.Error()
 		if problem == "" || kind != in.Kind {
 			ps.out.Decided(now, &p.decisions, "check failed", p.last.Problem)
-			ps.out.Do(effect.Record{Event: events.Event{
-				Type: events.PoolCheckFailed, Actor: effect.ActorController, Subject: p.Name(),
+			ps.out.Record(events.Event{
+				Type: events.PoolCheckFailed, Subject: p.Name(),
 				Message: fmt.Sprintf("the size stays %d: %s", p.Desired, p.last.Problem),
 				Payload: step.Payload(map[string]any{"size": p.Desired, "output": in.Output}),
-			}})
+			})
 		}
 		return
 	}
@@ -417,10 +417,10 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 			msg += ": " + p.why
 		}
 	} else { // even if the size does not change
-		ps.out.Do(effect.Record{Event: events.Event{Type: events.PoolScaled,
+		ps.out.Record(events.Event{Type: events.PoolScaled,
 			Actor:   effect.ActorOperator,
 			Subject: p.Name(), Message: fmt.Sprintf("size %d: %s", p.Desired,
-				p.decisions[len(p.decisions)-1].Why)}})
+				p.decisions[len(p.decisions)-1].Why)})
 	}
 	if p.Want.Suspended.On() {
 		msg += "; it is " + p.Want.Suspended.String() + ", so its members stay stopped until " +

@@ -35,7 +35,7 @@ func (c *town) Listed() bool                                  { return true }
 func (c *town) Step() uint64                                  { return c.turn }
 func (c *town) Work() Work                                    { return c.work }
 func (c *town) CountWork()                                    { c.counts++ }
-func (c *town) Record(e events.Event)                         { c.recorded = append(c.recorded, e) }
+func (c *town) Record(e events.Event, _ ...effect.Reply)      { c.recorded = append(c.recorded, e) }
 func (c *town) IsAgent(string) bool                           { return false }
 func (c *town) Session(name string) (alive, leaving bool)     { return c.running[name], false }
 func (c *town) Found(*Pool) int                               { return len(c.running) }

@@ -203,8 +203,8 @@ func (rs *Rollouts) Next(now, t time.Time) time.Time {
 	for _, r := range rs.all {
 		for i := range r.pending {
 			at := r.pending[i].settles
-			if at.After(now) && (t.IsZero() || at.Before(t)) {
-				t = at
+			if at.After(now) {
+				t = step.Earlier(t, at)
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -125,9 +124,9 @@ func (rs *Runs) Advance(now time.Time) {
 	actions := rs.Schedule.Advance(now, automation.World{Suspended: rs.Suspended,
 		Patrol: rs.city.Configuration().Patrol, Closed: closed, Ending: rs.IsClosing})
 	for _, p := range actions.Skipped {
-		rs.out.Do(effect.Record{Event: events.Event{Type: events.AutomationSkipped,
-			Actor: effect.ActorController, Subject: p.Scoped, Message: p.Reason,
-			Payload: depthOf(p.Depth)}})
+		rs.out.Record(events.Event{Type: events.AutomationSkipped,
+			Subject: p.Scoped, Message: p.Reason,
+			Payload: depthOf(p.Depth)})
 	}
 	for _, d := range actions.Check {
 		rs.out.Do(effect.CheckCondition{In: rs.city.Configuration().Source, Of: d})
@@ -230,10 +229,10 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	}
 	rs.replyToCancel(&done, in.Canceled)
 	if in.Created != "" {
-		rs.out.Do(effect.Record{Event: events.Event{Type: events.BeadCreated,
-			Actor: effect.ActorController, Subject: in.Created, Message: in.Title,
+		rs.out.Record(events.Event{Type: events.BeadCreated,
+			Subject: in.Created, Message: in.Title,
 			Payload: step.Payload(map[string]any{"status": beads.StatusOpen,
-				"depth": rs.Depths[run.ID] + 1})}})
+				"depth": rs.Depths[run.ID] + 1})})
 	}
 	rs.closeRecord(effect.CloseRun{Run: done, Formula: in.Formula, Kind: kind, Msg: msg,
 		Again: rs.retryOf(in.Scoped)})
@@ -262,9 +261,9 @@ func (rs *Runs) record(f effect.CloseRun, replies ...effect.Reply) {
 		about["again"] = f.Again
 		msg += fmt.Sprintf("; retry %d of %d follows", f.Again.Try, f.Again.Of)
 	}
-	rs.out.Do(effect.Record{Event: events.Event{Type: f.Kind,
-		Actor: cmp.Or(r.By, effect.ActorController), Subject: r.Automation, Message: msg,
-		Payload: step.Payload(about)}, Replies: replies})
+	rs.out.Record(events.Event{Type: f.Kind,
+		Actor: r.By, Subject: r.Automation, Message: msg,
+		Payload: step.Payload(about)}, replies...)
 }
 
 // forgotShown is the minimum time for which lost state is reported.

@@ -42,8 +42,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 		delete(rs.Depths, f.Run.ID)
 		f.Kind, rs.out.Changed = "", true
 		if last := rs.Last[f.Run.Automation]; last == nil || last.ID == f.Run.ID {
-			ended := f.Run
-			rs.Last[f.Run.Automation] = &ended
+			rs.Last[f.Run.Automation] = new(f.Run)
 		}
 	}
 	defer rs.Advance(now) // the next run might wait for this record

@@ -2,6 +2,7 @@
 package step
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller/effect"
+	"gcity/events"
 )
 
 // Output is the result of one step: the effects in order, and whether a new snapshot is needed.
@@ -106,6 +108,12 @@ func NotInEffect(what, verb string, err error) string {
 // Do adds an effect.
 func (o *Output) Do(f effect.Effect) { o.Effects = append(o.Effects, o.peers.stamp(f)) }
 
+// Record adds an event. Its actor is the controller, unless the event has one.
+func (o *Output) Record(e events.Event, replies ...effect.Reply) {
+	e.Actor = cmp.Or(e.Actor, effect.ActorController)
+	o.Do(effect.Record{Event: e, Replies: replies})
+}
+
 // Note sets a fact that snapshots show. It sets Changed if the fact has changed.
 func (o *Output) Note(fact *string, value string) {
 	if *fact != value {
@@ -140,6 +148,14 @@ func Payload(v map[string]any) json.RawMessage {
 		return nil
 	}
 	return data
+}
+
+// Earlier returns the earlier of two times. A zero time means none.
+func Earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // Numbered formats a process ID. It returns "" for an unknown ID.

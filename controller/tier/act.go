@@ -55,7 +55,7 @@ func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge
 }
 
 func (wd *Watchdogs) recordAct(t *tier, j *city.Judgement) {
-	wd.record(t, events.Event{Type: events.WatchdogActed, Actor: effect.ActorController,
+	wd.record(t, events.Event{Type: events.WatchdogActed,
 		Message: fmt.Sprintf("%s %s: %s; %s", j.Decision, t.want.Watches, j.Result, j.Reason)},
 		map[string]any{"watches": t.want.Watches, "decision": j.Decision, "reason": j.Reason,
 			"by": j.By, "result": j.Result, "failed": t.chain.Failed})
@@ -190,8 +190,9 @@ func (wd *Watchdogs) Typed(watchdog string, text SentMessage) {
 func (wd *Watchdogs) recovered(t *tier) {
 	t.escalation, t.escalationPending, t.command, wd.out.Changed = nil, false, "", true
 	wd.out.Note(&t.escalationProblem, "")
-	wd.record(t, events.Event{Type: events.WatchdogRecovered, Actor: effect.ActorController,
-		Message: t.want.Watches + " is healthy again"}, map[string]any{"watches": t.want.Watches})
+	wd.record(t, events.Event{Type: events.WatchdogRecovered,
+		Message: t.want.Watches + " is healthy again"},
+		map[string]any{"watches": t.want.Watches})
 }
 
 // at most once until the agent has recovered
@@ -207,7 +208,7 @@ func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 		t.escalation, t.escalationPending, t.command, wd.out.Changed = &city.Escalation{At: now,
 			To:      w.EscalateTo,
 			Message: msg}, true, w.EscalateCommand, true
-		wd.record(t, events.Event{Type: events.WatchdogEscalated, Actor: effect.ActorController,
+		wd.record(t, events.Event{Type: events.WatchdogEscalated,
 			Message: msg}, map[string]any{"watches": w.Watches, "failed": t.chain.Failed,
 			"to": w.EscalateTo})
 	}
@@ -266,7 +267,7 @@ func (wd *Watchdogs) Escalated(in effect.Escalated) {
 		if in.Failed != "" {
 			msg = "escalate_command failed: " + in.Failed
 		}
-		wd.record(t, events.Event{Type: events.WatchdogCommand, Actor: effect.ActorController,
+		wd.record(t, events.Event{Type: events.WatchdogCommand,
 			Message: msg}, map[string]any{"output": in.Output})
 	}
 	if t.escalation == nil || !t.escalation.At.Equal(in.Call) {

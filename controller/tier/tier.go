@@ -9,6 +9,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller/effect"
+	"gcity/controller/step"
 	"gcity/watchdog"
 )
 
@@ -298,8 +299,8 @@ func (wd *Watchdogs) Stalled(now time.Time) {
 // Next returns the earlier of t and the next time at which a watchdog is due. A zero t means no time.
 func (wd *Watchdogs) Next(now, t time.Time) time.Time {
 	sooner := func(at time.Time) {
-		if at.After(now) && (t.IsZero() || at.Before(t)) {
-			t = at
+		if at.After(now) {
+			t = step.Earlier(t, at)
 		}
 	}
 	for _, w := range wd.tiers {
@@ -352,8 +353,7 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		}
 	}
 	if !t.next.IsZero() {
-		next := t.next
-		v.Next = &next
+		v.Next = new(t.next)
 	}
 	if b := t.beat; b != nil {
 		v.Triaged = &city.TriageRun{Since: b.at, Until: b.until, Beat: b.id}
@@ -375,8 +375,7 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 	}
 	switch {
 	case !sign.Stamp.IsZero() && (!f.NoHeartbeat || !a.Alive):
-		at := sign.Time()
-		v.Heartbeat = &at
+		v.Heartbeat = new(sign.Time())
 	case a.Alive:
 		began := a.Life.Started
 		if wd.city.StalledUntil().After(began) {

@@ -168,7 +168,7 @@ func (wd *Watchdogs) degrade(t *tier, why string) {
 		return
 	}
 	t.degraded, wd.out.Changed = why, true
-	wd.record(t, events.Event{Type: events.WatchdogDegraded, Actor: effect.ActorController,
+	wd.record(t, events.Event{Type: events.WatchdogDegraded,
 		Message: why + "; the thresholds decide"}, nil)
 }
 

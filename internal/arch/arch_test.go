@@ -94,7 +94,7 @@ var doors = map[string][]string{
 	"controller/rollout":   {"controller/step", "city"},
 	"controller/runs":      {"controller/describe", "controller/effect", "controller/step", "automation", "beads", "city", "events", "internal"},
 	"controller/tier":      {"controller/effect", "controller/step", "city", "config", "events", "session", "watchdog", "internal"},
-	"controller/step":      {"controller/effect", "beads", "city", "config"},
+	"controller/step":      {"controller/effect", "beads", "city", "config", "events"},
 	"controller/perform":   {"controller/effect", "controller/memory", "controller/preflight", guardRoom, "sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "overlay", "hooks", "internal"},
 	"controller/describe":  {"automation", "city", "internal"},
 	"controller/preflight": {"agent", "session", "internal"},

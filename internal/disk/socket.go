@@ -3,7 +3,6 @@ package disk
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -19,7 +18,7 @@ const maxSocket = 107
 // runtime folder, and a file next to path contains that address.
 func SocketPath(path string) (string, error) {
 	if len(path) <= maxSocket {
-		if err := Remove(pointer(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := RemoveAny(pointer(path)); err != nil {
 			return "", err
 		}
 		return path, nil

@@ -149,6 +149,14 @@ func Remove(path string) error {
 	return in(path, func(d *parent) error { return d.root.Remove(d.name) })
 }
 
+// RemoveAny removes a file as Remove does. It succeeds if the file does not exist.
+func RemoveAny(path string) error {
+	if err := Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // RemoveAll removes a file, a link, or a folder with its content. It does not follow links.
 func RemoveAll(path string) error {
 	return in(path, func(d *parent) error { return d.root.RemoveAll(d.name) })

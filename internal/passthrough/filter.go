@@ -120,7 +120,7 @@ func (f *Filter) step(dst []byte, b byte) []byte {
 // A byte from 0x80 to 0x9f is a control character unless it is part of a longer character.
 func (f *Filter) inText(dst []byte, b byte) []byte {
 	if len(f.held) == 0 && b == esc {
-		f.start(escape, b)
+		f.startEscape(b)
 		return dst
 	}
 	f.held = append(f.held, b)
@@ -160,8 +160,8 @@ func (f *Filter) character(dst []byte, r rune) []byte {
 	return dst
 }
 
-func (f *Filter) start(s state, b byte) {
-	f.reset(s)
+func (f *Filter) startEscape(b byte) {
+	f.reset(escape)
 	f.held = append(f.held, b)
 }
 
@@ -169,7 +169,7 @@ func (f *Filter) inEscape(dst []byte, b byte) []byte {
 	ended := f.end
 	switch {
 	case b == esc:
-		f.start(escape, b)
+		f.startEscape(b)
 	case b < 0x20 || b >= del:
 		f.reset(ground)
 		return f.step(dst, b)
@@ -201,7 +201,7 @@ func (f *Filter) inEscape(dst []byte, b byte) []byte {
 func (f *Filter) inCSI(dst []byte, b byte) []byte {
 	switch {
 	case b == esc:
-		f.start(escape, b)
+		f.startEscape(b)
 		return dst
 	case b == can || b == sub || b > del:
 		f.reset(ground)
@@ -269,7 +269,7 @@ func (f *Filter) inEnd(dst []byte, b byte) []byte {
 	body := f.held[f.body : len(f.held)-1]
 	switch {
 	case b != '\\':
-		f.start(escape, esc)
+		f.startEscape(esc)
 		return f.step(dst, b)
 	case !f.admits(oscClass(body, true).class):
 		f.reset(ground)
@@ -282,7 +282,7 @@ func (f *Filter) inEnd(dst []byte, b byte) []byte {
 func (f *Filter) inDropped(b byte) {
 	switch {
 	case b == esc:
-		f.start(escape, b)
+		f.startEscape(b)
 		f.end = true
 	case b == st || b == can || b == sub || b == bel && f.bell:
 		f.reset(ground)

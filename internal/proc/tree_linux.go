@@ -183,6 +183,5 @@ func WaitPid(pid int, d time.Duration) bool {
 }
 
 func timespec(d time.Duration) *unix.Timespec {
-	ts := unix.NsecToTimespec(int64(max(d, 0)))
-	return &ts
+	return new(unix.NsecToTimespec(int64(max(d, 0))))
 }

@@ -24,6 +24,23 @@ type Root struct {
 	Alive bool
 }
 
+// WholeTrees measures like Trees, including the roots.
+func WholeTrees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
+	if len(roots) == 0 {
+		return nil, nil
+	}
+	trees, err := Trees(ctx, roots)
+	for pid, t := range trees {
+		own, err := ReadStat(pid)
+		if err != nil || own.Start != roots[pid].Start || own.State == 'Z' {
+			delete(trees, pid)
+			continue
+		}
+		trees[pid] = Tree{CPU: t.CPU + own.CPU, RSS: t.RSS + own.RSS, Procs: t.Procs + 1}
+	}
+	return trees, err
+}
+
 // Trees measures the processes below each root in one pass. The keys of both maps are the pids of the roots. The result
 // has no tree for a root that has exited.
 func Trees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {

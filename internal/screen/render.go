@@ -11,7 +11,7 @@ import (
 const sgrReset = "\x1b[m"
 
 // Lines returns at most h lines of the screen, each at most w cells wide, with only text and SGR. On the alternate
-// screen, they are the first lines, otherwise the last lines in use; see Offset.
+// screen, they are the first lines, otherwise the last lines in use; see offset.
 func (s *Screen) Lines(w, h int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,17 +27,7 @@ func (s *Screen) Lines(w, h int) []string {
 	return lines
 }
 
-// Offset returns the row of the screen at which Lines(w, h) starts.
-func (s *Screen) Offset(h int) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.cur == nil {
-		return 0
-	}
-	s.recoverEmulator(s.sync)
-	return s.offset(h)
-}
-
+// offset returns the row of the screen at which Lines(w, h) starts.
 func (s *Screen) offset(h int) int {
 	if h >= s.rows || s.cur == &s.alt {
 		return 0

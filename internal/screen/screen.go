@@ -208,13 +208,6 @@ func (s *Screen) Version() uint64 {
 	return s.version
 }
 
-// HistoryLen returns the number of lines that History can return.
-func (s *Screen) HistoryLen() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.past())
-}
-
 // past returns the newest lines of history, at most maxHistoryLines. history can be longer, because trimming is rare.
 func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.maxHistoryLines):] }
 

@@ -302,3 +302,21 @@ func checkBounds(t *testing.T, s *Screen, w, h int) {
 		t.Fatalf("cursor: got %d,%d on a screen of %d×%d", x, y, cols, rows)
 	}
 }
+
+// HistoryLen returns the number of lines that History can return.
+func (s *Screen) HistoryLen() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.past())
+}
+
+// Offset returns the row of the screen at which Lines(w, h) starts.
+func (s *Screen) Offset(h int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cur == nil {
+		return 0
+	}
+	s.recoverEmulator(s.sync)
+	return s.offset(h)
+}

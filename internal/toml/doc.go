@@ -24,12 +24,16 @@ const maxProblems = 20
 
 // Place is a position in a file.
 type Place struct {
-	File         string
-	Line, Column int // counted from 1, columns in bytes; 0 = the whole file
+	File         string // "" = the value is a default
+	Line, Column int    // counted from 1, columns in bytes; 0 = the whole file
 }
 
+// String returns "city.toml:12:3", "city.toml" or "default".
 func (p Place) String() string {
-	if p.Line == 0 {
+	switch {
+	case p.File == "":
+		return "default"
+	case p.Line == 0:
 		return p.File
 	}
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
@@ -67,7 +71,7 @@ func (p Problem) Reason() string {
 
 // At returns a problem at a position. It escapes unprintable characters in key and message.
 func At(at Place, key, format string, args ...any) Problem {
-	return Problem{Place: at, Key: visible(key), Message: visible(fmt.Sprintf(format, args...))}
+	return Problem{Place: at, Key: Visible(key), Message: Visible(fmt.Sprintf(format, args...))}
 }
 
 // Problems is an error that lists the problems in a file, in file order.
@@ -191,7 +195,8 @@ func (d *Doc) place(at int) Place {
 	}
 }
 
-func visible(s string) string {
+// Visible escapes the characters that a terminal would interpret or hide.
+func Visible(s string) string {
 	if utf8.ValidString(s) &&
 		!strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return s

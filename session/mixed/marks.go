@@ -184,11 +184,7 @@ func (p *Provider) writeMarks(text string) error {
 	}
 	path := filepath.Join(p.o.Dir, MarksFile)
 	if text == "" {
-		err := disk.Remove(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return err
+		return disk.RemoveAny(path)
 	}
 	return disk.Save(path, []byte(text), 0o600)
 }

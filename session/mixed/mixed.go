@@ -88,23 +88,23 @@ type location struct {
 	gen      int // value of member.gen when the session was started or last listed
 }
 
-var (
-	_ session.Provider      = (*Provider)(nil)
-	_ session.Notifier      = (*Provider)(nil)
-	_ session.Changer       = (*Provider)(nil)
-	_ session.Attacher      = (*Provider)(nil)
-	_ session.Watcher       = (*Provider)(nil)
-	_ session.Keyer         = (*Provider)(nil)
-	_ session.Marker        = (*Provider)(nil)
-	_ session.Meter         = (*Provider)(nil)
-	_ session.Clearer       = (*Provider)(nil)
-	_ session.Capturer      = (*Provider)(nil)
-	_ session.Acknowledger  = (*Provider)(nil)
-	_ session.MultiProvider = (*Provider)(nil)
-	_ session.Local         = (*Provider)(nil)
-	_ session.Limiter       = (*Provider)(nil)
-	_ session.Patient       = (*Provider)(nil)
-)
+var _ interface {
+	session.Provider
+	session.Notifier
+	session.Changer
+	session.Attacher
+	session.Watcher
+	session.Keyer
+	session.Marker
+	session.Meter
+	session.Clearer
+	session.Capturer
+	session.Acknowledger
+	session.MultiProvider
+	session.Local
+	session.Limiter
+	session.Patient
+} = (*Provider)(nil)
 
 // If the channel is full, List still reports the exits.
 const exitsKept = 1024

@@ -2,7 +2,6 @@ package mixed
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"gcity/session"
@@ -36,11 +35,5 @@ func (p *Provider) Look(ctx context.Context, name string) (session.Status, error
 	if err != nil {
 		return session.Status{}, err
 	}
-	for _, st := range all {
-		if st.Name == name {
-			return st, nil
-		}
-	}
-	return session.Status{}, fmt.Errorf("cannot get the status of %q: %w", name,
-		session.ErrNotFound)
+	return session.Named(all, name)
 }

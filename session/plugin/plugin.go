@@ -40,7 +40,6 @@ const (
 
 // Options configures a Provider.
 type Options struct {
-	Name    string // in the configuration, for messages
 	Program string // absolute path of the helper
 	City    string // absolute path
 	// folder of the socket, created if necessary; each helper of a city needs its own
@@ -67,10 +66,9 @@ type Provider struct {
 	stop     context.CancelFunc
 	wg       recovery.Group
 
-	mu     sync.Mutex
-	down   error     // nil if the helper is running
-	retry  time.Time // when the helper restarts, if it is not running
-	opened bool      // New has succeeded, so there is a client
+	mu    sync.Mutex
+	down  error     // nil if the helper is running
+	retry time.Time // when the helper restarts, if it is not running
 }
 
 // New starts the helper and sends it the open call.
@@ -103,7 +101,7 @@ func New(o Options) (*Provider, error) {
 		return nil, fmt.Errorf("cannot use the session helper %s: %w", o.Program, err)
 	}
 	p.mu.Lock()
-	p.Client, p.opened = client, true
+	p.Client = client
 	p.mu.Unlock()
 	return p, nil
 }
@@ -129,7 +127,7 @@ func (p *Provider) listen() error {
 	if err != nil {
 		return err
 	}
-	if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.RemoveAny(path); err != nil {
 		return err
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})

@@ -101,7 +101,7 @@ func (p *slow) Start(ctx context.Context, s session.Spec) (session.Status, error
 func open(t *testing.T, city string) *Provider {
 	t.Helper()
 	p, err := New(Options{
-		Name: "plugin:test", Program: self(t), City: city, Dir: filepath.Join(city, "helper"),
+		Program: self(t), City: city, Dir: filepath.Join(city, "helper"),
 		Environ: append(os.Environ(), "GORACE=atexit_sleep_ms=0"),
 	})
 	if err != nil {
@@ -254,7 +254,7 @@ func TestStartWithoutHelper(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err := New(Options{
-		Name: "plugin:test", Program: program, City: city, Dir: filepath.Join(city, "helper"),
+		Program: program, City: city, Dir: filepath.Join(city, "helper"),
 		Environ: append(os.Environ(), "GORACE=atexit_sleep_ms=0"),
 	})
 	if err != nil {

@@ -62,8 +62,7 @@ func callOutput(ctx context.Context, p session.Provider, t *Target) (Response, e
 
 func callLook(ctx context.Context, p session.Looker, t *Target) (Response, error) {
 	st, err := p.Look(ctx, t.Name)
-	wire := encode(&st)
-	return Response{Session: &wire}, err
+	return Response{Session: &st}, err
 }
 
 func callKeys(ctx context.Context, p session.Keyer, t *Target) (Response, error) {
@@ -81,11 +80,7 @@ func callMeta(ctx context.Context, p session.Marker, t *Target) (Response, error
 
 func callUsage(ctx context.Context, p session.Meter, _ *Target) (Response, error) {
 	all, err := p.Usage(ctx)
-	out := Response{Usage: map[string]Usage{}}
-	for name, u := range all {
-		out.Usage[name] = Usage{CPU: int64(u.CPU), RSS: u.RSS, Procs: u.Procs}
-	}
-	return out, err
+	return Response{Usage: all}, err
 }
 
 func callClear(ctx context.Context, p session.Clearer, t *Target) (Response, error) {
@@ -122,16 +117,13 @@ func callSend(ctx context.Context, p session.Provider, t *Target) (Response, err
 
 func callList(ctx context.Context, p session.Provider, _ *Target) (Response, error) {
 	all, err := p.List(ctx)
-	out := Response{Sessions: []Status{}}
+	out := Response{Sessions: all}
 	if partial, ok := errors.AsType[*session.PartialError](err); ok {
 		out.Unknown = map[string]string{}
 		for name, why := range partial.Unknown {
 			out.Unknown[cmp.Or(name, "the rest")] = why.Error()
 		}
 		err = nil
-	}
-	for i := range all {
-		out.Sessions = append(out.Sessions, encode(&all[i]))
 	}
 	return out, err
 }

@@ -45,25 +45,25 @@ type Client struct {
 	opened bool // the current helper process has accepted the open call
 }
 
-var (
-	_ session.Provider     = (*Client)(nil)
-	_ session.Notifier     = (*Client)(nil)
-	_ session.Changer      = (*Client)(nil)
-	_ session.Attacher     = (*Client)(nil)
-	_ session.Watcher      = (*Client)(nil)
-	_ session.Keyer        = (*Client)(nil)
-	_ session.PoliteSender = (*Client)(nil)
-	_ session.Looker       = (*Client)(nil)
-	_ session.Patient      = (*Client)(nil)
-	_ session.Marker       = (*Client)(nil)
-	_ session.Meter        = (*Client)(nil)
-	_ session.Clearer      = (*Client)(nil)
-	_ session.Capturer     = (*Client)(nil)
-	_ session.Checker      = (*Client)(nil)
-	_ session.Dismisser    = (*Client)(nil)
-	_ session.Acknowledger = (*Client)(nil)
-	_ session.Limiter      = (*Client)(nil)
-)
+var _ interface {
+	session.Provider
+	session.Notifier
+	session.Changer
+	session.Attacher
+	session.Watcher
+	session.Keyer
+	session.PoliteSender
+	session.Looker
+	session.Patient
+	session.Marker
+	session.Meter
+	session.Clearer
+	session.Capturer
+	session.Checker
+	session.Dismisser
+	session.Acknowledger
+	session.Limiter
+} = (*Client)(nil)
 
 // NewClient returns a client and makes the open call. It fails if the helper rejects the call or does not respond
 // before ctx ends.
@@ -269,7 +269,7 @@ func (c *Client) Start(ctx context.Context, s session.Spec) (session.Status, err
 		case line.Error != nil:
 			return session.Status{}, known(line.Error)
 		case line.Session != nil:
-			return decode(line.Session), nil
+			return localTimes(line.Session), nil
 		case line.Waits == "":
 			return one(Response{}, "start")
 		}
@@ -282,7 +282,7 @@ func one(a Response, op string) (session.Status, error) {
 		return session.Status{}, fmt.Errorf("the helper's response to %s does not "+
 			"contain a session", op)
 	}
-	return decode(a.Session), nil
+	return localTimes(a.Session), nil
 }
 
 // Interrupt implements session.Provider.
@@ -301,9 +301,9 @@ func (c *Client) List(ctx context.Context) ([]session.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]session.Status, len(response.Sessions))
-	for i := range response.Sessions {
-		out[i] = decode(&response.Sessions[i])
+	out := response.Sessions
+	for i := range out {
+		localTimes(&out[i])
 	}
 	session.Order(out)
 	if len(response.Unknown) == 0 {
@@ -323,8 +323,7 @@ func (c *Client) Send(ctx context.Context, name, text string) error {
 
 // SendPolitely implements session.PoliteSender.
 func (c *Client) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
-	ns := int64(quiet)
-	return c.do(ctx, "send", Target{Name: name, Text: text, Quiet: &ns})
+	return c.do(ctx, "send", Target{Name: name, Text: text, Quiet: new(int64(quiet))})
 }
 
 // Output implements session.Provider.
@@ -346,13 +345,7 @@ func (c *Client) Look(ctx context.Context, name string) (session.Status, error) 
 	if err != nil {
 		return session.Status{}, err
 	}
-	for _, st := range all {
-		if st.Name == name {
-			return st, nil
-		}
-	}
-	return session.Status{}, fmt.Errorf("cannot get the status of %q: %w", name,
-		session.ErrNotFound)
+	return session.Named(all, name)
 }
 
 // SendKeys implements session.Keyer.
@@ -374,14 +367,7 @@ func (c *Client) Meta(ctx context.Context, name, key string) (string, error) {
 // Usage implements session.Meter.
 func (c *Client) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	response, err := c.call(ctx, "usage", Target{})
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string]session.Usage, len(response.Usage))
-	for name, u := range response.Usage {
-		out[name] = session.Usage{CPU: time.Duration(u.CPU), RSS: u.RSS, Procs: u.Procs}
-	}
-	return out, nil
+	return response.Usage, err
 }
 
 // Clear implements session.Clearer.

@@ -169,7 +169,6 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 		out.put(StartLine{Waits: why})
 	})
 	st, err := made.Provider.Start(ctx, spec)
-	wire := encode(&st)
 	switch {
 	case err != nil && out == nil:
 		fail(w, err)
@@ -177,9 +176,9 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 		e, _ := wireError(err)
 		out.put(StartLine{Error: e})
 	case out == nil:
-		reply(w, http.StatusOK, Response{Session: &wire})
+		reply(w, http.StatusOK, Response{Session: &st})
 	default:
-		out.put(StartLine{Session: &wire})
+		out.put(StartLine{Session: &st})
 	}
 }
 

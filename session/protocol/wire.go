@@ -60,71 +60,22 @@ type Target struct {
 
 // Response is the result of calls without their own result type. Each field's comment lists its calls.
 type Response struct {
-	Session  *Status          `json:"session,omitempty"`  // result of start and look
-	Sessions []Status         `json:"sessions,omitempty"` // result of list
-	Text     string           `json:"text,omitempty"`     // result of output and meta
-	Data     []byte           `json:"data,omitempty"`     // result of capture, in base64
-	Usage    map[string]Usage `json:"usage,omitempty"`    // result of usage, by session
+	Session  *session.Status          `json:"session,omitempty"`  // result of start and look
+	Sessions []session.Status         `json:"sessions,omitempty"` // result of list
+	Text     string                   `json:"text,omitempty"`     // result of output and meta
+	Data     []byte                   `json:"data,omitempty"`     // result of capture, in base64
+	Usage    map[string]session.Usage `json:"usage,omitempty"`    // result of usage, by session
 	// result of list: why providers did not respond, by provider
 	Unknown map[string]string `json:"unknown,omitempty"`
 	Error   *Error            `json:"error,omitempty"`
 }
 
-// Usage is the JSON form of a session.Usage.
-type Usage struct {
-	CPU   int64 `json:"cpu_ns"`
-	RSS   int64 `json:"rss"`
-	Procs int   `json:"procs"`
-}
-
-// Status is the JSON form of a session.Status.
-type Status struct {
-	Name        string              `json:"name"`
-	Agent       string              `json:"agent"`
-	City        string              `json:"city"`
-	ID          string              `json:"id"`
-	Alive       bool                `json:"alive"`
-	Ready       bool                `json:"ready"`
-	Frozen      bool                `json:"frozen,omitempty"`
-	Silent      time.Time           `json:"silent,omitzero"`
-	Reason      string              `json:"reason,omitempty"`
-	PID         int                 `json:"pid,omitempty"`
-	Started     time.Time           `json:"started,omitzero"`
-	Activity    time.Time           `json:"activity,omitzero"`
-	Output      uint64              `json:"output,omitempty"`
-	Attached    int                 `json:"attached,omitempty"`
-	TypedAt     time.Time           `json:"typed_at,omitzero"`
-	Draft       bool                `json:"draft,omitempty"`
-	DrainSince  time.Time           `json:"drain_since,omitzero"`
-	DrainBy     string              `json:"drain_by,omitempty"`
-	DrainAcked  bool                `json:"drain_acked,omitempty"`
-	Details     []string            `json:"details,omitempty"`
-	Fingerprint session.Fingerprint `json:"fingerprint"`
-	Exit        *session.Exit       `json:"exit,omitempty"`
-}
-
-func encode(s *session.Status) Status {
-	return Status{
-		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID,
-		Alive: s.Alive, Ready: s.Ready, Frozen: s.Frozen, Silent: s.Silent,
-		Reason: s.Reason,
-		PID:    s.PID, Started: s.Started, Activity: s.Activity, Output: s.Output,
-		Attached: s.Attached, TypedAt: s.TypedAt, Draft: s.Draft,
-		DrainSince: s.Drain.Since, DrainBy: s.Drain.By, DrainAcked: s.Drain.Acked,
-		Details: s.Details, Fingerprint: s.Fingerprint, Exit: s.Exit,
+// localTimes changes the times of a received status to local time.
+func localTimes(s *session.Status) session.Status {
+	for _, t := range []*time.Time{&s.Silent, &s.Started, &s.Activity, &s.TypedAt, &s.Drain.Since} {
+		*t = local(*t)
 	}
-}
-
-func decode(s *Status) session.Status {
-	return session.Status{
-		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID,
-		Alive: s.Alive, Ready: s.Ready, Frozen: s.Frozen, Silent: local(s.Silent),
-		Reason: s.Reason,
-		PID:    s.PID, Started: local(s.Started), Activity: local(s.Activity), Output: s.Output,
-		Attached: s.Attached, TypedAt: local(s.TypedAt), Draft: s.Draft,
-		Drain:   session.Drain{Since: local(s.DrainSince), By: s.DrainBy, Acked: s.DrainAcked},
-		Details: s.Details, Fingerprint: s.Fingerprint, Exit: s.Exit,
-	}
+	return *s
 }
 
 func local(t time.Time) time.Time {
@@ -147,9 +98,9 @@ type Frame struct {
 // StartLine is one line of the response to a start call. The last line has the session or the error; earlier lines say
 // why the start is still waiting.
 type StartLine struct {
-	Waits   string  `json:"waits,omitempty"`
-	Session *Status `json:"session,omitempty"`
-	Error   *Error  `json:"error,omitempty"`
+	Waits   string          `json:"waits,omitempty"`
+	Session *session.Status `json:"session,omitempty"`
+	Error   *Error          `json:"error,omitempty"`
 }
 
 // ExitLine is one line of the exit stream. Empty lines show that the stream is alive.

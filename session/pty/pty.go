@@ -84,19 +84,19 @@ type Provider struct {
 	nextCheck atomic.Int64
 }
 
-var (
-	_ session.Provider     = (*Provider)(nil)
-	_ session.Notifier     = (*Provider)(nil)
-	_ session.Attacher     = (*Provider)(nil)
-	_ session.Watcher      = (*Provider)(nil)
-	_ session.Keyer        = (*Provider)(nil)
-	_ session.Marker       = (*Provider)(nil)
-	_ session.Meter        = (*Provider)(nil)
-	_ session.Clearer      = (*Provider)(nil)
-	_ session.Capturer     = (*Provider)(nil)
-	_ session.Acknowledger = (*Provider)(nil)
-	_ session.Local        = (*Provider)(nil)
-)
+var _ interface {
+	session.Provider
+	session.Notifier
+	session.Attacher
+	session.Watcher
+	session.Keyer
+	session.Marker
+	session.Meter
+	session.Clearer
+	session.Capturer
+	session.Acknowledger
+	session.Local
+} = (*Provider)(nil)
 
 const adoptTimeout = 10 * time.Second
 

@@ -3,9 +3,7 @@ package script
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -80,7 +78,7 @@ func (p *Provider) write(r record) error {
 }
 
 func (p *Provider) remove(name string) error {
-	if err := disk.Remove(p.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.RemoveAny(p.path(name)); err != nil {
 		return fmt.Errorf("cannot remove the record of %q: %w", name, err)
 	}
 	return nil

@@ -67,20 +67,20 @@ type entry struct {
 	typed    time.Time
 }
 
-var (
-	_ session.Provider     = (*Provider)(nil)
-	_ session.Attacher     = (*Provider)(nil)
-	_ session.Watcher      = (*Provider)(nil)
-	_ session.Keyer        = (*Provider)(nil)
-	_ session.Marker       = (*Provider)(nil)
-	_ session.Meter        = (*Provider)(nil)
-	_ session.Clearer      = (*Provider)(nil)
-	_ session.Acknowledger = (*Provider)(nil)
-	_ session.Limiter      = (*Provider)(nil)
-	_ session.Looker       = (*Provider)(nil)
-	_ session.Checker      = (*Provider)(nil)
-	_ session.Patient      = (*Provider)(nil)
-)
+var _ interface {
+	session.Provider
+	session.Attacher
+	session.Watcher
+	session.Keyer
+	session.Marker
+	session.Meter
+	session.Clearer
+	session.Acknowledger
+	session.Limiter
+	session.Looker
+	session.Checker
+	session.Patient
+} = (*Provider)(nil)
 
 // New returns a provider with the stored sessions. It does not execute the script.
 func New(o Options) (*Provider, error) {
@@ -366,21 +366,13 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 		}
 	}
 	p.mu.Unlock()
-	all := map[string]session.Usage{}
-	if len(roots) == 0 {
-		return all, nil
-	}
-	trees, err := proc.Trees(ctx, roots)
+	trees, err := proc.WholeTrees(ctx, roots)
 	if err != nil {
 		return nil, fmt.Errorf("cannot measure the resource usage of the sessions: %w", err)
 	}
+	all := map[string]session.Usage{}
 	for pid, t := range trees {
-		own, err := proc.ReadStat(pid)
-		if err != nil || own.Start != roots[pid].Start || own.State == 'Z' {
-			continue
-		}
-		all[names[pid]] = session.Usage{CPU: t.CPU + own.CPU, RSS: t.RSS + own.RSS,
-			Procs: t.Procs + 1}
+		all[names[pid]] = session.Usage(t)
 	}
 	return all, nil
 }

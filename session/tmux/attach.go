@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -87,8 +86,7 @@ func (p *Provider) resize(rec *record) {
 		strconv.Itoa(rec.Cols),
 		"-y", strconv.Itoa(rec.Rows),
 		";", "set-option", "-w", "-u", "-t", rec.target(), "window-size")
-	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) &&
-		p.ctx.Err() == nil {
+	if err != nil && !isGone(err) && p.ctx.Err() == nil {
 		p.log.Warn("cannot restore a session's size", "session", rec.Name, "err", err)
 	}
 }

@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"syscall"
@@ -97,7 +96,7 @@ func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
 
 func (c *client) remove(ctx context.Context, rec *record) {
 	_, err := c.run(ctx, nil, "kill-pane", "-t", rec.target())
-	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
+	if err != nil && !isGone(err) {
 		c.log.Warn("cannot remove the pane of an ended session", "session", rec.Name,
 			"err", err)
 	}
@@ -106,7 +105,7 @@ func (c *client) remove(ctx context.Context, rec *record) {
 func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	out, err := c.run(ctx, nil, "display-message", "-p", "-t", rec.target(), "#{pane_pid}")
 	switch {
-	case errors.Is(err, errNoServer), errors.Is(err, errNoPane):
+	case isGone(err):
 		return false, nil
 	case err != nil:
 		return false, err
@@ -132,7 +131,7 @@ func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 	deadline := time.Now().Add(statusWait)
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		dead, output, err := c.readDeadPane(ctx, rec)
-		if errors.Is(err, errNoServer) || errors.Is(err, errNoPane) {
+		if isGone(err) {
 			return lost(rec), nil
 		}
 		if err != nil {

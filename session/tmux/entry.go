@@ -23,7 +23,6 @@ type entry struct {
 	rec        record
 	exit       *ended        // valid if known is true; nil while the session is alive
 	over       chan struct{} // closed when the field exit is set
-	asked      bool
 	watch      *proc.Watched
 	pane       pane
 	views      viewers
@@ -62,7 +61,7 @@ func (e *entry) begin(rec record, x *ended) {
 	if e.known && e.rec.ID == rec.ID {
 		return
 	}
-	e.known, e.rec, e.exit, e.asked = true, rec, x, false
+	e.known, e.rec, e.exit = true, rec, x
 	e.pane, e.views, e.typed, e.sent = pane{}, viewers{}, time.Time{}, time.Time{}
 	e.over = make(chan struct{})
 	if x != nil {
@@ -146,8 +145,7 @@ func (e *entry) status() (st session.Status, ok bool) {
 		Activity:    latest(time.Unix(0, e.rec.Born), e.pane.activity, e.sent, e.typed),
 	}
 	if e.exit != nil {
-		x := e.exit.Exit
-		st.Exit = &x
+		st.Exit = new(e.exit.Exit)
 		return st, true
 	}
 	stat, err := proc.ReadStat(e.rec.PID)

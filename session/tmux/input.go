@@ -152,7 +152,7 @@ func explain(verb, name string, err error) error {
 		return nil
 	case errors.As(err, &known):
 		return err
-	case errors.Is(err, errNoPane), errors.Is(err, errNoServer):
+	case isGone(err):
 		return missing(verb, name)
 	}
 	return fail(verb, name, err, "%v", err)

@@ -21,7 +21,6 @@ type pane struct {
 	id         string
 	pid        int
 	dead       bool
-	server     int
 	cols, rows int
 	activity   time.Time // of the pane's last output, in whole seconds
 	marks      map[string]string
@@ -151,7 +150,7 @@ func (p *Provider) snapshot(ctx context.Context, rec *record) (snapshot, error) 
 	panes = append(panes, "-F", strings.Join(format, fieldSep), ";")
 	out, err := p.tmux.run(ctx, nil, slices.Concat(panes, clients,
 		[]string{"-F", strings.Join(client, fieldSep)})...)
-	if errors.Is(err, errNoServer) || errors.Is(err, errNoPane) {
+	if isGone(err) {
 		return v, nil
 	}
 	if err != nil {
@@ -177,7 +176,7 @@ func (p *Provider) snapshot(ctx context.Context, rec *record) (snapshot, error) 
 
 func readPane(f []string) pane {
 	out := pane{
-		id: f[1], pid: number(f[2]), dead: f[3] == "1", server: number(f[4]), cols: number(f[5]),
+		id: f[1], pid: number(f[2]), dead: f[3] == "1", cols: number(f[5]),
 		rows:  number(f[6]),
 		marks: map[string]string{},
 	}

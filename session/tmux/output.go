@@ -46,7 +46,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	}
 	if x == nil || p.files.observe {
 		out, err := p.tmux.capture(ctx, &rec, lines)
-		if err == nil || !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
+		if !isGone(err) {
 			return out, explain(verb, name, err)
 		}
 	}
@@ -92,7 +92,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	}
 	if rec, alive := e.life(); alive && rec.ID == id {
 		out, err := p.tmux.run(ctx, nil, "capture-pane", "-p", "-e", "-S", "-", "-t", rec.target())
-		if err == nil || !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
+		if !isGone(err) {
 			return clip(out), explain(verb, name, err)
 		}
 	}
@@ -189,18 +189,12 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 			roots[rec.PID], names[rec.PID] = proc.Root{Start: rec.Start}, e.name
 		}
 	}
-	if len(roots) == 0 {
-		return all, nil
-	}
-	trees, err := proc.Trees(ctx, roots)
+	trees, err := proc.WholeTrees(ctx, roots)
 	if err != nil {
 		return nil, fmt.Errorf("cannot measure the resource usage of the sessions: %w", err)
 	}
 	for pid, t := range trees {
-		if st, err := proc.ReadStat(pid); err == nil && st.Start == roots[pid].Start {
-			all[names[pid]] = session.Usage{CPU: t.CPU + st.CPU, RSS: t.RSS + st.RSS,
-				Procs: t.Procs + 1}
-		}
+		all[names[pid]] = session.Usage(t)
 	}
 	return all, nil
 }

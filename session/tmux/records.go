@@ -137,7 +137,7 @@ func (f *folders) keepOutputs(name, id string) {
 func (f *folders) removeFolder(name string) {
 	f.keepOutputs(name, "")
 	for _, file := range []string{recordFile, exitFile, askedFile, lockFile, startFile} {
-		if err := disk.Remove(f.path(name, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.RemoveAny(f.path(name, file)); err != nil {
 			f.log.Warn("cannot clean up a session's folder", "session", name, "err", err)
 		}
 	}

@@ -272,6 +272,8 @@ var (
 	errNameTaken = errors.New("tmux already has a session with this name")
 )
 
+func isGone(err error) bool { return errors.Is(err, errNoPane) || errors.Is(err, errNoServer) }
+
 // only the command new-session starts the server
 func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	out, err := c.once(ctx, stdin, args...)

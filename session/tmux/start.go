@@ -185,7 +185,7 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 // removeUnrecorded ends a session without a record. It returns an error if the session belongs to another city.
 func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 	city, id, err := p.tmux.owner(ctx, mangle(name))
-	if errors.Is(err, errNoPane) || errors.Is(err, errNoServer) {
+	if isGone(err) {
 		return nil
 	}
 	if err != nil {
@@ -267,7 +267,7 @@ func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error)
 	r := record{Name: s.Name, ID: s.ID, Pane: pane}
 	var cleanupErrs []error
 	if _, err := p.tmux.run(ctx, nil, "kill-pane", "-t", r.target()); err != nil &&
-		!errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
+		!isGone(err) {
 		cleanupErrs = append(cleanupErrs, err)
 	}
 	if left := p.files.sweep(&r, nil); len(left) > 0 {

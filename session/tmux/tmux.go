@@ -62,21 +62,21 @@ type Provider struct {
 	scanned time.Time // modification time of files.dir at the last scan
 }
 
-var (
-	_ session.Provider     = (*Provider)(nil)
-	_ session.Notifier     = (*Provider)(nil)
-	_ session.Attacher     = (*Provider)(nil)
-	_ session.Watcher      = (*Provider)(nil)
-	_ session.Keyer        = (*Provider)(nil)
-	_ session.Marker       = (*Provider)(nil)
-	_ session.Meter        = (*Provider)(nil)
-	_ session.Clearer      = (*Provider)(nil)
-	_ session.Capturer     = (*Provider)(nil)
-	_ session.Acknowledger = (*Provider)(nil)
-	_ session.Local        = (*Provider)(nil)
-	_ session.Dismisser    = (*Provider)(nil)
-	_ session.Looker       = (*Provider)(nil)
-)
+var _ interface {
+	session.Provider
+	session.Notifier
+	session.Attacher
+	session.Watcher
+	session.Keyer
+	session.Marker
+	session.Meter
+	session.Clearer
+	session.Capturer
+	session.Acknowledger
+	session.Local
+	session.Dismisser
+	session.Looker
+} = (*Provider)(nil)
 
 const (
 	adoptTimeout = 20 * time.Second
