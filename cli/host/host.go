@@ -78,7 +78,7 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 	}
 	if o.Mode != controller.Supervised { // a supervisor calls Remember when it unregisters the city
 		if err := Remember(e, o.Dir, c.Workspace.Name); err != nil {
-			o.Logger.Warn("the lists of cities do not contain this city while it is stopped",
+			o.Logger.Warn("this city will be missing from the lists of cities while it is stopped",
 				"error", err)
 		}
 	}
