@@ -278,8 +278,8 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 		return city.Receipt{}, err
 	}
 	if err := Remember(s.o.Home, Entry{Path: w.path, Name: name}, time.Now()); err != nil {
-		s.o.Logger.Warn("a city that is no longer registered will be missing from the "+
-			"lists of cities",
+		s.o.Logger.Warn("the lists of cities will not contain a city that is no longer "+
+			"registered",
 			"city", name, "error", err)
 	}
 	s.mu.Lock()

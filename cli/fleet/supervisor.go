@@ -32,7 +32,7 @@ import (
 func SupervisorCommand(e *env.Env) *cobra.Command {
 	below := []*cobra.Command{supervisorRun(e),
 		&cobra.Command{
-			Use: "start", Short: "Start the supervisor in the background, with its service " +
+			Use: "start", Short: "Start the supervisor in the background, through its service " +
 				"if it has one",
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				return supervisorStart(cmd.Context(), e)
@@ -153,7 +153,7 @@ func supervise(ctx context.Context, e *env.Env, detached, untilEmpty bool) error
 	err = s.HandleSignals(signals, ended, logger, note, stop)
 	s.Last.Begin()
 	logger.Info("the supervisor has stopped")
-	return err
+	return exit.StopFailed(err)
 }
 
 func supervisorStart(ctx context.Context, e *env.Env) error {
