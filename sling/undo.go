@@ -23,14 +23,16 @@ func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) e
 		m := out.created[i]
 		if err := m.undo(ctx, req, out); err != nil {
 			left = append(left, fmt.Sprintf("%s was created for this request and could not be "+
-				"closed (%v); close it with `gcity bead close %s --steps`", m.root.ID, err, m.root.ID))
+				"closed (%v); close it with `gcity bead close %s --steps`", m.root.ID, err,
+				m.root.ID))
 			continue
 		}
 		gone = append(gone, m.root.ID)
 	}
 	text := why.Error()
 	if len(gone) > 0 {
-		text += "; the beads created for this request were closed: " + strings.Join(gone, ", ")
+		text += "; the beads created for this request were closed: " +
+			strings.Join(gone, ", ")
 	}
 	for _, l := range left {
 		text += "; " + l
