@@ -201,7 +201,7 @@ func (p *Provider) forward(m *member, from <-chan session.Exit) {
 			select {
 			case p.exits <- x:
 			default:
-				p.o.Logger.Warn("the exit channel is full; the next patrol reports this exit",
+				p.o.Logger.Warn("the exit channel is full; the next patrol will report this exit",
 					"session",
 					x.Name)
 			}

@@ -100,7 +100,7 @@ func (r *Registry[E]) Report(x session.Exit) {
 	select {
 	case r.exits <- x:
 	default:
-		r.log.Warn("the exit channel is full; the next patrol reports this exit", "session",
+		r.log.Warn("the exit channel is full; the next patrol will report this exit", "session",
 			x.Name)
 	}
 }
