@@ -143,7 +143,7 @@ func (s *Snapshot) Address(name string) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return "", Errorf(Invalid, "%.60q is ambiguous: use %s", name,
+		return "", Errorf(Invalid, "%.60q is ambiguous; use %s", name,
 			choices(found))
 	case forced:
 		return "", Missing(suggest.NotFound(suggest.Pool, pool, s.Names(suggest.Pool)))

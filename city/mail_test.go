@@ -34,7 +34,7 @@ func TestAddress(t *testing.T) {
 	s.Pools = append(s.Pools, city.Pool{Name: "mine/ann2", Max: 2}, city.Pool{Name: "yard/ann2", Max: 2})
 	s.Agents = append(s.Agents, city.Agent{Name: "spare/ann2"})
 	_, err := s.Address("ann2")
-	if want := `"ann2" is ambiguous: use pool:mine/ann2 for the pool, pool:yard/ann2 for the pool, or spare/ann2 for the agent`; err == nil || err.Error() != want {
+	if want := `"ann2" is ambiguous; use pool:mine/ann2 for the pool, pool:yard/ann2 for the pool, or spare/ann2 for the agent`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	for name, code := range map[string]city.Code{"bob": city.Invalid, "pool:ann": city.NotFound, "pool:": city.NotFound} {

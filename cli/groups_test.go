@@ -273,7 +273,7 @@ func TestDrainCheck(t *testing.T) {
 		code  int
 		says  string
 	}{
-		{"worker-10", 0, "demo/worker-10: asked to finish by pool at 11:58:30, deadline 12:03:30 (in 3m)\n"}, {"worker-2", 1, ""}, {"web", 1, ""},
+		{"worker-10", 0, "demo/worker-10: asked by pool at 11:58:30 to finish, deadline 12:03:30 (in 3m)\n"}, {"worker-2", 1, ""}, {"web", 1, ""},
 	} {
 		if code, out, errs := runCLI(t, groupedCity(), "agent", "drain-check", c.agent); code != c.code || out != c.says || errs != "" {
 			t.Errorf("%s: got exit %d, %q, %q", c.agent, code, out, errs)

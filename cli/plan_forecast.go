@@ -181,7 +181,7 @@ func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives
 	case g.Drain != nil && g.Drain.By == "pool" && w.Pool != "":
 		c.Change, c.Reason = "drain", f.surplus(w.Pool)
 	case g.Drain != nil:
-		c.Change, c.Reason = "wait", "draining: asked to finish by "+g.Drain.By
+		c.Change, c.Reason = "wait", "draining: asked by "+g.Drain.By+" to finish"
 	case lives && len(g.Drift) > 0:
 		c.Change, c.Reason, c.Fields = "wait", g.Reason, g.Drift
 	case lives && g.State == city.Running:

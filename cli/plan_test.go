@@ -61,7 +61,7 @@ func TestChanges(t *testing.T) {
 			Fields: []string{"command changed"}},
 		{Agent: "edited", Change: "start", Reason: "command changed (was quarantined)"},
 		{Agent: "gone", Change: "stop", Reason: "not in the configuration"},
-		{Agent: "held", Change: "wait", Reason: "restart held back while a user is attached: " +
+		{Agent: "held", Change: "wait", Reason: "restart held back while a user is attached; " +
 			"command changed", Fields: []string{"command changed"}},
 		{Agent: "left", Change: "start", Reason: "configuration changed (was exited)"},
 		{Agent: "new", Change: "start", Reason: "not running"},
@@ -94,7 +94,7 @@ func TestPlannedWaits(t *testing.T) {
 		sessions: []session.Status{silent, draining}})
 	expect := []change{
 		{Agent: "broken", Change: "fail", Reason: "no such command"},
-		{Agent: "draining", Change: "wait", Reason: "draining: asked to finish by operator"},
+		{Agent: "draining", Change: "wait", Reason: "draining: asked by operator to finish"},
 		{Agent: "first", Change: "wait", Reason: "waits for broken (failed)"},
 		{Agent: "last", Change: "wait", Reason: "waits for pool w (no member is running)"},
 		{Agent: "silent", Change: "wait", Reason: "unknown: its host does not respond"},

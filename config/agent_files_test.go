@@ -96,10 +96,10 @@ func TestPromptAndOverlayProblems(t *testing.T) {
 			"path \"UP/q\" if this is intended" + failed},
 		{agent + "prompt_template = \"p\"\ninject_fragments = [\"x\"]\n", "",
 			"city.toml:4:20: agents.inject_fragments: fragment \"x\" not found; defined fragments: s; " +
-				"it is ignored"},
+				"the missing fragment is ignored"},
 		{"[workspace]\nglobal_fragments = [\"x\"]\n" + agent + "prompt_template = \"p\"\n", "",
 			"city.toml:2:20: workspace.global_fragments: fragment \"x\" not found; defined " +
-				"fragments: s; it is ignored"},
+				"fragments: s; the missing fragment is ignored"},
 		{agent + "overlay_dir = \"o\"\n", "",
 			"city.toml:3:15: agents.overlay_dir: DIR/o does not exist; nothing is copied into " +
 				"the working folder"},

@@ -404,7 +404,7 @@ func TestLimits(t *testing.T) {
 	for i := range keys.MaxAgents + 1 {
 		fmt.Fprintf(&many, "[[agents]]\nname = \"a%d\"\n", i)
 	}
-	const deep, full = "nested deeper than 32 levels", "more than 200000 keys and values"
+	const deep, full = "nested deeper than 32 levels", "too many keys and values; the limit is 200000"
 	tests := []struct{ name, text, want string }{
 		{"agents", many.String(), "there are 10001 agents; a city can have at most 10000"},
 		{"rigs", strings.Repeat("[[rigs]]\nname=\"r\"\npath=\"/r\"\n", maxRigs+1),

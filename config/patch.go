@@ -45,7 +45,7 @@ func (d patcher) patchAgents() {
 		}
 		if at < 0 {
 			d.addError(p.Origins["name"], p.table+".name",
-				fmt.Sprintf("agent %q not found%s%s", p.Name, p.where(), d.unknownAgent(p)))
+				fmt.Sprintf("agent %q%s not found%s", p.Name, p.where(), d.unknownAgent(p)))
 			continue
 		}
 		a := called[p.Name][at]
@@ -148,9 +148,9 @@ func (d patcher) unknownAgent(p *patch) string {
 		a := &c.Agents[i]
 		switch {
 		case a.Name == p.Name && a.Rig != "":
-			return fmt.Sprintf("; that agent is in the rig %q: set dir = %[1]q", a.Rig)
+			return fmt.Sprintf("; that agent is in the rig %q; set dir = %[1]q", a.Rig)
 		case a.Name == p.Name && a.Dir == "":
-			return "; the agent with that name has no dir: remove the key dir"
+			return "; the agent with that name has no dir; remove dir from this patch"
 		case a.Name == p.Name:
 			return fmt.Sprintf("; the agent with that name has dir = %q", a.Dir)
 		}
@@ -182,8 +182,8 @@ func (d patcher) unknownDir(p *patch) string {
 	case slices.ContainsFunc(c.Agents, func(a Agent) bool {
 		return a.Name == p.Name && a.Dir == ""
 	}):
-		return fmt.Sprintf(", and no rig %q exists; the agent with that name has no dir: remove "+
-			"the key dir, or the patch", p.Dir)
+		return fmt.Sprintf(", and no rig %q exists; the agent with that name has no dir; remove "+
+			"dir from this patch, or remove the patch", p.Dir)
 	}
 	return fmt.Sprintf(", and no rig %q exists; remove this patch, or declare the rig", p.Dir)
 }

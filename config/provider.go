@@ -73,8 +73,8 @@ func (d providerChecker) warnIgnoredKeys(a *Agent) {
 	}
 	for _, key := range []string{"provider", "args"} {
 		if origin, written := a.Origins[key]; written {
-			d.addWarning(origin, "agents."+key, fmt.Sprintf("is ignored: %s sets the command of "+
-				"%q, which is run unchanged", by, a.Qualified()))
+			d.addWarning(origin, "agents."+key, fmt.Sprintf("is ignored: %s sets the whole "+
+				"command of %q", by, a.Qualified()))
 		}
 	}
 }

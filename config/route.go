@@ -54,6 +54,7 @@ func (d checker) invalidTarget(r *Rig) string {
 	case near != "":
 		return fmt.Sprintf("%q is %s; did you mean %q?", name, kind, near)
 	default:
-		return fmt.Sprintf("%q is %s; use the name of an agent or pool, or remove it", name, kind)
+		return fmt.Sprintf("%q is %s; use the name of an agent or pool, or remove the key", name,
+			kind)
 	}
 }

@@ -267,8 +267,8 @@ inject_fragments = ["manners"]
 	}
 	for _, want := range []string{"# secrets are shown as ***", "# this file does not contain the formulas and automations from the " +
 		"topology team",
-		"# prompt_template = ", "# its prompt uses fragments from the topology",
-		"# in this file {{.ConfigDir}} is a different folder: pre_start"} {
+		"# prompt_template = ", "# its prompt uses fragments that this file does not contain",
+		"# in pre_start, {{.ConfigDir}} stands for a different folder in this file"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%q is missing in\n%s", want, shown)
 		}

@@ -16,8 +16,8 @@ func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	folder := c.folderOf(a.Origin)
 	quoted := strings.Trim(toml.Quote(folder), `"`)
 	if c.topologyPrompts[a.Qualified()] {
-		notes = append(notes, "its prompt uses fragments from the topology, which this file "+
-			"does not contain: copy them to prompts/shared in the city")
+		notes = append(notes, "its prompt uses fragments that this file does not contain; "+
+			"copy them from the topology to prompts/shared in the city")
 	}
 	for _, r := range all {
 		switch r.key {
@@ -31,7 +31,8 @@ func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 			}
 			if r.value = mark().ReplaceAllLiteralString(r.value, quoted); strings.Contains(r.value,
 				".ConfigDir") {
-				notes = append(notes, "in this file {{.ConfigDir}} is a different folder: "+r.key)
+				notes = append(notes, "in "+r.key+", {{.ConfigDir}} stands for a different folder "+
+					"in this file")
 			}
 		}
 		out = append(out, r)

@@ -150,7 +150,7 @@ func (c *City) find(name string) (a *Agent, member string, err error) {
 	for _, m := range exact {
 		all = append(all, called(m))
 	}
-	return nil, "", fmt.Errorf("%w: use one of %s instead of %q", ErrAmbiguous,
+	return nil, "", fmt.Errorf("%w; use one of %s instead of %q", ErrAmbiguous,
 		toml.List(all), name)
 }
 
@@ -187,9 +187,9 @@ func (c *City) suggestWatchdog(p *Watchdog) string {
 		w := &c.Watchdogs[i]
 		if w.Name == p.Name {
 			if w.Rig != "" {
-				return fmt.Sprintf("; that watchdog is in the rig %q: set rig = %[1]q", w.Rig)
+				return fmt.Sprintf("; that watchdog is in the rig %q; set rig = %[1]q", w.Rig)
 			}
-			return "; the watchdog with that name belongs to the city: remove the key rig"
+			return "; the watchdog with that name belongs to the city; remove rig from this patch"
 		}
 		if w.Rig == p.Rig {
 			names = append(names, w.Qualified())

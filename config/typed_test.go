@@ -23,7 +23,7 @@ func TestTextTooLongToType(t *testing.T) {
 		if got := said(c.before + `"` + text + `"`); strings.Contains(got, "bytes") {
 			t.Errorf("%s: a text that can be typed was rejected: %.300s", c.key, got)
 		}
-		want := fmt.Sprintf("city.toml:%s: %s: has %d bytes; at most %d can be typed",
+		want := fmt.Sprintf("city.toml:%s: %s: is %d bytes long, but at most %d can be typed",
 			c.at, c.key, session.MaxText+1, session.MaxText)
 		if got := said(c.before + `"` + text + `x"`); !strings.Contains(got, want) {
 			t.Errorf("%s: got %.300s, want %s", c.key, got, want)

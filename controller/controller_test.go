@@ -84,10 +84,10 @@ func TestFewFiles(t *testing.T) {
 		agents int
 		want   string
 	}{
-		{32, 25, "can open at most 32 files, but 25 agents need about 164: start the controller after `ulimit -n " +
+		{32, 25, "can open at most 32 files, but 25 agents need about 164; start the controller after `ulimit -n " +
 			"1024`, or set LimitNOFILE=1024 in its service"},
 		{32, 250, "`ulimit -n 2128`"},
-		{32, 1, "but 1 agent needs about 68: "},
+		{32, 1, "but 1 agent needs about 68; "},
 		{163, 25, "can open at most 163 files"},
 		{164, 25, ""},
 		{0, 25, ""}, // unknown limit
@@ -109,7 +109,7 @@ func TestTooFewFiles(t *testing.T) {
 		{Spec: session.Spec{Provider: "tmux"}}}
 	pools := []agent.Pool{{Spec: pool.Spec{Name: "w", Min: 1, Max: 2}}}
 	for limit, want := range map[uint64]string{0: "", 42: "", 1024: "",
-		41: "the limit of 41 open files is too low, because gcity needs at least 42: start the " +
+		41: "the limit of 41 open files is too low, because gcity needs at least 42; start the " +
 			"controller after `ulimit -n 1024`, or set LimitNOFILE=1024 in its service"} {
 		got := ""
 		if err := TooFewFiles(limit, wants, pools); err != nil {

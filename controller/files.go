@@ -27,7 +27,7 @@ func FewFiles(limit uint64, agents int) string {
 	if limit == 0 || limit >= need {
 		return ""
 	}
-	return fmt.Sprintf("the controller can open at most %d files, but %s about %d: %s", limit,
+	return fmt.Sprintf("the controller can open at most %d files, but %s about %d; %s", limit,
 		AgentsNeed(agents), need, MoreFiles(agents))
 }
 
@@ -58,7 +58,7 @@ func TooFewFiles(limit uint64, wants []agent.Want, pools []agent.Pool) error {
 	if limit == 0 || limit >= need {
 		return nil
 	}
-	return fmt.Errorf("the limit of %d open files is too low, because gcity needs at least %d: %s",
+	return fmt.Errorf("the limit of %d open files is too low, because gcity needs at least %d; %s",
 		limit, need, MoreFiles(len(wants)))
 }
 

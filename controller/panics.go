@@ -50,8 +50,8 @@ func (c *Controller) crash(fault error) error {
 		c.runner.Cancel()
 	}
 	c.rejectAll()
-	return fmt.Errorf("the city's controller crashed; its agents keep running, and the next "+
-		"controller adopts them: %w", fault)
+	return fmt.Errorf("the city's controller crashed: %w; its agents keep running, and the "+
+		"next controller will adopt them", fault)
 }
 
 func (c *Controller) shutdownPanic() error {

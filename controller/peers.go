@@ -54,7 +54,7 @@ func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
 		case errors.Is(err, beads.ErrNotFound):
 			continue
 		case err == nil && e.Event.Type == events.BeadClosed && b.Status != beads.StatusClosed:
-			return city.Errorf(city.Conflict, "bead %s is %s, not closed: no event was written",
+			return city.Errorf(city.Conflict, "bead %s is %s, not closed, so no event was written",
 				b.ID, b.Status)
 		}
 		return nil

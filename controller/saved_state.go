@@ -17,7 +17,7 @@ func (c *Controller) restoreAutomations(past *machine.InitialState) {
 			past.AutomationsProblem = fmt.Sprintf("%v; the file cannot be copied: %v", err,
 				failed)
 		}
-		c.o.Logger.Warn("automations start without their saved state", "err",
+		c.o.Logger.Warn("starting automations without their saved state", "err",
 			past.AutomationsProblem)
 	}
 	past.Automations = states

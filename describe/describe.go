@@ -119,8 +119,8 @@ func HeldBack(drift []string) string {
 	return "a restart is held back: " + strings.Join(drift, ", ")
 }
 
-// ToldToFinish is the reason for a requested drain.
-func ToldToFinish(by string) string { return "asked to finish by " + by }
+// ToldToFinish is the reason for a requested drain. when is the time of the request, for example "at 14:03:00".
+func ToldToFinish(by, when string) string { return "asked by " + by + " " + when + " to finish" }
 
 // ConvoyItself is the message for a bead that cannot be in a convoy, because it is one.
 func ConvoyItself(id string) string { return id + " is a convoy itself" }

@@ -13,7 +13,7 @@ func Judges(w *city.Watchdog) string {
 	case city.ByTriage:
 		text := w.Triage + ", started for each check"
 		if w.TTL > 0 {
-			text += ", within " + span.Text(w.TTL)
+			text += " with " + span.Text(w.TTL) + " to decide"
 		}
 		return text
 	case city.ByThresholds:

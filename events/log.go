@@ -341,7 +341,7 @@ func (h *health) describe(queued int, dropped uint64, reserve error) string {
 			lost = fmt.Sprintf(" (%d older events were lost)", dropped)
 		}
 		s = append(s, fmt.Sprintf("events cannot be written and %d are queued in memory%s: %v. %s",
-			queued, lost, h.write, advice(h.write, "The events are then written")))
+			queued, lost, h.write, advice(h.write, "The events will then be written")))
 	case h.write != nil:
 		s = append(s, fmt.Sprintf("events cannot be written: %v. %s", h.write, advice(h.write, "")))
 	case reserve != nil:

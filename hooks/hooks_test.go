@@ -130,9 +130,9 @@ func TestInstallLeavesWhatItDoesNotUnderstand(t *testing.T) {
 	for text, want := range map[string]string{
 		"{ // mine\n}":              "cannot install hooks for claude: .claude/settings.json is not valid JSON (invalid character '/' looking for beginning of object key string), and was not changed",
 		"[]":                        "cannot install hooks for claude: .claude/settings.json is not an object, and was not changed",
-		`{"hooks": []}`:             `cannot install hooks for claude: .claude/settings.json has "hooks", which is not an object, and was not changed`,
-		`{"hooks": {"Stop": {}}}`:   `cannot install hooks for claude: .claude/settings.json has no list of hooks for Stop, and was not changed`,
-		`{"hooks": {"Stop": null}}`: `cannot install hooks for claude: .claude/settings.json has no list of hooks for Stop, and was not changed`,
+		`{"hooks": []}`:             `cannot install hooks for claude: .claude/settings.json was not changed, because its "hooks" is not an object`,
+		`{"hooks": {"Stop": {}}}`:   `cannot install hooks for claude: .claude/settings.json was not changed, because its hooks for Stop are not a list`,
+		`{"hooks": {"Stop": null}}`: `cannot install hooks for claude: .claude/settings.json was not changed, because its hooks for Stop are not a list`,
 		`{"a": "` + strings.Repeat("x", maxFile) + `"}`: "cannot install hooks for claude: .claude/settings.json is larger than 4 MB, and was not changed",
 	} {
 		dir := t.TempDir()

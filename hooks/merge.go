@@ -96,7 +96,7 @@ func (k *kind) merged(old []byte) ([]byte, error) {
 	in := find(file, "hooks")
 	events, err := object(in.value)
 	if err != nil {
-		return nil, fmt.Errorf("has \"hooks\", which %w, and was not changed", err)
+		return nil, fmt.Errorf("was not changed, because its \"hooks\" %w", err)
 	}
 	changed := false
 	for _, h := range k.hooks {
@@ -129,7 +129,8 @@ func (k *kind) add(events *[]member, h hook) (bool, error) {
 	}
 	var entries []json.RawMessage
 	if err := json.Unmarshal(at.value, &entries); err != nil || entries == nil {
-		return false, fmt.Errorf("has no list of hooks for %s, and was not changed", h.event)
+		return false, fmt.Errorf("was not changed, because its hooks for %s are not a list",
+			h.event)
 	}
 	entries = append(entries, k.entry(h))
 	at.value = slices.Concat([]byte("["), bytes.Join(asBytes(entries), []byte(",")), []byte("]"))

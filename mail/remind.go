@@ -39,10 +39,10 @@ func Reminder(unread []Message) string {
 		}
 	}
 	if more := len(unread) - maxReminder; more > 0 {
-		fmt.Fprintf(&b, "\n%d more: `gc mail inbox` lists all.\n", more)
+		fmt.Fprintf(&b, "\n%d more; run `gc mail inbox` to list all.\n", more)
 	}
 	fmt.Fprintf(&b, "\n`gc mail read ID` shows a message and marks it as read, `gc mail reply ID "+
-		"TEXT` replies to it, `gc mail archive ID` archives it.\n</system-reminder>\n")
+		"TEXT` replies to it, and `gc mail archive ID` archives it.\n</system-reminder>\n")
 	return b.String()
 }
 
@@ -77,7 +77,7 @@ func LeftMessages(own []Message) string {
 		}
 	}
 	if more := len(own) - maxReminder; more > 0 {
-		fmt.Fprintf(&b, "\n%d older: `gc mail inbox` lists all.\n", more)
+		fmt.Fprintf(&b, "\n%d older; run `gc mail inbox` to list all.\n", more)
 	}
 	b.WriteString("\n`gc mail read ID` marks one as read, so that it is not repeated at the next " +
 		"start.\n</system-reminder>\n")

@@ -94,8 +94,8 @@ func (c *conversion) addAgent(p *pack, a *agent) error {
 		return b.was == a.was && b.keys["dir"].text() == a.keys["dir"].text()
 	}
 	if i := slices.IndexFunc(p.agents, same); i >= 0 {
-		return fmt.Errorf("%s: another agent has the name %q, at %s; rename one of them", a.place,
-			a.was, p.agents[i].place)
+		return fmt.Errorf("%s: the name %q is already used by the agent at %s; rename one of "+
+			"them", a.place, a.was, p.agents[i].place)
 	}
 	p.agents = append(p.agents, a)
 	return nil
@@ -231,7 +231,7 @@ func (c *conversion) renameConflicting() error {
 				if first != nil && first != a {
 					name := p.binding + "." + a.was
 					c.note(a.place, "the agent %s was renamed to %s: %s also declares an agent "+
-						"with that name", a.was, name, first.place)
+						"with the old name", a.was, name, first.place)
 					a.name = name
 				}
 				if other := taken[a.name]; other != nil && other != a {

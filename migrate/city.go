@@ -350,7 +350,8 @@ func (c cityWriter) cityPatches(b *strings.Builder) {
 		}
 		for _, key := range []string{"rigs", "rig", "providers", "provider"} {
 			if n := s.root.Get("patches").Get(key); n != nil {
-				c.note(s.at(n.At), "[[patches.%s]] was omitted; change the table itself", key)
+				c.note(s.at(n.At), "[[patches.%s]] was omitted; make its changes in the tables "+
+					"that it patches", key)
 			}
 		}
 	}

@@ -99,7 +99,7 @@ var instead = map[string]string{
 	"option_defaults":  "; put the program's own options in args",
 	"max_session_age":  "; the closest key is idle_timeout",
 	"sleep_after_idle": "; idle_timeout restarts an idle agent",
-	"session":          "; agents run in terminals, see session in `gcity help config`",
+	"session":          "; agents run in terminals; see session in `gcity help config`",
 	"on_death": "; the closest is an automation with gate = \"event\" and " +
 		`on = "agent.crashed"`,
 	"on_boot": "; the closest is an automation with gate = \"event\" and " +

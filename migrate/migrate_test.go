@@ -169,7 +169,7 @@ func TestRefused(t *testing.T) {
 			`another rig has the name "r"`},
 		{"two agents with one name", city + "[daemon]\nformula_v2 = true\n[[agent]]\nname = \"x\"\n" +
 			"-- agents/x/prompt.md --\nx\n",
-			`another agent has the name "x"`},
+			`the name "x" is already used by the agent at `},
 		{"an invalid name", city + "[daemon]\nformula_v2 = true\n-- agents/x " +
 			"y/prompt.md --\nx\n", `invalid agent name "x y"`},
 		{"an invalid value", city + "[daemon]\nformula_v2 = true\npatrol_interval " +

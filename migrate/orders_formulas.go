@@ -134,7 +134,7 @@ func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
 		pool, ok = c.renamed(c.root, n.Text)
 	}
 	if !ok {
-		c.note(s.at(n.At), "unknown agent %q; the order has no pool", n.Text)
+		c.note(s.at(n.At), "unknown agent %q; the pool of the order was omitted", n.Text)
 		return
 	}
 	t.text("pool", pool)
@@ -222,7 +222,8 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 		for _, base := range list {
 			from := c.formulaNamed(p, base)
 			if from == nil || depth > 16 {
-				c.note(extends.place(), "unknown formula %q, which %s extends", base, name)
+				c.note(extends.place(), "the formula %q, which %s extends, is unknown or nested "+
+					"too deeply", base, name)
 				continue
 			}
 			walk(from, depth+1)

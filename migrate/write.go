@@ -177,7 +177,8 @@ func (t *tree) link(c *conversion, from, path, target string) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		c.note(c.displayPath(path), "is a link that leads out of the city, so it was not copied")
+		c.note(c.displayPath(path), "is a link to something outside the copied folder that is not "+
+			"a regular file, so it was not copied")
 		return nil
 	}
 	return t.file(path, target)

@@ -243,7 +243,7 @@ func TestScanRefusesSpecialFiles(t *testing.T) {
 		"has a link x that is dangling, or leads out of the overlay: path escapes from parent":  func(dir string) error { return os.Symlink("/etc/passwd", filepath.Join(dir, "x")) },
 		"has a link x that is dangling, or leads out of the overlay: no such file or directory": func(dir string) error { return os.Symlink("y", filepath.Join(dir, "x")) },
 		"has x, which is a special file or a link to a folder":                                  func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, "x"), 0o600) },
-		"has more than 32 MB":               func(dir string) error { return os.Truncate(touch(dir, "x"), MaxSize+1) },
+		"is larger than 32 MB":              func(dir string) error { return os.Truncate(touch(dir, "x"), MaxSize+1) },
 		"does not exist":                    os.RemoveAll,
 		"cannot be opened: not a directory": func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) },
 	} {

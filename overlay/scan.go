@@ -99,7 +99,7 @@ func read(root *os.Root, at string, most int64) ([]byte, fs.FileMode, error) {
 	case err != nil:
 		return nil, 0, fmt.Errorf("has a file %s that cannot be read: %w", at, plainly(err))
 	case int64(len(data)) > most:
-		return nil, 0, fmt.Errorf("has more than %d MB", MaxSize>>20)
+		return nil, 0, fmt.Errorf("is larger than %d MB", MaxSize>>20)
 	}
 	return data, info.Mode().Perm(), nil
 }

@@ -29,7 +29,7 @@ func Lenient(main File, fragments []File, appended []string) (*Template, []Note,
 		i := slices.IndexFunc(fragments, func(f File) bool { return f.Name == e.File })
 		switch {
 		case e.Appended != "":
-			n.Message += "; it is ignored"
+			n.Message += "; the missing fragment is ignored"
 			appended = slices.DeleteFunc(slices.Clone(appended),
 				func(s string) bool { return s == e.Appended })
 		case i >= 0:

@@ -117,7 +117,8 @@ func (t *Template) add(f File, name string) error {
 			Message: "contains a NUL character, which no program accepts; remove it"}
 	}
 	if line := nested(f.Text); line > 0 {
-		return &Error{File: f.Name, Line: line, Message: "is nested too deeply"}
+		return &Error{File: f.Name, Line: line, Message: "contains blocks or parentheses " +
+			"that are nested too deeply"}
 	}
 	one, err := template.New(f.Name).Funcs(functions(nil, nil)).Parse(f.Text)
 	if err != nil {

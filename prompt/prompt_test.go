@@ -80,8 +80,8 @@ func TestParseSaysWhereAndWhat(t *testing.T) {
 		"{{template \"one\" .}}":      "shared/s.md.tmpl: uses itself: one → two → one; the prompt would be endless",
 		"{{template \"p\" .}}":        "p: uses itself: p → p; the prompt would be endless",
 		"x\n\x00":                     "p:2: contains a NUL character, which no program accepts; remove it",
-		strings.Repeat("{{if 1}}", 2000) + strings.Repeat("{{end}}", 2000): "p:1: is nested too deeply",
-		"{{" + strings.Repeat("(", 200_000):                                "p:1: is nested too deeply",
+		strings.Repeat("{{if 1}}", 2000) + strings.Repeat("{{end}}", 2000): "p:1: contains blocks or parentheses that are nested too deeply",
+		"{{" + strings.Repeat("(", 200_000):                                "p:1: contains blocks or parentheses that are nested too deeply",
 		strings.Repeat("x", MaxSource+1):                                   "p: is larger than 512 KiB; is it the right file?",
 	} {
 		_, err := Parse(File{"p", in}, []File{shared}, nil)

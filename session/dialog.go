@@ -141,20 +141,21 @@ func (w *readyWait) timeoutError(limit time.Duration) error {
 	switch {
 	case d == nil:
 		return fmt.Errorf("the agent did not become ready: no line on its screen began with %q "+
-			"within %s; the screen shows: %s", w.s.Ready.Prefix, span.Text(limit),
+			"within %s; the screen showed: %s", w.s.Ready.Prefix, span.Text(limit),
 			tail(w.screen))
 	case len(d.Keys) == 0:
-		return fmt.Errorf("the agent did not become ready: it asks about %s, and the question "+
-			"was not answered; answer in the agent's terminal, or set emits_permission_warning = "+
-			"true to have such questions answered automatically; the screen shows: %s",
+		return fmt.Errorf("the agent did not become ready: it asked about %s, and the question "+
+			"was not answered; answer in the agent's terminal during the next start, or set "+
+			"emits_permission_warning = true to have such questions answered automatically; "+
+			"the screen showed: %s",
 			d.Name, tail(w.screen))
 	case errors.Is(w.answerError, ErrUnsupported):
-		return fmt.Errorf("the agent did not become ready: it asks about %s, but the session "+
-			"provider cannot press keys to answer; the screen shows: %s", d.Name, tail(w.screen))
+		return fmt.Errorf("the agent did not become ready: it asked about %s, but the session "+
+			"provider cannot press keys to answer; the screen showed: %s", d.Name, tail(w.screen))
 	case w.answerError != nil:
-		return fmt.Errorf("the agent did not become ready: it asks about %s, but the answer "+
+		return fmt.Errorf("the agent did not become ready: it asked about %s, but the answer "+
 			"could not be typed: %w", d.Name, w.answerError)
 	}
-	return fmt.Errorf("the agent did not become ready: it still asks about %s after %s was "+
-		"pressed; the screen shows: %s", d.Name, strings.Join(d.Keys, ", "), tail(w.screen))
+	return fmt.Errorf("the agent did not become ready: it still asked about %s after %s was "+
+		"pressed; the screen showed: %s", d.Name, strings.Join(d.Keys, ", "), tail(w.screen))
 }

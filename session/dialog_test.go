@@ -100,21 +100,21 @@ func TestDialogs(t *testing.T) {
 		"both are answered": {[]scene{{trusting, "Enter", 0}, {bypass, "Down", 0}, {chosen, "Enter", 0}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
 			"Enter Down Enter; a: trust, a: bypass; nudged"},
 		"no answer is configured": {[]scene{{trusting, "Enter", 0}, {prompt, "", 0}}, ask(false), session.Ready{Prefix: "❯ ", Delay: time.Second}, false,
-			"; a asks: trust; the agent did not become ready: it asks about trust, and the question was not answered; answer in the agent's terminal, or set emits_permission_warning = true to have such questions answered automatically; " +
-				"the screen shows: │ Do you trust the files │ ⏎ │ in this folder?        │ ⏎  ⏎ ❯ 1. Yes, proceed ⏎ 2. No, exit"},
+			"; a asks: trust; the agent did not become ready: it asked about trust, and the question was not answered; answer in the agent's terminal during the next start, or set emits_permission_warning = true to have such questions answered automatically; " +
+				"the screen showed: │ Do you trust the files │ ⏎ │ in this folder?        │ ⏎  ⏎ ❯ 1. Yes, proceed ⏎ 2. No, exit"},
 		"a user answers at the terminal": {[]scene{{trusting, "", 20 * time.Second}, {prompt, "", 0}}, ask(false), session.Ready{Prefix: "❯ ", Delay: time.Second}, false, "; a asks: trust, a no longer asks; nudged"},
 		"the answer does not help": {[]scene{{trusting, "never", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
-			"Enter; a: trust; the agent did not become ready: it still asks about trust after Enter was pressed; the screen shows: " +
+			"Enter; a: trust; the agent did not become ready: it still asked about trust after Enter was pressed; the screen showed: " +
 				"│ Do you trust the files │ ⏎ │ in this folder?        │ ⏎  ⏎ ❯ 1. Yes, proceed ⏎ 2. No, exit"},
 		"no keys can be pressed": {[]scene{{bypass, "Down", 0}}, ask(true), session.Ready{Prefix: "❯ "}, true,
-			"; a asks: bypass; the agent did not become ready: it asks about bypass, but the session provider cannot press keys to answer; the screen shows: Running in Bypass Permissions mode ⏎  ⏎ ❯ 1. No, exit ⏎ 2. Yes, I accept"},
+			"; a asks: bypass; the agent did not become ready: it asked about bypass, but the session provider cannot press keys to answer; the screen showed: Running in Bypass Permissions mode ⏎  ⏎ ❯ 1. No, exit ⏎ 2. Yes, I accept"},
 		"half a question is not a prompt": {[]scene{{"Running in Bypass Permissions mode\n\n❯ 1. No, exit", "", 5 * time.Millisecond}, {bypass, "Down", 0}, {chosen, "Enter", 0}, {prompt, "", 0}},
 			ask(true), session.Ready{Prefix: "❯ "}, false, "Down Enter; a: bypass; nudged"},
 		"a question while only a delay is configured": {[]scene{{trusting, "Enter", 0}, {"welcome", "", 0}}, ask(true), session.Ready{Delay: 5 * time.Second}, false, "Enter; a: trust; nudged"},
 		"no question at all":                          {[]scene{{prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
 		"a delay, and a prompt that does not appear":  {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ ", Delay: 3 * time.Second}, false, "; ; nudged"},
 		"a prompt that does not appear": {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ "}, false,
-			`; ; the agent did not become ready: no line on its screen began with "❯ " within 1m; the screen shows: welcome`},
+			`; ; the agent did not become ready: no line on its screen began with "❯ " within 1m; the screen showed: welcome`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -32,13 +32,13 @@ func TestDetailsOfADrain(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-3")
 	s.press("d")
-	s.shows("asked to finish by pool", "it has not reported done", "pool        worker, shrinking, 2/2 live",
+	s.shows("asked by pool", " to finish", "it has not reported done", "pool        worker, shrinking, 2/2 live",
 		"uses        20.0% of a CPU, 160M in 2 processes", "if still running (10:43:19)")
 	s.hides("is killed", "the deadline is") // the state line already says so
 	s.agent("worker-3", func(a *city.Agent) { at := epoch.Add(time.Hour); a.Drain.Deadline = &at })
 	s.shows("it has not reported done, the deadline is 11:42:07")
 	s.agent("worker-3", func(a *city.Agent) { a.Drain, a.Until = &city.DrainInfo{By: "operator"}, nil })
-	s.shows("asked to finish by operator", "it has not reported done, and there is no deadline", "draining for", "no deadline")
+	s.shows("asked by operator", " to finish", "it has not reported done, and there is no deadline", "draining for", "no deadline")
 	s.agent("worker-3", func(a *city.Agent) { a.Drain = &city.DrainInfo{By: "operator", Acked: true} })
 	s.shows("it has reported done", "reported done; its session is ending")
 }

@@ -80,7 +80,7 @@ func TestInboxListsMailOfPeople(t *testing.T) {
 	s.press("t")
 	s.shows("the retry test is mine", "have you seen my brush?", "pool:worker", "t for people")
 	s.agent("builder", func(a *city.Agent) { a.Mail = 3 })
-	s.shows("9 Mail 5 (all mail, 5 unread)") // the count includes unread messages to agents
+	s.shows("9 Mail 5 (all mail, 3 unread)") // a message to a pool counts once, not once for each member
 	s.press("G", "t", "k")
 	if s.m.Mail.SelectedKey != "gc-229" {
 		t.Errorf("the cursor is on %s", s.m.Mail.SelectedKey)

@@ -210,10 +210,22 @@ func TestWorkOfAnAgentIsRequested(t *testing.T) {
 	s.wait(2 * time.Second)
 	s.press("/")
 	s.send(tea.PasteMsg{Content: "assignee:builder"})
-	if q := s.queries(); len(q) != 2 || q[0].Assignee != "builder" || q[1].Assignee != "builder" {
-		t.Errorf("requested: %+v", q)
+	q := s.queries()
+	if len(q) != 3 || q[0].Assignee != "builder" || q[1].Assignee != "builder" ||
+		q[2].Assignee != "builder" || !q[2].Ready {
+		t.Fatalf("requested: %+v", q)
 	}
-	s.find(todaysWork(), "")
+	answers := [][]beads.Bead{{{ID: "gc-77", Title: "wait", Status: beads.StatusOpen, Assignee: "builder",
+		Needs: []string{"gc-78"}}}, nil, nil}
+	for _, e := range s.out {
+		if q, ok := e.(feed.QueryBeads); ok {
+			s.hear(feed.News{Found: []feed.FoundBeads{{ID: q.ID, Beads: answers[0]}}})
+			answers = answers[1:]
+		}
+	}
+	if r := s.m.Work.Find("gc-77"); r == nil || r.State != "blocked" {
+		t.Errorf("a bead that needs another agent's work is %+v", r)
+	}
 	s.press("enter")
 	s.wait(2 * time.Second)
 	s.press("esc")

@@ -66,7 +66,7 @@ func (d drainShape) say(a *env.Env) string {
 	case d.Drain == nil:
 		return d.Agent + " has been asked to finish"
 	case d.orphaned:
-		return fmt.Sprintf("%s: asked to finish by %s at %s; no controller is running to stop it",
+		return fmt.Sprintf("%s: asked by %s at %s to finish; no controller is running to stop it",
 			d.Agent, d.Drain.By, a.Clock(d.Drain.Since))
 	}
 	return d.Agent + ": " + draining(a, d.Drain)

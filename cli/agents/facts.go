@@ -113,7 +113,7 @@ func continueHint(pid int) string {
 }
 
 func draining(e *env.Env, d *city.DrainInfo) string {
-	text := describe.ToldToFinish(d.By) + " at " + e.Clock(d.Since)
+	text := describe.ToldToFinish(d.By, "at "+e.Clock(d.Since))
 	switch {
 	case d.Acked:
 		return text + "; reported done"

@@ -64,12 +64,12 @@ func TestOfflinePools(t *testing.T) {
 		reason    string
 		shown     string
 	}{
-		{"fresh", 0, nil, "", 0, 1, "no controller is running, so its check is not run", "w-1"},
-		{"living", 0, []string{"w-2", "w-10", "gone"}, "", 1, 1, "no controller is running, so its check is not run", "gone w-10 w-2"},
+		{"fresh", 0, nil, "", 0, 1, "no controller is running, so the pool's check is not run", "w-1"},
+		{"living", 0, []string{"w-2", "w-10", "gone"}, "", 1, 1, "no controller is running, so the pool's check is not run", "gone w-10 w-2"},
 		{"set by hand", 3, []string{"w-2", "w-10", "gone"}, "", 1, 3, "set by hand; no controller is running", "gone w-1 w-10 w-2 w-3"},
 		{"set above the maximum", 99, nil, "", 0, 12, "set by hand; no controller is running",
 			"w-1 w-10 w-11 w-12 w-2 w-3 w-4 w-5 w-6 w-7 w-8 w-9"},
-		{"suspended", 0, nil, suspended, 0, 1, "no controller is running, so its check is not run", "w-1"},
+		{"suspended", 0, nil, suspended, 0, 1, "no controller is running, so the pool's check is not run", "w-1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, p := configured(t, "[[agents]]\nname = \"w\"\nstart_command = \"exec cat\"\n"+c.suspended+
@@ -101,7 +101,7 @@ func TestOfflinePools(t *testing.T) {
 					continue
 				}
 				if g.State != city.Draining || g.Drain == nil || !g.Drain.Acked || g.Drain.Deadline.Sub(g.Since) != time.Minute ||
-					!strings.Contains(g.Reason, "by pool, reported done") || len(got.Draining) != 1 {
+					!strings.Contains(g.Reason, "asked by pool to finish, reported done") || len(got.Draining) != 1 {
 					t.Errorf("draining: %+v, %+v", g, g.Drain)
 				}
 			}

@@ -201,7 +201,7 @@ name = "b"
 		is     error
 		want   string
 	}{
-		{config.Target{Agent: "a"}, config.ErrAmbiguous, `the name is ambiguous: use one of demo/a and other/a instead of "a"`},
+		{config.Target{Agent: "a"}, config.ErrAmbiguous, `the name is ambiguous; use one of demo/a and other/a instead of "a"`},
 		{config.Target{Agent: "other/worker"}, config.ErrNoAgent, "agent \"other/worker\" not found; run `gcity agent list` to see all"},
 		{config.Target{Agent: "demo/wroker"}, config.ErrNoAgent, "agent \"demo/wroker\" not found; did you mean \"demo/worker\"? Run `gcity agent list` to see all"},
 		{config.Target{Agent: "demo/worker-2"}, config.ErrMember, `"demo/worker-2" is a member of a pool; only the whole pool "demo/worker" can be suspended and resumed`},

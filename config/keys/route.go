@@ -9,8 +9,8 @@ func routeKeys() []Key {
 	return []Key{
 		{Path: "agents.work_query", Kind: String, Check: checkFilled,
 			Doc: "A shell command that prints the agent's work. By default, `gcity hook` prints " +
-				"the work that is assigned to the agent, or unassigned work with its pool's " +
-				"label."},
+				"the work that is assigned to the agent, or unassigned work with the label of " +
+				"the agent's pool."},
 		{Path: "agents.sling_query", Kind: String, Check: checkSling,
 			Doc: "A shell command that assigns work to the agent. By default, `gcity sling` " +
 				"makes the agent the assignee, or adds the pool's label. `{}` stands for the " +
@@ -21,7 +21,7 @@ func routeKeys() []Key {
 			Doc: "The formula that `gcity sling` uses when it assigns work to the agent. gcity " +
 				"creates a molecule from the formula as a child of the work, and stores the " +
 				"molecule's ID in the work's `molecule_id`. If the formula declares the " +
-				"variables `bead` and `issue`, gcity sets them to the work's ID; `title` is set " +
+				"variable `bead` or `issue`, gcity sets it to the work's ID; `title` is set " +
 				"to the work's title. If the formula is missing, `gcity plan`, `doctor` and " +
 				"`config show` report it, but the agent still runs."},
 		{Path: "rigs.default_sling_target", Kind: String, Check: checkFilled,

@@ -83,8 +83,8 @@ func escalationKeys() []Key {
 			Within: &bounds{1, 1000, func(n int) string {
 				return fmt.Sprintf("is %d; use a number from 1 to 1000", n)
 			}},
-			Doc: "The number of consecutive failed actions after which the watchdog notifies a " +
-				"user. It sends no further notification until the agent has recovered."},
+			Doc: "The number of consecutive failed actions after which the watchdog notifies " +
+				"`escalate_to`. It sends no further notification until the agent has recovered."},
 	}
 }
 
@@ -133,8 +133,8 @@ func checkTyped(v any) string {
 
 func checkTypable(v any) string {
 	if n := len(v.(string)); n > session.MaxText {
-		return fmt.Sprintf("has %d bytes; at most %d can be typed: put the text in a file, and "+
-			"set this key to a short text that names the file", n, session.MaxText)
+		return fmt.Sprintf("is %d bytes long, but at most %d can be typed; put the text in a "+
+			"file, and set this key to a short text that names the file", n, session.MaxText)
 	}
 	return ""
 }

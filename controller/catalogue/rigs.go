@@ -132,7 +132,7 @@ func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*
 	}
 	if snap.Config.Held != nil {
 		return nil, city.Errorf(city.Conflict, "a change to city.toml is "+
-			"waiting for confirmation, so nothing was written: run `gcity reload --confirm` to "+
+			"waiting for confirmation, so nothing was written; run `gcity reload --confirm` to "+
 			"accept it, or undo it")
 	}
 	own := fmt.Sprint(r.last.Add(1)) // so that edits do not share a call

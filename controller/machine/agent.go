@@ -429,8 +429,8 @@ func (m *Machine) asks(now time.Time, in effect.Asking) {
 		return
 	}
 	a.act.asking, m.step.Changed = &in.Status, true
-	m.set(now, a, city.Starting, "asks about "+in.About+": answer it in the agent's terminal; "+
-		"with emits_permission_warning = true, gcity answers such questions")
+	m.set(now, a, city.Starting, "asks a question about "+in.About+"; answer it in the agent's "+
+		"terminal; with emits_permission_warning = true, gcity answers such questions")
 }
 
 // a provider may report an exit several times
@@ -527,7 +527,7 @@ func (m *Machine) applyVerdict(now time.Time, a *record, v restart.Verdict, what
 		m.decided(now, a, "quarantine", v.Reason)
 		m.journal.record(a, events.Event{
 			Type: events.AgentQuarantined, Message: fmt.Sprintf(
-				"%s; retries in %s, or when it is released", v.Reason,
+				"%s; retries in %s, or when released", v.Reason,
 				span.Text(v.At.Sub(now).Round(time.Second))),
 			Payload: step.Payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
 		})

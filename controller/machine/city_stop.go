@@ -160,7 +160,7 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	if m.lists.problem != "" {
 		parts = append(parts, m.lists.problem)
 	} else if len(left) == 0 {
-		parts = append(parts, "it is unknown whether agents are still running: "+
+		parts = append(parts, "it is unknown whether agents are still running; last status: "+
 			orDefault(strings.Join(m.cityStop.waits, "; "), m.cityStop.unlistedReason()))
 	}
 	m.cityStop.gaveUp, m.cityStop.giveUp = true, strings.Join(parts, "; ")
@@ -208,7 +208,7 @@ func (cs *cityStop) proceed(now time.Time) {
 		cs.noteWaits()
 	case leaveAgents:
 		m.leftRunning = true
-		cs.end(now, "agents are left running")
+		cs.end(now, "the agents were left running")
 	}
 }
 

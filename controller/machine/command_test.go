@@ -120,7 +120,7 @@ func TestAQuestionAtTheStart(t *testing.T) {
 		w.Step(effect.Asking{Agent: "a", Status: asked, About: "trust"})
 		v := look()
 		if v.State != city.Starting || !strings.HasPrefix(v.Reason,
-			"asks about trust: answer it in the agent's terminal") || !v.Running || v.PID != 7 ||
+			"asks a question about trust; answer it in the agent's terminal") || !v.Running || v.PID != 7 ||
 			v.Session == nil || v.Session.ID != "s1" || v.Session.Name != "gc-app-a" {
 			t.Errorf("%+v", v)
 		}

@@ -148,10 +148,10 @@ func (df *drifts) running(now time.Time, a *record) {
 	drift := strings.Join(a.sess.drift, ", ")
 	switch {
 	case a.sess.life.Attached > 0:
-		df.m.set(now, a, city.Running, "restart held back while a user is attached: "+drift)
+		df.m.set(now, a, city.Running, "restart held back while a user is attached; "+drift)
 	case a.sess.busy(now):
 		df.m.setUntil(now, a, city.Running, "restart held back because a user has just "+
-			"typed: "+drift, a.sess.life.TypedAt.Add(typedRecently))
+			"typed; "+drift, a.sess.life.TypedAt.Add(typedRecently))
 	case a.sess.restartBarred != "":
 		df.m.setUntil(now, a, city.Running, "restart held back because a restart "+
 			"would fail: "+a.sess.restartBarred+"; "+drift, df.nextRestartCheck(a))

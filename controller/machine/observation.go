@@ -52,7 +52,7 @@ func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 		// without a controller, a drain does not end at its timeout, so measure it from its start
 		d.since = effect.NotInFuture(now, a.sess.life.Drain.Since)
 		d.limit(a.drainTimeout())
-		why := "asked to finish by " + d.by
+		why := "asked by " + d.by + " to finish"
 		if d.acked {
 			why += ", reported done"
 		}
@@ -92,7 +92,8 @@ func (ob *Observation) complete(s *city.Snapshot) {
 	for i := range s.Pools {
 		p := &s.Pools[i]
 		p.Since, p.Decisions = ob.Stopped, nil
-		if p.Reason = "no controller is running, so its check is not run"; p.Override != nil {
+		p.Reason = "no controller is running, so the pool's check is not run"
+		if p.Override != nil {
 			p.Reason = city.PoolSetBy + "by hand; no controller is running"
 		}
 	}

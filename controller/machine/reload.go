@@ -38,7 +38,8 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	err := in.Err
 	if err == nil && in.Conf != nil && ld.m.conf != nil && in.Conf.Name != ld.m.conf.Name {
 		err = fmt.Errorf("workspace.name is now %q, but the name of a running city cannot "+
-			"change: stop the city first, or change it back to %q", in.Conf.Name, ld.m.conf.Name)
+			"change; stop the city first, or change the name back to %q", in.Conf.Name,
+			ld.m.conf.Name)
 	}
 	fresh := in.Conf != nil && (ld.m.conf == nil || in.Conf.Revision != ld.m.conf.Revision ||
 		in.ProgramFound)
@@ -65,8 +66,8 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		// the file no longer contains the held or rejected configuration
 		if ld.held != nil || ld.rejected != "" {
 			ld.m.step.Record(events.Event{Type: events.ConfigReloaded,
-				Message: "the file matches the configuration in " +
-					"force again: revision " + step.Short(ld.m.conf.Revision)})
+				Message: "the file again matches the configuration in " +
+					"force: revision " + step.Short(ld.m.conf.Revision)})
 		}
 		ld.dropHeld()
 		ld.m.step.Note(&ld.rejected, "")
@@ -239,7 +240,7 @@ func (ld *loader) suspensions(before, after *effect.Configuration) {
 				"it is resumed"})
 	case before.Suspended && !after.Suspended:
 		ld.m.step.Record(events.Event{Type: events.CityResumed,
-			Actor: effect.ActorOperator, Message: "the city's agents start again"})
+			Actor: effect.ActorOperator, Message: "the city's agents can start again"})
 	}
 	was := make(map[string]bool, len(before.Rigs))
 	for i := range before.Rigs {
@@ -249,7 +250,7 @@ func (ld *loader) suspensions(before, after *effect.Configuration) {
 		r := &after.Rigs[i]
 		if old, known := was[r.Name]; known && old != r.Suspended {
 			e := events.Event{Type: events.RigResumed, Actor: effect.ActorOperator, Subject: r.Name,
-				Message: "the rig's agents start again"}
+				Message: "the rig's agents can start again"}
 			if r.Suspended {
 				e.Type, e.Message = events.RigSuspended, "the rig's agents stay stopped until "+
 					"it is resumed"

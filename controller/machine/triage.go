@@ -58,7 +58,7 @@ func (onCall) ends(now time.Time, a *record) cause {
 	case s == nil || a.triage.lastBeat != s.Beat:
 		return cause{kind: causeBeat, why: "the check that this session was started for is over"}
 	case s.Judged && !now.Before(s.Until):
-		return cause{kind: causeBeat, why: "the agent has decided but did not exit"}
+		return cause{kind: causeBeat, why: "the agent has decided but has not exited"}
 	}
 	return a.drained(now)
 }

@@ -40,7 +40,7 @@ func ReadHistories(dir string) (all effect.Histories, err error) {
 	}
 	if err != nil {
 		return all, fmt.Errorf("the crash histories in .gc/%s cannot be used: %w; all agents "+
-			"start without a crash history, and the next crash replaces the "+
+			"start without a crash history, and the next crash will replace the "+
 			"file", CrashHistoryFile, err)
 	}
 	return all, nil

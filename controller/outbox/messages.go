@@ -383,8 +383,8 @@ func (tx *Messages) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 			going = d
 		case c.ID != 0:
 			tx.out.Reject(id, city.Conflict,
-				fmt.Sprintf("nudge %d for agent %s cannot be canceled: the nudge is %s", c.ID,
-					b.Agent, d.Stage))
+				fmt.Sprintf("nudge %d for agent %s cannot be canceled: the nudge was already %s",
+					c.ID, b.Agent, d.Stage))
 			return
 		}
 	}

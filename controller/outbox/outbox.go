@@ -118,12 +118,12 @@ func (b *Outbox) WhyFull(size int) string {
 	}
 	switch {
 	case n >= city.MaxSends:
-		return fmt.Sprintf("%d nudges are already queued for agent %s, which is the maximum; "+
-			"`gcity agent unsend %s` cancels them", n, b.Agent, b.Agent)
+		return fmt.Sprintf("%d nudges, the maximum, are already queued for agent %s; run "+
+			"`gcity agent unsend %s` to cancel them", n, b.Agent, b.Agent)
 	case bytes > city.MaxSend:
-		return fmt.Sprintf("the nudges queued for agent %s would have %d bytes, but the "+
-			"maximum is %d: wait until some are typed, or put the text into a file and send "+
-			"its name",
+		return fmt.Sprintf("with this nudge, the queue of agent %s would have %d bytes, but "+
+			"the maximum is %d; wait until some nudges are typed, or put the text into a file "+
+			"and send the file's name",
 			b.Agent, bytes, city.MaxSend)
 	}
 	return ""

@@ -42,8 +42,8 @@ func (sr *sessions) capture(ctx context.Context, f effect.Capture) effect.Input 
 		in.Tail = lastLines(raw, f.Cols, f.Rows)
 		<-sr.draws
 	case <-ctx.Done():
-		in.Err = errors.Join(in.Err, fmt.Errorf("too many crashes at the same time to render "+
-			"the output: %w", context.Cause(ctx)))
+		in.Err = errors.Join(in.Err, fmt.Errorf("the output was not rendered, because too "+
+			"many agents crashed at once: %w", context.Cause(ctx)))
 	}
 	return in
 }

@@ -71,8 +71,9 @@ func (s *Stores) elsewhere(ctx context.Context, scope string, err error, links .
 				continue
 			}
 			if _, getErr := store.Get(ctx, id); getErr == nil {
-				return fmt.Errorf("%w in the store of %s: %s is work of %s, and links stay "+
-					"within one store", err, beads.ScopeTitle(scope), id, beads.ScopeTitle(other))
+				return fmt.Errorf("%w in the store of %s: %s is work of %s, and a link "+
+					"cannot span two stores", err, beads.ScopeTitle(scope), id,
+					beads.ScopeTitle(other))
 			}
 		}
 	}

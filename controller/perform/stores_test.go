@@ -55,10 +55,10 @@ func TestWorkIsRoutedByItsPrefix(t *testing.T) {
 			t.Errorf("the other bead with this ID: got %+v, %v", twin, err)
 		}
 		for want, c := range map[string]city.Command{
-			"old-1 is work of rig shop, and links stay " +
-				"within one store": city.CreateBead{Bead: beads.Bead{Title: "x",
+			"old-1 is work of rig shop, and a link " +
+				"cannot span two stores": city.CreateBead{Bead: beads.Bead{Title: "x",
 				Needs: []string{"old-1"}}},
-			"tw-1 is work of the city, and links stay within one store": city.UpdateBead{ID: "ya-1",
+			"tw-1 is work of the city, and a link cannot span two stores": city.UpdateBead{ID: "ya-1",
 				Patch: beads.Patch{ParentID: new("tw-1")}},
 			"bead \"zz-1\" not found; run `gcity bead list` to see all; " + `bead IDs of this city start with `: city.UpdateBead{ID: "zz-1",
 				Patch: beads.Closing()},

@@ -91,10 +91,10 @@ func (w *World) checkFolder() error {
 
 func movedMessage(m *disk.MovedError) string {
 	if m.To == "" {
-		return "the city's folder " + m.Error() + ": move it back, or stop the controller (kill " +
+		return "the city's folder " + m.Error() + "; move it back, or stop the controller (kill " +
 			"-USR1 keeps its agents running)"
 	}
-	return "the city's folder " + m.Error() + ": move it back, or run `gcity stop` at the new " +
+	return "the city's folder " + m.Error() + "; move it back, or run `gcity stop` at the new " +
 		"location and start the city there"
 }
 

@@ -51,7 +51,7 @@ func (ps *Pools) CheckNow(now time.Time, id uint64, name string) {
 	why := ""
 	switch {
 	case p.Want.Check == "":
-		why = "has no check: its size depends on its open work"
+		why = "has no check; its size depends on its open work"
 	case p.Want.Max == 0:
 		why = "is off (max = 0), so its check is not run"
 	case p.Want.Suspended.On():

@@ -247,7 +247,7 @@ func setByOperator(n int) string { return fmt.Sprintf(city.PoolSetBy+"to %d by o
 // setSize sets a user's size, or removes it if size is nil. Until a check has succeeded, a removal restores the size
 // that applied before.
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
-	what := "removed by operator; the check sets the size again"
+	what := "removed by operator; the size is automatic again"
 	if size != nil {
 		what = setByOperator(*size)
 	}
@@ -342,7 +342,7 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 	if in.Check != p.Want.Check {
 		ps.check(now, p)
 		if _, again := ps.checking[in.Pool]; !again {
-			ps.rejectCheck(p, "the check has changed, and the new check cannot run now")
+			ps.rejectCheck(p, "has a new check, which cannot run now")
 		}
 		return
 	}
@@ -412,7 +412,7 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	ps.size(now, p)
 	msg := fmt.Sprintf("pool %s wants %d: %s", p.Name(), p.Desired, p.why)
 	if from != p.Desired {
-		msg = fmt.Sprintf("pool %s scales %d → %d", p.Name(), from, p.Desired)
+		msg = fmt.Sprintf("pool %s is scaling from %d to %d", p.Name(), from, p.Desired)
 		if size := in.Scale.Size; size == nil || *size != p.Desired {
 			msg += ": " + p.why
 		}

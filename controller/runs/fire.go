@@ -72,7 +72,7 @@ func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 		return
 	case running:
 		rs.out.Reply(id, "automation "+c.Automation+" is running; its next run is queued and "+
-			"starts when this one has ended")
+			"will start when the current one has ended")
 		return
 	}
 	rs.FireWaiters[c.Automation] = append(rs.FireWaiters[c.Automation], id)

@@ -92,9 +92,9 @@ func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
 	case a.TriageOf != "":
 		return wd.ensure(now, a, why, fresh, by.beat), false
 	case !a.Alive && !a.Starting && !a.Stopping:
-		return "no session to type into: " + wd.ensure(now, a, why, fresh, by.beat), false
+		return "no session to type into; " + wd.ensure(now, a, why, fresh, by.beat), false
 	case f.WhyNoWake() != "" && v.Decision == watchdog.Wake && !fresh:
-		return f.WhyNoWake() + ": " + wd.city.Replace(now, a.Name, why), false
+		return f.WhyNoWake() + "; " + wd.city.Replace(now, a.Name, why), false
 	case f.CannotType != "":
 		return "failed: " + f.CannotType, false
 	}
@@ -108,7 +108,7 @@ func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *
 	case a.TriageOf != "":
 		o := wd.tier(a.TriageOf)
 		if o == nil || o.paused != "" || o.beat != nil || wd.reading[o.want.Name] {
-			return "this agent's watchdog is already deciding, or is paused"
+			return "watchdog " + a.TriageOf + " is already deciding, or is paused"
 		}
 		wd.beginBeat(o)
 		return "watchdog " + o.want.Name + " is starting a check"

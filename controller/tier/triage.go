@@ -255,8 +255,9 @@ func (wd *Watchdogs) countMilder(now time.Time, t *tier, by string, d city.Remed
 }
 
 func (wd *Watchdogs) overrule(t *tier, d city.Remedy) string {
-	t.fallback = fmt.Sprintf("triage agent %s neither started nor woke %s in %d checks in a row "+
-		"without a heartbeat (overrule_after)", t.want.Triage, t.want.Watches, t.want.OverruleAfter)
+	t.fallback = fmt.Sprintf("triage agent %s neither started nor woke %s in %d successive "+
+		"checks that found no new heartbeat (overrule_after)", t.want.Triage, t.want.Watches,
+		t.want.OverruleAfter)
 	wd.degrade(t, t.fallback)
 	wd.beginBeat(t)
 	return fmt.Sprintf("watchdog %s overruled the decision %q: %s; the thresholds decide",

@@ -166,7 +166,7 @@ func Run(ctx context.Context, o Options) {
 		if behind > 1 {
 			what = fmt.Sprintf("the newest %d events", behind)
 		}
-		o.Last.GiveUp("sending %s to the event script; the next controller sends the rest",
+		o.Last.GiveUp("sending %s to the event script; the next controller will do this",
 			what)
 	}
 }

@@ -18,7 +18,7 @@ func Parse(word string) (string, error) {
 	}
 	if n, err := strconv.Atoi(word); err == nil {
 		if n < 0 || n > 255 {
-			return "", fmt.Errorf("invalid color %q: the palette has 0 to 255", word)
+			return "", fmt.Errorf("invalid color %q: write a number from 0 to 255", word)
 		}
 		return strconv.Itoa(n), nil
 	}

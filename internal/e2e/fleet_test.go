@@ -244,7 +244,7 @@ func TestCitiesAreAddedAndRemoved(t *testing.T) {
 
 	// The removal may fail while the city is writing to the folder.
 	lost.until("its folder is gone", func() bool { return os.RemoveAll(lost.dir) == nil })
-	l.until(lost, "running", "was removed: move it back") // its agents keep running
+	l.until(lost, "running", "was removed; move it back") // its agents keep running
 	l.gcity(0, "unregister", lost.dir)
 	l.gone(lost)
 	l.registry(l.towns...)

@@ -6,5 +6,5 @@ import "errors"
 
 // ReadAll always fails.
 func ReadAll() (string, error) {
-	return "", errors.New("cannot read the clipboard: paste with the terminal")
+	return "", errors.New("cannot read the clipboard; use the terminal's own paste key")
 }

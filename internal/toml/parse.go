@@ -148,7 +148,7 @@ func excess(data []byte) *Fault {
 			return &Fault{
 				At: i,
 				Msg: fmt.Sprintf(
-					"there are more than %d keys and values, which is the limit",
+					"there are too many keys and values; the limit is %d",
 					maxKeys,
 				),
 			}

@@ -171,12 +171,12 @@ func (p *Provider) startAgent(
 		)
 	case why != "":
 		return session.Status{}, session.Missing(
-			fmt.Errorf("cannot start %q, because its pod %s is not running: %s", s.Name,
+			fmt.Errorf("cannot start %q, because its pod %s is not ready: %s", s.Name,
 				made.Name, why),
 		)
 	default:
 		return session.Status{}, session.Missing(
-			fmt.Errorf("cannot start %q, because its pod %s is not running: %w", s.Name,
+			fmt.Errorf("cannot start %q, because its pod %s is not ready: %w", s.Name,
 				made.Name, err),
 		)
 	}

@@ -240,7 +240,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 		if p.term == nil { // the elector adds a random delay to the interval of its requests
 			at = "by"
 		}
-		return nil, fmt.Errorf("down since %s, retry %s %s: %w",
+		return nil, fmt.Errorf("the cluster has been unavailable since %s; retry %s %s: %w",
 			p.since.Format(time.TimeOnly), at, p.retry.Format(time.TimeOnly), p.down)
 	}
 	p.mu.Unlock()

@@ -73,7 +73,7 @@ func pack(to io.Writer, dir string) error {
 		if d.Type().IsRegular() {
 			if total += info.Size(); total > maxFiles {
 				return fmt.Errorf(
-					"the folder %s is larger than %d MiB: put it into a volume, with a pod file",
+					"the folder %s is larger than %d MiB; use a pod file to mount it as a volume",
 					dir,
 					maxFiles>>20,
 				)

@@ -217,7 +217,7 @@ func expired(r *resourcelock.LeaderElectionRecord) bool {
 func otherHolderError(p *Provider, r *resourcelock.LeaderElectionRecord) error {
 	return session.Missing(fmt.Errorf("another controller runs this city: %s has held the "+
 		"Lease %s in namespace %s since %s and renewed it at %s; stop that controller, or use a "+
-		"different namespace; this controller takes over when the Lease is released or expires",
+		"different namespace; this controller will take over when the Lease is released or expires",
 		r.HolderIdentity, leaseName(p.o.City), p.o.Settings.Namespace,
 		r.AcquireTime.Local().Format(time.DateTime),
 		r.RenewTime.Local().Format(time.TimeOnly)))

@@ -96,7 +96,7 @@ func TestLostCluster(t *testing.T) {
 		_, first = p.List(t.Context())
 		return first != nil
 	})
-	want := regexp.MustCompile(`^down since \d\d:\d\d:\d\d, retry at \d\d:\d\d:\d\d: `)
+	want := regexp.MustCompile(`^the cluster has been unavailable since \d\d:\d\d:\d\d; retry at \d\d:\d\d:\d\d: `)
 	if !want.MatchString(first.Error()) {
 		t.Error(first)
 	}

@@ -177,7 +177,7 @@ func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	}
 	if what := conflict(pod, out); what != "" {
 		return nil, fmt.Errorf(
-			"the pod file %s sets %s, which gcity sets itself: remove it from the file",
+			"the pod file %s sets %s; gcity sets this itself, so remove it from the file",
 			s.Pod,
 			what,
 		)

@@ -73,7 +73,7 @@ func progress(pod *corev1.Pod) string {
 	case pod.Spec.NodeName == "":
 		return "the pod is waiting for a node"
 	case runs(pod):
-		return "the stream to its pod is being opened"
+		return "the stream to the pod is being opened"
 	}
 	return "the pod is being prepared (images, containers) on node " + pod.Spec.NodeName
 }
@@ -146,23 +146,22 @@ func explain(err error, verb, namespace string, lacking func() []right) error {
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(),
 		"error looking up service account"):
 		return session.Missing(fmt.Errorf("the service account of the pods does not "+
-			"exist; correct "+
-			"service_account in [session.k8s], or create it: %w", err))
+			"exist (%w); correct service_account in [session.k8s], or create it", err))
 	case apierrors.IsForbidden(err) || denial().MatchString(err.Error()):
 		first := denied(err, verb)
 		rest := slices.DeleteFunc(lacking(), func(r right) bool { return r == first })
 		return notAllowed(namespace, append([]right{first}, rest...), err)
 	case apierrors.IsUnauthorized(err):
-		return session.Missing(fmt.Errorf("the cluster rejected the credentials, which may have "+
-			"expired; log in again: %w", err))
+		return session.Missing(fmt.Errorf("the cluster rejected the credentials (%w); they may "+
+			"have expired, so log in again", err))
 	case apierrors.IsNotFound(err) && isAbout(err, "namespaces"):
-		return session.Missing(fmt.Errorf("namespace %s does not exist; run kubectl create "+
-			"namespace %s", namespace, namespace))
+		return session.Missing(fmt.Errorf("namespace %s does not exist; run `kubectl create "+
+			"namespace %s`", namespace, namespace))
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 		return fmt.Errorf("%w: the cluster rejected the pod: %w", session.ErrCommand, err)
 	case unsent(err):
-		return session.Missing(fmt.Errorf("cannot reach the cluster; check the kubeconfig and "+
-			"the network: %w", err))
+		return session.Missing(fmt.Errorf("cannot reach the cluster: %w; check the kubeconfig "+
+			"and the network", err))
 	}
 	return err
 }

@@ -33,16 +33,16 @@ func TestExplain(t *testing.T) {
 		{apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"},
 			"x", errors.New(`User "u" cannot update resource "leases" in API group `+
 				`"coordination.k8s.io" in the namespace "gc"`)), true,
-			`to update leases in namespace gc; add to the rules of its Role: - {apiGroups: ` +
+			`to update leases in namespace gc; add this to the rules of gcity's Role: - {apiGroups: ` +
 				`["coordination.k8s.io"], resources: [leases], verbs: [update]} - {apiGroups: [""]`},
 		{apierrors.NewForbidden(pods, "x", errors.New("exceeded quota: q")), true,
 			"the quota of namespace gc is exhausted"},
 		{apierrors.NewForbidden(pods, "x", errors.New("error looking up service account gc/x")), true,
-			"the service account of the pods does not exist; correct service_account"},
-		{apierrors.NewUnauthorized("expired"), true, "log in again"},
+			"; correct service_account in [session.k8s], or create it"},
+		{apierrors.NewUnauthorized("expired"), true, "they may have expired, so log in again"},
 		{apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "gc"), true,
-			"run kubectl create namespace gc"},
-		{post(refused), true, "cannot reach the cluster; check the kubeconfig and the network: "},
+			"run `kubectl create namespace gc`"},
+		{post(refused), true, "; check the kubeconfig and the network"},
 		{post(&net.DNSError{Name: "c", Err: "no such host"}), true, "cannot reach the cluster"},
 		{post(&tls.CertificateVerificationError{Err: errors.New("unknown authority")}), true,
 			"cannot reach the cluster"},

@@ -32,11 +32,11 @@ func badInputs() []badInput {
 		{"no such context", func(_ *testing.T, s *Settings) { s.Context = "nowhere" },
 			`no cluster is configured: context "nowhere" does not exist; set `, "", true},
 		{"an expired token", func(_ *testing.T, s *Settings) { s.Context = "expired" },
-			"the cluster rejected the credentials, which may have expired; log in again",
+			"; they may have expired, so log in again",
 			"the cluster rejected the credentials", false},
 		{"no namespace", func(_ *testing.T, s *Settings) { s.Namespace = "nowhere" },
-			"namespace nowhere does not exist; run kubectl create namespace nowhere",
-			"run kubectl create namespace nowhere", false},
+			"namespace nowhere does not exist; run `kubectl create namespace nowhere`",
+			"run `kubectl create namespace nowhere`", false},
 		{"no rights", func(_ *testing.T, s *Settings) { s.Context, s.Namespace = "gcity", "default" },
 			`{apiGroups: [""], resources: [pods], verbs: [get, list, watch, create, delete]}`,
 			`{apiGroups: ["coordination.k8s.io"], resources: [leases], verbs: [get, create, update]}`, false},
@@ -45,11 +45,11 @@ func badInputs() []badInput {
 			open(t, t.TempDir(), *s) // creates the namespace
 			grant(t, *s, slices.DeleteFunc(rights(), func(r right) bool { return r.resource == "pods/exec" }))
 			s.Context = "gcity"
-		}, `to get pods/exec in namespace gcity-test-rights; add to the rules of its Role: ` +
+		}, `to get pods/exec in namespace gcity-test-rights; add this to the rules of gcity's Role: ` +
 			`- {apiGroups: [""], resources: [pods/exec], verbs: [get, create]}`,
 			`{apiGroups: [""], resources: [pods/exec], verbs: [get, create]}`, false},
 		{"no service account", func(_ *testing.T, s *Settings) { s.ServiceAccount = "nobody" },
-			"the service account of the pods does not exist; correct service_account in [session.k8s], or create it: ",
+			"; correct service_account in [session.k8s], or create it",
 			"the service account of the pods does not exist", false},
 		{"an exhausted quota", func(t *testing.T, s *Settings) {
 			s.Namespace += "-quota"
@@ -70,7 +70,7 @@ func badInputs() []badInput {
 			"city.toml:12:1: ", false},
 		{"a conflict with the pod file", func(t *testing.T, s *Settings) {
 			s.Pod = write(t, "spec: {restartPolicy: Always}\n")
-		}, "sets spec.restartPolicy, which gcity sets itself: remove it from the file", "spec.restartPolicy", false},
+		}, "sets spec.restartPolicy; gcity sets this itself, so remove it from the file", "spec.restartPolicy", false},
 		{"no pod file", func(_ *testing.T, s *Settings) { s.Pod = "/nonexistent/pod.yaml" },
 			"cannot read the pod file: ", "correct GC_K8S_POD", false},
 	}

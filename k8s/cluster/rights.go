@@ -109,8 +109,8 @@ func denied(err error, verb string) right {
 }
 
 func notAllowed(namespace string, all []right, cause error) error {
-	text := fmt.Sprintf("the cluster does not allow gcity to %s %s in namespace %s; add to the "+
-		"rules of its Role: %s", all[0].verb, all[0].resource, namespace, rules(all))
+	text := fmt.Sprintf("the cluster does not allow gcity to %s %s in namespace %s; add this "+
+		"to the rules of gcity's Role: %s", all[0].verb, all[0].resource, namespace, rules(all))
 	if cause != nil {
 		return session.Missing(fmt.Errorf("%s (%w)", text, cause))
 	}

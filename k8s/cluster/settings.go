@@ -64,10 +64,12 @@ func ReadSettings(data []byte) (Settings, error) {
 	s.Pod = cmp.Or(s.Pod, os.Getenv("GC_K8S_POD"))
 	switch {
 	case s.Image == "":
-		return s, errors.New("no image for the pods: set image in [session.k8s], or GC_K8S_IMAGE")
+		return s, errors.New("no image is set for the pods; set image in [session.k8s], or " +
+			"GC_K8S_IMAGE")
 	case s.ToolsImage == "":
 		return s, errors.New(
-			"no image with gcity-pod: set tools_image in [session.k8s], or GC_K8S_TOOLS_IMAGE",
+			"no image that contains gcity-pod is set; set tools_image in [session.k8s], or " +
+				"GC_K8S_TOOLS_IMAGE",
 		)
 	}
 	return s, nil

@@ -52,7 +52,7 @@ func (e *entry) reason(now time.Time) string {
 	case ok:
 		return fmt.Sprintf("its pod has been terminating since %s (%s), and %s has not "+
 			"confirmed its "+
-			"end, so it might still run; if the node is lost for good, run "+
+			"end, so it might still be running; if the node is lost for good, run "+
 			"`gcity agent kill --force %s`", since.Local().Format(time.TimeOnly), why, node,
 			e.note.Agent)
 	case e.link == nil && !e.silent.IsZero() && !e.starting:

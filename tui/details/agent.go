@@ -153,8 +153,7 @@ func (p *page) showState(r *panel.AgentRow, a *city.Agent) {
 
 // drainText omits the deadline if another line already shows it.
 func drainText(src *Source, d *city.DrainInfo, shown time.Time) string {
-	text := describe.ToldToFinish(widget.Plain(d.By)) + " " + widget.Age(src.Now.Sub(d.Since)) +
-		" ago"
+	text := describe.ToldToFinish(widget.Plain(d.By), widget.Age(src.Now.Sub(d.Since))+" ago")
 	switch {
 	case d.Acked:
 		return text + "; it has reported done"

@@ -82,7 +82,7 @@ func CannotStop(rows []*panel.AutomationRow) string {
 // CannotCheck returns the reason why a pool's check cannot run, or "".
 func CannotCheck(p *panel.PoolRow) string {
 	if p.Check.Command == "" {
-		return p.Shown + " has no check: its size depends on the open beads for it"
+		return p.Shown + " has no check; its size depends on the open beads for it"
 	}
 	return ""
 }

@@ -75,7 +75,9 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 func (a *Agents) build(e *Env) []AgentRow {
 	failed, retried := map[string]bool{}, map[string]bool{}
 	for r := range a.All() {
-		failed[r.Name] = a.alertState(r) == city.Failed
+		if a.alertState(r) == city.Failed {
+			failed[r.Name] = true
+		}
 	}
 	rows := make([]AgentRow, len(e.Snap.Agents))
 	for i := range rows {

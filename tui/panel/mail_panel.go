@@ -98,7 +98,11 @@ func (k *Mail) RequestBeads(e *Env, visible bool, seek func(beads.Query) int) {
 		return
 	}
 	at, _, n, _ := k.Cursor()
-	k.renew([2]int{e.Snap.Mail.Total, unread(e.Snap, true)},
+	unread := e.Snap.Mail.Unread
+	for i := range e.Snap.Agents {
+		unread += e.Snap.Agents[i].Mail
+	}
+	k.renew([2]int{e.Snap.Mail.Total, unread},
 		k.agents.findName(k.Filter.FieldPrefix("to")), n > 0 && at == n-1)
 	if limit := k.next(e.Now); limit > 0 {
 		q := mail.Query(k.agent)
@@ -157,12 +161,15 @@ func (k *Mail) rows(e *Env) []MailRow {
 	return rows
 }
 
-// unread returns the number of unread messages for people. If all is true, it also counts those for agents.
-func unread(s *city.Snapshot, all bool) int {
-	n := s.Mail.Unread
-	for i := range s.Agents {
-		if all {
-			n += s.Agents[i].Mail
+// unread returns the number of unread messages for people. If the panel shows all mail, it returns the number of unread
+// messages in the list, because the snapshot counts a message to a pool once for each member.
+func (k *Mail) unread(s *city.Snapshot) (n int) {
+	if !k.Others {
+		return s.Mail.Unread
+	}
+	for i := range k.all {
+		if !k.all[i].Read {
+			n++
 		}
 	}
 	return n
@@ -173,8 +180,8 @@ func (k *Mail) note(e *Env) (text string, alert bool) {
 	if k.Others {
 		parts = append(parts, "all mail")
 	}
-	if e.Snap != nil && unread(e.Snap, k.Others) > 0 {
-		parts = append(parts, fmt.Sprintf("%d unread", unread(e.Snap, k.Others)))
+	if e.Snap != nil && k.unread(e.Snap) > 0 {
+		parts = append(parts, fmt.Sprintf("%d unread", k.unread(e.Snap)))
 	}
 	if k.more {
 		parts = append(parts, fmt.Sprintf("newest %d", k.limit))

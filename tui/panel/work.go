@@ -50,7 +50,7 @@ func PoolOf(b *beads.Bead) string {
 	return ""
 }
 
-// ready contains the IDs of the ready beads. They are requested only if unclosed is incomplete; nil = unknown.
+// ready contains the IDs of the ready beads. They are requested only if unclosed might lack beads; nil = unknown.
 func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]bool) []WorkRow {
 	gates, parts, known := city.GatesIn(unclosed), map[string]int{}, map[string]bool{}
 	for i := range unclosed {

@@ -85,7 +85,7 @@ func (k *Work) RequestBeads(e *Env, visible bool, seek func(beads.Query) int) {
 	queries := []beads.Query{unclosed, {Status: []beads.Status{beads.StatusClosed},
 		NotType: city.NotWork(), Assignee: k.agent, Limit: closedListed,
 		ClosedSince: time.Date(y, m, d, 0, 0, 0, 0, e.Now.Location())}}
-	if k.more {
+	if k.more || k.agent != "" { // the list might lack beads that block others
 		queries = append(queries, beads.Query{Ready: true, NotType: notWork,
 			Assignee: k.agent, Limit: limit})
 	}
