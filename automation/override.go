@@ -49,7 +49,7 @@ func (c *Catalog) assign(all map[string]foundFile, o Options) map[string][]Overr
 
 func rigKey(_, rig string) string {
 	if rig == "" {
-		return "remove the key rig"
+		return "remove rig from this override"
 	}
 	return fmt.Sprintf("add rig = %q", rig)
 }
@@ -62,11 +62,11 @@ func unknown(name, rig string, all map[string]foundFile,
 	for _, scoped := range slices.Sorted(maps.Keys(all)) {
 		f := all[scoped]
 		if f.name == name && rig == "" {
-			return fmt.Sprintf("the city has no automation %q, but rig %s has one: %s",
+			return fmt.Sprintf("the city has no automation %q, but rig %s has one; %s",
 				name, f.layer.Rig, advise(name, f.layer.Rig))
 		}
 		if f.name == name && f.layer.Rig == "" {
-			return fmt.Sprintf("rig %s has no automation %q, but the city has one: %s", rig,
+			return fmt.Sprintf("rig %s has no automation %q, but the city has one; %s", rig,
 				name, advise(name, ""))
 		}
 		if f.layer.Rig == rig {

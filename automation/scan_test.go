@@ -179,8 +179,8 @@ e cooldown "e"
 mine:rig:demo manual "mine"
 d broken
   city.toml:32:1: automations.overrides.schedule: "0 0 31 2 *" never occurs: none of its months has that day
-problem: city.toml:40:1: automations.overrides.name: the city has no automation "mine", but rig demo has one: add rig = "demo"
-problem: city.toml:50:1: automations.overrides.name: rig demo has no automation "b", but the city has one: remove the key rig
+problem: city.toml:40:1: automations.overrides.name: the city has no automation "mine", but rig demo has one; add rig = "demo"
+problem: city.toml:50:1: automations.overrides.name: rig demo has no automation "b", but the city has one; remove rig from this override
 problem: city.toml:60:1: automations.overrides.name: automation "nonw" not found
 warning: city.toml:1:1: automations.skip: automation "nothing" not found
 `)
@@ -235,10 +235,10 @@ e broken
 f broken
   city/automations/f/automation.toml:4:14: automation.on_failure: leads back to itself: f → d → e → f
 i broken
-  city/automations/i/automation.toml:4:14: automation.on_failure: the city has no automation "b", but rig demo has one: use "b:rig:demo"
+  city/automations/i/automation.toml:4:14: automation.on_failure: the city has no automation "b", but rig demo has one; use "b:rig:demo"
 j broken
-  city/automations/j/automation.toml:4:14: automation.on_failure: rig demo has no automation "off", but the city has one: use "off"
-warning: automations.skip: rig demo has no automation "off", but the city has one: use "off"
+  city/automations/j/automation.toml:4:14: automation.on_failure: rig demo has no automation "off", but the city has one; use "off"
+warning: automations.skip: rig demo has no automation "off", but the city has one; use "off"
 `)
 }
 
