@@ -54,9 +54,9 @@ func (p *Subject) notInForce() (f finding, differs bool) {
 	revision := folder.Short(p.config.Revision)
 	switch c := &p.Running.Config; {
 	case c.Held != nil:
-		return note("`gcity plan` shows what it changes, and `gcity reload --confirm` applies it; "+
-			"restore the file to discard it",
-			"revision %s is held, %s%s", c.Held.Revision,
+		return note("`gcity plan` shows what it would change, and `gcity reload --confirm` "+
+			"applies it; restore the file to discard it",
+			"revision %s is held: %s%s", c.Held.Revision,
 			output.RemovalText(c.Held.Removes, c.Held.Running), p.inForce()), true
 	case c.Rejected != "":
 		return bad("edit "+config.FileName, "revision %s is invalid%s:\n%s", revision, p.inForce(),
@@ -103,7 +103,7 @@ func judgeStarts(agents []city.Agent) finding {
 func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 	tried func(provider string) finding) finding {
 	var lines, unknown []string
-	advice := "the other agents run; `gcity why AGENT` shows details"
+	advice := "the other agents are not affected; `gcity why AGENT` shows details"
 	by := map[string][]string{}
 	for _, w := range wants {
 		if why := unfit(&w); why != "" {
@@ -117,8 +117,8 @@ func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 		switch tried(provider).State {
 		case "bad":
 			lines = append(lines, "the session provider cannot start any agent: "+names)
-			advice = "the other agents run; `gcity why AGENT` shows details, and so does the " +
-				"finding about the session provider below"
+			advice = "the other agents are not affected; `gcity why AGENT` shows details, and so " +
+				"does the finding about the session provider below"
 		case "note":
 			unknown = append(unknown, "see the finding about session provider "+names)
 		}
