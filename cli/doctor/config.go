@@ -117,8 +117,8 @@ func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 		switch tried(provider).State {
 		case "bad":
 			lines = append(lines, "the session provider cannot start any agent: "+names)
-			advice = "the other agents are not affected; `gcity why AGENT` shows details, and so " +
-				"does the finding about the session provider below"
+			advice = "the other agents are not affected; `gcity why AGENT` shows details, and " +
+				"so does the finding about the session provider below"
 		case "note":
 			unknown = append(unknown, "see the finding about session provider "+names)
 		}
@@ -170,7 +170,7 @@ func judgeRigs(rigs []agent.Rig) finding {
 	}
 	if len(problems) > 0 {
 		return bad("create the folder, or correct its path in "+config.FileName+
-			"; agents in other folders run", "%s", strings.Join(problems, " | "))
+			"; agents in other folders are not affected", "%s", strings.Join(problems, " | "))
 	}
 	return ok("%s", describe.Count(len(rigs), "rig"))
 }
@@ -180,7 +180,7 @@ func checkOverrides(_ context.Context, p *Subject) finding {
 	switch {
 	case err != nil:
 		return bad("repair or remove .gc/"+edit.OverridesFile+
-			"; without this file the checks set the pool sizes", "%v", err)
+			"; without this file, each pool's check sets its size", "%v", err)
 	case p.config == nil:
 		return note("", "not compared: the configuration is invalid")
 	}

@@ -32,7 +32,7 @@ type repair struct {
 
 const freeAdvice = "`gcity doctor --fix` removes the file when no controller is running"
 
-var errInvalidConfig = errors.New("gcity rewrites the file when the configuration is valid")
+var errInvalidConfig = errors.New("gcity will rewrite the file once the configuration is valid")
 
 // A younger temporary file might be in use.
 const leftoverAge = time.Hour
@@ -64,7 +64,7 @@ func leftovers(dir string) []repair {
 	}
 	if _, err := os.Stat(filepath.Join(folder.BinDir(dir), "gc")); errors.Is(err, fs.ErrNotExist) {
 		out = append(out, repair{what: filepath.Join(folder.BinDir(dir), "gc") +
-			" is a broken link, so agents cannot find gc",
+			" is missing or a broken link, so agents cannot find gc",
 			do: func() error { return folder.LinkBinary(dir) }})
 	}
 	for _, left := range partialFiles(gc) {
