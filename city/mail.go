@@ -216,7 +216,7 @@ func (s *Snapshot) unread(to string) string {
 	case ok || to == mail.Person:
 		return ""
 	case s.IsUserAddress(to):
-		return fmt.Sprintf("; no agent or pool has the name %q, so the message waits for a "+
+		return fmt.Sprintf("; no agent or pool has the name %q, so the message will wait for a "+
 			"user with that name", to)
 	}
 	return "; this pool member is not running and will read the message when it runs again"
@@ -296,7 +296,8 @@ func GetMail(ctx context.Context, c Control, id string) (mail.Message, beads.Bea
 	m, ok := mail.FromBead(b)
 	if !ok {
 		return m, b, Errorf(NotFound,
-			"bead %s is not a message but a %s; `gcity bead show %s` prints it", id, b.Type, id)
+			"bead %s is not a message but has type %s; `gcity bead show %s` prints it", id, b.Type,
+			id)
 	}
 	return m, b, nil
 }

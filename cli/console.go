@@ -114,7 +114,7 @@ func console(ctx context.Context, e *env.Env) error {
 		return join(ctx, e, l)
 	}
 	if e.ReadOnly {
-		return exit.NotRunning("no controller is running for %s, and --read-only does not start "+
+		return exit.NotRunning("no controller is running for %s, and --read-only forbids starting "+
 			"one; %s", l.Dir, describe.HowToStart)
 	}
 	l.Close()

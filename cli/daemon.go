@@ -65,8 +65,8 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 	}
 	for _, u := range service.Units(e, "city", dir) {
 		if len(e.Files) > 0 || e.Strict {
-			return exit.Usage("the service's unit file contains the flags -f and --strict; to " +
-				"change them, run `gcity daemon install` again with the new flags")
+			return exit.Usage("-f and --strict come from the service's unit file; to change " +
+				"them, run `gcity daemon install` again with the new flags")
 		}
 		err := service.StartUnit(ctx, e, u, dir)
 		if !errors.Is(err, service.ErrUnreachable) {

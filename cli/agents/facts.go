@@ -113,7 +113,7 @@ func continueHint(pid int) string {
 }
 
 func draining(e *env.Env, d *city.DrainInfo) string {
-	text := describe.ToldToFinish(d.By, "at "+e.Clock(d.Since))
+	text := "requested by " + d.By + " at " + e.Clock(d.Since)
 	switch {
 	case d.Acked:
 		return text + "; reported done"
@@ -132,12 +132,12 @@ func idle(e *env.Env, g *city.Agent) string {
 	case g.Session == nil:
 		return text
 	case g.Session.LastActivity == nil:
-		return text + "; its last activity is unknown, so it is not restarted"
+		return text + "; its last activity is unknown, so it will not be restarted"
 	case g.Session.Attached:
 		return text + describe.NotWhileAttached
 	}
 	end := g.Session.LastActivity.Add(g.IdleTimeout)
-	return fmt.Sprintf("%s; last activity %s ago, so the agent restarts at %s", text,
+	return fmt.Sprintf("%s; last activity %s ago, so the agent will restart at %s", text,
 		e.Age(*g.Session.LastActivity),
 		e.Ahead(end))
 }

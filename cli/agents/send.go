@@ -115,14 +115,14 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 				nil
 		}
 	}
-	return city.Receipt{}, city.Errorf(city.Unavailable, "the nudge for agent %q is not typed "+
-		"yet; `gcity agent show %s` shows its state", agent, agent)
+	return city.Receipt{}, city.Errorf(city.Unavailable, "the nudge for agent %q has not been "+
+		"typed yet; `gcity agent show %s` shows its state", agent, agent)
 }
 
 func agentUnsend(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "unsend AGENT [ID]", Short: "Cancel the nudges that are queued for an agent",
-		Long: "unsend cancels queued nudges. nudge and agent show print the ID\n" +
+		Long: "unsend cancels queued nudges. \"agent nudge\" and \"agent show\" print the ID\n" +
 			"of each queued nudge. Without an ID, unsend cancels everything that is queued for " +
 			"the agent.",
 	}

@@ -54,9 +54,9 @@ func (p *Subject) notInForce() (f finding, differs bool) {
 	revision := folder.Short(p.config.Revision)
 	switch c := &p.Running.Config; {
 	case c.Held != nil:
-		return note("`gcity plan` shows what it changes, and `gcity reload --confirm` applies it; "+
-			"restore the file to discard it",
-			"revision %s is held, %s%s", c.Held.Revision,
+		return note("`gcity plan` shows what it would change, and `gcity reload --confirm` "+
+			"applies it; restore the file to discard it",
+			"revision %s is held: %s%s", c.Held.Revision,
 			output.RemovalText(c.Held.Removes, c.Held.Running), p.inForce()), true
 	case c.Rejected != "":
 		return bad("edit "+config.FileName, "revision %s is invalid%s:\n%s", revision, p.inForce(),

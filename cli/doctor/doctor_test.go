@@ -92,7 +92,7 @@ func TestDoctorShowsTheRevisionInForce(t *testing.T) {
 		{Subject{config: conf, Running: running(
 			city.ConfigInfo{Held: &city.Held{Revision: "bbbbbbbbbbbb", Removes: []string{"y", "x"},
 				Running: 3}})},
-			"note", "revision bbbbbbbbbbbb is held, it removes 2 of 3 running agents (x, y); " +
+			"note", "revision bbbbbbbbbbbb is held: it removes 2 of 3 running agents (x, y); " +
 				"revision aaaaaaaaaaaa is in force"},
 		{Subject{config: conf, Running: running(city.ConfigInfo{Rejected: "another name"})},
 			"bad", "revision bbbbbbbbbbbb is invalid; revision aaaaaaaaaaaa is in force:\n" +
