@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/cli/exit"
 	"gcity/internal/eventually"
 )
 
@@ -130,6 +131,51 @@ func TestStuckStderr(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("exit of the controller: got %v", err)
+	}
+}
+
+// A service that could not stop an agent exits with a code after which systemd does not start it again.
+func TestServiceThatCannotStopAnAgent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"city.toml": "[workspace]\nname = \"svc\"\n[session]\nprovider = \"exec:./sessions\"\n" +
+			"[[agents]]\nname = \"a\"\nstart_command = \"x\"\n",
+		"sessions": "#!/bin/sh\ncd $GC_CITY\ncase $1 in\nstart) cat >/dev/null; >up ;;\nstop) echo no >&2; exit 1 ;;\n" +
+			"is-running) [ -e up ] && echo true || echo false ;;\n" +
+			"list-running) [ ! -e up ] || echo gc-svc-a ;;\n*) exit 2 ;;\nesac\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("gcity", "--headless", "--city", dir)
+	cmd.Env = append(os.Environ(), "GORACE="+quickEnd)
+	logs, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }).Stop()
+	for lines := bufio.NewScanner(logs); lines.Scan(); {
+		if strings.Contains(lines.Text(), "the city is running") {
+			eventually.True(t, "the agent runs", func() bool {
+				_, err := os.Stat(filepath.Join(dir, "up"))
+				return err == nil
+			})
+		}
+		// the second signal shortens the stop
+		if strings.Contains(lines.Text(), "the city is running") || strings.Contains(lines.Text(), `"asked":1`) {
+			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	var ended *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &ended) || ended.ExitCode() != exit.CodeStopFailed {
+		t.Errorf("exit of the service: got %v, want exit code %d", err, exit.CodeStopFailed)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // supports reports whether gcity supports a key in a table.
 func (c *conversion) supports(table, key string) bool {
 	k := c.schema.Child(table, key)
-	return k != nil && k.Status == keys.Supported && k.Name() != "*"
+	return !strings.Contains(key, ".") && k != nil && k.Status == keys.Supported && k.Name() != "*"
 }
 
 func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source, except ...string) {

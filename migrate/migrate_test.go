@@ -238,6 +238,25 @@ func TestNotPackModel(t *testing.T) {
 	nothingBeside(t, dir)
 }
 
+// Keys that only resemble keys of gcity are noted and not converted.
+func TestOddKeys(t *testing.T) {
+	dir := unpack(t, []txtar.File{
+		{Name: "city.toml", Data: []byte("[workspace]\nname = \"x\"\n[daemon]\n\"\" = \"q\"\n[session]\n\"k8s.namespace\" = \"z\"\n")},
+		{Name: "pack.toml", Data: []byte("[pack]\nname = \"x\"\nschema = 2\n")},
+		{Name: "agents/a/prompt.md", Data: []byte("Work.\n")},
+	})
+	got, err := Convert(dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := fmt.Sprint(got.Notes)
+	for _, want := range []string{" in [daemon] has no equivalent", "k8s.namespace in [session] has no equivalent"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("notes %q; want %q", notes, want)
+		}
+	}
+}
+
 // A value of the wrong type is an error.
 func TestInvalidValuesAreRefused(t *testing.T) {
 	dir := unpack(t, []txtar.File{

@@ -126,7 +126,8 @@ func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
 		return // the request itself fails with the same error
 	}
 	if i, ok := s.Automation(name); ok && i.State == city.AutomationDue {
-		e.Note(fmt.Sprintf("%s is due: %s; ctrl-c cancels the request", name, i.Reason))
+		e.Note(fmt.Sprintf("%s is due: %s; ctrl-c cancels the request", name,
+			output.SafeLine(i.Reason)))
 	}
 }
 
@@ -167,7 +168,7 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 			return printRun(e, run, shown)
 		}
 		e.Note(fmt.Sprintf("%s: run %s: %s; retry in %s (%d of %d)", run.Automation, id,
-			ranText(run),
+			output.SafeLine(ranText(run)),
 			output.Span(max(0, end.Again.At.Sub(e.Now()))), end.Again.Try, end.Again.Of))
 		if id, seq, err = nextRunOf(ctx, n.l, fire.Automation, end.seq); err != nil {
 			return stoppedWaiting(err, fire.Automation, run.ID)

@@ -20,6 +20,7 @@ const (
 	CodeNotRunning  = 3
 	CodeCannotStart = 3  // from `gcity plan`: a planned start cannot succeed
 	CodeConflict    = 4  // already running, or in conflict with the current state
+	CodeStopFailed  = 5  // from a service: after a requested stop, processes might still be running
 	CodeConfig      = 78 // EX_CONFIG: the configuration is invalid
 )
 
@@ -48,6 +49,14 @@ func Usage(format string, args ...any) error { return Errorf(CodeUsage, format, 
 
 // NotRunning returns the error for a city or supervisor that is not running.
 func NotRunning(format string, args ...any) error { return Errorf(CodeNotRunning, format, args...) }
+
+// StopFailed returns err with the exit code for a stop that failed, or nil if err is nil.
+func StopFailed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Failure{CodeStopFailed, err}
+}
 
 // Quietly returns a Failure with an exit code and no message.
 func Quietly(code int) error { return &Failure{Code: code} }

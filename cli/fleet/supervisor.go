@@ -153,7 +153,7 @@ func supervise(ctx context.Context, e *env.Env, detached, untilEmpty bool) error
 	err = s.HandleSignals(signals, ended, logger, note, stop)
 	s.Last.Begin()
 	logger.Info("the supervisor has stopped")
-	return err
+	return exit.StopFailed(err)
 }
 
 func supervisorStart(ctx context.Context, e *env.Env) error {

@@ -13,6 +13,7 @@ import (
 
 	"gcity/city"
 	"gcity/cli/env"
+	"gcity/cli/exit"
 	"gcity/cli/output"
 )
 
@@ -49,12 +50,15 @@ func Headless(ctx context.Context, e *env.Env) error {
 	err = h.HandleSignals(signals, func() { note.Say(daemon.SdNotifyStopping); stop() },
 		func() { h.reload(note) })
 	if err != nil {
-		return err
+		return exit.StopFailed(err)
 	}
 	note.Say(daemon.SdNotifyStopping)
 	err = <-ended
 	_ = g.Wait() // nil, because the goroutine sends the loop's error to ended
 	WarnUnfinished(e, h)
+	if h.ended() {
+		err = exit.StopFailed(err)
+	}
 	return err
 }
 

@@ -86,7 +86,7 @@ func TestUnitText(t *testing.T) {
 	has("Service", "KillMode", "process")
 	has("Service", "RestartKillSignal", "SIGUSR1")
 	has("Service", "TimeoutStopSec", "430")
-	has("Service", "RestartPreventExitStatus", "1 4 78")
+	has("Service", "RestartPreventExitStatus", "4 5 78")
 	has("Service", "Environment", `"GC_HOME=`+path[1:])
 	has("Install", "WantedBy", "default.target")
 	if markIn(text) != markOf("city", awkward) || markIn(text) == markOf("city", "/srv/my") || markIn("[Unit]\n"+text) != "" {
@@ -268,7 +268,7 @@ func TestUnitRestartsCrashes(t *testing.T) {
 		}
 	}
 	prevented := strings.Fields(set["RestartPreventExitStatus"])
-	want := []string{strconv.Itoa(exit.CodeFailed), strconv.Itoa(exit.CodeConflict), strconv.Itoa(exit.CodeConfig)}
+	want := []string{strconv.Itoa(exit.CodeConflict), strconv.Itoa(exit.CodeStopFailed), strconv.Itoa(exit.CodeConfig)}
 	if set["Restart"] != "on-failure" || !slices.Equal(prevented, want) {
 		t.Errorf("Restart=%s except for %q, want on-failure except for %q", set["Restart"], prevented, want)
 	}

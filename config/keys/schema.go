@@ -136,7 +136,7 @@ func (s Schema) Child(table, name string) *Key {
 		return k
 	}
 	for _, k := range s.Tables[table] {
-		if k.Alias == name {
+		if k.Alias != "" && k.Alias == name {
 			return k
 		}
 	}

@@ -1,6 +1,10 @@
 package machine
 
-import "gcity/controller/effect"
+import (
+	"fmt"
+
+	"gcity/controller/effect"
+)
 
 // keyOf returns the key of an effect that runs outside the loop. At most one effect with the same key is in flight at
 // a time (L1). It returns "" for all other effects.
@@ -71,6 +75,9 @@ func keyOf(f effect.Effect) string {
 		return "heartbeat:" + f.Tier
 	case effect.Escalate:
 		return "escalate:" + f.Tier
+	case effect.Cancel, effect.Subscribe, effect.CancelRun, effect.CancelRuns, effect.ChangeBead, effect.Record,
+		effect.Listen, effect.Emit, effect.SendReply:
+		return ""
 	}
-	return ""
+	panic(fmt.Sprintf("no key for %T", f))
 }

@@ -367,7 +367,10 @@ func (c *Client) Meta(ctx context.Context, name, key string) (string, error) {
 // Usage implements session.Meter.
 func (c *Client) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	response, err := c.call(ctx, "usage", Target{})
-	return response.Usage, err
+	if err != nil {
+		return nil, err
+	}
+	return response.Usage, nil
 }
 
 // Clear implements session.Clearer.
