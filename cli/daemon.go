@@ -26,7 +26,7 @@ and to .gc/controller.log. Without a city.toml, it offers to write one.`,
 	run.Flags().BoolVarP(&yes, "yes", "y", false,
 		"if city.toml is missing, write it without asking")
 	start := env.WithSource(e, &cobra.Command{
-		Use: "start", Short: "Start the city in the background, with its service if it has one",
+		Use: "start", Short: "Start the city in the background, through its service if it has one",
 		RunE: func(cmd *cobra.Command, _ []string) error { return daemonStart(cmd.Context(), e) },
 	})
 	stop := stopCommand(e)

@@ -431,7 +431,7 @@ func TestWhyOfAStoppedAgent(t *testing.T) {
 	s.snapshot.Agents[2].Frozen = true
 	for _, line := range []string{"why demo/worker-2", "agent show demo/worker-2"} {
 		code, out, _ := runCLI(t, s, strings.Fields(line)...)
-		if code != exit.CodeDone || !strings.Contains(out, "by SIGSTOP; `kill -CONT 52` continues it") {
+		if code != exit.CodeDone || !strings.Contains(out, "by SIGSTOP; `kill -CONT 52` resumes it") {
 			t.Errorf("%s: exit %d\n%s", line, code, out)
 		}
 	}

@@ -58,7 +58,7 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	if base := filepath.Base(dir); name == "" {
 		if strings.IndexFunc(base, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
 			return exit.Usage("the folder's name %q cannot be used as the city's name, because it "+
-				"has non-ASCII characters: run `gcity init --name NAME`", base)
+				"has non-ASCII characters; run `gcity init --name NAME`", base)
 		}
 		name = folder.DefaultCityName(base)
 	}
@@ -99,7 +99,7 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	if here, err := os.Getwd(); err != nil || fleet.Resolved(here) != fleet.Resolved(dir) {
 		room += " --city " + shell.Quote(dir)
 	}
-	e.Sayf("next: `%s` opens its control room", room)
+	e.Sayf("next: `%s` opens the city's control room", room)
 	return nil
 }
 
@@ -113,7 +113,7 @@ func foreground(ctx context.Context, e *env.Env, yes bool) error {
 		case !yes && !asks:
 			return exit.Usage("%v; add --yes to write a city.toml and run the city", err)
 		case !yes && !env.Ask(e, "no city found here; write "+
-			filepath.Join(none.Dir, config.FileName)+" and run it?"):
+			filepath.Join(none.Dir, config.FileName)+" and run the city?"):
 			return err
 		}
 		if err := initCity(e, none.Dir, "", true); err != nil {
@@ -139,7 +139,7 @@ func firstContact(e *env.Env) error {
 	}
 	e.Sayf("The initial city.toml defines one agent, a shell. No other files are changed.")
 	if env.TypedAhead(e) {
-		return fmt.Errorf("%w; the terminal had unread input, so gcity did not ask: run "+
+		return fmt.Errorf("%w; the terminal had unread input, so gcity did not ask; run "+
 			"`gcity init`", err)
 	}
 	if !env.Ask(e, "write "+filepath.Join(none.Dir, config.FileName)+

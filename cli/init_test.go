@@ -102,7 +102,7 @@ func TestForegroundAsksFirst(t *testing.T) {
 		var asked strings.Builder
 		a := &env.Env{Printer: output.Printer{Out: io.Discard, Err: &asked, ErrTTY: true, Getenv: func(string) string { return "" }}, In: in, InTTY: true}
 		err = foreground(t.Context(), a, false)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(asked.String(), "city.toml and run it? [Y/n]") {
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(asked.String(), "city.toml and run the city? [Y/n]") {
 			t.Errorf("%v after %q", err, asked.String())
 		}
 		if entries, err := os.ReadDir("."); err != nil || len(entries) > 0 {

@@ -30,10 +30,11 @@ import (
 
 func planCommand(e *env.Env) *cobra.Command {
 	return env.WithSource(e, &cobra.Command{
-		Use: "plan [FILE]", Short: "Show the effect of configuration changes before they apply",
+		Use:   "plan [FILE]",
+		Short: "Show the effect of configuration changes before they are applied",
 		Long: `plan shows what the configuration on disk would change now, without applying it.
 While a controller is running, it also lists pools, rigs, watchdogs and restart policies
-that change.
+that would change.
 
 A running controller applies city.toml as soon as you save it. To see the effect of an
 edit before that, edit a copy: with FILE, plan uses FILE instead of city.toml. FILE can
@@ -84,8 +85,8 @@ func nameFile(c *config.City, err error, file string) (*config.City, error) {
 	}
 	if invalid, ok := errors.AsType[*config.Error](err); ok {
 		named := &config.Error{Path: invalid.Path, Problems: name(invalid.Problems)}
-		return nil, exit.Errorf(exit.CodeConfig, "the configuration with %s as %s is invalid, "+
-			"%s:\n%w", file, config.FileName, describe.Count(len(named.Problems), "error"), named)
+		return nil, exit.Errorf(exit.CodeConfig, "the configuration with %s as %s is invalid "+
+			"(%s):\n%w", file, config.FileName, describe.Count(len(named.Problems), "error"), named)
 	}
 	if err == nil {
 		c.Warnings = name(c.Warnings)
@@ -359,7 +360,7 @@ func printPlan(e *env.Env, p planShape) error {
 		if h.Since != nil {
 			would = "has been held since " + e.Clock(*h.Since)
 		}
-		e.Sayf("%s %s: %s; `gcity reload --confirm` applies it",
+		e.Sayf("%s the configuration %s: %s; `gcity reload --confirm` applies it",
 			e.Paint(output.Yellow, "!"), would,
 			output.SafeLine(output.RemovalText(h.Removes, h.Running)))
 	}
@@ -371,7 +372,7 @@ func printPlan(e *env.Env, p planShape) error {
 	}
 	counts := describe.Count(n, "change")
 	if fails := p.fails(); fails > 0 {
-		counts = fmt.Sprintf("%s, of which %d cannot start", counts, fails)
+		counts = fmt.Sprintf("%s, of which %d would fail", counts, fails)
 	}
 	switch {
 	case p.InForce != "" && p.InForce == p.Revision:
@@ -379,7 +380,7 @@ func printPlan(e *env.Env, p planShape) error {
 	case p.InForce != "":
 		e.Sayf("%s; configuration %s %s, %s in force", counts, p.Revision, p.from, p.InForce)
 	default:
-		e.Sayf("%s; configuration %s, no controller is running", counts, p.Revision)
+		e.Sayf("%s; configuration %s; no controller is running", counts, p.Revision)
 	}
 	return nil
 }

@@ -284,7 +284,7 @@ func TestPlanNamesTheEditedCopy(t *testing.T) {
 		_, err = plannedConfig(&env.Env{In: in}, dir, name, nil)
 		code, message := exit.Verdict(err)
 		if code != exit.CodeConfig || !strings.HasPrefix(message,
-			"the configuration with "+want+" as city.toml is invalid, 1 error:\n"+want+":4:19: daemon.patrol_interval") {
+			"the configuration with "+want+" as city.toml is invalid (1 error):\n"+want+":4:19: daemon.patrol_interval") {
 			t.Errorf("%s: exit code %d, %s", name, code, message)
 		}
 	}

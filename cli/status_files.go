@@ -27,7 +27,7 @@ const (
 // statusOfFiles prints the state of a city according to its files and sessions, unless the output is JSON. It always
 // returns an error, because the controller does not respond.
 func statusOfFiles(ctx context.Context, e *env.Env, dir string) error {
-	silent := fmt.Errorf("the controller for %s did not respond within %s: %s", dir,
+	silent := fmt.Errorf("the controller for %s did not respond within %s; %s", dir,
 		snapshotTimeout, doctor.SilentRemedy(dir))
 	if e.JSON {
 		return silent

@@ -21,7 +21,7 @@ import (
 func trustCommand(e *env.Env) *cobra.Command {
 	var yes, list, revoke bool
 	c := &cobra.Command{
-		Use: "trust [DIR]", Short: "Show every program that a city would run, and trust it",
+		Use: "trust [DIR]", Short: "Show the programs that a city would run, and trust the city",
 		Long: `trust shows a city's owner and every program that the city would run, and asks
 whether these programs may run. Until you agree, none of them runs: commands that
 read the city only parse its files, and commands that start it fail with exit code

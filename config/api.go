@@ -12,7 +12,7 @@ func (d checker) checkAPI() {
 	if c.API.Port != 0 && !c.API.Token && !Local(c.API.Bind) && !d.failedIn("api") {
 		d.addError(c.Origins["api.bind"], "api.bind",
 			fmt.Sprintf("other machines can reach %q, and without a token every client has full "+
-				"access: remove `token = false`", c.API.Bind))
+				"access; remove `token = false`", c.API.Bind))
 	}
 }
 

@@ -154,8 +154,8 @@ func (d decoder) supported(n *toml.Node, k *keys.Key, p place) {
 
 func (d decoder) entries(n *toml.Node, k *keys.Key) {
 	if n.Shape != toml.ShapeTable {
-		d.problem(n.At, k.Path, "is %s; each %s is a separate table: put [%s.NAME] on a line "+
-			"of its own", n.Shape, strings.TrimSuffix(k.Name(), "s"), k.Path)
+		d.problem(n.At, k.Path, "is %s; each entry is a separate table: put [%s.NAME] on a line "+
+			"of its own", n.Shape, k.Path)
 		return
 	}
 	for _, kid := range n.Kids {

@@ -139,6 +139,6 @@ func (d dependencies) addCycle(agents []*Agent, reported map[*Agent]bool) {
 	}
 	steps = append(steps, agents[0].Qualified())
 	d.addError(agents[0].Origins["depends_on"], "agents.depends_on",
-		"is a cycle, so none of these agents could be started first: "+
+		"contains a cycle, so none of these agents can be started first: "+
 			strings.Join(steps, " → ")+"; remove one of the dependencies")
 }

@@ -186,7 +186,7 @@ func (c printer) explainRig(r *Rig) string {
 	writeRows(&b, "  ", out)
 	for i := range c.overrides {
 		if o := &c.overrides[i]; o.Rig == r.Name {
-			fmt.Fprintf(&b, "\nits automation %s is overridden, %s\n", o.Name, o.origin)
+			fmt.Fprintf(&b, "\nits automation %s is overridden at %s\n", o.Name, o.origin)
 			writeRows(&b, "  ", rows(keys.City(), "automations.overrides",
 				place{city: c.City, override: o})[2:])
 		}

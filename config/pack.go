@@ -77,7 +77,7 @@ func (d composer) topology(dir, key string, chain []packRef) *pack {
 		for _, r := range chain[i:] {
 			steps = append(steps, fmt.Sprintf("%s (%s)", d.city.displayPath(r.dir), r.at))
 		}
-		d.addError(ref.at, key, "is a cycle: "+strings.Join(steps, " → ")+
+		d.addError(ref.at, key, "contains a cycle: "+strings.Join(steps, " → ")+
 			"; remove one of these references")
 		return nil
 	}

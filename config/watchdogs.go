@@ -176,8 +176,9 @@ func (d watchdogChecker) addTriageCycle(path []*Watchdog, reported map[*Watchdog
 		return
 	}
 	steps = append(steps, path[0].Qualified())
-	d.addError(path[0].Origins["watches"], "watchdogs.watches", "is a cycle, so a triage agent "+
-		"would check itself: "+strings.Join(steps, " → ")+"; remove one of these watchdogs")
+	d.addError(path[0].Origins["watches"], "watchdogs.watches",
+		"contains a cycle, so a triage agent would check itself: "+
+			strings.Join(steps, " → ")+"; remove one of these watchdogs")
 }
 
 // Watchdog is one [[watchdogs]] table.

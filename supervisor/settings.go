@@ -102,7 +102,7 @@ func readSettings(h Home, root toml.Table) Settings {
 		s.Hosts = t.Texts("hosts")
 		if s.Port != 0 && s.TokenFile == "" && !local(s.Bind) {
 			t.Wrong("bind", "is %q, which other machines can reach; without a token, every "+
-				"client has full access: remove `token = false`", s.Bind)
+				"client has full access; remove `token = false`", s.Bind)
 		}
 	}
 	if all, ok := root.Table("tenants"); ok {

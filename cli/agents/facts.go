@@ -109,7 +109,7 @@ func continueHint(pid int) string {
 	if pid <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("; `kill -CONT %d` continues it", pid)
+	return fmt.Sprintf("; `kill -CONT %d` resumes it", pid)
 }
 
 func draining(e *env.Env, d *city.DrainInfo) string {

@@ -103,7 +103,7 @@ func judgeStarts(agents []city.Agent) finding {
 func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 	tried func(provider string) finding) finding {
 	var lines, unknown []string
-	advice := "the other agents run; `gcity why AGENT` shows details"
+	advice := "the other agents are not affected; `gcity why AGENT` shows details"
 	by := map[string][]string{}
 	for _, w := range wants {
 		if why := unfit(&w); why != "" {
@@ -117,8 +117,8 @@ func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 		switch tried(provider).State {
 		case "bad":
 			lines = append(lines, "the session provider cannot start any agent: "+names)
-			advice = "the other agents run; `gcity why AGENT` shows details, and so does the " +
-				"finding about the session provider below"
+			advice = "the other agents are not affected; `gcity why AGENT` shows details, and " +
+				"so does the finding about the session provider below"
 		case "note":
 			unknown = append(unknown, "see the finding about session provider "+names)
 		}
@@ -172,7 +172,7 @@ func judgeRigs(rigs []agent.Rig) finding {
 	}
 	if len(problems) > 0 {
 		return bad("create the folder, or correct its path in "+config.FileName+
-			"; agents in other folders run", "%s", strings.Join(problems, " | "))
+			"; agents in other folders are not affected", "%s", strings.Join(problems, " | "))
 	}
 	return ok("%s", describe.Count(len(rigs), "rig"))
 }
@@ -182,7 +182,7 @@ func checkOverrides(_ context.Context, p *Subject) finding {
 	switch {
 	case err != nil:
 		return bad("repair or remove .gc/"+edit.OverridesFile+
-			"; without this file the checks set the pool sizes", "%v", err)
+			"; without this file, each pool's check sets its size", "%v", err)
 	case p.config == nil:
 		return note("", "not compared: the configuration is invalid")
 	}

@@ -237,8 +237,9 @@ func checkController(_ context.Context, p *Subject) finding {
 	if s := p.Running; s != nil {
 		switch {
 		case s.Config.Rejected != "":
-			return bad("edit "+config.FileName, "the controller is running with an older "+
-				"configuration: %s", output.SafeLead(s.Config.Rejected))
+			return bad("edit "+config.FileName, "the controller uses an older "+
+				"configuration, because the new one was rejected: %s",
+				output.SafeLead(s.Config.Rejected))
 		case len(s.Degraded) > 0:
 			return bad("fix the problem in each line; the controller retries automatically, and "+
 				"`gcity events` shows when each problem started", "%s",
@@ -293,7 +294,7 @@ func checkSessions(_ context.Context, p *Subject) finding {
 	case len(strange) > 0:
 		return note("a running controller stops these sessions; without a controller, run "+
 			"`gcity stop`",
-			"agents with a session that are not in the configuration: %s",
+			"agents that have a session but are not in the configuration: %s",
 			strings.Join(strange, ", "))
 	}
 	return ok("%s alive%s", describe.Count(alive, "session"), sessions.TmuxHint(p.dir))
@@ -302,12 +303,12 @@ func checkSessions(_ context.Context, p *Subject) finding {
 func takeover(e *env.Env, dir string) string {
 	if _, _, is := fleet.Enrolled(e, dir); is {
 		if _, runs := host.FindSupervisor(e); runs {
-			return "the supervisor takes over the sessions when it can run the city"
+			return "the supervisor will take over the sessions once it can run the city"
 		}
 		return "`gcity supervisor start` takes over the sessions"
 	}
 	if len(service.Units(e, "city", dir)) > 0 {
-		return "`gcity daemon start` takes over the sessions with the city's service"
+		return "`gcity daemon start` starts the city's service, which takes over the sessions"
 	}
 	return "`gcity daemon start` takes over the sessions, and so does `gcity start`, which runs " +
 		"the city with the supervisor"
@@ -333,7 +334,7 @@ func SilentRemedy(dir string) string {
 		return "kill the controller's process, then " + takesOver
 	}
 	if st, err := proc.ReadStat(pid); err == nil && (st.State == 'T' || st.State == 't') {
-		return fmt.Sprintf("its process is stopped; `kill -CONT %d` continues it", pid)
+		return fmt.Sprintf("its process was stopped by a signal; `kill -CONT %d` resumes it", pid)
 	}
 	return fmt.Sprintf("run `kill -9 %d`, then %s", pid, takesOver)
 }

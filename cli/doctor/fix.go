@@ -32,7 +32,7 @@ type repair struct {
 
 const freeAdvice = "`gcity doctor --fix` removes the file when no controller is running"
 
-var errInvalidConfig = errors.New("gcity rewrites the file when the configuration is valid")
+var errInvalidConfig = errors.New("gcity will rewrite the file once the configuration is valid")
 
 // A younger temporary file might be in use.
 const leftoverAge = time.Hour

@@ -93,7 +93,7 @@ func TestFixReportsWhatItCannotFix(t *testing.T) {
 	}
 	m := repairCity(dir)
 	if len(m.Done) != 2 || len(m.Left) != 1 ||
-		!strings.Contains(m.Left[0], "known.json is damaged: gcity rewrites the file when "+
+		!strings.Contains(m.Left[0], "known.json is damaged: gcity will rewrite the file once "+
 			"the configuration is valid") {
 		t.Errorf("%+v", m)
 	}

@@ -37,7 +37,8 @@ func judgeQuarantine(agents []city.Agent) finding {
 		}
 	}
 	if len(lines) > 0 {
-		return note("`gcity why AGENT` shows when it ends; `gcity agent release AGENT` ends it now",
+		return note("`gcity why AGENT` shows when its quarantine ends; `gcity agent release "+
+			"AGENT` ends it now",
 			"%s in quarantine:\n%s", describe.Count(len(lines), "agent"),
 			strings.Join(lines, "\n"))
 	}
@@ -66,7 +67,7 @@ func judgeClock(now, last time.Time) finding {
 		return bad("set the clock, or synchronize it (timedatectl set-ntp true)",
 			"the clock shows %s", now.Format(time.DateTime))
 	case last.After(now.Add(aheadBy)):
-		return note("synchronize it (timedatectl set-ntp true)",
+		return note("synchronize the clock (timedatectl set-ntp true)",
 			"the newest event is from %s, %s ahead of the clock: either that time or the "+
 				"clock is wrong",
 			last.Format(time.DateTime), span.Text(last.Sub(now).Round(time.Second)))

@@ -133,8 +133,8 @@ func judgeTasks(user uint64, group string, agents int) finding {
 			describe.Count(agents, "agent"), need)
 	}
 	if most, err := strconv.ParseUint(group, 10, 64); err == nil && most < need {
-		return note("run the city as a service with TasksMax=infinity, as `gcity daemon "+
-			"install` sets it",
+		return note("run the city as a service with TasksMax=infinity, which `gcity daemon "+
+			"install` sets",
 			"this shell's control group can have %d processes, but %s might need %d", most,
 			describe.Count(agents, "agent"), need)
 	}

@@ -105,6 +105,6 @@ func providerFix(name string, err error) string {
 		return "fix the problem that the error describes, or use a different session provider"
 	}
 	return fmt.Sprintf("make `%s list-running x` exit with code 0 and print nothing; until "+
-		"then its agents wait, and agents of other providers are not moved to it",
+		"then this provider's agents wait, and agents of other providers are not moved to it",
 		output.SafeLine(script))
 }

@@ -37,7 +37,7 @@ func checkServices(ctx context.Context, p *Subject) []finding {
 	if len(units) > 1 {
 		out = append(out, finding{Check: "services", State: "bad",
 			Detail: "this city has two services, one for your user and one for the system: the " +
-				"second to start fails",
+				"first to start runs the city, and the other fails",
 			Fix: "run `gcity daemon uninstall` to remove yours, or add --system to remove the " +
 				"system's"})
 	}
@@ -63,9 +63,9 @@ func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int)
 			"the city was started from within this service, and stopping the service "+
 				"kills the agents")
 	default:
-		f = bad("add KillMode=process to its [Service], or run `gcity daemon install`, which "+
-			"writes a unit with this setting", "the agents are killed when the service restarts "+
-			"or the controller crashes")
+		f = bad("add KillMode=process to the unit's [Service] section, or run `gcity daemon "+
+			"install`, which writes a unit with this setting",
+			"the agents are killed when the service restarts or the controller crashes")
 	}
 	f.Check = "service " + strings.TrimSuffix(unit, ".service")
 	return f
@@ -114,13 +114,14 @@ func judgeUnits(ctx context.Context, e *env.Env, s served, units []*service.Unit
 			f = note(fix, "%v", err)
 		case err != nil || f.State == "bad":
 		case active == "failed" && s.unknown != "":
-			f = bad("fix that problem, then "+start, "the service has failed, and %s", s.unknown)
+			f = bad("fix that problem, then run "+start, "the service has failed, and %s",
+				s.unknown)
 		case active == "failed":
 			f = bad("`"+u.Manager.Line("status", u.Name())+"` shows why, and "+start+" starts it",
 				"the service has failed")
 		case active == "inactive" && s.runs:
 			how, keeps := s.StopAdvice(ctx, s.at)
-			f = note(fmt.Sprintf("`%s` %s; then %s", how, keeps, start),
+			f = note(fmt.Sprintf("`%s` %s; then run %s", how, keeps, start),
 				"%s is running, but its service did not start it",
 				strings.Replace(s.What, "this", "the", 1))
 		case f.State == "ok":

@@ -93,7 +93,7 @@ func TestDoctorOfServices(t *testing.T) {
 	states("failed")
 	judge(many, text, "bad", "the service has failed", "status gcity-supervisor.service")
 	judge(p.cityService(a), text, "bad", "the service has failed, and the configuration is invalid",
-		"fix that problem, then `systemctl --user start")
+		"fix that problem, then run `systemctl --user start")
 	states("inactive")
 	judge(many, text, "ok", "up to date, inactive", "")
 	many.runs = true

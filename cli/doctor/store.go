@@ -112,8 +112,9 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unr
 			"current store", lost.How, lost.How)
 		found = append(found, bad(fix, "%v", err))
 	case errors.Is(err, context.DeadlineExceeded):
-		found = append(found, bad("stop or resume the process that locks the store: `fuser "+
-			folder+"/*` lists the candidates; commands that use the store wait for it", "%v", err))
+		found = append(found, bad("stop or resume the process that has locked the store: `fuser "+
+			folder+"/*` lists the candidates; until then, commands that use the store wait",
+			"%v", err))
 	case err != nil:
 		found = append(found, bad("fix the problem that the error describes; `gcity bead export "+
 			"FILE` saves the beads that can be read", "%v", err))
@@ -137,7 +138,7 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unr
 	if c.Log > workstore.LargeLog {
 		found = append(found, note("stop the process that has been reading the store for a long "+
 			"time: `fuser "+folder+"/beads.db` lists the processes",
-			"the store's write-ahead log has grown to %s: a long read prevents a checkpoint",
+			"the store's write-ahead log has grown to %s: a long read is preventing a checkpoint",
 			output.ByteSize(uint64(c.Log))))
 	}
 	if len(c.ForeignFiles) > 0 {

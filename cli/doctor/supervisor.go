@@ -66,8 +66,8 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	}
 	switch lines = append(failing, lines...); {
 	case len(failing) > 0:
-		return bad("do what each line says; `gcity register DIR` retries one city at once", "%s",
-			strings.Join(lines, "\n"))
+		return bad("fix the problem in each line; `gcity register DIR` retries a city immediately",
+			"%s", strings.Join(lines, "\n"))
 	case len(lines) > 0:
 		return note("", "%s", strings.Join(lines, "\n"))
 	case !runs:
@@ -113,12 +113,12 @@ func NotRun(ctx context.Context, e *env.Env, dir string) string {
 	}
 	for _, i := range all {
 		if i.Path == dir && i.Running {
-			return "the supervisor runs this city, but the city's socket does not respond; if " +
-				"the socket was removed from .gc, the controller creates it again at the next " +
-				"patrol"
+			return "the supervisor is running this city, but the city's socket does not respond; " +
+				"if the socket was removed from .gc, the controller will create it again at the " +
+				"next patrol"
 		}
 		if i.Path == dir {
-			return "the city is registered, but the supervisor does not run it: " +
+			return "the city is registered, but the supervisor is not running it: " +
 				fleet.CityStatusText(e, i)
 		}
 	}

@@ -19,6 +19,6 @@ func CheckStranded(_ context.Context, p *Subject) finding {
 	for i := range lines {
 		lines[i] = output.SafeLead(lines[i])
 	}
-	return note("`gcity bead list --assignee AGENT` lists all of it", "%s",
+	return note("`gcity bead list --assignee AGENT` lists all of an agent's work", "%s",
 		strings.Join(lines, "\n"))
 }

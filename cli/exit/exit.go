@@ -119,5 +119,5 @@ func configErrors(e *config.Error) string {
 	if n := len(e.Problems); n != 1 {
 		what = fmt.Sprintf("%d errors", n)
 	}
-	return fmt.Sprintf("the configuration of %s is invalid, %s:\n%s", e.Path, what, e.Error())
+	return fmt.Sprintf("the configuration of %s is invalid (%s):\n%s", e.Path, what, e.Error())
 }

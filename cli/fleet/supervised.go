@@ -127,8 +127,8 @@ func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapsh
 	for quiet := 0; ; {
 		s, err := c.Snapshot(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("the city was started, but not all of its agents are "+
-				"running: %w", err)
+			return nil, fmt.Errorf("the city was started, but the state of its agents is "+
+				"unknown: %w", err)
 		}
 		quiet++
 		if slices.ContainsFunc(s.Agents,
@@ -234,7 +234,7 @@ func ForgetStopped(ctx context.Context, e *env.Env, dir string) (string, error) 
 	if is {
 		if _, err := UnregisterAndWait(ctx, e, home, entry); err != nil {
 			return "", fmt.Errorf("the city is stopped, but cannot be unregistered, so the "+
-				"supervisor can start it again: %w", err)
+				"supervisor might start it again: %w", err)
 		}
 	}
 	return "the city is stopped and no longer registered; " + HowToReturn, nil

@@ -32,7 +32,7 @@ import (
 func SupervisorCommand(e *env.Env) *cobra.Command {
 	below := []*cobra.Command{supervisorRun(e),
 		&cobra.Command{
-			Use: "start", Short: "Start the supervisor in the background, with its service " +
+			Use: "start", Short: "Start the supervisor in the background, through its service " +
 				"if it has one",
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				return supervisorStart(cmd.Context(), e)

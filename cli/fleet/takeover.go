@@ -37,9 +37,10 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	how := ""
 	switch u := service.ServedBy(ctx, e, dir); {
 	case s.Mode == "console":
-		how = "a control room runs it: leave that room with q and b, then run `gcity start` again"
+		how = "a control room is running it; leave that room with q and b, then run `gcity " +
+			"start` again"
 	case u != nil:
-		how = u.Name() + " runs it; `gcity daemon uninstall` removes that service"
+		how = u.Name() + " is running it; `gcity daemon uninstall` removes that service"
 	case s.Mode != "headless":
 		how = "`gcity stop` stops that controller"
 	}
@@ -61,7 +62,7 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	if again != nil {
 		return errors.Join(err, again)
 	}
-	return fmt.Errorf("%w\nthe city runs in the background again (pid %d)", err, pid)
+	return fmt.Errorf("%w\nthe city is running in the background again (pid %d)", err, pid)
 }
 
 func release(ctx context.Context, dir string, pid int) error {

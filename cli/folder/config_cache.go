@@ -138,7 +138,7 @@ func NeedsFile(err error, why string) error {
 
 // UnknownWork says why work and mail are unavailable without a valid configuration.
 const UnknownWork = "the stores and agents are unknown, because the configuration is invalid and " +
-	"no controller has saved a copy of it: fix the file and try again"
+	"no controller has saved a valid copy; fix the file and try again"
 
 // WorkStore returns the work store that a configuration selects.
 func WorkStore(c *config.City) city.WorkStore {

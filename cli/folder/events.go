@@ -123,7 +123,7 @@ func LogProblem(ctx context.Context, dir string) (string, error) {
 	for _, d := range damage {
 		where = append(where, d.String())
 	}
-	return fmt.Sprintf("%d damaged lines: %s", n, strings.Join(where, " | ")), nil
+	return fmt.Sprintf("damaged lines: %d (%s)", n, strings.Join(where, " | ")), nil
 }
 
 // ClearLogPlace renames a folder that occupies the event log's path.

@@ -67,7 +67,8 @@ func OwnedBy(all []trust.Program) error {
 	for _, p := range all {
 		for _, f := range p.Files {
 			if err := ownership.Check(f); err != nil {
-				return exit.Errorf(exit.CodeConfig, "%s (%s) does not run: %w", p.What, p.At, err)
+				return exit.Errorf(exit.CodeConfig, "%s (%s) will not be run: %w", p.What,
+					p.At, err)
 			}
 		}
 	}

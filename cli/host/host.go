@@ -78,7 +78,7 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 	}
 	if o.Mode != controller.Supervised { // a supervisor calls Remember when it unregisters the city
 		if err := Remember(e, o.Dir, c.Workspace.Name); err != nil {
-			o.Logger.Warn("the lists of cities do not contain this city while it is stopped",
+			o.Logger.Warn("the lists of cities will not contain this city while it is stopped",
 				"error", err)
 		}
 	}
@@ -201,7 +201,7 @@ func (h *City) HandleSignals(signals <-chan os.Signal, stop context.CancelFunc, 
 				h.killAll()
 			}
 		case <-shorten:
-			h.Logger.Warn("stopping takes too long; killing all sessions")
+			h.Logger.Warn("stopping is taking too long; killing all sessions")
 			giveUp = time.After(killLimit)
 			h.killAll()
 		case <-giveUp:

@@ -36,7 +36,7 @@ func StartSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		defer cancel()
 		r, err := awaitSupervisor(ctx, e, nil)
 		if err != nil {
-			err = fmt.Errorf("the supervisor did not start with its service: %w; see `%s`",
+			err = fmt.Errorf("the supervisor did not start through its service: %w; see `%s`",
 				err, u.Manager.Line("status", u.Name()))
 		}
 		return r, err

@@ -70,7 +70,7 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 	switch c := c.(type) {
 	case city.Kill:
 		err = b.Sessions.Stop(session.WithForce(ctx, c.Force), st.Name, 0)
-		done = "killed " + c.Agent + "; no controller is running, so it is not restarted"
+		done = "killed " + c.Agent + "; no controller is running to restart it"
 		if err == nil {
 			err = b.recordExits(ctx, func(agent string) bool { return agent == c.Agent })
 		}

@@ -45,10 +45,10 @@ func (b *City) changeDrain(c city.Command, agent string, is session.Drain) (to s
 		}
 		if is.By == "pool" {
 			return is, e, "", city.Errorf(city.Conflict, "%s is draining because its pool wants "+
-				"fewer members: use `gcity pool scale` instead", agent)
+				"fewer members; use `gcity pool scale` instead", agent)
 		}
 		return session.Drain{}, events.Event{Type: events.AgentUndrained, Actor: "operator"},
-			"is no longer asked to finish", nil
+			"is no longer draining", nil
 	default:
 		if !draining {
 			return is, e, "", city.Errorf(city.Conflict, "%s is not draining", agent)

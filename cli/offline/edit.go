@@ -90,7 +90,7 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	case !off && set.On():
 		return b.record(e, fmt.Sprintf("%s was resumed, but is still %s", f.name, set))
 	case !off:
-		return b.record(e, f.name+" was resumed; no controller is running, so no agent starts now")
+		return b.record(e, f.name+" was resumed; no controller is running, so no agent was started")
 	}
 	e.Type = f.off
 	ended, err := b.End(ctx, f.Includes)
@@ -153,7 +153,7 @@ func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 		if err := edit.SetOverride(b.Dir, p.Name, nil); err != nil {
 			return city.Receipt{}, err
 		}
-		return b.recordOf(e, "uses its check again from the next start")
+		return b.recordOf(e, "will use its check again from the city's next start")
 	}
 	if why := p.OutOfBounds(c.Size); why != "" {
 		return city.Receipt{}, &city.Error{Code: city.Invalid, Message: why}
@@ -161,6 +161,6 @@ func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 	if err := edit.SetOverride(b.Dir, p.Name, &c.Size); err != nil {
 		return city.Receipt{}, err
 	}
-	return b.recordOf(e, fmt.Sprintf("is set to %d by hand from the next start until `gcity pool "+
-		"scale %s auto`", c.Size, p.Name))
+	return b.recordOf(e, fmt.Sprintf("will have size %d from the city's next start until you run "+
+		"`gcity pool scale %s auto`", c.Size, p.Name))
 }

@@ -139,7 +139,7 @@ func TestOfflineDrain(t *testing.T) {
 	do(city.Drain{Agent: "a"}, "", "already")
 	do(city.DrainAck{Agent: "a"}, "", "has reported done")
 	marks(session.Drain{Since: since, By: "operator", Acked: true})
-	do(city.Undrain{Agent: "a"}, "", "is no longer asked to finish")
+	do(city.Undrain{Agent: "a"}, "", "is no longer draining")
 	marks(session.Drain{})
 	if err := session.SetDrain(t.Context(), p, "a", session.Drain{Since: since, By: "pool"}); err != nil {
 		t.Fatal(err)
@@ -300,12 +300,12 @@ func TestOfflineScale(t *testing.T) {
 		refused city.Code
 		kept    map[string]int
 	}{
-		{city.Scale{Pool: "w", Size: 3}, "until `gcity pool scale w auto`", "", map[string]int{"w": 3}},
+		{city.Scale{Pool: "w", Size: 3}, "until you run `gcity pool scale w auto`", "", map[string]int{"w": 3}},
 		{city.Scale{Pool: "w", Size: 6}, "the pool's limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "w", Size: 0}, "the pool's limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "off", Size: 1}, "the pool is off", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "x", Size: 1}, `pool "x" not found`, city.NotFound, map[string]int{"w": 3}},
-		{city.Scale{Pool: "w", Auto: true}, "uses its check again", "", nil},
+		{city.Scale{Pool: "w", Auto: true}, "will use its check again", "", nil},
 	} {
 		r, err := b.scale(c.command, pools)
 		var problem *city.Error

@@ -21,8 +21,8 @@ import (
 
 // WarnNoService warns that gcity starts a background process instead of the service.
 func WarnNoService(e *env.Env, u *UnitFile, why error) {
-	e.Warn(fmt.Sprintf("cannot use %s: %v; gcity starts a background process instead, which is "+
-		"not started again after a reboot", u.Name(), why))
+	e.Warn(fmt.Sprintf("cannot use %s: %v; gcity starts a background process instead, which "+
+		"will not be restarted after a reboot", u.Name(), why))
 }
 
 // StartUnit starts the city with systemd.

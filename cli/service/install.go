@@ -286,7 +286,7 @@ func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Man
 		out.Next = append(out.Next, m.Line("daemon-reload"), m.Line("enable", "--now", out.Unit))
 		err = fmt.Errorf("the unit was written, but neither enabled nor started: %w", err)
 		if errors.Is(err, ErrUnreachable) {
-			err = fmt.Errorf("%w; until then `gcity %s start` runs %s in the background", err,
+			err = fmt.Errorf("%w; without systemd, `gcity %s start` runs %s in the background", err,
 				k.Group, k.What)
 		}
 		return &exit.Failure{Code: exit.CodeFailed, Err: err}

@@ -110,7 +110,7 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 				"cannot be kept; try again in a moment", u.Name())
 		}
 		if err := syscall.Kill(n, syscall.SIGUSR1); err != nil {
-			return "", fmt.Errorf("process %d of %s cannot release its agents: %w", n,
+			return "", fmt.Errorf("cannot signal process %d of %s to release its agents: %w", n,
 				u.Name(), err)
 		}
 		return "kept", u.awaitEnd(ctx)

@@ -203,7 +203,7 @@ func (h *opener) find(name, path string) (string, error) {
 		}
 		if err != nil {
 			return "", fmt.Errorf("the program of the session provider %q is not on PATH: "+
-				"install it, or set its full path: %w", name, err)
+				"%w; install it, or set its full path", name, err)
 		}
 	}
 	return path, ownership.Check(path)

@@ -63,7 +63,7 @@ func beadRestore(e *env.Env) *cobra.Command {
 		Use: "restore [FILE]", Short: "Replace the store with a backup, or accept a new store",
 		Long: `restore replaces the store with the backup in FILE, or with the newest one in
 .gc/backups in the city's folder. It keeps the current file as beads.db.old-N. The
-city might be running: what it writes during the restore goes either to the old file
+city can keep running: what it writes during the restore goes either to the old file
 or to the restored store. IDs are not reused.
 
 A city remembers the identity of its store. If the store is missing, empty or a
@@ -106,8 +106,8 @@ func restored(ctx context.Context, e *env.Env, d *depot.Store, from string,
 	text := fmt.Sprintf("restored %s of %s from %s", describe.Count(done.Beads, "bead"), d.Title(),
 		from)
 	if from == "" {
-		text = fmt.Sprintf("accepted a new store for %s with %s", d.Title(),
-			describe.Count(done.Beads, "bead"))
+		text = fmt.Sprintf("accepted a new store with %s for %s",
+			describe.Count(done.Beads, "bead"), d.Title())
 	}
 	if e.JSON {
 		facts := map[string]any{"from": from, "beads": done.Beads, "kept": done.Kept}

@@ -68,7 +68,8 @@ func warnPools(e *env.Env, d *depot.Store, labels []string) {
 		if near != "" {
 			hint = fmt.Sprintf("; did you mean %q?", city.PoolLabel+near)
 		}
-		e.Warn(fmt.Sprintf("no pool has the name %q, so no agent claims the bead%s", name, hint))
+		e.Warn(fmt.Sprintf("no pool has the name %q, so no agent will claim the bead%s", name,
+			hint))
 	}
 }
 
@@ -131,8 +132,8 @@ func elsewhere(ctx context.Context, e *env.Env, d *depot.Store, err error, links
 		if findErr == nil && has != d {
 			closeOther()
 			return exit.Usage("%v in the store of %s: %s is in the store of %s, and links work "+
-				"only within one store; create this bead in that store too, or mention the ID in "+
-				"its description", err, d.Title(), id, has.Title())
+				"only within one store; create this bead in that store instead, or mention the ID "+
+				"in its description", err, d.Title(), id, has.Title())
 		}
 	}
 	return err

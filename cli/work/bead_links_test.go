@@ -19,8 +19,8 @@ func TestWarnPools(t *testing.T) {
 		t.Fatal(err)
 	}
 	for label, want := range map[string]string{
-		"pool:loder":  `no pool has the name "loder", so no agent claims the bead; did you mean "pool:loader"?`,
-		"pool:other":  "no pool has the name \"other\", so no agent claims the bead\n",
+		"pool:loder":  `no pool has the name "loder", so no agent will claim the bead; did you mean "pool:loader"?`,
+		"pool:other":  "no pool has the name \"other\", so no agent will claim the bead\n",
 		"pool:loader": "", "loder": "",
 	} {
 		var out strings.Builder

@@ -46,7 +46,7 @@ func printBead(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) er
 		return err
 	}
 	slices.Reverse(steps)
-	e.Sayf("%s: %s since %s (%s)", e.Bold(b.ID),
+	e.Sayf("%s: %s, last changed %s (%s ago)", e.Bold(b.ID),
 		e.Paint(beadColor(b.Status), string(b.Status)),
 		e.Clock(b.UpdatedAt), e.Age(b.UpdatedAt))
 	e.Sayf("  %s", output.SafeLine(b.Title))

@@ -292,7 +292,7 @@ func closeConvoy(ctx context.Context, e *env.Env, d *depot.Store, was, b beads.B
 func printClosedConvoy(ctx context.Context, e *env.Env, d *depot.Store, was, b beads.Bead) error {
 	convoy, err := closeConvoy(ctx, e, d, was, b)
 	if convoy != nil && !e.JSON {
-		e.Sayf("closed convoy %s, because all its beads are closed: %s",
+		e.Sayf("closed convoy %s (%s), because all its beads are closed",
 			e.Bold(convoy.ID), output.SafeLine(convoy.Title))
 	}
 	return err

@@ -30,7 +30,7 @@ func FormulaCommand(e *env.Env) *cobra.Command {
 	c := env.Group("formula", "List formulas, which are templates for work, and create "+
 		"work from them", formulaList(e), formulaShow(e), formulaCook(e))
 	c.Long = `formula shows a city's formulas: those built into gcity, those in the folder set by
-dir in [formulas], and those of a rig. If several have the same name, the later one in
+dir in [formulas], and those of a rig. If several have the same name, the last one in
 this order is used. "gcity help automations" describes how to write a formula.`
 	return c
 }
@@ -262,9 +262,9 @@ func formulaCook(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "cook NAME", Short: "Create work from a formula: a root, and a bead for each step",
 		Long: `cook creates a molecule: a bead of type molecule, and below it one bead for each
-step. Each step needs the steps that come before it. If any bead cannot be created,
-none are. With --pool the molecule is assigned to that pool, and its members do the
-steps one after the other.`,
+step. A step is ready when the steps that it needs are closed. If any bead cannot be
+created, none are. With --pool the molecule is assigned to that pool, and the member
+that claims it does the steps.`,
 		Example: "  gcity formula cook release --var version=1.4 --pool worker",
 	}
 	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Store, args []string) error {

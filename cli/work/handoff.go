@@ -90,8 +90,8 @@ func mayHandOff(ctx context.Context, l *env.Link, agent, message string, auto bo
 		return exit.Usage("no agent given: run this inside a session, which sets GC_AGENT")
 	}
 	if !auto && strings.TrimSpace(message) == "" {
-		return exit.Usage("the message for the next session is empty: gc handoff SUBJECT " +
-			"[MESSAGE]")
+		return exit.Usage("the message for the next session is empty; run `gc handoff SUBJECT " +
+			"[MESSAGE]`")
 	}
 	_, _, err := l.Find(ctx, agent)
 	return err

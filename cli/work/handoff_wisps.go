@@ -14,7 +14,7 @@ func finishedWisps(ctx context.Context, e *env.Env, l *env.Link, me, text string
 	string) {
 	all, err := city.Wisps(ctx, l, me)
 	if err != nil {
-		fmt.Fprintf(e.Err, "gcity: cannot read the work of %s, so its wisps are not changed: %s\n",
+		fmt.Fprintf(e.Err, "gcity: cannot read the work of %s, so its wisps were not changed: %s\n",
 			output.SafeLine(me), output.SafeText(err.Error()))
 		return nil, text
 	}

@@ -32,9 +32,10 @@ func HookCommand(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "hook [AGENT]", Short: "Show an agent's work; exit 0 if there is some, 1 if not",
 		Long: `hook prints an agent's work. If the agent has a work_query, hook runs that shell
-command in the agent's folder and prints its output. Otherwise it prints the beads
-that are assigned to the agent and in progress or ready, with their ready steps. If
-the agent has no such beads, it prints the ready and unassigned beads of its pool.
+command in the agent's folder and prints its output. Otherwise it prints the agent's
+beads that are in progress or, if there are none, those that are ready, with their
+ready steps. If the agent has no such beads, it prints the ready and unassigned beads
+of its pool.
 Exit codes:
 
   0  there is work
@@ -128,7 +129,8 @@ func workInForce(ctx context.Context, e *env.Env, dir, name string, instead erro
 		if text, err := c.Explain(ctx, g.Name); err == nil &&
 			strings.Contains(text, "\n  work_query = ") {
 			return nil, errors.Join(instead,
-				fmt.Errorf("%s has a work_query, which can only be read from the file", g.Name))
+				fmt.Errorf("%s has a work_query, which can only be read from a valid "+
+					"configuration file", g.Name))
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
@@ -241,19 +243,19 @@ func injectWork(e *env.Env, w *foundWork) error {
 	text, contested := w.Text, len(w.Items) > 0 && w.Items[0].Assignee == ""
 	for i, b := range w.Items {
 		if i == injectLimit {
-			text += fmt.Sprintf("and %d more: gc hook\n", len(w.Items)-i)
+			text += fmt.Sprintf("and %d more; run `gc hook` to see them\n", len(w.Items)-i)
 			break
 		}
 		text += output.SafeLine(fmt.Sprintf("- %s (%s): %s", b.ID, b.Status, b.Title)) + "\n"
 	}
 	if text = strings.TrimRight(text, "\n"); w.Text == "" {
-		take := "gc bead update ID --claim --assignee " + w.Agent
+		take := "`gc bead update ID --claim --assignee " + w.Agent + "`"
 		if contested {
-			take += ". If that fails, another agent has taken it: leave it, and check again " +
-				"with: gc hook"
+			take += ". If that fails, another agent has taken it: leave it, and run `gc hook` " +
+				"to check again"
 		}
-		text += "\nRead one with: gc bead show ID. Take it with: " + take +
-			". Close it when it is done: gc bead close ID."
+		text += "\nRead one with `gc bead show ID`. Take it with " + take +
+			". When your work is done, close it with `gc bead close ID`."
 	}
 	_, err := io.WriteString(e.Out, "<system-reminder>\nThere is work for you.\n"+text+
 		"\n</system-reminder>\n")

@@ -133,8 +133,8 @@ func send(ctx context.Context, e *env.Env, l *env.Link, m mail.Message, notify b
 	}
 	if m.From != writer(e) && m.From != mail.Person {
 		if s, err := l.Snapshot(ctx); err == nil && unknownSender(s, m.From) {
-			r.Message += fmt.Sprintf("; no agent or pool has the name %q, so a reply waits for "+
-				"a user with that name", m.From)
+			r.Message += fmt.Sprintf("; no agent or pool has the name %q, so a reply will wait "+
+				"for a user with that name", m.From)
 		}
 	}
 	if notify && r.Bead != nil {
@@ -169,8 +169,8 @@ func notified(ctx context.Context, l *env.Link, m mail.Message) string {
 	var out []string
 	for _, name := range whom {
 		receipt, err := l.Do(ctx, city.Nudge{Agent: name,
-			Text: fmt.Sprintf("There is mail for you: gc mail read %s (from %s: %s)", m.ID, m.From,
-				m.Subject)})
+			Text: fmt.Sprintf("There is mail for you; run gc mail read %s to read it (from %s: %s)",
+				m.ID, m.From, m.Subject)})
 		if err != nil {
 			out = append(out, name+" was not notified: "+err.Error())
 		} else {
@@ -184,14 +184,14 @@ func mailReply(e *env.Env) *cobra.Command {
 	var f draftFlags
 	c := withMail(e, &cobra.Command{
 		Use: "reply ID [TEXT]", Short: "Reply to a message in its thread; a reply to your own " +
-			"message goes to its recipient",
+			"message goes to the recipient of that message",
 		Example: `  gc mail reply gc-12 'done in gc-41'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		if err := f.fill(e, args[1:]); err != nil {
 			return err
 		}
 		if strings.TrimSpace(f.subject+f.text) == "" {
-			return exit.Usage("the reply is empty: gcity mail reply ID TEXT")
+			return exit.Usage("the reply is empty; run `gcity mail reply ID TEXT`")
 		}
 		to, _, err := city.GetMail(ctx, l, args[0])
 		if err != nil {

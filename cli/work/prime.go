@@ -36,8 +36,9 @@ func PrimeCommand(e *env.Env) *cobra.Command {
 		Use: "prime [AGENT]", Short: "Print an agent's prompt",
 		Long: `prime prints an agent's prompt as it would be if the agent started now: its template
 with all values filled in. Without a name it uses the session's own agent (GC_AGENT),
-and adds unread messages that the previous session left with gc handoff. For an agent
-without a prompt, and outside a session, it prints a list of useful commands.
+and adds unread messages that the previous session left with gc handoff. If the agent
+has no prompt, or if there is neither a name nor a session, it prints a list of useful
+commands.
 
 --hook is for an agent's hook files: the command then always exits 0.`,
 		Example:           "  gc prime\n  gcity prime worker",
@@ -133,17 +134,17 @@ const agentCommands = `  gc hook                    your work, in progress or re
   gc --help                  all other commands`
 
 func unprompted(w *agent.Want) string {
-	return fmt.Sprintf("You are the agent %s of a city of agents. Your folder is %s.\nYou have "+
+	return fmt.Sprintf("You are the agent %s in a city of agents. Your folder is %s.\nYou have "+
 		"no prompt. Useful commands:\n\n%s", w.Name, w.Spec.Dir, agentCommands)
 }
 
 func generic(dir string) string {
 	if dir == "" {
-		return "This folder is not in a city: run gcity init to create one, or select one " +
+		return "This folder is not in a city; run gcity init to create one, or select one " +
 			"with --city DIR.\n" +
 			"Useful commands for agents in a city:\n\n" + agentCommands
 	}
-	return fmt.Sprintf("This is the city in %s. You are not one of its agents: gc prime AGENT "+
+	return fmt.Sprintf("This is the city in %s. You are not one of its agents; gc prime AGENT "+
 		"prints an agent's prompt,\nand gc status lists the agents. Useful commands for "+
 		"agents:\n\n%s", dir, agentCommands)
 }

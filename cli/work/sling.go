@@ -22,7 +22,7 @@ import (
 
 const slingLimit = 2 * time.Minute
 
-const slingNeedsConfig = "the configuration contains the rules for assigning work: fix the file, " +
+const slingNeedsConfig = "the configuration contains the rules for assigning work; fix the file, " +
 	"or assign the work with `gcity bead update ID --assignee NAME`"
 
 type slingFlags struct {
@@ -64,9 +64,9 @@ rig's default_sling_target. Without a target, the work goes to the bead's rig. T
 work is one of these: the ID of a bead; a formula, from which sling creates a
 molecule; or text with several words, from which it creates a bead.
 
-If an agent has a default_sling_formula, sling creates a molecule from that formula
-below the bead. If the agent has a sling_query, sling runs that shell command instead.
-sling fails if the work is closed, or is assigned to a different agent.`,
+If an agent has a default_sling_formula, sling uses it to create a molecule below the
+bead. If the agent has a sling_query, sling runs that shell command instead. sling
+fails if the work is closed, or is assigned to a different agent.`,
 		Example: `  gc sling builder gc-41 --nudge
   gc sling worker 'write a README'
   gc sling yard/builder release -f --var version=1.4`,
@@ -106,7 +106,7 @@ sling fails if the work is closed, or is assigned to a different agent.`,
 
 func slingArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return exit.Usage("the work is missing: %s", cmd.UseLine())
+		return exit.Usage("no work given: %s", cmd.UseLine())
 	}
 	return env.Between(1, 1000)(cmd, args)
 }
@@ -136,8 +136,8 @@ func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	}
 	if f.formula {
 		if len(what) != 1 || f.on != "" || f.noFormula {
-			return nil, exit.Usage("--formula needs a target and exactly one formula: gcity " +
-				"sling TARGET FORMULA --formula")
+			return nil, exit.Usage("--formula needs a target and exactly one formula, without " +
+				"--on and --no-formula; run `gcity sling TARGET FORMULA --formula`")
 		}
 		base.Formula = what[0]
 		return []city.SlingRequest{base}, nil
@@ -175,7 +175,7 @@ func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 	req *city.SlingRequest) error {
 	if strings.ContainsAny(word, " \t\n") {
 		if req.Target == "" {
-			return exit.Usage("no target given: gcity sling TARGET %q", word)
+			return exit.Usage("no target given; run `gcity sling TARGET %q`", word)
 		}
 		req.Title, req.Description = output.FirstLine(word)
 		return nil
@@ -195,7 +195,7 @@ func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 	}
 	if req.Target == "" {
 		if _, err := l.Resolve(ctx, word, suggest.Agent, suggest.Pool, suggest.Rig); err == nil {
-			return exit.Usage("the work is missing: gcity sling %s BEAD|FORMULA|TEXT…", word)
+			return exit.Usage("no work given; run `gcity sling %s BEAD|FORMULA|TEXT…`", word)
 		}
 	}
 	return city.Missing(suggest.NotFound(suggest.AnyOf(suggest.Bead, suggest.Formula), word, names).

@@ -137,7 +137,7 @@ func (p Place) BackUp(
 	}
 	name := kind + "-" + shortID(made.ID) + "-" + now.UTC().Format(stampLayout) + ".db"
 	if err := disk.Rename(made.Path, name); err != nil {
-		return sqlite.BackupInfo{}, fmt.Errorf("cannot choose a name for the backup: %w", err)
+		return sqlite.BackupInfo{}, fmt.Errorf("cannot rename the backup: %w", err)
 	}
 	made.Path = filepath.Join(p.BackupDir(), name)
 	return made, nil

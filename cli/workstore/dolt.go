@@ -60,7 +60,7 @@ func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, cityStoppe
 		return
 	}
 	if _, err := s.Stop(last.Context()); err != nil {
-		last.GiveUp("the Dolt server: %v", err)
+		last.GiveUp("the shutdown of the Dolt server: %v", err)
 	}
 }
 

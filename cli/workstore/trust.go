@@ -64,7 +64,7 @@ func OpenTrusted(p Place) (Store, error) {
 // Unopened shortens the error for a program that is not allowed to run. It returns other errors unchanged.
 func Unopened(err error) error {
 	if r, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
-		return errors.New("its program does not run until you run `" + r.Command() + "`")
+		return errors.New("its program will not run until you run `" + r.Command() + "`")
 	}
 	return err
 }

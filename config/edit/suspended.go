@@ -125,7 +125,7 @@ func replace(path string, before, after []byte) error {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
 	}
 	if !bytes.Equal(now, before) {
-		return fmt.Errorf("cannot edit %s: %w by another program; nothing was written, try again",
+		return fmt.Errorf("cannot edit %s: %w by another program; nothing was written; try again",
 			path, ErrChanged)
 	}
 	if err := disk.WriteFile(path, after, 0o644); err != nil {
@@ -150,8 +150,8 @@ func lockEdits(dir string) (unlock func(), err error) {
 			return nil, err
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("another edit has locked %s for %s; find the process that has "+
-				"the file open, and try again", path, lockWait)
+			return nil, fmt.Errorf("another edit has kept %s locked for %s; find the process that "+
+				"has the file open, and try again", path, lockWait)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func k8sKeys() []Key {
 			"contains the key. Default: `KUBECONFIG`, or else `~/.kube/config`."),
 		name("context", "", "The context in the kubeconfig. Default: its current context."),
 		name("namespace", `"gc"`, "The namespace for the pods."),
-		name("image", "", "The image for the pods, which must contain the agents' programs. "+
+		name("image", "", "The image for the pods. It must contain the agents' programs. "+
 			"Required."),
 		name("tools_image", "", "The image that contains `gcity-pod`. Required."),
 		policy,

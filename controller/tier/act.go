@@ -138,7 +138,7 @@ func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (res
 	}
 	if a.Life.Frozen {
 		return "failed: the process is stopped and does not read input" +
-			step.Numbered(a.Life.PID, "; `kill -CONT %d` continues it"), false
+			step.Numbered(a.Life.PID, "; `kill -CONT %d` resumes it"), false
 	}
 	if len(text) > city.MaxSend { // cannot happen, because the configuration limits the text
 		return fmt.Sprintf("failed: the nudge has %d bytes, but the maximum is %d",

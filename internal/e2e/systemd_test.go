@@ -300,7 +300,7 @@ func TestSystemd(t *testing.T) {
 				t.Errorf("%v: %s", err, out)
 			}
 			out, _ := e.try(s.bin, "--city", s.dir, "doctor") // doctor fails, because it finds problems
-			for _, want := range []string{"the service has failed, and the configuration is invalid", "`gcity daemon start` takes over the sessions"} {
+			for _, want := range []string{"the service has failed, and the configuration is invalid", "`gcity daemon start` starts the city's service, which takes over the sessions"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("output of doctor: want %q in\n%s", want, out)
 				}
