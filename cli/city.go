@@ -271,10 +271,27 @@ controller too, use "gcity stop".`
 }
 
 func resumeCommand(e *env.Env) *cobra.Command {
-	c := env.CityVerb(e, "resume", "Resume a suspended city", city.Resume{})
-	c.Long = `resume removes suspended = true from the [workspace] table of city.toml. Agents start
-again unless their own setting, or that of their pool or rig, suspends them.`
-	return c
+	return &cobra.Command{
+		Use: "resume", Short: "Resume a suspended city",
+		Long: `resume removes suspended = true from the [workspace] table of city.toml. Agents start
+again unless their own setting, or that of their pool or rig, suspends them.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := e.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			before, unknown := l.Snapshot(cmd.Context())
+			r, err := e.Request(cmd.Context(), l, city.Resume{})
+			if err != nil {
+				return err
+			}
+			if unknown == nil && !before.Suspended {
+				r.Message = "the city is not suspended"
+			}
+			return e.Receipt(r)
+		},
+	}
 }
 
 func reloadCommand(e *env.Env) *cobra.Command {

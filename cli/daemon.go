@@ -60,7 +60,8 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 		return env.ReadOnlyError("daemon start")
 	}
 	if held, err := folder.IsHeld(dir); err == nil && held {
-		return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid %s", dir,
+		return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid %s; "+
+			"`gcity daemon status` shows how it runs, and `gcity stop` stops it", dir,
 			folder.PIDText(dir))
 	}
 	for _, u := range service.Units(e, "city", dir) {

@@ -190,6 +190,14 @@ func dependents(s *city.Snapshot, name, pool string) []string {
 	return out
 }
 
+func decisionText(d city.Decision) [2]string {
+	what, why := d.What, d.Why
+	if what == "check failed" { // its reason begins with "the check"
+		what, why = "check", strings.TrimPrefix(why, "the check ")
+	}
+	return [2]string{output.SafeLine(what), output.SafeLine(why)}
+}
+
 func writeRecent(e *env.Env, decided []city.Decision, past []events.Event) {
 	var times []time.Time
 	for _, d := range decided {
@@ -199,13 +207,13 @@ func writeRecent(e *env.Env, decided []city.Decision, past []events.Event) {
 	if len(decided) > 0 {
 		e.Sayf("\nrecent decisions")
 	}
+	widest := 10
 	for _, d := range decided {
-		// a failed check's reason begins with "the check"
-		what, why := d.What, d.Why
-		if what == "check failed" {
-			what, why = "check", strings.TrimPrefix(why, "the check ")
-		}
-		e.Sayf("  %s  %-11s %s", stamp(d.At), output.SafeLine(what), output.SafeLine(why))
+		widest = max(widest, len(decisionText(d)[0]))
+	}
+	for _, d := range decided {
+		text := decisionText(d)
+		e.Sayf("  %s  %-*s  %s", stamp(d.At), widest, text[0], text[1])
 	}
 	if len(past) > 0 {
 		e.Sayf("\nrecent events")

@@ -44,8 +44,8 @@ records that. To read the text from standard input, use - as the text.`,
 		g := f.Agent
 		if !g.Running && l.Live && slices.Contains([]city.State{city.Suspended, city.Exited,
 			city.Failed, city.Quarantined}, g.State) {
-			return city.Errorf(city.Conflict, "agent %q has no session: it is %s (%s)", g.Name,
-				g.State.Is(), g.Reason)
+			return city.Errorf(city.Conflict, "agent %q has no session: its state is %s (%s)",
+				g.Name, g.State, g.Reason)
 		}
 		return nudge(ctx, e, l, city.Nudge{Agent: g.Name, Text: text, Now: now}, wait)
 	}, suggest.Agent)

@@ -148,15 +148,17 @@ func checkAutomations(_ context.Context, p *Subject) finding {
 }
 
 func judgeRuns(all []city.Automation) finding {
-	var lines []string
+	var lines, commands []string
 	for i := range all {
 		if a := &all[i]; a.Failures > 0 {
+			commands = append(commands, "`gcity automation history "+a.Name+"`")
 			lines = append(lines, fmt.Sprintf("%s is failing: %s in a row", a.Name,
 				describe.Count(a.Failures, "failed run")))
 		}
 	}
 	if len(lines) > 0 {
-		return note("`gcity automation history NAME` shows why", "%s", strings.Join(lines, "\n"))
+		return note("run "+strings.Join(commands, " and ")+" to see why", "%s",
+			strings.Join(lines, "\n"))
 	}
 	return ok("all automation files are valid, and none is failing")
 }

@@ -37,6 +37,9 @@ func TestJudgeGroups(t *testing.T) {
 		{judgeRuns([]city.Automation{{Name: "a"}, {Name: "b", Failures: 2}}), "note",
 			"b is failing: 2 failed runs in a row"},
 	} {
+		if strings.Contains(c.says, "failed runs") && c.f.Fix != "run `gcity automation history b` to see why" {
+			t.Errorf("the fix is %q", c.f.Fix)
+		}
 		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) ||
 			(c.state != "ok" && c.f.Fix == "") {
 			t.Errorf("got %+v, want %s: %s", c.f, c.state, c.says)
