@@ -15,7 +15,7 @@ func fleetOperations() []openapi.Operation {
 		machine(stream("/v0/cities/stream", "The cities, sent again after each change", "",
 			wire.Cities{})),
 		machine(post("/v0/city/{city}/register", "Register the city in a folder; fails if the "+
-			"city has a different name", wire.Registration{}, city.Info{})),
+			"city's name is not the one in the path", wire.Registration{}, city.Info{})),
 		machine(post("/v0/city/{city}/unregister", "Stop a city and its agents, and unregister it",
 			nil, city.Receipt{})),
 		machine(get("/v0/agents", "The agents of all cities",

@@ -60,8 +60,8 @@ func checkName(ctx context.Context, reg city.Registrar, name, path string) error
 }
 
 func otherName(path, is, asked string) error {
-	return city.Errorf(city.Conflict, "the city in %s is named %s, not %s: "+
-		"/v0/city/%[2]s/register registers it", path, is, asked)
+	return city.Errorf(city.Conflict, "the city in %s is named %s, not %s; "+
+		"use /v0/city/%[2]s/register to register it", path, is, asked)
 }
 
 // register reverts the registration if the city turns out to have a different name.

@@ -224,7 +224,7 @@ func TestKeepToken(t *testing.T) {
 	if err := syscall.Mkfifo(file, 0o600); err != nil { // no process writes to the pipe
 		t.Fatal(err)
 	}
-	d.until("", "not a regular file with a token")
+	d.until("", "is not a regular file, so it cannot be a token file")
 }
 
 func waitUntil(t *testing.T, done func() bool) {

@@ -97,7 +97,7 @@ func (p *metricsPage) addSnapshot(snap *city.Snapshot, now time.Time) {
 	for _, state := range slices.Sorted(maps.Keys(autos.States)) {
 		p.addSample("", float64(autos.States[state]), "state", string(state))
 	}
-	p.gauge("automations_failing", "Automations that are broken or failed in the newest run.",
+	p.gauge("automations_failing", "Automations that are broken, or failed in their newest run.",
 		float64(autos.Failing))
 	p.writeHeader("work", "gauge", "Work that is not closed.")
 	p.addSample("", float64(snap.Work.Open), "status", "open")

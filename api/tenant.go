@@ -171,8 +171,8 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 		return i.Name == about.Name
 	})
 	if t.MaxCities > 0 && len(others) >= t.MaxCities {
-		return "", city.Errorf(city.Forbidden, "tenant %s can have %d cities and already has %s: "+
-			"unregister one", t.Name, t.MaxCities, wire.NamesOf(others))
+		return "", city.Errorf(city.Forbidden, "tenant %s has reached its city limit (%d); "+
+			"unregister one of %s", t.Name, t.MaxCities, wire.NamesOf(others))
 	}
 	if t.MaxAgents == 0 {
 		return about.Name, nil
@@ -187,8 +187,9 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 		n += d.Agents
 	}
 	if n > t.MaxAgents {
-		return "", city.Errorf(city.Forbidden, "%s declares %d agents, so tenant %s would have "+
-			"%d in total; the limit is %d", about.Name, about.Agents, t.Name, n, t.MaxAgents)
+		return "", city.Errorf(city.Forbidden, "too many agents: %s declares %d, so tenant %s "+
+			"would have %d in total; the limit is %d", about.Name, about.Agents, t.Name, n,
+			t.MaxAgents)
 	}
 	return about.Name, nil
 }

@@ -234,7 +234,7 @@ func TestTenantRegisters(t *testing.T) {
 		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
 		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
 		{"/v0/tenant/acme/cities", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
-		{"/v0/tenant/acme/city/third/register", `{"path":"/home/third"}`, 403, "can have 2 cities and already has prod, staging"},
+		{"/v0/tenant/acme/city/third/register", `{"path":"/home/third"}`, 403, "tenant acme has reached its city limit (2); unregister one of prod, staging"},
 		{"/v0/tenant/acme/cities", `{"path":"/home/third"}`, 403, "unregister one"},
 		{"/v0/tenant/acme/city/staging/unregister", ``, 200, "staging"},
 		{"/v0/tenant/acme/city/third/register", `{"path":"/home/third"}`, 200, `"name":"third"`},

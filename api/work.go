@@ -56,7 +56,7 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 	}
 	limit, err := number(r, "limit", math.MaxInt32)
 	if err == nil && limit == 0 && v.Get("limit") != "" {
-		err = wire.Invalid("limit=0 is invalid: limit=%s lists all", wire.Everything)
+		err = wire.Invalid("limit=0 is invalid; use limit=%s to list all beads", wire.Everything)
 	}
 	q.Limit = int(limit)
 	return q, err

@@ -35,7 +35,7 @@ func actionKeys() []key {
 			"`formula` is required."},
 		{name: "pool", kind: "string", doc: "Pool that does the formula's work. `RIG/NAME` " +
 			"is a rig's pool. `NAME` is a pool of the automation's rig; if the automation has " +
-			"no rig, it is a pool of the city."},
+			"no rig, `NAME` is a pool of the city."},
 		{name: "vars", kind: "table of strings", doc: "Values for the formula's variables: a " +
 			"table `[automation.vars]` with lines of the form `NAME = \"value\"`."},
 		{name: "gate", kind: "string", def: "required", doc: "What starts a run: `cooldown`, " +

@@ -47,8 +47,8 @@ func readLayer(dir string, previous *layerCache, local *time.Location, now time.
 		name := e.Name()
 		if !e.IsDir() && e.Type() != fs.ModeSymlink {
 			if file, ok := strings.CutSuffix(name, ".toml"); ok {
-				s.warn(filepath.Join(dir, name), "is ignored: an automation is a folder; "+
-					"move it to "+filepath.Join(dir, file, FileName))
+				s.warn(filepath.Join(dir, name), "is ignored, because an automation is a "+
+					"folder; move this file to "+filepath.Join(dir, file, FileName))
 			}
 			continue
 		}

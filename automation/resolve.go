@@ -95,9 +95,9 @@ func (d Definition) unknownPool(pools []string) string {
 			"[agents.pool] table is a pool", target)
 	}
 	if target != d.Pool && slices.Contains(pools, d.Pool) {
-		return fmt.Sprintf("rig %s has no pool %q, and the city's pool of that name does not "+
-			"work for rigs: add a pool to the rig, or make this an automation for the city", d.Rig,
-			d.Pool)
+		return fmt.Sprintf("rig %s has no pool %q, and an automation in a rig cannot use the "+
+			"city's pool of that name; add a pool to the rig, or make this an automation for the "+
+			"city", d.Rig, d.Pool)
 	}
 	if near := toml.Meant(target, pools); near != "" {
 		return fmt.Sprintf("pool %q not found; did you mean %q?", target, near)

@@ -64,7 +64,7 @@ b2 broken
 b3 broken
   city/automations/b3/automation.toml:4:8: automation.pool: pool "tester" not found; did you mean "demo/tester"?
 b4:rig:demo broken
-  demo/low/automations/b4/automation.toml:4:8: automation.pool: rig demo has no pool "alone", and the city's pool of that name does not work for rigs: add a pool to the rig, or make this an automation for the city
+  demo/low/automations/b4/automation.toml:4:8: automation.pool: rig demo has no pool "alone", and an automation in a rig cannot use the city's pool of that name; add a pool to the rig, or make this an automation for the city
 c1 broken
   city/automations/c1/automation.toml:3:11: automation.formula: formula "nosuch" not found; run `+"`gcity formula list`"+` to see all
 c2 broken
@@ -155,7 +155,7 @@ wide broken
 warning: city/automations/nowhere: is a dangling link
 warning: city/automations/scripts: its automation.toml is a dangling link
 warning: city/automations/slip: has no automation.toml, so it is not an automation; automaton.toml is ignored
-warning: city/automations/x.toml: is ignored: an automation is a folder; move it to city/automations/x/automation.toml
+warning: city/automations/x.toml: is ignored, because an automation is a folder; move this file to city/automations/x/automation.toml
 `)
 }
 

@@ -159,9 +159,8 @@ func token(s string) bool {
 
 func checkLinks(b Bead) error {
 	if len(b.Needs) > MaxNeeds {
-		return invalid("needs", "has %d entries, but at most %d are allowed: use one bead "+
-			"that groups several",
-			len(b.Needs), MaxNeeds)
+		return invalid("needs", "has %d entries, but at most %d are allowed; list one bead "+
+			"that groups several of them", len(b.Needs), MaxNeeds)
 	}
 	links := b.Needs
 	if b.ParentID != "" {
@@ -264,9 +263,8 @@ func checkID(field, id string) error {
 		c := id[i]
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 		if !letter && (i == 0 || c != '-' && c != '.' && c != '_') {
-			return invalid(field, "%s is not a valid id: use letters, digits, . _ -, "+
-				"starting with a "+
-				"letter or digit", quote(id))
+			return invalid(field, "%s is not a valid id: use letters, digits, \".\", \"_\" and "+
+				"\"-\", starting with a letter or digit", quote(id))
 		}
 	}
 	if id == "" || len(id) > 128 {
@@ -278,8 +276,8 @@ func checkID(field, id string) error {
 // CheckPrefix returns an error if a string is not a valid prefix for bead IDs.
 func CheckPrefix(prefix string) error {
 	if err := checkID("prefix", prefix); err != nil || len(prefix) > 32 {
-		return fmt.Errorf("%s is not a valid prefix of bead IDs: use 1 to 32 letters, digits, . "+
-			"_ -, starting with a letter or digit", quote(prefix))
+		return fmt.Errorf("%s is not a valid prefix of bead IDs: use 1 to 32 letters, digits, "+
+			"\".\", \"_\" and \"-\", starting with a letter or digit", quote(prefix))
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func TestErrorsAreReadable(t *testing.T) {
 		`the bead: its status is "done": use open, in_progress or closed`:                                                             {Title: "a", Status: "done"},
 		"the bead: its priority is 6: use 0 (most urgent) to 4":                                                                       {Title: "a", Priority: 4},
 		`the bead: its type is "Bug fix": use lower-case letters, digits, - and _, starting with a letter`:                            {Title: "a", Type: "Bug fix"},
-		`the bead: its needs "a b" is not a valid id: use letters, digits, . _ -, starting with a letter or digit`:                    {Title: "a", Needs: []string{"a b"}},
+		`the bead: its needs "a b" is not a valid id: use letters, digits, ".", "_" and "-", starting with a letter or digit`:         {Title: "a", Needs: []string{"a b"}},
 		"the bead: its needs name the bead itself":                                                                                    {ID: "gc-1", Title: "a", Needs: []string{"gc-1"}},
 		`the bead: its metadata "k" is not valid UTF-8 in line 2`:                                                                     {Title: "a", Metadata: map[string]string{"k": "\n\xff"}},
 	} {

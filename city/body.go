@@ -91,7 +91,7 @@ func typeWord(t reflect.Type) string {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return "a whole number of at least 0"
 	case reflect.Slice, reflect.Array:
-		return "a list, each " + typeWord(t.Elem())
+		return "a list with values that are each " + typeWord(t.Elem())
 	case reflect.Map:
 		return "an object with values that are each " + typeWord(t.Elem())
 	case reflect.Pointer:

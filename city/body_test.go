@@ -13,7 +13,7 @@ func TestDecodeBody(t *testing.T) {
 	for _, c := range []struct{ verb, target, body, want string }{
 		{"create-bead", "", `{"bead":{"title":5}}`, "title must be a string but is a number"},
 		{"create-bead", "", `{"bead":{"title":"x","labels":"a"}}`,
-			"labels must be a list, each a string but is a string"},
+			"labels must be a list with values that are each a string but is a string"},
 		{"create-bead", "", `{"bead":{"title":"x","metadata":{"a":{"b":1}}}}`,
 			"must be a string but is an object"},
 		{"create-bead", "", `{"bead":{"title":"x","priority":"high"}}`,
@@ -27,7 +27,7 @@ func TestDecodeBody(t *testing.T) {
 		{"scale", "w", `{"size":"x"}`, "size must be a whole number but is a string"},
 		{"scale", "w", `{"size":1.5}`, "size must be a whole number but is 1.5"},
 		{"reload", "", `{"confirm":"yes"}`, "confirm must be true or false but is a string"},
-		{"send-keys", "a", `{"keys":"x"}`, "keys must be a list, each a string but is a string"},
+		{"send-keys", "a", `{"keys":"x"}`, "keys must be a list with values that are each a string but is a string"},
 		{"emit", "", `{"event":{"type":5}}`, "type must be a string but is a number"},
 		{"nudge", "a", `{"text":true}`, "text must be a string but is true or false"},
 	} {

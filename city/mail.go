@@ -216,10 +216,20 @@ func (s *Snapshot) unread(to string) string {
 	case ok || to == mail.Person:
 		return ""
 	case s.IsUserAddress(to):
-		return fmt.Sprintf("; no agent or pool has the name %q, so the message waits for a "+
-			"user with that name", to)
+		return fmt.Sprintf("; no agent or pool has the name %q%s, so the message will wait for a "+
+			"user with that name", to, s.nearAddress(to))
 	}
 	return "; this pool member is not running and will read the message when it runs again"
+}
+
+// nearAddress returns a question in parentheses that suggests the nearest name of an agent, a pool or the user, or "".
+func (s *Snapshot) nearAddress(to string) string {
+	near := suggest.Nearest(to, slices.Concat(s.Names(suggest.Agent), s.Names(suggest.Pool),
+		[]string{mail.Person}))
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", near)
 }
 
 // Mail returns the unread messages to an address, newest first, and read messages if all is true. Address resolves the
@@ -296,7 +306,8 @@ func GetMail(ctx context.Context, c Control, id string) (mail.Message, beads.Bea
 	m, ok := mail.FromBead(b)
 	if !ok {
 		return m, b, Errorf(NotFound,
-			"bead %s is not a message but a %s; `gcity bead show %s` prints it", id, b.Type, id)
+			"bead %s is not a message but has type %s; `gcity bead show %s` prints it", id, b.Type,
+			id)
 	}
 	return m, b, nil
 }

@@ -20,7 +20,7 @@ func GetRun(ctx context.Context, c Control, id string) (Run, error) {
 	}
 	if b.Type != RunType {
 		return Run{}, Missing(suggest.NoSuch(suggest.Run, id).Then(fmt.Sprintf(
-			"that bead is a %s; `gcity bead show %s` prints it", b.Type, id)))
+			"that bead has type %s; `gcity bead show %s` prints it", b.Type, id)))
 	}
 	return RunOf(b), nil
 }

@@ -77,7 +77,8 @@ func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	}
 	recipient := snap.agentToNotify(r.Bead.Assignee, r.Bead.Labels)
 	if recipient == "" {
-		r.Message += "; no agent is running to notify; the next one to start will find it"
+		r.Message += "; no agent for this work is running, so none was notified; the next one to " +
+			"start will find the work"
 		return r, nil
 	}
 	nudged, err := c.Do(ctx, Nudge{Agent: recipient, Text: fmt.Sprintf("Work for you: %s %s",

@@ -30,10 +30,10 @@ func (f *StopReport) NewLines(s *Snapshot) []string {
 	if e == nil {
 		return nil
 	}
-	limit := fmt.Sprintf("remaining agents are killed at %s; gcity gives up at %s",
+	limit := fmt.Sprintf("remaining agents will be killed at %s; gcity will give up at %s",
 		formatTime(e.Hurry), formatTime(e.Until))
 	if e.Hurried || e.Hurry.IsZero() {
-		limit = "gcity gives up at " + formatTime(e.Until)
+		limit = "gcity will give up at " + formatTime(e.Until)
 	}
 	lines := f.unlessReported(fmt.Sprintf("stopping since %s: %s", formatTime(e.Since), limit))
 	lines = append(lines, f.agents(s, func(a *Agent) bool {

@@ -24,7 +24,7 @@ func TestStopReport(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}
-	tell("stopping since 12:00:00: remaining agents are killed at 12:00:25; gcity gives up " +
+	tell("stopping since 12:00:00: remaining agents will be killed at 12:00:25; gcity will give up " +
 		"at 12:00:35\n" +
 		"waiting for a: it has until 12:00:05 to exit")
 	tell("")
@@ -35,7 +35,7 @@ func TestStopReport(t *testing.T) {
 	s.Agents[0].State = Exited
 	s.Ending.Hurried, s.Ending.Until, s.Ending.Waits = true, at.Add(11*time.Second),
 		[]string{"the run of x is ending"}
-	tell("stopping since 12:00:00: gcity gives up at 12:00:11\nwaiting: the run of x is ending")
+	tell("stopping since 12:00:00: gcity will give up at 12:00:11\nwaiting: the run of x is ending")
 	s.Ending.Waits = nil
 	for i := range 100 {
 		s.Agents = append(s.Agents, Agent{Name: fmt.Sprint("m", i), State: Stopping, Since: at})

@@ -31,8 +31,8 @@ func (s *Snapshot) StrandedLines() []string {
 	var out []string
 	for i, w := range s.Stranded {
 		if i == strandedLines && len(s.Stranded) > i+1 {
-			out = append(out, fmt.Sprintf("and work of %d more agents that are not running",
-				len(s.Stranded)-i))
+			out = append(out, fmt.Sprintf("more work is assigned to %d other agents that are "+
+				"not running", len(s.Stranded)-i))
 			break
 		}
 		out = append(out, w.line())
@@ -41,12 +41,12 @@ func (s *Snapshot) StrandedLines() []string {
 }
 
 func (w *Stranded) line() string {
-	ids, verb, them := strings.Join(w.Beads, ", "), "is", "it"
+	ids, verb, them := strings.Join(w.Beads, ", "), "is", "the bead"
 	if more := w.Count - len(w.Beads); more > 0 {
 		ids += fmt.Sprintf(" and %d more", more)
 	}
 	if w.Count > 1 {
-		verb, them = "are", "each"
+		verb, them = "are", "each bead"
 	}
 	first := "ID"
 	if len(w.Beads) > 0 {
@@ -56,7 +56,7 @@ func (w *Stranded) line() string {
 	if w.Gone {
 		run = ""
 	}
-	return fmt.Sprintf("%s %s assigned to %s, which %s: %sunassign %s with `gcity bead update "+
+	return fmt.Sprintf("%s %s assigned to %s, which %s; %sunassign %s with `gcity bead update "+
 		"%s --status open --assignee ''`",
 		ids, verb, w.Agent, w.Why, run, them, first)
 }

@@ -13,9 +13,9 @@ func TestStrandedLines(t *testing.T) {
 		{Agent: "cid", Why: "is no longer an agent here", Gone: true, Beads: []string{"gc-8"}, Count: 1},
 	}}
 	got := strings.Join(s.StrandedLines(), "\n")
-	want := "gc-1 is assigned to ada, which is suspended in city.toml: start that agent, or unassign it with `gcity bead update gc-1 --status open --assignee ''`\n" +
-		"gc-2, gc-3, gc-4 and 2 more are assigned to bob, which is quarantined: start that agent, or unassign each with `gcity bead update gc-2 --status open --assignee ''`\n" +
-		"gc-8 is assigned to cid, which is no longer an agent here: unassign it with `gcity bead update gc-8 --status open --assignee ''`"
+	want := "gc-1 is assigned to ada, which is suspended in city.toml; start that agent, or unassign the bead with `gcity bead update gc-1 --status open --assignee ''`\n" +
+		"gc-2, gc-3, gc-4 and 2 more are assigned to bob, which is quarantined; start that agent, or unassign each bead with `gcity bead update gc-2 --status open --assignee ''`\n" +
+		"gc-8 is assigned to cid, which is no longer an agent here; unassign the bead with `gcity bead update gc-8 --status open --assignee ''`"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
@@ -26,7 +26,7 @@ func TestStrandedLines(t *testing.T) {
 		}
 	}
 	s.Stranded = append(s.Stranded, s.Stranded...)
-	if lines := s.StrandedLines(); len(lines) != 5 || lines[4] != "and work of 8 more agents that are not running" {
+	if lines := s.StrandedLines(); len(lines) != 5 || lines[4] != "more work is assigned to 8 other agents that are not running" {
 		t.Errorf("many agents: %q", lines)
 	}
 }

@@ -199,7 +199,7 @@ func TestAutomationCheck(t *testing.T) {
 		t.Errorf("digest: exit %d", code)
 	}
 	s.snapshot.Automations[1].Reason = "condition: exit 0"
-	if _, out, _ := runCLI(t, s, "automation", "check", "digest"); !strings.Contains(out, "no   digest      running for 14s; it started because: condition: exit 0") {
+	if _, out, _ := runCLI(t, s, "automation", "check", "digest"); !strings.Contains(out, "no   digest      running for 14s; reason for the start: condition: exit 0") {
 		t.Error(out)
 	}
 }

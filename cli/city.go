@@ -28,9 +28,8 @@ func startCommand(e *env.Env) *cobra.Command {
 		Use: "start", Short: "Start the city with this machine's supervisor",
 		Long: `start registers the city with the supervisor, which keeps its agents running. It
 starts a supervisor in the background if needed. If the city is not registered and
-has its own service, start starts that service instead. It prints what it started
-on stdout, and the agents that it is waiting for on stderr. It waits at most ten
-minutes.
+has its own service, start starts that service instead. It prints on stdout what
+it started, and on stderr which agents it is waiting for. It waits at most ten minutes.
 With --standalone gcity starts the agents once and exits; it does not restart
 agents that exit later. With --foreground gcity stays in the foreground and keeps
 the agents running, as gcity --headless does; without a city.toml, it offers to write
@@ -95,8 +94,8 @@ func settle(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	return fleet.ReportStart(e, s, did, "; no controller is running, so agents that exit are "+
-		"not restarted; run `gcity start` to keep them running")
+	return fleet.ReportStart(e, s, did, "; no controller is running, so agents that exit will "+
+		"not be restarted; run `gcity start` to keep them running")
 }
 
 func stopCommand(e *env.Env) *cobra.Command {
@@ -244,7 +243,7 @@ starts its agents once, as gcity start --standalone does.`,
 				e.Sayf("%s", what)
 			} else if exit.IsInterrupted(err) {
 				return exit.Errorf(exit.CodeConflict, "not restarted: another command stopped "+
-					"the city at the same time; `gcity status` shows what is running: %w", err)
+					"the city at the same time (%w); `gcity status` shows what is running", err)
 			} else if code, _ := exit.Verdict(err); code != exit.CodeNotRunning {
 				return err
 			}
@@ -272,10 +271,27 @@ controller too, use "gcity stop".`
 }
 
 func resumeCommand(e *env.Env) *cobra.Command {
-	c := env.CityVerb(e, "resume", "Resume a suspended city", city.Resume{})
-	c.Long = `resume removes suspended = true from the [workspace] table of city.toml. Agents start
-again unless their own setting, or that of their pool or rig, suspends them.`
-	return c
+	return &cobra.Command{
+		Use: "resume", Short: "Resume a suspended city",
+		Long: `resume removes suspended = true from the [workspace] table of city.toml. Agents start
+again unless their own setting, or that of their pool or rig, suspends them.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := e.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			before, unknown := l.Snapshot(cmd.Context())
+			r, err := e.Request(cmd.Context(), l, city.Resume{})
+			if err != nil {
+				return err
+			}
+			if unknown == nil && !before.Suspended {
+				r.Message = "the city is not suspended"
+			}
+			return e.Receipt(r)
+		},
+	}
 }
 
 func reloadCommand(e *env.Env) *cobra.Command {
@@ -315,7 +331,7 @@ func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	}
 	h := s.Config.Held
 	lines := []string{err.Error(), "held since " + e.Clock(h.Since) +
-		"; the held configuration makes these changes:"}
+		"; the held configuration would make these changes:"}
 	for _, line := range h.Plan {
 		lines = append(lines, "  "+line)
 	}

@@ -134,6 +134,18 @@ func TestVerbsReachTheCity(t *testing.T) {
 	}
 }
 
+// resume says whether the city was suspended.
+func TestResume(t *testing.T) {
+	for _, suspended := range []bool{false, true} {
+		s := demoCity()
+		s.snapshot.Suspended = suspended
+		code, out, errs := runCLI(t, s, "resume")
+		if said := out == "the city is not suspended\n"; code != 0 || said == suspended {
+			t.Errorf("suspended %v: exit %d, %q, %q", suspended, code, out, errs)
+		}
+	}
+}
+
 func TestUnknownAgents(t *testing.T) {
 	code, out, errs := runCLI(t, demoCity(), "agent", "show", "scuot")
 	if code != exit.CodeUsage || out != "" || !strings.Contains(errs, `did you mean "scout"?`) {

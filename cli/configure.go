@@ -142,6 +142,9 @@ func printCheck(e *env.Env, out *checkedConfig) error {
 		said += "; --strict treats warnings as errors"
 	}
 	e.Sayf("%s", said)
+	if out.Valid {
+		e.Sayf("the agents' programs were not checked; `gcity plan` checks them")
+	}
 	return nil
 }
 

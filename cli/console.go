@@ -56,7 +56,7 @@ With --all it shows all cities on this machine.` + installedAs(e.Program),
 			if len(args) == 0 {
 				return nil
 			}
-			return suggest.NoSuch(suggest.Command, args[0]).Near(cmd.SuggestionsFor(args[0]))
+			return suggest.NoSuch(suggest.Command, args[0]).Near(env.Nearest(cmd, args[0]))
 		},
 		Version:       e.Version,
 		SilenceErrors: true, SilenceUsage: true,
@@ -73,7 +73,6 @@ With --all it shows all cities on this machine.` + installedAs(e.Program),
 			return console(cmd.Context(), e)
 		},
 	}
-	c.SuggestionsMinimumDistance = 2
 	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		hint := ""
 		if strings.HasPrefix(err.Error(), "unknown ") && strings.Contains(cmd.Use, " ") {
@@ -114,7 +113,7 @@ func console(ctx context.Context, e *env.Env) error {
 		return join(ctx, e, l)
 	}
 	if e.ReadOnly {
-		return exit.NotRunning("no controller is running for %s, and --read-only does not start "+
+		return exit.NotRunning("no controller is running for %s, and --read-only forbids starting "+
 			"one; %s", l.Dir, describe.HowToStart)
 	}
 	l.Close()

@@ -60,13 +60,14 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 		return env.ReadOnlyError("daemon start")
 	}
 	if held, err := folder.IsHeld(dir); err == nil && held {
-		return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid %s", dir,
+		return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid %s; "+
+			"`gcity daemon status` shows how it runs, and `gcity stop` stops it", dir,
 			folder.PIDText(dir))
 	}
 	for _, u := range service.Units(e, "city", dir) {
 		if len(e.Files) > 0 || e.Strict {
-			return exit.Usage("the service's unit file contains the flags -f and --strict; to " +
-				"change them, run `gcity daemon install` again with the new flags")
+			return exit.Usage("-f and --strict come from the service's unit file; to change " +
+				"them, run `gcity daemon install` again with the new flags")
 		}
 		err := service.StartUnit(ctx, e, u, dir)
 		if !errors.Is(err, service.ErrUnreachable) {

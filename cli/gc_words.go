@@ -37,7 +37,7 @@ func gasCityCommand(args []string) error {
 		if !strings.HasPrefix(to, "gcity") {
 			return exit.Usage("gcity has no %q: %s", name, to)
 		}
-		return exit.Usage("%q has a different name in gcity: %s", name,
+		return exit.Usage("%q is not a gcity command; run `%s`", name,
 			commandLine(to, before, words[n:]))
 	}
 	return nil

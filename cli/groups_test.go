@@ -273,7 +273,7 @@ func TestDrainCheck(t *testing.T) {
 		code  int
 		says  string
 	}{
-		{"worker-10", 0, "demo/worker-10: asked by pool at 11:58:30 to finish, deadline 12:03:30 (in 3m)\n"}, {"worker-2", 1, ""}, {"web", 1, ""},
+		{"worker-10", 0, "demo/worker-10: drain requested by pool at 11:58:30, deadline 12:03:30 (in 3m)\n"}, {"worker-2", 1, ""}, {"web", 1, ""},
 	} {
 		if code, out, errs := runCLI(t, groupedCity(), "agent", "drain-check", c.agent); code != c.code || out != c.says || errs != "" {
 			t.Errorf("%s: got exit %d, %q, %q", c.agent, code, out, errs)
@@ -301,7 +301,7 @@ func TestHeldReload(t *testing.T) {
 	s.refuse = &city.Error{Code: city.Conflict, Message: "it would remove 3 of 4 running agents"}
 	code, out, errs := runCLI(t, s, "reload")
 	const want = `gcity: it would remove 3 of 4 running agents
-held since 11:59:00; the held configuration makes these changes:
+held since 11:59:00; the held configuration would make these changes:
   removed db, pool demo/worker
   changed web
 ` + "run `gcity plan` to see each change with its reason; restore the file to discard the changes\n"

@@ -65,7 +65,33 @@ func plannedConfig(e *env.Env, dir, file string, running *city.Snapshot) (*confi
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the edited copy of city.toml: %w", err)
 	}
-	return e.ParseAt(dir, data, running)
+	c, err := e.ParseAt(dir, data, running)
+	return nameFile(c, err, file)
+}
+
+// nameFile replaces city.toml with file in the positions of warnings and errors.
+func nameFile(c *config.City, err error, file string) (*config.City, error) {
+	if file == "-" {
+		file = "standard input"
+	}
+	name := func(problems []config.Problem) []config.Problem {
+		problems = slices.Clone(problems)
+		for i := range problems {
+			if p := &problems[i]; p.File == config.FileName {
+				p.File = file
+			}
+		}
+		return problems
+	}
+	if invalid, ok := errors.AsType[*config.Error](err); ok {
+		named := &config.Error{Path: invalid.Path, Problems: name(invalid.Problems)}
+		return nil, exit.Errorf(exit.CodeConfig, "the configuration with %s as %s is invalid "+
+			"(%s):\n%w", file, config.FileName, describe.Count(len(named.Problems), "error"), named)
+	}
+	if err == nil {
+		c.Warnings = name(c.Warnings)
+	}
+	return c, err
 }
 
 type change struct {

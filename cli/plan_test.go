@@ -14,6 +14,7 @@ import (
 	"gcity/agent"
 	"gcity/city"
 	"gcity/cli/env"
+	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/config/files"
 	"gcity/pool"
@@ -263,5 +264,28 @@ func TestPlanLimitsTheStandardInput(t *testing.T) {
 	at, _ := in.Seek(0, io.SeekCurrent)
 	if err == nil || !strings.Contains(err.Error(), "larger than 10 MB") || at > 2*files.MaxSize {
 		t.Errorf("got %v after %d bytes", err, at)
+	}
+}
+
+// An error in an edited copy names the copy. The live city.toml may be valid.
+func TestPlanNamesTheEditedCopy(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(t.TempDir(), "next.toml")
+	text := "[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"5 sec\"\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{file: file, "-": "standard input"} {
+		in, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		_, err = plannedConfig(&env.Env{In: in}, dir, name, nil)
+		code, message := exit.Verdict(err)
+		if code != exit.CodeConfig || !strings.HasPrefix(message,
+			"the configuration with "+want+" as city.toml is invalid (1 error):\n"+want+":4:19: daemon.patrol_interval") {
+			t.Errorf("%s: exit code %d, %s", name, code, message)
+		}
 	}
 }

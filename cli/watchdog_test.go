@@ -87,7 +87,7 @@ func TestWatchdogCommands(t *testing.T) {
 		{line: "watchdog decide restart -r x", env: inside, code: exit.CodeUsage, says: `invalid decision "restart": use one of start, wake, nudge, nothing`},
 		{line: "watchdog decide wake", env: inside, code: exit.CodeUsage, says: "no reason given for wake"},
 		{line: "watchdog decide wake -r x", code: exit.CodeUsage, says: "no watchdog given"},
-		{line: "watchdog decide wake -r x", env: inside, idle: true, code: exit.CodeNotRunning, says: "cannot decide wake for chain: no controller is running"},
+		{line: "watchdog decide wake -r x", env: inside, idle: true, code: exit.CodeNotRunning, says: "cannot record the decision wake for chain: no controller is running"},
 		{line: "watchdog triage nobody", code: exit.CodeUsage, says: `watchdog "nobody" not found`},
 		{line: "watchdog triage chian", code: exit.CodeUsage, says: `did you mean "chain"?`},
 		{line: "watchdog triage chain", idle: true, code: exit.CodeNotRunning, says: "cannot triage chain: no controller is running"},

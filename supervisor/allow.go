@@ -19,7 +19,7 @@ func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
 		sum += s.declared(ctx, path, control)
 	}
 	if sum > t.MaxAgents {
-		return fmt.Errorf("the city declares %d agents, so tenant %s would have %d agents in "+
+		return fmt.Errorf("too many agents: the city declares %d, so tenant %s would have %d in "+
 			"total; max_agents in [tenants.%s] in supervisor.toml is %d", agents, t.Name, sum,
 			t.Name, t.MaxAgents)
 	}

@@ -21,7 +21,7 @@ func TestAllow(t *testing.T) {
 				t.Errorf("%s with %d: got %v", path, most, err)
 			}
 		}
-		if err := l.s.Allow(t.Context(), "/c/one", 4); err == nil || !strings.Contains(err.Error(), "so tenant acme would have 7 agents in total; max_agents") {
+		if err := l.s.Allow(t.Context(), "/c/one", 4); err == nil || !strings.Contains(err.Error(), "so tenant acme would have 7 in total; max_agents") {
 			t.Error(err)
 		}
 		l.over("")

@@ -66,7 +66,8 @@ func showConvoy(ctx context.Context, r *Request) (any, error) {
 func (r *Request) convoy(ctx context.Context) (beads.Bead, error) {
 	b, err := city.GetBead(ctx, r.City, r.Target)
 	if err == nil && b.Type != city.ConvoyType {
-		err = city.Missing(suggest.NoSuch(suggest.Convoy, b.ID).Then("that bead is a " + b.Type))
+		err = city.Missing(suggest.NoSuch(suggest.Convoy, b.ID).Then("that bead has type " +
+			b.Type))
 	}
 	return b, err
 }
@@ -135,8 +136,8 @@ func addToConvoy(ctx context.Context, r *Request) (any, error) {
 		return nil, err
 	}
 	if b.Status == beads.StatusClosed {
-		return nil, city.Errorf(city.Conflict, "the convoy %s is closed: POST "+
-			"/v0/bead/%[1]s/reopen reopens it", b.ID)
+		return nil, city.Errorf(city.Conflict, "the convoy %s is closed; use POST "+
+			"/v0/bead/%[1]s/reopen to reopen it", b.ID)
 	}
 	items, err := r.joinable(ctx, b.ID, in.Items)
 	if err != nil {
@@ -183,10 +184,8 @@ func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) e
 			}
 			_, err := r.Do(ctx, city.UpdateBead{ID: b.ID, Patch: beads.Patch{ParentID: &convoy}})
 			if err != nil {
-				return fmt.Errorf("the convoy %s was created, but %s could not be added to it: "+
-					"%w", convoy,
-					b.ID,
-					err)
+				return fmt.Errorf("the convoy %s exists, but %s could not be added to it: %w",
+					convoy, b.ID, err)
 			}
 		}
 	}

@@ -46,7 +46,8 @@ func unsupported(method, path, instead string) Operation {
 	return Operation{openapi.Operation{Method: method, Path: path, Response: city.Receipt{},
 		Summary: "Not implemented (501): " + instead},
 		func(context.Context, *Request) (any, error) {
-			return nil, city.Errorf(city.Unsupported, "the API does not support this: %s", instead)
+			return nil, city.Errorf(city.Unsupported, "the API does not support this request; "+
+				"instead, %s", instead)
 		}}
 }
 
@@ -80,14 +81,14 @@ func patchRig(ctx context.Context, r *Request) (any, error) {
 
 func (r *Request) rigEditor(ctx context.Context) (city.RigEditor, error) {
 	if city.PeerOf(ctx).Tenant {
-		return nil, city.Errorf(city.Forbidden, "a tenant cannot add or remove rigs: a folder "+
-			"could belong to another tenant; the owner of the machine can, with `gcity rig add "+
-			"DIR`")
+		return nil, city.Errorf(city.Forbidden, "a tenant cannot add or remove rigs, because "+
+			"a folder could belong to another tenant; ask the owner of the machine to run `gcity "+
+			"rig add DIR`")
 	}
 	if c, ok := r.City.(city.RigEditor); ok {
 		return c, nil
 	}
-	return nil, city.Errorf(city.Unsupported, "the API cannot add or remove rigs in this city: "+
+	return nil, city.Errorf(city.Unsupported, "the API cannot add or remove rigs in this city; "+
 		"run `gcity rig add DIR` or `gcity rig remove NAME`")
 }
 

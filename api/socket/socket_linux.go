@@ -171,7 +171,8 @@ func ownFolder(dir string) error {
 		return err
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid != uint32(os.Getuid()) {
-		return fmt.Errorf("%s belongs to another user: cannot create a city's socket in it", dir)
+		return fmt.Errorf("%s belongs to another user, so a city's socket cannot be created in it",
+			dir)
 	}
 	return nil
 }

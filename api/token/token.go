@@ -27,7 +27,7 @@ func Read(path string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("cannot read the token: %w", err)
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is not a regular file with a token", path)
+		return "", fmt.Errorf("%s is not a regular file, so it cannot be a token file", path)
 	case !owned(info):
 		return "", fmt.Errorf("%s belongs to another user, so it is not secret: chown the file, "+
 			"or create a new one", path)

@@ -157,7 +157,8 @@ func (k *backend) admitType(ctx context.Context, kind string) error {
 		Value string `json:"value"`
 	}
 	if text, ok := payload(out); !ok || json.Unmarshal(text, &have) != nil {
-		return fmt.Errorf("bd config get %s printed %q", key, foreign.FirstLine(string(out)))
+		return fmt.Errorf("bd config get %s must print JSON with a value, but printed %q", key,
+			foreign.FirstLine(string(out)))
 	}
 	types := strings.FieldsFunc(have.Value, func(r rune) bool { return r == ',' || r == ' ' })
 	if slices.Contains(types, kind) {

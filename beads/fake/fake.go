@@ -117,7 +117,8 @@ func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 		}
 		i := slices.IndexFunc(newest, func(b beads.Bead) bool { return b.ID == q.Before })
 		if i < 0 {
-			return nil, fmt.Errorf("the page after bead %q: %w", q.Before, beads.ErrNotFound)
+			return nil, fmt.Errorf("cannot list the page after bead %q: %w", q.Before,
+				beads.ErrNotFound)
 		}
 		older := newest[i+1:]
 		all = slices.DeleteFunc(all, func(b beads.Bead) bool {

@@ -149,7 +149,7 @@ func TroubleIn(now time.Time, scope string, reads, writes *Breaker) Trouble {
 	if t.Until.IsZero() {
 		t.Until = b.until
 	}
-	t.Text = fmt.Sprintf("the work of %s cannot be %s (failing since %s): %v; retries at %s",
+	t.Text = fmt.Sprintf("the work of %s cannot be %s (failing since %s): %v; gcity retries at %s",
 		beads.ScopeTitle(scope), what, moment(now, b.since), b.why, moment(now, t.Until))
 	return t
 }

@@ -58,7 +58,7 @@ func TestHungStore(t *testing.T) {
 			t.Errorf("recorded durations: %v", took)
 		}
 		for range 100 {
-			if err := create(); err == nil || !strings.HasPrefix(err.Error(), "the work of the city cannot be written (failing since ") || !strings.Contains(err.Error(), "; retries at ") {
+			if err := create(); err == nil || !strings.HasPrefix(err.Error(), "the work of the city cannot be written (failing since ") || !strings.Contains(err.Error(), "; gcity retries at ") {
 				t.Error(err)
 			}
 		}

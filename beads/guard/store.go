@@ -57,7 +57,7 @@ func (g *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 func (g *Store) Count(ctx context.Context, q beads.Query) (int, error) {
 	s, ok := g.store.(beads.Counter)
 	if !ok {
-		return 0, fmt.Errorf("this store cannot count: %w", errors.ErrUnsupported)
+		return 0, fmt.Errorf("this store cannot count beads: %w", errors.ErrUnsupported)
 	}
 	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) (int, error) {
 		return s.Count(ctx, q)

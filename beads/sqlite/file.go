@@ -32,7 +32,7 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	case <-s.gate:
 		defer func() { s.gate <- struct{}{} }()
 	case <-ctx.Done():
-		return nil, &timeoutError{fmt.Sprintf("the bead store %s takes too long to open", s.path),
+		return nil, &timeoutError{fmt.Sprintf("the bead store %s took too long to open", s.path),
 			ctx.Err()}
 	}
 	is, err := disk.CheckFile(s.path)

@@ -97,7 +97,7 @@ func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 }
 
 func noPage(id string) error {
-	return fmt.Errorf("the page after bead %q: %w", id, beads.ErrNotFound)
+	return fmt.Errorf("cannot list the page after bead %q: %w", id, beads.ErrNotFound)
 }
 
 func (f *file) place(ctx context.Context, id string) (created, seq int64, err error) {

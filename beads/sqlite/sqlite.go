@@ -239,7 +239,7 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	case over != nil:
 		return &timeoutError{fmt.Sprintf("the bead store %s did not respond in time", s.path), over}
 	case code == codeCorrupt || code == codeNotADB:
-		return fmt.Errorf("the bead store %s is damaged (%w): `%s` restores the newest backup",
+		return fmt.Errorf("the bead store %s is damaged (%w); `%s` restores the newest backup",
 			s.path, err, cmp.Or(s.ledger.Restore, "gcity bead restore"))
 	case code == codeFull:
 		return s.full(err)

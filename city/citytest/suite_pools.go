@@ -101,7 +101,7 @@ func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	if d := a.Drain.Deadline.Sub(a.Drain.Since).Round(2 * time.Second); d != drainTimeout ||
 		!a.Until.Equal(*a.Drain.Deadline) {
-		t.Errorf("drain since %v, deadline %v: got an agent until %v", a.Drain.Since,
+		t.Errorf("drain since %v, deadline %v: got Until %v", a.Drain.Since,
 			a.Drain.Deadline, a.Until)
 	}
 	do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "still here"})

@@ -57,8 +57,8 @@ still run. The deadline is the pool's drain_timeout, or 5 minutes for an agent o
 			decode: bare(func(n string) city.Drain { return city.Drain{Agent: n} })},
 		{Name: "undrain", Noun: Agent, API: API{Summary: "Cancel a drain"},
 			Shell: Shell{Short: "Cancel a drain: the session keeps running",
-				Long: `undrain cancels a drain: the session keeps running. It does not keep a pool
-member that the pool no longer wants; to keep it, scale the pool.`},
+				Long: `undrain cancels a drain: the session keeps running. undrain does not
+keep a pool member that the pool no longer needs; to keep it, scale the pool.`},
 			decode: bare(func(n string) city.Undrain { return city.Undrain{Agent: n} })},
 		{Name: "release", Noun: Agent, API: API{Summary: "End an agent's quarantine or backoff"},
 			Shell:  Shell{Short: "End an agent's quarantine or backoff now"},

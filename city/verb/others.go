@@ -84,7 +84,8 @@ func cities() []Verb {
 		{Name: "resume", API: API{Summary: "Resume the city"},
 			decode: bare(func(string) city.Resume { return city.Resume{} })},
 		{Name: "shutdown", API: API{Path: "stop", Alias: "shutdown",
-			Summary: "Stop the city; with leave, stop only its controller", Body: city.Shutdown{}},
+			Summary: "Stop the city; with `leave`, stop only its controller",
+			Body:    city.Shutdown{}},
 			decode: bare(func(string) city.Shutdown { return city.Shutdown{} })},
 	}
 }

@@ -211,8 +211,8 @@ func sayNoOutput(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	case g.Running:
 		e.Warn(fmt.Sprintf("agent %s has printed nothing yet", name))
 	default:
-		e.Warn(fmt.Sprintf("agent %s has no output: it is %s (%s), and gcity stores the output "+
-			"of an ended session only if it crashed", name, g.State.Is(), g.Reason))
+		e.Warn(fmt.Sprintf("agent %s has no output: its state is %s (%s), and gcity stores the "+
+			"output of an ended session only if it crashed", name, g.State, g.Reason))
 	}
 }
 

@@ -84,7 +84,7 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 		// an error means that the terminal was closed
 		_, _ = io.WriteString(e.Out, resetModes+restoreTitle)
 		if err := term.Restore(e.In.Fd(), before); err != nil {
-			fmt.Fprintln(e.Err, "gcity: cannot restore the terminal; run `reset`:", err)
+			fmt.Fprintf(e.Err, "gcity: cannot restore the terminal: %v; run `reset`\n", err)
 		}
 		fmt.Fprintln(e.Err, outcome)
 	}()

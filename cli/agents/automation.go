@@ -226,7 +226,7 @@ func dueOf(e *env.Env, i *city.Automation) due {
 		if i.Since != nil {
 			d.Reason += " for " + e.Age(*i.Since)
 		}
-		d.Reason += "; it started because: " + i.Reason
+		d.Reason += "; reason for the start: " + i.Reason
 	}
 	return d
 }

@@ -201,7 +201,7 @@ func outcomeText(r *city.Run) string {
 	case r.Code != nil && (*r.Code != 0 || r.Outcome != "ok"):
 		return output.ExitText(*r.Code, "")
 	}
-	return cmp.Or(r.Outcome, "its end is not recorded")
+	return cmp.Or(r.Outcome, "ended without a recorded outcome")
 }
 
 func automationStanding(e *env.Env, i *city.Automation) string {
@@ -226,7 +226,7 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	case live && i.Next != nil:
 		e.Fact("next", nextAt(e, i))
 	case !live:
-		e.Fact("city", "no controller is running, so no automation starts")
+		e.Fact("city", "no controller is running, so no automation will start")
 	}
 	e.Fact("gate", strings.TrimSpace(i.Gate+" "+oneLine(strings.TrimSpace(i.When))))
 	e.Fact("runs", oneLine(strings.TrimSpace(i.Exec)))

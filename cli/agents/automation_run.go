@@ -251,7 +251,7 @@ func stoppedWaiting(err error, name, id string) error {
 	why := err.Error()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		why = "the run took longer than --timeout"
+		why = "the run is taking longer than --timeout"
 	case errors.Is(err, context.Canceled):
 		why = "interrupted"
 	}

@@ -24,8 +24,8 @@ func agentDrainCheck(e *env.Env) *cobra.Command {
 		Long: `drain-check is for agents that can finish their current work before they stop. They
 run it between two jobs. Exit codes:
 
-  0  the agent should finish; the output says since when
-  1  the agent should not finish; no output
+  0  the agent has been asked to finish; the output says since when
+  1  the agent has not been asked to finish; no output
   2  invalid command line, or unknown agent
   3  unknown: no controller responds, and the agent has no session`,
 		Example:           "  until gc agent drain-check && gc agent drain-ack; do next_job; done",
@@ -66,10 +66,10 @@ func (d drainShape) say(a *env.Env) string {
 	case d.Drain == nil:
 		return d.Agent + " has been asked to finish"
 	case d.orphaned:
-		return fmt.Sprintf("%s: asked by %s at %s to finish; no controller is running to stop it",
-			d.Agent, d.Drain.By, a.Clock(d.Drain.Since))
+		return fmt.Sprintf("%s: drain requested by %s at %s; no controller is running to stop the "+
+			"agent", d.Agent, d.Drain.By, a.Clock(d.Drain.Since))
 	}
-	return d.Agent + ": " + draining(a, d.Drain)
+	return d.Agent + ": drain " + draining(a, d.Drain)
 }
 
 // drainCheck returns an agent's drain state. Without a controller, it reads the state from the agent's session, so it

@@ -113,7 +113,7 @@ func continueHint(pid int) string {
 }
 
 func draining(e *env.Env, d *city.DrainInfo) string {
-	text := describe.ToldToFinish(d.By, "at "+e.Clock(d.Since))
+	text := "requested by " + d.By + " at " + e.Clock(d.Since)
 	switch {
 	case d.Acked:
 		return text + "; reported done"
@@ -132,12 +132,12 @@ func idle(e *env.Env, g *city.Agent) string {
 	case g.Session == nil:
 		return text
 	case g.Session.LastActivity == nil:
-		return text + "; its last activity is unknown, so it is not restarted"
+		return text + "; its last activity is unknown, so it will not be restarted"
 	case g.Session.Attached:
 		return text + describe.NotWhileAttached
 	}
 	end := g.Session.LastActivity.Add(g.IdleTimeout)
-	return fmt.Sprintf("%s; last activity %s ago, so the agent restarts at %s", text,
+	return fmt.Sprintf("%s; last activity %s ago, so the agent will restart at %s", text,
 		e.Age(*g.Session.LastActivity),
 		e.Ahead(end))
 }
@@ -190,6 +190,14 @@ func dependents(s *city.Snapshot, name, pool string) []string {
 	return out
 }
 
+func decisionText(d city.Decision) [2]string {
+	what, why := d.What, d.Why
+	if what == "check failed" { // its reason begins with "the check"
+		what, why = "check", strings.TrimPrefix(why, "the check ")
+	}
+	return [2]string{output.SafeLine(what), output.SafeLine(why)}
+}
+
 func writeRecent(e *env.Env, decided []city.Decision, past []events.Event) {
 	var times []time.Time
 	for _, d := range decided {
@@ -199,13 +207,13 @@ func writeRecent(e *env.Env, decided []city.Decision, past []events.Event) {
 	if len(decided) > 0 {
 		e.Sayf("\nrecent decisions")
 	}
+	widest := 10
 	for _, d := range decided {
-		// a failed check's reason begins with "the check"
-		what, why := d.What, d.Why
-		if what == "check failed" {
-			what, why = "check", strings.TrimPrefix(why, "the check ")
-		}
-		e.Sayf("  %s  %-11s %s", stamp(d.At), output.SafeLine(what), output.SafeLine(why))
+		widest = max(widest, len(decisionText(d)[0]))
+	}
+	for _, d := range decided {
+		text := decisionText(d)
+		e.Sayf("  %s  %-*s  %s", stamp(d.At), widest, text[0], text[1])
 	}
 	if len(past) > 0 {
 		e.Sayf("\nrecent events")

@@ -40,9 +40,9 @@ func PoolCommand(e *env.Env) *cobra.Command {
 		Long: `restart restarts all members that the pool should have, at the same time. With
 --rolling it restarts them one at a time: it restarts the next member when the
 previous one is ready or, without ready_prompt_prefix, has been running for 2s.
-restart exits when this applies to all members. It stops at the first failure, and
-exits with code 1. A failure is a start that fails, an exit before that moment, or
-a crash within min_uptime while restart is still busy with other members.`,
+restart exits when all members have reached that point. It stops at the first
+failure, and exits with code 1. A failure is a start that fails, an exit before
+that point, or a crash within min_uptime while restart is still busy with other members.`,
 		Example: "  gcity pool restart worker --rolling",
 	}, suggest.Pool, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		return restartPool(ctx, e, l, city.RestartPool{Pool: f.Pool.Name, Rolling: rolling})

@@ -136,7 +136,8 @@ func printRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
 	e.Fact("prefix", r.Prefix)
 	e.Fact("declared", r.Source)
 	if len(agents) == 0 {
-		e.Sayf("\nno agents here: to run an agent in this rig, set dir = %q in its table", r.Name)
+		e.Sayf("\nno agents here; to run an agent in this rig, set dir = %q in the agent's table",
+			r.Name)
 		return nil
 	}
 	e.Sayf("")

@@ -245,8 +245,8 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 	if err != nil || s.Config.Held == nil {
 		return err
 	}
-	return city.Errorf(city.Conflict, "an earlier change to city.toml is held, so nothing was "+
-		"written: %s; run `gcity reload --confirm` to apply it, or undo it first",
+	return city.Errorf(city.Conflict, "nothing was written, because an earlier change to "+
+		"city.toml is held: %s; run `gcity reload --confirm` to apply it, or undo it first",
 		output.RemovalText(s.Config.Held.Removes, s.Config.Held.Running))
 }
 

@@ -44,8 +44,8 @@ records that. To read the text from standard input, use - as the text.`,
 		g := f.Agent
 		if !g.Running && l.Live && slices.Contains([]city.State{city.Suspended, city.Exited,
 			city.Failed, city.Quarantined}, g.State) {
-			return city.Errorf(city.Conflict, "agent %q has no session: it is %s (%s)", g.Name,
-				g.State.Is(), g.Reason)
+			return city.Errorf(city.Conflict, "agent %q has no session: its state is %s (%s)",
+				g.Name, g.State, g.Reason)
 		}
 		return nudge(ctx, e, l, city.Nudge{Agent: g.Name, Text: text, Now: now}, wait)
 	}, suggest.Agent)
@@ -115,14 +115,14 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 				nil
 		}
 	}
-	return city.Receipt{}, city.Errorf(city.Unavailable, "the nudge for agent %q is not typed "+
-		"yet; `gcity agent show %s` shows its state", agent, agent)
+	return city.Receipt{}, city.Errorf(city.Unavailable, "the nudge for agent %q has not been "+
+		"typed yet; `gcity agent show %s` shows its state", agent, agent)
 }
 
 func agentUnsend(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "unsend AGENT [ID]", Short: "Cancel the nudges that are queued for an agent",
-		Long: "unsend cancels queued nudges. nudge and agent show print the ID\n" +
+		Long: "unsend cancels queued nudges. \"agent nudge\" and \"agent show\" print the ID\n" +
 			"of each queued nudge. Without an ID, unsend cancels everything that is queued for " +
 			"the agent.",
 	}

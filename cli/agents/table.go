@@ -35,7 +35,10 @@ func Sections(w io.Writer, parts ...Section) error {
 	return nil
 }
 
-const usageWidth = 100
+const (
+	usageWidth = 100
+	separator  = " · " // between the parts of a reason
+)
 
 // WriteAgents writes a table of agents, with the most urgent first.
 func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
@@ -44,7 +47,8 @@ func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 	for _, g := range byUrgency(agents) {
 		table.Add(output.Tinted(string(g.State), output.StateColor(g.State)),
 			output.Tinted(g.Name, output.Bold), e.Age(g.Since), output.Percent(g.Usage),
-			output.Memory(g.Usage), output.Tinted(pid(&g), output.Dim), stateReason(e, &g))
+			output.Memory(g.Usage), output.Tinted(pid(&g), output.Dim),
+			reasonCell(e, &g))
 	}
 	measured := slices.ContainsFunc(agents, func(g city.Agent) bool { return g.Usage != nil })
 	if measured && (width == 0 || width >= usageWidth) {
@@ -74,6 +78,14 @@ func pid(g *city.Agent) string {
 	return fmt.Sprint(g.PID)
 }
 
+func reasonCell(e *env.Env, g *city.Agent) output.Cell {
+	c := output.Plain(stateReason(e, g))
+	if end := deadline(e, g); end != "" {
+		c.Keep = separator + end
+	}
+	return c
+}
+
 func stateReason(e *env.Env, g *city.Agent) string {
 	parts := []string{g.Reason}
 	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source,
@@ -82,11 +94,7 @@ func stateReason(e *env.Env, g *city.Agent) string {
 		parts[0] = cmp.Or(g.Description, g.Reason)
 	}
 	if g.Until != nil {
-		until := "until "
-		if g.State == city.Failed || g.State == city.Backoff {
-			until = "tries again at "
-		}
-		parts = append(parts, until+e.Clock(*g.Until))
+		parts = append(parts, deadline(e, g))
 	}
 	switch d := g.Drain; {
 	case d == nil:
@@ -95,7 +103,7 @@ func stateReason(e *env.Env, g *city.Agent) string {
 	case d.Deadline == nil:
 		parts = append(parts, "no deadline")
 	case g.Until == nil:
-		parts = append(parts, "deadline "+e.Clock(*d.Deadline))
+		parts = append(parts, deadline(e, g))
 	}
 	if g.AwaitsGate != "" {
 		parts = append([]string{city.AwaitingGate + " " + g.AwaitsGate}, parts...)
@@ -115,5 +123,18 @@ func stateReason(e *env.Env, g *city.Agent) string {
 	if g.Restarts > 0 {
 		parts = append(parts, describe.Count(g.Restarts, "restart"))
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), separator)
+}
+
+// deadline says when the agent's state ends or its drain times out, or returns "" if neither has a time.
+func deadline(e *env.Env, g *city.Agent) string {
+	switch {
+	case g.Until != nil && (g.State == city.Failed || g.State == city.Backoff):
+		return "tries again at " + e.Clock(*g.Until)
+	case g.Until != nil:
+		return "until " + e.Clock(*g.Until)
+	case g.Drain != nil && !g.Drain.Acked && g.Drain.Deadline != nil:
+		return "deadline " + e.Clock(*g.Drain.Deadline)
+	}
+	return ""
 }

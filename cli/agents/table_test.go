@@ -44,8 +44,14 @@ running  x      0s        -        -
 	if got := draw(a, agents[2:]); strings.Contains(got, "CPU") {
 		t.Errorf("usage is shown although it was not measured:\n%s", got)
 	}
+	until := noon.Add(time.Hour)
+	crashed := city.Agent{Name: "y", State: city.Quarantined, Since: noon, Until: &until, Restarts: 3,
+		Reason: "crashed 4 times in 4s, last: exit 3 after a long time"}
 	a.OutTTY = true // the width of a buffer is unknown, so 80 columns are assumed
 	if got := draw(a, agents); strings.Contains(got, "CPU") {
 		t.Errorf("usage is shown on a narrow terminal:\n%s", got)
+	}
+	if got := draw(a, []city.Agent{crashed}); !strings.Contains(got, "last: e… · until ") {
+		t.Errorf("the end of the quarantine is truncated:\n%s", got)
 	}
 }

@@ -45,8 +45,8 @@ func forTyping(e *env.Env, c *cobra.Command,
 			return err
 		}
 		if !g.Running && l.Live {
-			return city.Errorf(city.Conflict, "agent %q has no session: it is %s (%s)", g.Name,
-				g.State.Is(), g.Reason)
+			return city.Errorf(city.Conflict, "agent %q has no session: its state is %s (%s)",
+				g.Name, g.State, g.Reason)
 		}
 		return e.Do(ctx, l, what)
 	}, suggest.Agent)

@@ -18,14 +18,15 @@ import (
 
 // WatchdogCommand returns the watchdog command.
 func WatchdogCommand(e *env.Env) *cobra.Command {
-	c := env.Group("watchdog", "Show the health checks of agents, run one now, acknowledge a call",
+	c := env.Group("watchdog",
+		"Show agents' health checks, run one now, acknowledge escalations",
 		watchdogList(e), watchdogStatus(e), watchdogTriage(e), watchdogDecide(e),
 		watchdogAcknowledge(e))
 	c.Long = `watchdog shows the watchdogs of a city. Each watches one agent: at intervals it checks
 whether the agent is running, how old its heartbeat is, and whether it has unread
 mail. Then a triage agent, or the age of the heartbeat alone, decides what to do. If
-several wake-ups have no effect, the watchdog escalates: it calls for a person. "gcity
-help watchdogs" describes the rules. These lines in city.toml declare a watchdog:
+several wake-ups have no effect, the watchdog escalates: it asks a person for help.
+"gcity help watchdogs" describes the rules. These lines in city.toml declare a watchdog:
 
   [[watchdogs]]
   name    = "chain"
@@ -132,11 +133,11 @@ decides. "gcity watchdog status NAME" shows the result.`,
 
 func watchdogAcknowledge(e *env.Env) *cobra.Command {
 	return forWatchdog(e, &cobra.Command{
-		Use: "acknowledge NAME", Short: "Acknowledge a watchdog's call for a person",
+		Use: "acknowledge NAME", Short: "Acknowledge a watchdog's escalation",
 		Aliases: []string{"ack"},
-		Long: `acknowledge marks a watchdog's call as seen, so that it is no longer shown as new.
-The watchdog keeps checking its agent. It calls again only if the agent recovers and
-then fails again.`,
+		Long: `acknowledge marks a watchdog's escalation as seen, so that it is no longer shown as
+new. The watchdog keeps checking its agent. It escalates again only if the agent
+recovers and then fails again.`,
 	}, func(ctx context.Context, l *env.Link, w *city.Watchdog) error {
 		return e.Do(ctx, l, city.Acknowledge{Watchdog: w.Name, By: e.Actor()})
 	})
@@ -185,7 +186,7 @@ running.`,
 	}
 	flags := c.Flags()
 	flags.StringVarP(&reason, "reason", "r", "", "the reason, in one sentence")
-	flags.StringVar(&beat, "beat", "", "the check to decide (default: GC_WATCHDOG_BEAT)")
+	flags.StringVar(&beat, "beat", "", "the check to decide on (default: GC_WATCHDOG_BEAT)")
 	flags.StringVar(&name, "watchdog", "", "the watchdog to decide for (default: GC_WATCHDOG)")
 	return c
 }
@@ -214,8 +215,8 @@ func decide(ctx context.Context, e *env.Env, d city.Decide) error {
 	case e.ReadOnly:
 		return env.ReadOnlyError("watchdog decide")
 	case !l.Live:
-		return needsController(l.Dir, fmt.Sprintf("cannot decide %[2]s for %[1]s", d.Watchdog,
-			d.Decision))
+		return needsController(l.Dir, fmt.Sprintf("cannot record the decision %[2]s for %[1]s",
+			d.Watchdog, d.Decision))
 	}
 	return e.Do(ctx, l, d)
 }

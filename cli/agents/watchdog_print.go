@@ -112,7 +112,7 @@ func watchdogStanding(e *env.Env, w *city.Watchdog) string {
 		return fmt.Sprintf("%s watches %s when a controller is running", name,
 			output.SafeLine(w.Watches))
 	}
-	return fmt.Sprintf("%s watches %s, which is %s", name, output.SafeLine(w.Watches), word)
+	return fmt.Sprintf("%s watches %s; state: %s", name, output.SafeLine(w.Watches), word)
 }
 
 func printWatchdog(e *env.Env, w *city.Watchdog, live bool) {
@@ -150,7 +150,7 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 	e.Fact("decides", describe.Judges(w))
 	e.Fact("degraded", w.Degraded)
 	if t := w.Triaged; t != nil {
-		e.Fact("in triage", fmt.Sprintf("%s, for %s; the thresholds decide at %s",
+		e.Fact("in triage", fmt.Sprintf("%s, for %s; the thresholds will decide at %s",
 			cmp.Or(w.Triage, "triage"), e.Age(t.Since), e.Ahead(t.Until)))
 	}
 	if w.Last != nil {
@@ -228,7 +228,7 @@ func Calls(e *env.Env, s *city.Snapshot) []string {
 func stuck(e *env.Env, s *city.Stuck) string {
 	text := "stuck for " + e.Age(s.Since) + ": its screen has not changed"
 	if s.Task != "" {
-		text += ", working on " + s.Task
+		text += "; it is working on " + s.Task
 	}
 	return text
 }

@@ -161,6 +161,6 @@ func InitTrust(e *env.Env, dir string) {
 		err = folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now())
 	}
 	if err != nil {
-		e.Warn("the new city is not trusted yet; run `gcity trust`: " + err.Error())
+		e.Warn("the new city is not trusted yet: " + err.Error() + "; run `gcity trust`")
 	}
 }

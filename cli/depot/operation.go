@@ -124,8 +124,8 @@ func Repeated(e *env.Env, b beads.Bead) error {
 	if e.JSON {
 		return e.WriteJSON(b)
 	}
-	e.Sayf("%s was already done by operation %s: %s", e.Bold(b.ID),
-		e.Op, output.SafeLine(b.Title))
+	e.Sayf("operation %s was already carried out for %s: %s", e.Op, e.Bold(b.ID),
+		output.SafeLine(b.Title))
 	return nil
 }
 

@@ -75,13 +75,13 @@ func checkMirror(ctx context.Context, p *Subject) finding {
 			"%v", err)
 	}
 	if _, err := mirror.Newest(ctx, o); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return bad("fix the script; until then the log stores the events, and gcity sends the "+
+		return bad("fix the script; until then the log stores the events, and gcity will send the "+
 			"newest of them later", "%v", err)
 	}
 	switch {
 	case at.Why != "":
 		return note("no action needed: gcity retries at least once a minute",
-			"the script has failed since %s: %s", at.Since.Local().Format(time.DateTime),
+			"the script has been failing since %s: %s", at.Since.Local().Format(time.DateTime),
 			output.SafeLine(at.Why))
 	case at.Missed > 0:
 		return note("`gcity events` shows the missed events",

@@ -54,9 +54,9 @@ func (p *Subject) notInForce() (f finding, differs bool) {
 	revision := folder.Short(p.config.Revision)
 	switch c := &p.Running.Config; {
 	case c.Held != nil:
-		return note("`gcity plan` shows what it changes, and `gcity reload --confirm` applies it; "+
-			"restore the file to discard it",
-			"revision %s is held, %s%s", c.Held.Revision,
+		return note("`gcity plan` shows what it would change, and `gcity reload --confirm` "+
+			"applies it; restore the file to discard it",
+			"revision %s is held: %s%s", c.Held.Revision,
 			output.RemovalText(c.Held.Removes, c.Held.Running), p.inForce()), true
 	case c.Rejected != "":
 		return bad("edit "+config.FileName, "revision %s is invalid%s:\n%s", revision, p.inForce(),
@@ -148,15 +148,17 @@ func checkAutomations(_ context.Context, p *Subject) finding {
 }
 
 func judgeRuns(all []city.Automation) finding {
-	var lines []string
+	var lines, commands []string
 	for i := range all {
 		if a := &all[i]; a.Failures > 0 {
+			commands = append(commands, "`gcity automation history "+a.Name+"`")
 			lines = append(lines, fmt.Sprintf("%s is failing: %s in a row", a.Name,
 				describe.Count(a.Failures, "failed run")))
 		}
 	}
 	if len(lines) > 0 {
-		return note("`gcity automation history NAME` shows why", "%s", strings.Join(lines, "\n"))
+		return note("run "+strings.Join(commands, " and ")+" to see why", "%s",
+			strings.Join(lines, "\n"))
 	}
 	return ok("all automation files are valid, and none is failing")
 }

@@ -37,6 +37,9 @@ func TestJudgeGroups(t *testing.T) {
 		{judgeRuns([]city.Automation{{Name: "a"}, {Name: "b", Failures: 2}}), "note",
 			"b is failing: 2 failed runs in a row"},
 	} {
+		if strings.Contains(c.says, "failed runs") && c.f.Fix != "run `gcity automation history b` to see why" {
+			t.Errorf("the fix is %q", c.f.Fix)
+		}
 		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) ||
 			(c.state != "ok" && c.f.Fix == "") {
 			t.Errorf("got %+v, want %s: %s", c.f, c.state, c.says)
@@ -92,7 +95,7 @@ func TestDoctorShowsTheRevisionInForce(t *testing.T) {
 		{Subject{config: conf, Running: running(
 			city.ConfigInfo{Held: &city.Held{Revision: "bbbbbbbbbbbb", Removes: []string{"y", "x"},
 				Running: 3}})},
-			"note", "revision bbbbbbbbbbbb is held, it removes 2 of 3 running agents (x, y); " +
+			"note", "revision bbbbbbbbbbbb is held: it removes 2 of 3 running agents (x, y); " +
 				"revision aaaaaaaaaaaa is in force"},
 		{Subject{config: conf, Running: running(city.ConfigInfo{Rejected: "another name"})},
 			"bad", "revision bbbbbbbbbbbb is invalid; revision aaaaaaaaaaaa is in force:\n" +

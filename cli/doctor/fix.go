@@ -62,9 +62,8 @@ func leftovers(dir string) []repair {
 			"runtime files",
 			do: func() error { return folder.HideFromGit(gc) }})
 	}
-	if _, err := os.Stat(filepath.Join(folder.BinDir(dir), "gc")); errors.Is(err, fs.ErrNotExist) {
-		out = append(out, repair{what: filepath.Join(folder.BinDir(dir), "gc") +
-			" is missing or a broken link, so agents cannot find gc",
+	if what := brokenLink(folder.BinDir(dir)); what != "" {
+		out = append(out, repair{what: what + ", so agents cannot find gc",
 			do: func() error { return folder.LinkBinary(dir) }})
 	}
 	for _, left := range partialFiles(gc) {
@@ -82,6 +81,22 @@ func leftovers(dir string) []repair {
 			}, needsConfig: true})
 	}
 	return append(out, staleFiles(dir)...)
+}
+
+// brokenLink says what is wrong with the link to gcity in bin, or returns "". If bin does not exist, no controller has
+// started yet, and the first one creates it.
+func brokenLink(bin string) string {
+	link := filepath.Join(bin, "gc")
+	if _, err := os.Stat(link); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if _, err := os.Lstat(link); err == nil {
+		return link + " is a broken link"
+	}
+	if _, err := os.Lstat(bin); err == nil {
+		return link + " is missing"
+	}
+	return ""
 }
 
 func staleFiles(dir string) []repair {

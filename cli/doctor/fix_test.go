@@ -82,6 +82,9 @@ func TestFixReportsWhatItCannotFix(t *testing.T) {
 	if err := disk.MakePrivate(gc); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Mkdir(filepath.Join(gc, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{".gc/controller.lock": "", ".gc/known.json": "{",
 		"city.toml": "nonsense"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -96,5 +99,26 @@ func TestFixReportsWhatItCannotFix(t *testing.T) {
 	}
 	if data, err := os.ReadFile(folder.ConfigCachePath(dir)); err != nil || string(data) != "{" {
 		t.Errorf("%q, %v", data, err)
+	}
+}
+
+// A city without .gc/bin has never had a controller, so its link to gcity is not missing.
+func TestBrokenLink(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "bin")
+	link := filepath.Join(bin, "gc")
+	if got := brokenLink(bin); got != "" {
+		t.Errorf("without a folder: %q", got)
+	}
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := brokenLink(bin); got != link+" is missing" {
+		t.Errorf("without a link: %q", got)
+	}
+	if err := os.Symlink(filepath.Join(bin, "none"), link); err != nil {
+		t.Fatal(err)
+	}
+	if got := brokenLink(bin); got != link+" is a broken link" {
+		t.Errorf("without a target: %q", got)
 	}
 }

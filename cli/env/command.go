@@ -24,13 +24,24 @@ func Group(use, short string, below ...*cobra.Command) *cobra.Command {
 			if how := cmd.Annotations[args[0]]; how != "" {
 				return missing.Then(how)
 			}
-			return missing.Near(cmd.SuggestionsFor(args[0])).
+			return missing.Near(Nearest(cmd, args[0])).
 				Then("run `" + cmd.CommandPath() + " --help` to see all")
 		},
 	}
-	c.SuggestionsMinimumDistance = 2
 	c.AddCommand(below...)
 	return c
+}
+
+// Nearest returns the subcommand of c that word most likely means, or "" if none is near.
+func Nearest(c *cobra.Command, word string) string {
+	return suggest.NearestCommand(word, names(c), func(name string) bool {
+		switch name {
+		case "check", "cities", "count", "doctor", "events", "explain", "help", "history", "inbox",
+			"list", "logs", "peek", "plan", "ready", "show", "status", "thread", "version", "why":
+			return true
+		}
+		return false
+	})
 }
 
 func names(c *cobra.Command) []string {

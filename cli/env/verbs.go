@@ -28,13 +28,18 @@ func CityVerb(e *Env, use, short string, what city.Command) *cobra.Command {
 
 // Do sends a command to the city and prints the result.
 func (e *Env) Do(ctx context.Context, l *Link, what city.Command) error {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
-	defer cancel()
-	r, err := l.Do(ctx, what)
+	r, err := e.Request(ctx, l, what)
 	if err != nil {
 		return err
 	}
 	return e.Receipt(r)
+}
+
+// Request sends a command to the city.
+func (e *Env) Request(ctx context.Context, l *Link, what city.Command) (city.Receipt, error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	return l.Do(ctx, what)
 }
 
 // Receipt prints a command's result.

@@ -154,3 +154,22 @@ func TestMan(t *testing.T) {
 		}
 	}
 }
+
+// A link on words in mid-sentence does not interrupt the sentence.
+func TestReferences(t *testing.T) {
+	for text, want := range map[string]string{
+		"See [pools.md](pools.md#x).":                   "See `gcity help pools`.",
+		"gcity [holds](pools.md#x) it":                  "gcity holds it (see `gcity help pools`)",
+		"gcity [holds](pools.md) it, or not. More.":     "gcity holds it (see `gcity help pools`), or not. More.",
+		"It [holds](pools.md) (a, b) `x, y` it; or not": "It holds (a, b) `x, y` it (see `gcity help pools`); or not",
+		"(a [pool](pools.md#x)) more":                   "(a pool; see `gcity help pools`) more",
+		"a [pool](pools.md), [mail](mail.md) and [pools](pools.md) of [mail](mail.md).": "a pool (see `gcity help pools`), " +
+			"mail and pools of mail (see `gcity help mail` and `gcity help pools`).",
+		"[here](#there), [SECURITY](../SECURITY.md) and [a site](https://a.b/)": "here, SECURITY and a site (https://a.b/)",
+		"`[not](pools.md)` a link": "`[not](pools.md)` a link",
+	} {
+		if got := inline(text); got != want {
+			t.Errorf("%q\ngot  %s\nwant %s", text, got, want)
+		}
+	}
+}

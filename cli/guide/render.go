@@ -74,22 +74,7 @@ func (w *writer) table(rows [][]string) {
 }
 
 func inline(text string) string {
-	links := link()
-	text = links.ReplaceAllStringFunc(text, func(m string) string {
-		parts := links.FindStringSubmatch(m)
-		page, _, _ := strings.Cut(parts[2], "#")
-		name, isPage := strings.CutSuffix(page, ".md")
-		_, known := Find(name)
-		switch {
-		case isPage && known && parts[1] == name+".md":
-			return fmt.Sprintf("`gcity help %s`", name)
-		case isPage && known:
-			return fmt.Sprintf("%s (`gcity help %s`)", parts[1], name)
-		case strings.HasPrefix(parts[2], "http"):
-			return parts[1] + " (" + parts[2] + ")"
-		}
-		return parts[1]
-	})
+	text = (&references{pattern: link()}).replace(text)
 	return emphasis().ReplaceAllString(bold().ReplaceAllString(text, "$1"), "$1$2")
 }
 

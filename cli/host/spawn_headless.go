@@ -34,8 +34,7 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 		return 0, err
 	}
 	if err := awaitController(ctx, dir, cmd.Process.Pid, died); err != nil {
-		return 0, asChild(fmt.Errorf("the headless controller did not start: %w%s", err,
-			tailOf(folder.LogPath(dir), began)))
+		return 0, asChild(notStarted("the controller", err, tailOf(folder.LogPath(dir), began)))
 	}
 	return cmd.Process.Pid, nil
 }
@@ -61,6 +60,23 @@ func spawn(cmd *exec.Cmd, log *os.File, what string) (died <-chan error, began i
 	wg.Go(func() { ended <- cmd.Wait() })
 	return ended, began, nil
 }
+
+// notStarted returns the error for a program that did not start. Its exit status is shown only if it printed nothing.
+func notStarted(what string, err error, printed string) error {
+	if _, ended := errors.AsType[*exec.ExitError](err); ended && printed != "" {
+		return &startError{text: what + " did not start; it printed:" + printed, err: err}
+	}
+	return fmt.Errorf("%s did not start: %w%s", what, err, printed)
+}
+
+type startError struct {
+	text string
+	err  error
+}
+
+func (e *startError) Error() string { return e.text }
+
+func (e *startError) Unwrap() error { return e.err }
 
 func asChild(err error) error {
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {

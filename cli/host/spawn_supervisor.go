@@ -75,7 +75,7 @@ func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	defer cancel()
 	r, err := awaitSupervisor(ctx, e, died)
 	if err != nil {
-		return r, fmt.Errorf("the supervisor did not start: %w%s", err, tailOf(home.Log(), began))
+		return r, notStarted("the supervisor", err, tailOf(home.Log(), began))
 	}
 	return r, nil
 }

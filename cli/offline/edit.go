@@ -30,6 +30,9 @@ func (b *City) suspend(ctx context.Context, name string, off bool) (city.Receipt
 	if b.config != nil {
 		wants = folder.Plan(b.config, b.Dir)
 	}
+	if name == "" && !off && b.config != nil && !b.config.Workspace.Suspended {
+		return city.Receipt{Message: "the city is not suspended"}, nil
+	}
 	f, err := findSuspendable(name, wants)
 	if err != nil {
 		return city.Receipt{}, err

@@ -92,13 +92,17 @@ func ListOf[T any](items []T) List[T] {
 }
 
 // Cell is a table cell. Table makes its text safe for a terminal.
-type Cell struct{ Text, Color string }
+type Cell struct {
+	Text, Color string
+	// Keep is a part of Text. If the cell is too wide, the text before Keep is truncated instead of Keep.
+	Keep string
+}
 
 // Plain returns a Cell without a color.
 func Plain(text string) Cell { return Cell{Text: text} }
 
 // Tinted returns a Cell with a color.
-func Tinted(text, color string) Cell { return Cell{text, color} }
+func Tinted(text, color string) Cell { return Cell{Text: text, Color: color} }
 
 // Table is a table with aligned columns.
 type Table struct {
@@ -130,7 +134,7 @@ func (p *Printer) WriteTable(w io.Writer, width int, t *Table) error {
 	widths := make([]int, len(t.Head))
 	heading := make([]Cell, len(t.Head))
 	for i, h := range t.Head {
-		widths[i], heading[i] = ansi.StringWidth(h), Cell{h, Dim}
+		widths[i], heading[i] = ansi.StringWidth(h), Tinted(h, Dim)
 	}
 	for _, row := range t.Rows {
 		for i := range row {
@@ -177,7 +181,7 @@ func (p *Printer) row(row []Cell, widths []int, width int) string {
 	for i, c := range row {
 		text := strings.TrimRight(c.Text, " ")
 		if width > 0 {
-			text = ansi.Truncate(text, max(0, width-at-owed), "…")
+			text = truncate(text, c.Keep, max(0, width-at-owed))
 		}
 		if text != "" {
 			b.WriteString(strings.Repeat(" ", owed))
@@ -187,6 +191,19 @@ func (p *Printer) row(row []Cell, widths []int, width int) string {
 		owed += widths[i] - ansi.StringWidth(c.Text) + 2
 	}
 	return b.String()
+}
+
+// truncate shortens text to at most width columns. It shortens what follows keep first, then what precedes it.
+func truncate(text, keep string, width int) string {
+	before, after, found := strings.Cut(text, keep)
+	left := width - ansi.StringWidth(before) - ansi.StringWidth(keep)
+	switch {
+	case keep == "" || !found || ansi.StringWidth(keep) >= width || left > 0:
+		return ansi.Truncate(text, width, "…")
+	case left == 0 && after == "":
+		return text
+	}
+	return ansi.Truncate(before, width-ansi.StringWidth(keep)-1, "") + "…" + keep
 }
 
 // Fold breaks text at spaces into lines of at most width columns, and indents each line.

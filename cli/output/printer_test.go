@@ -90,3 +90,26 @@ func TestByteSize(t *testing.T) {
 		}
 	}
 }
+
+// If a cell is too wide, the part to keep remains, and the text before it is truncated.
+func TestKeptPartOfACell(t *testing.T) {
+	for _, c := range []struct {
+		width int
+		want  string
+	}{
+		{0, "crashed 4× · until 9:00 · 2 restarts"}, {36, "crashed 4× · until 9:00 · 2 restarts"},
+		{30, "crashed 4× · until 9:00 · 2 r…"}, {24, "crashed 4× · until 9:00…"}, {23, "crashed 4… · until 9:00"},
+		{20, "crashe… · until 9:00"}, {12, "crashed 4× …"},
+	} {
+		var b strings.Builder
+		p := &Printer{Out: &b}
+		table := NewTable("WHY")
+		table.Add(Cell{Text: "crashed 4× · until 9:00 · 2 restarts", Keep: " · until 9:00"})
+		if err := p.WriteTable(&b, c.width, table); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Split(b.String(), "\n")[1]; got != c.want {
+			t.Errorf("%d columns: got %q, want %q", c.width, got, c.want)
+		}
+	}
+}

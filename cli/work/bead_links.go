@@ -17,6 +17,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/cli/workstore"
+	"gcity/internal/suggest"
 )
 
 func textOf(e *env.Env, file string, twice bool) (string, error) {
@@ -58,11 +59,14 @@ func warnPools(e *env.Env, d *depot.Store, labels []string) {
 		if !is || slices.Contains(known, name) {
 			continue
 		}
-		hint := ""
+		near, hint := suggest.Nearest(name, known), ""
 		for _, p := range known {
 			if strings.HasSuffix(p, "/"+name) {
-				hint = fmt.Sprintf("; did you mean %q?", city.PoolLabel+p)
+				near = p
 			}
+		}
+		if near != "" {
+			hint = fmt.Sprintf("; did you mean %q?", city.PoolLabel+near)
 		}
 		e.Warn(fmt.Sprintf("no pool has the name %q, so no agent will claim the bead%s", name,
 			hint))

@@ -80,7 +80,7 @@ func overrideKeys() []Key {
 		{Path: "automations.overrides.pool", Kind: String, Check: checkPool,
 			Doc: "The pool that does the work that the formula describes. `RIG/NAME` is a rig's " +
 				"pool. `NAME` is a pool of the automation's rig; if the automation has no rig, " +
-				"it is a pool of the city."},
+				"`NAME` is a pool of the city."},
 		{Path: "automations.overrides.timeout", Kind: Duration,
 			Check: checkAtLeast(automation.MinTime),
 			Doc: "A run that takes longer fails, and all its processes are killed. The minimum " +

@@ -33,11 +33,15 @@ func TestDocsRun(t *testing.T) {
 		}
 		ran++
 		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) {
-			script := "set -eux\ntrap 'gcity stop >/dev/null 2>&1 || :' EXIT\n"
+			var commands strings.Builder
 			for _, b := range blocks {
-				script += b[1]
+				commands.WriteString(b[1])
 			}
-			runPage(t, bin, script)
+			script := "set -eux\ntrap 'gcity stop >/dev/null 2>&1 || :' EXIT\n"
+			if !strings.Contains(commands.String(), "gcity init") { // the page is about an existing city
+				script += "gcity init\n"
+			}
+			runPage(t, bin, script+commands.String())
 		})
 	}
 	if ran < 5 {

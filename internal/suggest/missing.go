@@ -111,11 +111,9 @@ func NoSuch(k Kind, name string) *Missing {
 	return &Missing{Kind: k, Name: name, next: "run `" + k.list() + "` to see all"}
 }
 
-// Near returns a copy of m that suggests the first of names.
-func (m Missing) Near(names []string) *Missing {
-	if len(names) > 0 {
-		m.near = names[0]
-	}
+// Near returns a copy of m that suggests name. If name is "", the copy suggests nothing.
+func (m Missing) Near(name string) *Missing {
+	m.near = name
 	return &m
 }
 

@@ -20,7 +20,7 @@ func TestMissing(t *testing.T) {
 		{NotFound(AnyOf(Agent, Pool, Rig), "x", []string{"shop"}),
 			"agent, pool or rig \"x\" not found; run `gcity status` to see all"},
 		{NoSuch(Bead, "to-9").As(sentinel), "bead \"to-9\" not found; run `gcity bead list` to see all"},
-		{NoSuch(Run, "to-9").Then("that bead is a task"), "run \"to-9\" not found; that bead is a task"},
+		{NoSuch(Run, "to-9").Then("that bead has type task"), "run \"to-9\" not found; that bead has type task"},
 	} {
 		if got := c.err.Error(); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)

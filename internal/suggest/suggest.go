@@ -1,6 +1,8 @@
 // Package suggest finds the name that a user most likely meant.
 package suggest
 
+import "strings"
+
 // Nearest returns the candidate with the fewest edits from word, or "" if none is near. Near means at most one edit, or
 // a third of word's length.
 func Nearest(word string, candidates []string) string {
@@ -11,6 +13,24 @@ func Nearest(word string, candidates []string) string {
 		}
 		if d := distance(word, c, limit); d <= limit {
 			best, limit = c, d-1
+		}
+	}
+	return best
+}
+
+// NearestCommand returns the command that word most likely means, or "" if none is near. Near means at most two edits,
+// or that the name begins with word, which is nearer than any edit. Of equally near names, it prefers one that isSafe
+// accepts.
+func NearestCommand(word string, names []string, isSafe func(name string) bool) string {
+	word = strings.ToLower(word)
+	best, least := "", min(2, (len(word)+1)/2)+1
+	for _, name := range names {
+		d := distance(word, name, least)
+		if strings.HasPrefix(name, word) {
+			d = 0
+		}
+		if d < least || d == least && best != "" && isSafe(name) && !isSafe(best) {
+			best, least = name, d
 		}
 	}
 	return best

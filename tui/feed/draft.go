@@ -176,6 +176,8 @@ func (r *Runner) ApplyDraft(e ApplyDraft) {
 		if failed != "" {
 			failed = "the configuration was written, but the reload failed: " + failed
 		}
-		r.report(e.ID, title, "the configuration was edited: "+message.Message, failed)
+		// the controller may have applied the file already, so the reload may have changed nothing
+		effect := strings.TrimPrefix(message.Message, "nothing changed: ")
+		r.report(e.ID, title, "the configuration was edited: "+effect, failed)
 	})
 }

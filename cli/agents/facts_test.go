@@ -1,0 +1,26 @@
+package agents
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/output"
+)
+
+// A decision is separated from its reason, also if its name is long.
+func TestRecentDecisions(t *testing.T) {
+	var out strings.Builder
+	e := &env.Env{Printer: output.Printer{Out: &out, Now: func() time.Time { return noon }}}
+	writeRecent(e, []city.Decision{{At: noon, What: "start", Why: "declared"},
+		{At: noon, What: city.CannotStart, Why: "no program"},
+		{At: noon, What: "check failed", Why: "the check printed nothing"}}, nil)
+	for _, want := range []string{"  start         declared\n", "  cannot start  no program\n",
+		"  check         printed nothing\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("want %q in:\n%s", want, out.String())
+		}
+	}
+}
