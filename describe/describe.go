@@ -136,10 +136,10 @@ func Idle(timeout time.Duration) string {
 // NotWhileAttached can follow the result of Idle.
 const NotWhileAttached = ", except while a user is attached"
 
-// SessionsStop says how many sessions stop: "1 session stops", "3 sessions stop".
+// SessionsStop says how many sessions will stop: "1 session will stop", "3 sessions will stop".
 func SessionsStop(n int) string {
 	if n == 1 {
-		return "1 session stops"
+		return "1 session will stop"
 	}
-	return Count(n, "session") + " stop"
+	return Count(n, "session") + " will stop"
 }

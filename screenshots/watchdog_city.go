@@ -25,11 +25,11 @@ func watched(s *city.Snapshot) *city.Snapshot {
 	calling.Freshness, calling.Failed = city.VeryStale, 3
 	calling.Recent = []city.Judgement{
 		{At: *ago(33 * time.Second), Decision: city.RemedyWake, By: "thresholds", Result: "typed",
-			Reason: "its heartbeat is 35s old, more than 30s"},
+			Reason: "its heartbeat is 35s old; the limit is 30s"},
 		{At: *ago(21 * time.Second), Decision: city.RemedyWake, By: "thresholds", Result: "typed",
-			Reason: "its heartbeat is 47s old, more than 30s"},
+			Reason: "its heartbeat is 47s old; the limit is 30s"},
 		{At: *ago(9 * time.Second), Decision: city.RemedyWake, By: "thresholds", Result: "typed",
-			Reason: "its heartbeat is 59s old, more than 30s"},
+			Reason: "its heartbeat is 59s old; the limit is 30s"},
 	}
 	calling.Last = &calling.Recent[2]
 	calling.Escalated = &city.Escalation{At: *ago(9 * time.Second), To: "human",

@@ -85,7 +85,7 @@ func (s *Spec) lookUp(word, path string, l commandLine) (string, error) {
 		return "", nil
 	}
 	if errors.Is(found, fs.ErrNotExist) {
-		return "", Missing(fmt.Errorf("%s %q is not on its PATH: install it, or correct %s",
+		return "", Missing(fmt.Errorf("%s %q is not on the agent's PATH; install it, or correct %s",
 			l.program, word, l.key))
 	}
 	return "", l.unusable(word, found)
@@ -96,9 +96,9 @@ func (l commandLine) unusable(word string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return Missing(fmt.Errorf("program %s not found: install it, or correct %s", word, l.key))
+		return Missing(fmt.Errorf("program %s not found; install it, or correct %s", word, l.key))
 	}
-	return Missing(fmt.Errorf("cannot execute %s %s (%w): make it executable, or correct %s",
+	return Missing(fmt.Errorf("cannot execute %s %s (%w); make it executable, or correct %s",
 		l.program, word, err, l.key))
 }
 

@@ -53,8 +53,8 @@ func TestMissingProgram(t *testing.T) {
 		}
 	}
 	for command, why := range map[string]string{
-		"none --x": "not on its PATH", "no": "permission denied", "./none": "program ./none not found", "./no": "permission denied",
-		"none && yes": "not on its PATH", "none 'a;b' \"c|d\" e\\;": "not on its PATH", "none 2>&1 >|x": "not on its PATH", " none \n": "not on its PATH",
+		"none --x": "not on the agent's PATH", "no": "permission denied", "./none": "program ./none not found", "./no": "permission denied",
+		"none && yes": "not on the agent's PATH", "none 'a;b' \"c|d\" e\\;": "not on the agent's PATH", "none 2>&1 >|x": "not on the agent's PATH", " none \n": "not on the agent's PATH",
 		"./folder": "the path is a folder", "/nowhere/at/all": "not found", "yes/under": "not found",
 	} {
 		s := spec(command)

@@ -266,7 +266,7 @@ func TestSlingUndoes(t *testing.T) {
 		{city.SlingRequest{Target: "odd", Bead: b.ID, Formula: "polish"}, "tw-7"},
 	} {
 		out, err := s.Sling(t.Context(), c.req)
-		want := "exit 3: the hook is full; the beads created for it were closed: " + c.want
+		want := "exit 3: the hook is full; the beads created for this request were closed: " + c.want
 		if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable || !strings.HasSuffix(e.Message, want) {
 			t.Errorf("%+v: %v", c.req, err)
 		}
@@ -290,7 +290,7 @@ func TestSlingUndoes(t *testing.T) {
 		t.Errorf("%+v, %v", open, err)
 	}
 	closed, err := stores[""].List(t.Context(), beads.Query{Status: []beads.Status{beads.StatusClosed}, Type: beads.TypeMolecule})
-	if err != nil || len(closed) != 4 || closed[0].Metadata[beads.CloseReason] != "closed again, because it could not be assigned" {
+	if err != nil || len(closed) != 4 || closed[0].Metadata[beads.CloseReason] != "closed because it could not be assigned" {
 		t.Errorf("%+v, %v", closed, err)
 	}
 }
@@ -331,9 +331,9 @@ func TestSlingLeavesAssignedWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := <-failed
-			want := "the beads created for it were closed: tw-2"
+			want := "the beads created for this request were closed: tw-2"
 			if c.left {
-				want = "tw-2 was created for it and could not be closed"
+				want = "tw-2 was created for this request and could not be closed"
 			}
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want an error with %q", err, want)
@@ -360,7 +360,7 @@ func TestSlingUndoesALostRace(t *testing.T) {
 		return recipe(name, rig)
 	}
 	_, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID})
-	if err == nil || !strings.Contains(err.Error(), "assigned to ann") || !strings.HasSuffix(err.Error(), "the beads created for it were closed: tw-2") {
+	if err == nil || !strings.Contains(err.Error(), "assigned to ann") || !strings.HasSuffix(err.Error(), "the beads created for this request were closed: tw-2") {
 		t.Error(err)
 	}
 	if root, err := stores[""].Get(t.Context(), "tw-2"); err != nil || root.Status != beads.StatusClosed {

@@ -22,15 +22,17 @@ func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) e
 	for i := len(out.created) - 1; i >= 0; i-- {
 		m := out.created[i]
 		if err := m.undo(ctx, req, out); err != nil {
-			left = append(left, fmt.Sprintf("%s was created for it and could not be closed (%v); "+
-				"close it with `gcity bead close %s --steps`", m.root.ID, err, m.root.ID))
+			left = append(left, fmt.Sprintf("%s was created for this request and could not be "+
+				"closed (%v); close it with `gcity bead close %s --steps`", m.root.ID, err,
+				m.root.ID))
 			continue
 		}
 		gone = append(gone, m.root.ID)
 	}
 	text := why.Error()
 	if len(gone) > 0 {
-		text += "; the beads created for it were closed: " + strings.Join(gone, ", ")
+		text += "; the beads created for this request were closed: " +
+			strings.Join(gone, ", ")
 	}
 	for _, l := range left {
 		text += "; " + l
@@ -102,8 +104,8 @@ func (m createdBeads) undo(ctx context.Context, req city.SlingRequest, out *Resu
 		return err
 	}
 	p := beads.Closing()
-	p.SetMetadata = map[string]string{beads.CloseReason: "closed again, because it could not " +
-		"be assigned"}
+	p.SetMetadata = map[string]string{beads.CloseReason: "closed because it could not be " +
+		"assigned"}
 	var closed beads.Bead
 	for i := len(line) - 1; i >= 0; i-- {
 		if line[i].Status == beads.StatusClosed {

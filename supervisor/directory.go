@@ -97,8 +97,8 @@ func (w *worker) info() city.Info {
 		i.Error = fmt.Sprintf("the city's controller has not responded for %s; see `gcity "+
 			"supervisor logs`", span.Text(age.Round(time.Second)))
 	case snap.Config.Rejected != "":
-		i.Error = "the changed configuration is invalid, so the previous one " +
-			"stays in force: " + firstLine(snap.Config.Rejected)
+		i.Error = "the previous configuration stays in force, because the changed " +
+			"one is invalid: " + firstLine(snap.Config.Rejected)
 	}
 	return i
 }
@@ -278,7 +278,8 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 		return city.Receipt{}, err
 	}
 	if err := Remember(s.o.Home, Entry{Path: w.path, Name: name}, time.Now()); err != nil {
-		s.o.Logger.Warn("the lists of cities do not contain a city that is no longer registered",
+		s.o.Logger.Warn("the lists of cities will not contain a city that is no longer "+
+			"registered",
 			"city", name, "error", err)
 	}
 	s.mu.Lock()

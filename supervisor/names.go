@@ -18,7 +18,7 @@ func (e *takenError) Error() string {
 		return fmt.Sprintf("the name %q is still used by %s, which is being stopped", e.name,
 			e.path)
 	}
-	return fmt.Sprintf("the name %q is still used by %s, which will be called %q from its "+
+	return fmt.Sprintf("the name %q is still used by %s, which will be called %q after its "+
 		"next start", e.name, e.path, e.next)
 }
 

@@ -130,9 +130,8 @@ func (e *refresher) finishRead(saw readResult) bool {
 			e.timer.Reset(quietPeriod)
 			return false
 		}
-		saw.regErr = fmt.Errorf("%s keeps changing; its current content would stop cities, and "+
-			"is not applied",
-			e.s.o.Home.Registry())
+		saw.regErr = fmt.Errorf("%s keeps changing; applying its current content would stop "+
+			"cities, so gcity does not apply it", e.s.o.Home.Registry())
 	}
 	e.doubts, e.last = 0, nil
 	if saw.fault == nil {

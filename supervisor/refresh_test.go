@@ -41,7 +41,7 @@ func TestRegistryKeepsChanging(t *testing.T) {
 				t.Error("the supervisor did not report its status")
 			}
 		}
-		if p := l.s.Problem(); !strings.Contains(p, l.h.Registry()+" keeps changing; its current content would stop cities, and is not applied") {
+		if p := l.s.Problem(); !strings.Contains(p, l.h.Registry()+" keeps changing; applying its current content would stop cities, so gcity does not apply it") {
 			t.Errorf("%q", p)
 		}
 		l.want("a running, b running")

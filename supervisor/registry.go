@@ -38,8 +38,8 @@ func CheckName(name string) string { return checkName("city", name) }
 
 func checkName(kind, name string) string {
 	if len(name) > 200 || !validName().MatchString(name) {
-		return fmt.Sprintf("invalid %s name %q: use letters, digits, and . _ -, starting with "+
-			"a letter or digit", kind, name)
+		return fmt.Sprintf("invalid %s name %q: use at most 200 letters, digits, \".\", \"_\" and "+
+			"\"-\", and begin with a letter or digit", kind, name)
 	}
 	return ""
 }

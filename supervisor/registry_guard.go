@@ -88,7 +88,8 @@ func (s *Supervisor) setProblem(err error) {
 	s.mu.Unlock()
 	switch {
 	case news && err != nil:
-		s.o.Logger.Error("a file is invalid; running cities are not affected", "why", text)
+		s.o.Logger.Error("a problem with the registry or the settings; running cities are "+
+			"not affected", "why", text)
 	case news:
 		s.o.Logger.Info("the registry and the settings are valid again")
 	}

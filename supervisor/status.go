@@ -22,7 +22,7 @@ func (s *Supervisor) status() string {
 		}
 	}
 	if s.Problem() != "" {
-		text += ", a file is invalid"
+		text += ", a problem with the registry or the settings"
 	}
 	return text
 }

@@ -522,7 +522,7 @@ func TestNamesAreUnique(t *testing.T) {
 		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/d/a" {
 			t.Error("a has changed")
 		}
-		if all := must(l.s.Cities(t.Context())); !strings.Contains(all[1].Error, `the name "a" is still used by /d/a, which will be called "b" from its next start`) {
+		if all := must(l.s.Cities(t.Context())); !strings.Contains(all[1].Error, `the name "a" is still used by /d/a, which will be called "b" after its next start`) {
 			t.Errorf("%+v", all[1])
 		}
 		l.city("/d/a").fails <- errors.New("once")

@@ -96,7 +96,8 @@ func (w Remote) check() error {
 		return errors.New("its source " + why)
 	}
 	if w.From == "" || strings.HasPrefix(w.From, "-") || strings.HasPrefix(w.Ref, "-") {
-		return fmt.Errorf("git does not accept %q at ref %q", w.From, w.Ref)
+		return fmt.Errorf("invalid source %q or ref %q: the source must not be empty, and neither "+
+			"may start with \"-\"", w.From, w.Ref)
 	}
 	return nil
 }

@@ -169,8 +169,8 @@ func TestStale(t *testing.T) {
 	}
 	moved, other := w, w
 	moved.Source, other.Ref = "../moved", "v2"
-	refused(moved, "topology \"base\" was fetched from \"../repo\", but is now configured from \"../moved\"; run `gcity topology fetch base`")
-	refused(other, "topology \"base\" was fetched at ref \"main\", but is now configured at ref \"v2\"; run `gcity topology fetch base`")
+	refused(moved, "topology \"base\" was fetched from \"../repo\", but its source is now \"../moved\"; run `gcity topology fetch base`")
+	refused(other, "topology \"base\" was fetched at ref \"main\", but its ref is now \"v2\"; run `gcity topology fetch base`")
 	do(t, Folder(city, "base"), "checkout", "--quiet", "--detach", first)
 	refused(w, fmt.Sprintf("topology \"base\" is at commit %.12s, but topologies.lock pins %.12s; run `gcity topology fetch base`", first, second))
 	states, err := States(city, []Remote{w, {Name: "never"}})
@@ -194,8 +194,8 @@ func TestFetchFails(t *testing.T) {
 	}{
 		{at(gone, ""), "", "git cannot read " + gone + ": git fetch: '" + gone + "' does not appear to be a git repository"},
 		{at(repo, "v9"), "", "" + repo + " has no branch, tag or commit \"v9\""},
-		{at("--upload-pack=touch /tmp/x", ""), "", "git does not accept"},
-		{at(repo, "--all"), "", "git does not accept"},
+		{at("--upload-pack=touch /tmp/x", ""), "", "neither may start with"},
+		{at(repo, "--all"), "", "neither may start with"},
 		{at("ext::sh -c true", ""), "", "names a git helper program"},
 		{at(repo, ""), "[topologies.x]\nsource = \"" + repo + "\"\ncommit = \"" + strings.Repeat("a", 40) + "\"\n", "no longer has commit aaaaaaaaaaaa, which topologies.lock pins; `gcity topology fetch x --update` fetches the newest"},
 		{at(repo, ""), "[topologies.x]\ncommit = \"main\"\n", "topologies.lock:2:10: topologies.x.commit: is not a commit; remove the table, and run `gcity topology fetch` to write it again"},

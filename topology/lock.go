@@ -176,10 +176,9 @@ func (l Lock) stale(folder string, w Remote) string {
 	case !held || at == "" && pin.Source == w.Source && pin.Ref == w.Ref:
 		return "is not fetched"
 	case pin.Source != w.Source:
-		return fmt.Sprintf("was fetched from %q, but is now configured from %q", pin.Source,
-			w.Source)
+		return fmt.Sprintf("was fetched from %q, but its source is now %q", pin.Source, w.Source)
 	case pin.Ref != w.Ref:
-		return fmt.Sprintf("was fetched at ref %q, but is now configured at ref %q", pin.Ref, w.Ref)
+		return fmt.Sprintf("was fetched at ref %q, but its ref is now %q", pin.Ref, w.Ref)
 	case at != pin.Commit:
 		return fmt.Sprintf("is at commit %.12s, but %s pins %.12s", at, LockFile, pin.Commit)
 	}

@@ -34,7 +34,7 @@ func RejectReason(source string) string {
 		return ""
 	}
 	if !slices.Contains(transports, scheme) {
-		return fmt.Sprintf("uses %s://, which git does not authenticate or does not support; use "+
+		return fmt.Sprintf("uses %s://, which is not secure or which git does not support; use "+
 			"https://, ssh:// or file://", scheme)
 	}
 	if hasPassword(rest) {

@@ -94,7 +94,7 @@ type Refusal struct {
 }
 
 func (r *Refusal) Error() string {
-	return fmt.Sprintf("the city in %s is not trusted: %s. Its programs do not run until you "+
+	return fmt.Sprintf("the city in %s is not trusted: %s. Its programs will not run until you "+
 		"confirm them with `%s`", r.Dir, r.Why, r.Command())
 }
 
@@ -120,8 +120,8 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (
 	}
 	if len(added) > 0 {
 		return *rec, &Refusal{Dir: dir, New: added, Why: fmt.Sprintf(
-			"%s is new or has changed (%s) since you trusted it, and HEAD of the git checkout %s "+
-				"has changed", added[0].What, added[0].At, where)}
+			"%s is new or has changed (%s) since you trusted the city, and HEAD of the git "+
+				"checkout %s has changed", added[0].What, added[0].At, where)}
 	}
 	return rec.with(programs, heads), nil
 }

@@ -92,7 +92,7 @@ func TestEachKeyOfTheCityDetailsWorks(t *testing.T) {
 		"e": {func(n *city.Snapshot) { n.Config.Rejected = mistakes(1) }, "e edits it",
 			func(s *stage) bool { return slices.ContainsFunc(s.out, isEdit) }},
 		"C": {held("builder"), "C shows the plan", func(s *stage) bool { return s.m.Dialogs.Choice() != nil }},
-		":": {func(n *city.Snapshot) { n.Suspended = true }, "press :, type resume city",
+		":": {func(n *city.Snapshot) { n.Suspended = true }, `press :, then type "resume city"`,
 			func(s *stage) bool { return s.m.Dialogs.Finder() != nil }},
 		"1": {func(n *city.Snapshot) { n.Automations, n.Pools = nil, nil }, "press 1",
 			func(s *stage) bool { return s.m.Agents.Key() == "prober" && s.m.Focus == panel.IDAgents }},
@@ -138,11 +138,11 @@ func TestWithoutAControllerNoKeyResumesTheCity(t *testing.T) {
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.change(func(n *city.Snapshot) { n.Suspended = true })
-	s.shows("the city is suspended", "type resume city")
+	s.shows("the city is suspended", `type "resume city"`)
 	why := feed.NotRunning
 	s.hear(feed.News{Unreachable: &why})
 	s.shows("the city is suspended")
-	s.hides("type resume city")
+	s.hides(`type "resume city"`)
 }
 
 // The alert about a failed agent stays during a retry, so that the panels do not move.
@@ -239,13 +239,13 @@ func TestASuspendedCityIsAnAlert(t *testing.T) {
 			n.Agents[i].State, n.Agents[i].Running, n.Agents[i].Session = city.Suspended, false, nil
 		}
 	})
-	s.shows("! the city is suspended  press :, type resume city")
+	s.shows(`! the city is suspended  press :, then type "resume city"`)
 	s.line("resume city", "enter")
 	s.wants(city.Resume{})
 	s.m.Mode = state.ReadOnly
 	s.wait(time.Second)
 	s.shows("the city is suspended")
-	s.hides("type resume city")
+	s.hides(`type "resume city"`)
 }
 
 // At 80 columns, the row of a quarantined agent and the alert show the cause and the end of the quarantine. The texts

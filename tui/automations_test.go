@@ -131,7 +131,7 @@ func TestAutomationsAreFiltered(t *testing.T) {
 	}
 	s := automated(t, 120, 40)
 	s.press("4", "/", "x", "x", "enter")
-	s.shows(`None of 8 automations matches "xx".`)
+	s.shows(`None of the 8 automations matches "xx".`)
 	s.press("esc", "!")
 	if got := s.automating(); !slices.Equal(got, []string{"wisp-compact", "prune-branches"}) {
 		t.Errorf("automations that need attention: %v", got)
@@ -193,7 +193,7 @@ func TestFire(t *testing.T) {
 	s.shows(`cannot fire the automation now: digest is running, and overlap is not "queue"`)
 	s.automation("digest", func(a *city.Automation) { a.Overlap = "queue" })
 	s.press("t")
-	s.shows("A run has been in progress for", "Another run follows it.")
+	s.shows("A run has been in progress for", "Another run will follow.")
 	s.automation("digest", func(a *city.Automation) { a.Overlap = "" }) // while the question is open
 	s.hides("Fire digest now?")
 	s.shows(`not fired: digest is running, and overlap is not "queue"`)
@@ -230,7 +230,7 @@ func TestFire(t *testing.T) {
 	s.press("esc")
 	s.point("digest")
 	s.press("t")
-	s.shows("Fire digest now?", "Another run follows it")
+	s.shows("Fire digest now?", "Another run will follow")
 	s.press("y")
 	s.wants(fire("digest"))
 }
@@ -242,7 +242,7 @@ func TestEndRun(t *testing.T) {
 	s.point("digest")
 	s.line("stop digest", "enter")
 	s.wants()
-	s.shows("Stop the run of digest?", "counts as failed")
+	s.shows("Stop the run of digest?", "count as failed")
 	s.press("enter") // "no" is preselected
 	s.wants()
 	s.line("stop digest", "enter")
@@ -260,7 +260,7 @@ func TestEndRun(t *testing.T) {
 func TestFireFromThePalette(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press(":", "f", "i", "r", "e")
-	s.shows("fire the automation now: also if not due", "no automation is selected; press 4")
+	s.shows("fire the automation now: even if not due", "no automation is selected; press 4")
 	s.press("enter")
 	s.shows("no automation is selected; press 4")
 	s = newStage(t, Options{Mode: state.ReadOnly})

@@ -41,7 +41,7 @@ func TestDrainAsksFirst(t *testing.T) {
 	s.shows("D drain")
 	s.press("D")
 	s.wants()
-	s.shows("Drain builder?", "It is asked to finish. It stops when it reports done, or after 5m.", "it is declared")
+	s.shows("Drain builder?", "It will be asked to finish. It stops when it reports done, or after 5m.", "it is declared")
 	s.press("n")
 	s.wants()
 	s.press("D", "enter") // "no" is preselected
@@ -84,10 +84,10 @@ func TestDrainOfASurplusMemberIsNotCanceled(t *testing.T) {
 	s.hides("D undrain", "u release")
 	s.press("u")
 	s.wants()
-	s.shows("worker-3 is draining because pool worker is scaling down; to keep it, press 2, then >")
+	s.shows("worker-3 is draining because pool worker is scaling down; to keep the agent, press 2, then >")
 	s.press("esc", "D")
 	s.wants()
-	s.shows("! worker-3 is already draining: pool worker wants 2, kill in", "; to keep it, press 2, then >")
+	s.shows("! worker-3 is already draining: pool worker wants 2, kill in", "; to keep the agent, press 2, then >")
 	if s.m.Status.Failed {
 		t.Error("the note is a failure")
 	}
@@ -113,7 +113,7 @@ func TestDrainWholePools(t *testing.T) {
 	s.pick("worker")
 	s.shows("D drain")
 	s.press("D")
-	s.shows("Drain pool worker?", "worker-1, worker-2", "asked to finish", "> m  only one member: choose it", "a  yes, drain both members")
+	s.shows("Drain pool worker?", "worker-1, worker-2", "asked to finish", "> m  choose just one member", "a  yes, drain both members")
 	s.press("a")
 	s.wants(city.Drain{Agent: "worker-1"}, city.Drain{Agent: "worker-2"})
 	for _, name := range []string{"worker-1", "worker-2"} {
@@ -164,7 +164,7 @@ func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
 	s.agent("worker-1", func(a *city.Agent) { a.State, a.Running = city.Quarantined, false })
 	s.pick("worker")
 	s.press("D", "m", "2")
-	s.shows("enter cancels its drain", "it keeps running")
+	s.shows("enter cancels its drain", "it will keep running")
 	s.press("enter")
 	s.wants(city.Undrain{Agent: "worker-2"})
 	s.press("D", "m", "1")
@@ -192,8 +192,8 @@ func TestDrainOfAPoolAlwaysAsks(t *testing.T) {
 		s.pick("merge")
 		s.press("D")
 		s.wants()
-		s.shows("Drain pool merge?", "It is asked to finish", "y  yes, drain merge", "> n  no, leave it")
-		s.hides("only one member")
+		s.shows("Drain pool merge?", "It will be asked to finish", "y  yes, drain merge", "> n  no, leave it")
+		s.hides("choose just one member")
 		s.press("y")
 		s.wants(city.Drain{Agent: "merge"})
 	}
@@ -202,7 +202,7 @@ func TestDrainOfAPoolAlwaysAsks(t *testing.T) {
 	s.press("D", "m", "2", "enter")
 	s.wants(city.Drain{Agent: "worker-2"})
 	s.press("D", "m", "9")
-	s.shows("No member matches. Type the number at the end of its name")
+	s.shows("No member matches. Type a part of a member's name")
 	s.press("esc", "D", "n")
 	s.wants()
 	s.members("worker", 7)
@@ -242,7 +242,7 @@ func TestRestartOneMemberOfAPool(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.pick("worker")
 	s.press("r")
-	s.shows("m  only one member: choose it")
+	s.shows("m  choose just one member")
 	s.press("m", "2", "enter")
 	s.wants(city.Restart{Agent: "worker-2"})
 	s.agent("worker-2", func(a *city.Agent) { a.NoRestart = "a restart would only stop it" })
@@ -253,7 +253,7 @@ func TestRestartOneMemberOfAPool(t *testing.T) {
 	s.wants()
 	s.pick("merge")
 	s.press("r")
-	s.hides("only one member")
+	s.hides("choose just one member")
 }
 
 // If several agents are marked, D drains those that can be drained.
@@ -268,7 +268,7 @@ func TestDrainOfMany(t *testing.T) {
 	}
 	mark("builder", "scout", "worker-1", "worker-3")
 	s.press("D")
-	s.shows("Drain 2 marked agents?", "builder, worker-1", "when they report done, or at", "surplus members of pools")
+	s.shows("Drain 2 marked agents?", "builder, worker-1", "when they report done, or at", "surplus members")
 	s.press("y")
 	s.wants(city.Drain{Agent: "builder"}, city.Drain{Agent: "worker-1"})
 	mark("deployer", "scout", "worker-3")
@@ -298,7 +298,7 @@ func TestDrainWithoutDeadlineIsShown(t *testing.T) {
 	s.press("n")
 	s.pool("worker", func(p *city.Pool) { p.Timeout = 90 * time.Second })
 	s.press("D")
-	s.shows("or after 1m30s.")
+	s.shows("or after", "1m30s.")
 }
 
 // An undo asks no question, so it stops no agents.

@@ -160,7 +160,7 @@ func TestEditFromTheDetails(t *testing.T) {
 	s := placed(t, "teams/one.toml:3:1")
 	s.press("x")
 	s.typeIn("edit")
-	s.shows("edit the configuration: opens $EDITOR at the agent or pool")
+	s.shows("edit the configuration: open $EDITOR at the agent or pool")
 	s.press("esc", "d")
 	state.SelectAgent(s.m, "scout")
 	s.shows("e edits its configuration")

@@ -144,7 +144,7 @@ func TestFleetAsksForMany(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("harbour")
 	s.press("s")
-	s.shows("of 8 agents running", "> no, leave it", "type 8, the number of running agents, to confirm")
+	s.shows("of 8 agents.", "> no, leave it", "type 8, the number of running agents, to confirm")
 	s.press("y", "enter")
 	if _, did := effectOf[feed.SendCityCommand](s); did {
 		t.Fatal("a single key stops eight agents")

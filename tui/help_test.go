@@ -95,7 +95,7 @@ func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	for text, want := range map[string][]string{
 		"prefer": {"columns = [", "[keys]", "in ~/.config/gcity/config.toml"}, "columns": {"the columns of Agents"},
-		"prefs": {"theme"}, "legend": {"quarantined", "marked: actions apply to"}, "↻": {"restarts after a delay"}, "◌": {"waiting: it starts"},
+		"prefs": {"theme"}, "legend": {"quarantined", "marked: actions apply to"}, "↻": {"will restart after a delay"}, "◌": {"waiting: it starts"},
 		"is sorted": {"next to a column title"},
 	} {
 		s.press("?")
@@ -105,7 +105,7 @@ func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 		s.press("esc", "esc")
 	}
 	s.press("?", "↻", "enter")
-	s.shows("restarts after a delay")
+	s.shows("will restart after a delay")
 	s.hides("runs it")
 }
 

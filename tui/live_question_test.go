@@ -189,7 +189,7 @@ func TestTheQuestionAboutClosingBeadsIsLive(t *testing.T) {
 	s.reread(edited(todaysWork(), "gc-216", func(b *beads.Bead) {
 		b.Status, b.ClosedAt = beads.StatusClosed, &s.now
 	}))
-	s.shows("Close gc-7?", "Dropped: 1 bead closed in the meantime.")
+	s.shows("Close gc-7?", "Dropped, because closed in the meantime: 1 bead.")
 	s.press("y")
 	s.wants(city.UpdateBead{ID: "gc-7", Patch: beads.Closing()})
 	s.press("X")
@@ -324,7 +324,7 @@ func TestQuestionsAboutCitiesAreLive(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("harbour")
 	s.press("s")
-	s.shows("of 8 agents running")
+	s.shows("of 8 agents.")
 	list(s, func(f *fleet.List) { f.Find("harbour").Summary.Suspended = true })
 	s.closes("nothing was done: harbour is already suspended")
 
@@ -362,9 +362,9 @@ func TestQuestionsAboutAPoolFollowItsMembers(t *testing.T) {
 			key, one, four string
 			want           []city.Command
 		}{
-			{"r", "1 member restarts: worker-1.", "4 members restart: worker-1, worker-2, worker-3, worker-4.",
+			{"r", "1 member will restart: worker-1.", "4 members will restart: worker-1, worker-2, worker-3, worker-4.",
 				[]city.Command{city.RestartPool{Pool: "worker", Rolling: true}}},
-			{"s", "1 session stops", "4 sessions stop", []city.Command{city.Suspend{Agent: "worker"}}},
+			{"s", "1 session will stop", "4 sessions will stop", []city.Command{city.Suspend{Agent: "worker"}}},
 			{"D", "yes, drain worker-1", "a  yes, drain all 4 members",
 				[]city.Command{city.Drain{Agent: "worker-1"}, city.Drain{Agent: "worker-2"},
 					city.Drain{Agent: "worker-3"}, city.Drain{Agent: "worker-4"}}},
@@ -377,7 +377,7 @@ func TestQuestionsAboutAPoolFollowItsMembers(t *testing.T) {
 			s.shows(c.one)
 			s.wait(time.Minute)
 			s.members("worker", 4)
-			s.shows(c.four, "the number has grown from 1 to 4")
+			s.shows(c.four, "the number of targets has grown from 1 to 4")
 			s.send(tuitest.KeyPress("y"))
 			s.wants()
 			s.shows("y came too early")
@@ -397,13 +397,13 @@ func TestTheQuestionAboutAPoolNamesSkippedMembers(t *testing.T) {
 	s.agent("worker-2", func(a *city.Agent) { a.State, a.Running = city.Starting, false })
 	s.pick("worker")
 	s.press("r")
-	s.shows("2 members restart: worker-1, worker-2.", "Skipped: worker-3 is draining.")
+	s.shows("2 members will restart: worker-1, worker-2.", "Skipped: worker-3 is draining.")
 	refusal := city.Refusal{}
 	s.agent("worker-3", func(a *city.Agent) { refusal, a.Refusal = a.Refusal, refusal }) // as an older controller sends it
-	s.shows("2 members restart: worker-1, worker-2.", "Skipped: worker-3 is draining.")
+	s.shows("2 members will restart: worker-1, worker-2.", "Skipped: worker-3 is draining.")
 	s.agent("worker-3", func(a *city.Agent) { refusal, a.Refusal = a.Refusal, refusal })
 	s.agent("worker-3", func(a *city.Agent) { a.State, a.Drain = city.Stopping, nil })
-	s.shows("2 members restart: worker-1, worker-2.", "Skipped: worker-3 is stopping.")
+	s.shows("2 members will restart: worker-1, worker-2.", "Skipped: worker-3 is stopping.")
 	s.change(without("worker-3"))
 	s.hides("Skipped")
 	s.pool("worker", func(p *city.Pool) { p.Suspended = true })
@@ -419,7 +419,7 @@ func TestTheQuestionAboutAMemberFollowsItsPool(t *testing.T) {
 	s.shows("restart both members of worker")
 	s.wait(time.Minute)
 	s.members("worker", 4)
-	s.shows("restart all 4 members of worker", "the number has grown from 2 to 4")
+	s.shows("restart all 4 members of worker", "the number of targets has grown from 2 to 4")
 	s.send(tuitest.KeyPress("p"))
 	s.wants()
 	s.press("p")

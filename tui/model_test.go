@@ -120,14 +120,14 @@ func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s.wants()
 	s.hides("Restart builder?")
 	s.press("r", "k")
-	s.shows("k is not an answer: press y or n")
+	s.shows("k is not an answer; press y or n")
 	s.press("y")
 	s.wants(city.Restart{Agent: "builder"})
 	s.shows("restarting builder")
 	s.size(40, 10)
 	s.choose("builder")
 	s.press("r", "k")
-	s.shows("Restart builder?", "k is not an answer: press y or n")
+	s.shows("Restart builder?", "k is not an answer; press y or n")
 }
 
 func TestOutcomes(t *testing.T) {
@@ -405,7 +405,7 @@ func TestDetailsOfARemovedCity(t *testing.T) {
 		why, again := "nobody answers", ""
 		s.hear(feed.News{Unreachable: &why})
 		s.wait(5 * time.Second)
-		s.shows("no response from the city for 5s: this is its last known state")
+		s.shows("no response from the city for 5s; this is its last known state")
 		s.hear(feed.News{Unreachable: &again})
 		s.hides("this is how it was")
 	}
@@ -450,7 +450,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 
 // A room that runs its city explains what happens if the terminal closes.
 func TestLeavingSaysWhatClosingDoes(t *testing.T) {
-	for on, want := range map[string]string{"": "keeps everything running", "stop": "stops the city", "leave": "keeps only the agents"} {
+	for on, want := range map[string]string{"": "leaves everything running", "stop": "stops the city", "leave": "leaves only the agents"} {
 		s := demo(t, 120, 40)
 		s.m.Preferences.OnHangup = on
 		s.press("q")

@@ -192,7 +192,7 @@ func TestMouseIsUsedUntilItIsTurnedOff(t *testing.T) {
 	state.RestoreRoom(next.m, kept)
 	used(next, false)
 	s.press("M")
-	s.shows("hold shift to select text, M releases it")
+	s.shows("(M releases it); hold shift to select text")
 	used(s, true)
 	off := newStage(t, Options{Preferences: feed.Preferences{MouseOff: true}})
 	used(off, false)

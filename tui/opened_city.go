@@ -71,7 +71,7 @@ func isSwitching(m *state.Room, k tea.KeyPressMsg) bool {
 	}
 	if early {
 		state.Show(m, "switched to "+state.CityTitle(m, 50)+"; "+key+
-			" came too early: press it again", false)
+			" came too early; press it again", false)
 	}
 	return early
 }

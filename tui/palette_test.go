@@ -80,7 +80,7 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 		"release idle":            "idle is running; only agents in quarantine, in backoff or draining can be released",
 		"resume idle":             "idle is not suspended",
 		"suspend shop/tester":     "shop/tester is already suspended",
-		"scale worker 99":         "at most 5",
+		"scale worker 99":         "max is 5",
 		"fire wisp-compact":       "wisp-compact is broken",
 		"attach scout":            "scout is quarantined and has no session",
 		"undo":                    "no action to undo yet",

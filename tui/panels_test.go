@@ -34,7 +34,7 @@ func TestFilterFollowsTyping(t *testing.T) {
 		t.Errorf("esc does not clear the filter: %v", s.order())
 	}
 	s.press("/", "n", "o", "p", "e", "enter")
-	s.shows(`None of 12 agents matches "nope".`)
+	s.shows(`None of the 12 agents matches "nope".`)
 }
 
 func TestFilterTerms(t *testing.T) {
@@ -63,9 +63,9 @@ func TestFilterFindsOnlyWhatIsShown(t *testing.T) {
 		}
 	})
 	s.press("/", "4")
-	s.shows(`None of 12 agents matches "4".`)
+	s.shows(`None of the 12 agents matches "4".`)
 	s.press("esc", "/", "c", "i", "t", "y", ".", "t", "o", "m", "l")
-	s.shows("None of 12 agents")
+	s.shows("None of the 12 agents")
 	s.press("esc", "/", "d", "e", "m", "o")
 	if got := s.order(); !slices.Equal(got, []string{"builder"}) {
 		t.Errorf("filter by description: got %v", got)

@@ -81,7 +81,7 @@ func TestSearchInThePane(t *testing.T) {
 	s.press("esc")
 	s.shows("following", "line 204")
 	s.press("n")
-	s.shows("no search is active: press / to search")
+	s.shows("no search is active; press / to search")
 	s.press("1")
 	s.choose("release-notes")
 	s.press("0", "/")

@@ -68,7 +68,7 @@ func TestPoolCheckTexts(t *testing.T) {
 		{city.Pool{Check: city.Check{Command: "x"}, Reason: "minimum until the first check"}, "minimum until the first check"},
 		{city.Pool{Check: city.Check{Command: "x"}}, "not checked yet"},
 		{city.Pool{Check: city.Check{Command: "x", Running: at(time.Second)}}, "first check running for 1s"},
-		{city.Pool{}, "counts open beads; not counted yet"},
+		{city.Pool{}, "open beads not counted yet"},
 		{city.Pool{Max: 9, Check: city.Check{Good: at(time.Hour), Value: 4}}, "open beads: 4"},
 		{city.Pool{Min: 2, Max: 3, Check: city.Check{Command: "x", Good: at(0), Value: 0}}, "check returned 0, 0s ago; min is 2"},
 		{city.Pool{Max: 3, Check: city.Check{Command: "x", Good: at(0), Value: 9}}, "check returned 9, 0s ago; max is 3"},
@@ -216,7 +216,7 @@ func TestPoolsAreFiltered(t *testing.T) {
 	}
 	s := pooled(t, 120, 40)
 	s.press("2", "/", "x", "x", "enter")
-	s.shows(`None of 5 pools matches "xx".`, "/xx 0 of 5")
+	s.shows(`None of the 5 pools matches "xx".`, "/xx 0 of 5")
 	s.press("esc")
 	if len(s.pooling()) != 5 || s.m.Focus != panel.IDPools {
 		t.Errorf("esc does more than clear the filter: %v, focus %v", s.pooling(), s.m.Focus)

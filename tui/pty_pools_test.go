@@ -18,7 +18,7 @@ func TestTerminalPoolsAreScaled(t *testing.T) {
 	c.keys("2")
 	c.sees("1-5  check returned 2")
 	c.keys("jjjjS9\r")
-	c.sees("at most 5")
+	c.sees("max is 5")
 	c.keys("\x7f4\r")
 	c.sees("scale worker: done")
 	c.sees("worker        2/4      1-5  set by hand to 4")

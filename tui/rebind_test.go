@@ -47,7 +47,7 @@ func TestTextsShowTheUsersKeys(t *testing.T) {
 	s.press("enter")
 	s.choose("builder")
 	s.press("ctrl+g")
-	s.shows("until you press ctrl+g again")
+	s.shows("until you press ctrl+g")
 }
 
 func TestLeavingKeepsAKeyThatAnotherClaims(t *testing.T) {
@@ -101,7 +101,7 @@ func TestRebind(t *testing.T) {
 		{"all of help", []string{"agent.restart", "? x"}, map[string]string{"agent.restart": "x", "view.help": "?"},
 			[]string{"agent.restart cannot have ?, which is the last key of view.help"}},
 		{"without a way out of dialogs", []string{"choice.cancel", "", "prompt.cancel", "x"}, map[string]string{"choice.cancel": "esc ctrl+c", "prompt.cancel": "esc ctrl+c"},
-			[]string{"the action needs a key", "x types a character there"}},
+			[]string{"the action needs a key", "x types a character in a text field"}},
 		{"function keys only", []string{"agent.restart", "f5"}, map[string]string{"agent.restart": "r"}, []string{"f1 to f24"}},
 		{"a function key too", []string{"agent.restart", "f5 r"}, map[string]string{"agent.restart": "f5 r"}, nil},
 		{"what terminals keep", []string{"agent.restart", "ctrl+s", "agent.drain", "shift+enter ctrl+b"}, map[string]string{"agent.restart": "r", "agent.drain": "D"},

@@ -84,7 +84,8 @@ func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.E
 		return end.exit, end.err
 	case <-time.After(frozenGrace):
 	}
-	r.Log.Error("the terminal accepts no output; the control room is exiting without restoring it")
+	r.Log.Error("the terminal accepts no output; the control room is exiting without " +
+		"restoring the screen")
 	if err := term.Restore(o.In.Fd(), oldState); err != nil {
 		r.Log.Error("the terminal's modes could not be restored", "error", err)
 	}

@@ -134,7 +134,7 @@ func TestTheFirstVisitHasAHint(t *testing.T) {
 			s.shows(stamps[len(stamps)-1])
 		}
 		s.shows("Welcome. enter shows the agent's terminal", "r restarts it, D drains it. : finds an action",
-			"q quits and asks what keeps running. Any key removes this hint.", "? help")
+			"q quits and asks what to keep running. Any key removes this hint.", "? help")
 		s.press("j")
 		s.hides("Welcome.", "Any key removes")
 		e := state.SaveRoom(s.m, true)

@@ -20,7 +20,7 @@ func TestScaleByHand(t *testing.T) {
 	s.pick("batch")
 	s.press("S", "A", "u", "t", "o", "enter")
 	s.wants() // two members would leave, so the room asks for confirmation
-	s.shows("Let batch's check set the size again?", "batch-3, batch-4", "They are asked to finish. They stop when they report done, or after 5m.")
+	s.shows("Let batch's check set the size again?", "batch-3, batch-4", "They will be asked to finish. They stop when they report done, or after", "5m.")
 	s.press("y")
 	s.wants(city.Scale{Pool: "batch", Auto: true})
 	s.press("S", "esc")
@@ -38,7 +38,7 @@ func TestSizesOutOfBoundsAreRefusedWhereTheyAreTyped(t *testing.T) {
 		s := pooled(t, w, 24)
 		s.pick("worker")
 		for text, why := range map[string]string{
-			"9": "at most 5 (city.toml:200:1)", "0": "at least 1 (city.toml:200:1)", "-": `invalid size "-"`, "x": `invalid size "x"`,
+			"9": "max is 5 (city.toml:200:1)", "0": "min is 1 (city.toml:200:1)", "-": `invalid size "-"`, "x": `invalid size "x"`,
 		} {
 			s.press("S", text, "enter")
 			s.wants()
@@ -179,7 +179,7 @@ func TestRestartOfAPoolWithOneMember(t *testing.T) {
 	s.pick("worker")
 	s.shows("waiting for worker-3 to finish")
 	s.press("r")
-	s.shows("1 member restarts: worker-1.", "Skipped: worker-3 is draining.", "yes, restart it")
+	s.shows("1 member will restart: worker-1.", "Skipped: worker-3 is draining.", "yes, restart it")
 	s.hides("one member after the other")
 	s.press("y")
 	s.wants(city.RestartPool{Pool: "worker"})
@@ -192,11 +192,11 @@ func TestTheDrainOfAMemberSaysWhatFollows(t *testing.T) {
 	s.choose("worker-1")
 	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired, p.Min = 2, 2, 1 })
 	s.press("D")
-	s.shows("Pool worker wants 2 members (min is 1), so a new session starts", "afterwards.")
+	s.shows("Pool worker wants 2 members (min is 1), so a new session will start.")
 	s.press("n")
 	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired, p.Min = 3, 2, 1 })
 	s.press("D")
-	s.shows("no new session starts")
+	s.shows("no new session will")
 }
 
 func TestPoolCheck(t *testing.T) {

@@ -22,7 +22,7 @@ func TestSendLeavesOutAgentsThatCannotReceive(t *testing.T) {
 		s.press("space")
 	}
 	s.press("i")
-	s.shows("send to 2 agents: builder, idle", "not included because they cannot receive text: scout")
+	s.shows("send to 2 agents: builder, idle", "agents that cannot receive text are left out: scout")
 	s.typeIn("hello")
 	s.press("enter")
 	s.wants(city.Nudge{Agent: "builder", Text: "hello"}, city.Nudge{Agent: "idle", Text: "hello"})

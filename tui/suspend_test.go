@@ -13,8 +13,8 @@ func TestSuspendAPool(t *testing.T) {
 	s.pick("worker")
 	s.shows("s suspend")
 	s.press("s")
-	s.shows("Suspend pool worker?", "3 sessions stop, and no new ones start")
-	if got := describe.SessionsStop(1); got != "1 session stops" {
+	s.shows("Suspend pool worker?", "3 sessions will stop, and none will start")
+	if got := describe.SessionsStop(1); got != "1 session will stop" {
 		t.Error(got)
 	}
 	s.press("y")
@@ -133,7 +133,7 @@ func TestRigsAreSuspendedByThePalette(t *testing.T) {
 	s.shows("rig shop is not suspended")
 	run("rig.suspend")
 	s.wants()
-	s.shows("Suspend rig shop?", "7 agents belong to it, 2 running")
+	s.shows("Suspend rig shop?", "7 agents belong to it (2 running)")
 	s.press("y")
 	s.wants(city.SuspendRig{Rig: "shop"})
 	s.pick("shop/tester")
@@ -172,9 +172,9 @@ func TestQuestionsNameExistingSessions(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("space", "space", "r")
-	s.shows("Restart 2 marked agents?", "Each session ends and a new one starts.")
+	s.shows("Restart 2 marked agents?", "Each session will end, and a new one will start.")
 	s.press("esc", "esc")
 	s.choose("scout")
 	s.press("s")
-	s.shows("Suspend scout?", "No session starts until you press s again")
+	s.shows("Suspend scout?", "No session will start until you press s again")
 }

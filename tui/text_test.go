@@ -74,11 +74,11 @@ func TestRestartOfAStoppedAgent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
 	s.press("r")
-	s.shows("No session is running", "This ends the quarantine.")
+	s.shows("No session is running", "This will end the", "quarantine.")
 	s.press("esc")
 	s.choose("builder")
 	s.press("r")
-	s.shows("The session ends and a new one starts.")
+	s.shows("The session will end, and a new one will start.")
 }
 
 // The last row of a small screen is never blank, whether it belongs to the status line or the footer.

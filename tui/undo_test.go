@@ -152,9 +152,9 @@ func TestMessagesAreAboutNow(t *testing.T) {
 	s.choose("builder")
 	s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith("one\r\ntwo\r\n")}})
 	s.press("0", "F", "m")
-	s.shows("marked below the frozen view")
+	s.shows("the mark is below the frozen view")
 	s.press("F")
-	s.hides("marked below the frozen view")
+	s.hides("the mark is below the frozen view")
 }
 
 func TestClearedMarksComeBack(t *testing.T) {
@@ -197,7 +197,7 @@ func TestBulkVerbsOfPoolsAndAutomations(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("triage")
 	s.press("space", "space", "s")
-	s.shows("Suspend 2 marked pools?", "4 sessions stop")
+	s.shows("Suspend 2 marked pools?", "4 sessions will stop")
 	s.press("y")
 	s.wants(city.Suspend{Agent: "triage"}, city.Suspend{Agent: "worker"})
 	s.hides(" 2 marked  ")
@@ -280,7 +280,7 @@ func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s.members("worker", 7)
 	s.pick("worker")
 	s.press("s")
-	s.shows("Suspend pool worker?", "7 sessions stop", "type 7")
+	s.shows("Suspend pool worker?", "7 sessions will stop", "type 7")
 	s.press("y", "enter")
 	s.wants()
 }
@@ -547,7 +547,7 @@ func TestUDoesNotChangeItsEffectUnderTheFinger(t *testing.T) {
 	s.agent("idle", func(a *city.Agent) { a.State, a.Running = city.Quarantined, false })
 	s.press("u")
 	s.wants()
-	s.shows("u now releases idle: press it again")
+	s.shows("u now releases idle; press it again")
 	s.press("u")
 	s.wants(city.Release{Agent: "idle"})
 

@@ -149,7 +149,7 @@ func TestStoppedCitiesWithASupervisor(t *testing.T) {
 	s.press("@", "t", "o", "w")
 	s.shows("stopped", "enter asks whether to start it")
 	s.press("enter")
-	s.shows("Start tower?", "The city in /srv/tower is not registered", "registers it and runs its agents")
+	s.shows("Start tower?", "The city in /srv/tower is not registered", "will register it and run its agents")
 	s.press("y")
 	if e, _ := effectOf[feed.SwitchCity](s); e.Name != "tower" || e.Path != "/srv/tower" || !e.Start {
 		t.Errorf("%+v", s.out)

@@ -272,7 +272,7 @@ func TestWorkIsClosed(t *testing.T) {
 	s := worked(t)
 	s.pickWork("gc-218")
 	s.press("X")
-	s.shows("Close gc-218?", "1 part is not closed and stays open.")
+	s.shows("Close gc-218?", "1 part is still open and will stay open.")
 	s.press("y")
 	s.wants(city.UpdateBead{ID: "gc-218", Patch: beads.Closing(), Force: true})
 	s.pickWork("gc-216")

@@ -108,7 +108,7 @@ func Judge(s Spec, f Facts) Verdict {
 		}
 		return v
 	case VeryStale:
-		v.Reason = fmt.Sprintf("%s, more than %s", f.age(), text(s.VeryStale))
+		v.Reason = fmt.Sprintf("%s; the limit is %s", f.age(), text(s.VeryStale))
 		switch {
 		case !f.Alive:
 			v.Decision = Start
@@ -121,7 +121,7 @@ func Judge(s Spec, f Facts) Verdict {
 			v.Decision = Wake
 		}
 	case Stale:
-		v.Reason = fmt.Sprintf("%s, %s or more", f.age(), text(s.Fresh))
+		v.Reason = fmt.Sprintf("%s (stale from %s on)", f.age(), text(s.Fresh))
 		switch {
 		case f.Mail == 0:
 			v.Reason += ", and no mail is waiting"

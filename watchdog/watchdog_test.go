@@ -33,12 +33,12 @@ func TestJudge(t *testing.T) {
 		{"dead, but already starting", Facts{Starting: true, EndState: "starting (as declared)"}, Nothing, Dead, "it has no session yet and is starting (as declared)"},
 		{"just now", at(0, 5), Nothing, Fresh, "its heartbeat is 0s old"},
 		{"just before it is stale", at(spec.Fresh-tick, 5), Nothing, Fresh, "5m old"},
-		{"just stale, with mail", at(spec.Fresh, 1), Nudge, Stale, "its heartbeat is 5m old, 5m or more, and 1 message is waiting"},
+		{"just stale, with mail", at(spec.Fresh, 1), Nudge, Stale, "its heartbeat is 5m old (stale from 5m on), and 1 message is waiting"},
 		{"just stale, without mail", at(spec.Fresh, 0), Nothing, Stale, "no mail is waiting"},
 		{"still stale, with mail", at(spec.VeryStale, 2), Nudge, Stale, "2 messages are waiting"},
 		{"still stale, without mail", at(spec.VeryStale, 0), Nothing, Stale, "no mail is waiting"},
-		{"very stale", at(spec.VeryStale+tick, 0), Wake, VeryStale, "its heartbeat is 15m old, more than 15m"},
-		{"very stale, with mail", at(spec.VeryStale+tick, 2), Wake, VeryStale, "more than 15m"},
+		{"very stale", at(spec.VeryStale+tick, 0), Wake, VeryStale, "its heartbeat is 15m old; the limit is 15m"},
+		{"very stale, with mail", at(spec.VeryStale+tick, 2), Wake, VeryStale, "the limit is 15m"},
 		{"a day", at(25*time.Hour+10*time.Minute, 0), Wake, VeryStale, "25h10m old"},
 		{"cannot be typed into: fresh", mute(at(time.Minute, 1)), Nothing, Fresh, "1m old"},
 		{"cannot be typed into: stale, with mail", mute(at(spec.Fresh, 1)), Nothing, Stale, "but its provider cannot type"},
@@ -49,7 +49,7 @@ func TestJudge(t *testing.T) {
 		{"stuck", with(func(f *Facts) { f.Stuck, f.SilentKnown, f.Silent = true, true, 90*time.Second }), Nothing, Fresh, "it has printed nothing for 1m30s"},
 		{"called, at rest", called(at(time.Minute, 0)), Nothing, Fresh, "no sign of life for 1m"},
 		{"called, late", called(at(spec.Fresh, 1)), Nothing, Stale, "for its next check"},
-		{"called, silent", called(at(spec.VeryStale+tick, 1)), Start, VeryStale, "more than 15m"},
+		{"called, silent", called(at(spec.VeryStale+tick, 1)), Start, VeryStale, "the limit is 15m"},
 	} {
 		v := Judge(spec, c.f)
 		if v.Decision != c.want || v.Freshness != c.is || !strings.Contains(v.Reason, c.says) {

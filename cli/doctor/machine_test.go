@@ -161,7 +161,7 @@ func TestDoctorChecksTheUnit(t *testing.T) {
 		"MemoryMax should not exist")
 	judge(strings.Replace(text, "ExecStart=", "ExecStart=/nowhere", 1), true, "bad", "does not exist")
 	judge(strings.ReplaceAll(text, bin+":", ""), true, "bad",
-		"does not find the same programs as this shell:\na: the agent's program \"helper\" is not on its PATH")
+		"does not find the same programs as this shell:\na: the agent's program \"helper\" is not on the agent's PATH")
 }
 
 // Doctor warns if the unit of a controller kills the agents too.

@@ -44,15 +44,15 @@ func TestCheck(t *testing.T) {
 			"file is not a folder", "file is not a folder", session.ErrCommand},
 		{"file", func(w *agent.Want) { w.Spec.Dir = file }, "is not a folder", "", session.ErrCommand},
 		{"program", func(w *agent.Want) { w.Spec.Command = "no-such-program" },
-			`"no-such-program" is not on its PATH`, "", session.ErrMissing},
+			`"no-such-program" is not on the agent's PATH`, "", session.ErrMissing},
 		{"pre_start", func(w *agent.Want) {
 			w.Spec.Command, w.Spec.PreStart = "./made", []string{"true", "./made --now"}
 		}, "", "", nil},
 		{"pre_start without its program", func(w *agent.Want) {
 			w.Spec.PreStart = []string{"./nopre --now", "true"}
-		}, "program ./nopre not found: install it, or correct the pre_start", "", session.ErrMissing},
+		}, "program ./nopre not found; install it, or correct the pre_start", "", session.ErrMissing},
 		{"pre_start not on PATH", func(w *agent.Want) { w.Spec.PreStart = []string{"nopre"} },
-			`the pre_start program "nopre" is not on its PATH`, "", session.ErrMissing},
+			`the pre_start program "nopre" is not on the agent's PATH`, "", session.ErrMissing},
 		{"pre_start that continues", func(w *agent.Want) {
 			w.Spec.PreStart = []string{"./nopre || true"}
 		}, "", "", nil},

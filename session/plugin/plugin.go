@@ -178,7 +178,7 @@ func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = fmt.Errorf("session helper %s not found: install it, or correct the path", path)
+		err = fmt.Errorf("session helper %s not found; install it, or correct the path", path)
 	case err != nil:
 		err = fmt.Errorf("cannot use the session helper: %w", err)
 	case info.IsDir() || unix.Access(path, unix.X_OK) != nil:

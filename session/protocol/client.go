@@ -199,8 +199,8 @@ func (c *Client) roundTrip(ctx context.Context, op string, body, response any) e
 	}
 	defer resp.Body.Close()
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxMessage)).Decode(response); err != nil {
-		return fmt.Errorf("the response does not follow the session protocol: %w",
-			unreachable(ctx, op, err))
+		return fmt.Errorf("cannot read the helper's response to %s: %w", op,
+			cmp.Or(context.Cause(ctx), err))
 	}
 	return nil
 }

@@ -58,8 +58,8 @@ func inherited() (net.Listener, error) {
 	fd, err := strconv.Atoi(os.Getenv(SocketEnv))
 	if err != nil || fd < 3 {
 		return nil, fmt.Errorf(
-			`this program is a session helper, and gcity starts it with %s set: `+
-				`set [session] provider = "plugin:PROGRAM" in city.toml`, SocketEnv)
+			`this program is a session helper, which only gcity can start (with %s set); to use `+
+				`it, set [session] provider = "plugin:PROGRAM" in city.toml`, SocketEnv)
 	}
 	f := os.NewFile(uintptr(fd), "session socket")
 	if f == nil {

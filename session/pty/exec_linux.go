@@ -44,9 +44,8 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 	if err != nil {
 		conn.Close()
 		if errors.Is(err, unix.ENOENT) {
-			return nil, fmt.Errorf("%s no longer exists; restart the controller with the current "+
-				"gcity binary: %w",
-				binary, err)
+			return nil, fmt.Errorf("%s no longer exists (%w); restart the controller with the "+
+				"current gcity binary", binary, err)
 		}
 		return nil, fmt.Errorf("cannot execute %s: %w", binary, err)
 	}

@@ -148,7 +148,7 @@ func (f *folders) sweepSession(rec wire.Record) (left []int) {
 	killed, left, err := proc.Sweep(proc.Marked("GC_SESSION_ID="+rec.ID,
 		f.path(rec.Name, wire.LockFile)), time.Now().Add(sweepTimeout))
 	if killed > 0 || err != nil || len(left) > 0 {
-		f.log.Warn("killed the remaining processes of a lost session", "session", rec.Name,
+		f.log.Warn("searched for remaining processes of a lost session", "session", rec.Name,
 			"killed", killed,
 			"left", left, "err", err)
 	}

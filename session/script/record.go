@@ -102,7 +102,8 @@ func readRecords(dir string) ([]record, error) {
 			err = json.Unmarshal(data, &r)
 		}
 		if err == nil && (r.Version != version || r.Name != name || r.ID == "") {
-			err = fmt.Errorf("its version is %d and it belongs to %q", r.Version, r.Name)
+			err = fmt.Errorf("its version (%d), its session name (%q) or its ID is invalid",
+				r.Version, r.Name)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("cannot use the session record %s: %w; stop the session "+

@@ -243,11 +243,8 @@ func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *
 		}
 		return nil
 	case old.Name == "":
-		return fmt.Errorf("cannot start %q: the script already has a session with this name, "+
-			"which belongs "+
-			"to another city or has lost its record; stop that session, or rename the city: %w",
-			name,
-			session.ErrExists)
+		return fmt.Errorf("cannot start %q: %w: it belongs to another city or has lost its "+
+			"record; stop that session, or rename the city", name, session.ErrExists)
 	case old.Exit == nil:
 		return fmt.Errorf("cannot start %q: %w", name, session.ErrExists)
 	}
@@ -259,8 +256,8 @@ func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *rec
 	ctx, cancel := shutdown.CleanupContext(ctx, opLimit)
 	defer cancel()
 	if err := p.end(ctx, &rec); err != nil {
-		shutdown.GiveUp(ctx, "cannot record that the start of %s was undone; the next "+
-			"controller will undo it again", rec.Agent)
+		shutdown.GiveUp(ctx, "the start of %s was not fully undone; the next controller "+
+			"will try again", rec.Agent)
 		p.mu.Lock()
 		e.rec, e.pid, e.activity, e.attached, e.typed = rec, 0, time.Time{}, 0, time.Time{}
 		p.mu.Unlock()
@@ -295,9 +292,8 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
 	}); i >= 0 {
-		return fmt.Errorf("cannot send to %q: the text contains the control character %#02x; "+
-			"send that key with send-keys: %w", name, text[i],
-			session.ErrRejected)
+		return fmt.Errorf("cannot send to %q: %w: the text contains the control character "+
+			"%#02x; send that key with send-keys", name, session.ErrRejected, text[i])
 	}
 	if _, err := p.living("send to", name); err != nil {
 		return err

@@ -79,7 +79,7 @@ func politeText(t *testing.T, h Harness) {
 	if err := p.Send(t.Context(), "a", "an impolite text"); err != nil {
 		t.Error(err)
 	}
-	wait(t, "the draft to be submitted with the text", func() bool {
+	wait(t, "the submission of the draft with the text", func() bool {
 		return !list(t, p)[0].Draft
 	})
 }

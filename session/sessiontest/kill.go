@@ -183,7 +183,7 @@ func Start(t testing.TB, p session.Provider, s session.Spec) session.Status {
 // NextExit waits for the next exit that a provider reports.
 func NextExit(t testing.TB, p session.Provider) session.Exit {
 	t.Helper()
-	return eventually.Receive(t, "an exit is reported", p.(session.Notifier).Exits())
+	return eventually.Receive(t, "the report of an exit", p.(session.Notifier).Exits())
 }
 
 // Shows waits until a session's output contains text.

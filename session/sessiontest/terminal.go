@@ -143,7 +143,7 @@ func printed(t *testing.T, h Harness) {
 	before := count()
 	text := strings.Repeat("x", 500)
 	Send(t, p, "a", text)
-	wait(t, "the echo to be counted", func() bool { return count() >= before+uint64(len(text)) })
+	wait(t, "the count of the echo", func() bool { return count() >= before+uint64(len(text)) })
 	h.Crash(t, p, "a")
 	nextExit(t, p)
 	start(t, h, p, "a")

@@ -159,7 +159,7 @@ func TestSend(t *testing.T) {
 	start(t, p, "deaf", `sleep 1000`)
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	defer cancel()
-	if err := p.Send(ctx, "deaf", strings.Repeat("x", 200_000)); !errors.Is(err, session.ErrRejected) || !strings.Contains(err.Error(), "read only") {
+	if err := p.Send(ctx, "deaf", strings.Repeat("x", 200_000)); !errors.Is(err, session.ErrRejected) || !strings.Contains(err.Error(), "stopped reading") {
 		t.Errorf("%v", err)
 	}
 }
@@ -176,7 +176,7 @@ func TestTextAfterPartialText(t *testing.T) {
 	start(t, p, "a", `until [ -e `+read+` ]; do sleep 0.02; done; while read -r line; do echo "${#line} $(printf %s "$line" | tail -c 4)"; done`)
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	defer cancel()
-	if err := p.Send(ctx, "a", strings.Repeat("x", 200_000)); !errors.Is(err, session.ErrRejected) || !strings.Contains(err.Error(), "read only") {
+	if err := p.Send(ctx, "a", strings.Repeat("x", 200_000)); !errors.Is(err, session.ErrRejected) || !strings.Contains(err.Error(), "stopped reading") {
 		t.Fatalf("%v", err)
 	}
 	if err := os.WriteFile(read, nil, 0o600); err != nil {

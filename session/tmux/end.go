@@ -60,7 +60,7 @@ func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	defer cancel()
 	if x, err := p.findEnd(ctx, &rec); err != nil {
 		if p.ctx.Err() == nil {
-			p.log.Error("cannot determine how a session ended; the next patrol tries again",
+			p.log.Error("cannot determine how a session ended; the next patrol will try again",
 				"session", rec.Name, "err", err)
 		}
 	} else if x != nil && e.finish(id, x) && report {
@@ -258,8 +258,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		return nil
 	default:
 	}
-	return fail("stop", name, errOther, "its processes have ended, but tmux does not report how; "+
-		"the next patrol will ask again")
+	return fail("stop", name, errOther, "its processes have ended, but tmux has not yet reported "+
+		"how; the next patrol will ask again")
 }
 
 const promptPoll = 200 * time.Millisecond

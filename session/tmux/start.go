@@ -189,7 +189,7 @@ func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 		return nil
 	}
 	if err != nil {
-		return fail("start", name, err, "tmux has a session with this name: %v", err)
+		return fail("start", name, err, "cannot ask tmux about a session with this name: %v", err)
 	}
 	if city != p.files.city || id == "" {
 		return fail("start", name, session.ErrExists, "the tmux server %s has a session %s, which "+

@@ -38,7 +38,7 @@ func agentActions() []state.Action {
 			Risk:  keymap.Confirmed,
 			Why:   needRestart, Run: askRestart},
 		{ID: state.DrainID,
-			Key:   keymap.Bind("drain: let agent or pool finish, or cancel", "D"),
+			Key:   keymap.Bind("drain: let agents finish, or cancel the drain", "D"),
 			Short: "drain",
 			Risk:  keymap.Confirmed, Why: needDrain, Run: askDrain},
 		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),
@@ -209,15 +209,17 @@ func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	if len(rows) == 0 {
 		return question{none: "cannot restart: " + strings.Join(out, ", ")}
 	}
-	body := []string{"The session ends and a new one starts. This does not count as a crash."}
+	body := []string{"The session will end, and a new one will start. This does " +
+		"not count as a crash."}
 	if len(rows) > 1 {
-		body[0] = "Each session ends and a new one starts. This does not count as a crash."
+		body[0] = "Each session will end, and a new one will start. This does not count " +
+			"as a crash."
 	}
 	if !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool { return r.Running }) {
-		body[0] = "No session is running; a new one starts."
+		body[0] = "No session is running; a new one will start."
 	}
 	if slices.ContainsFunc(rows, (*panel.AgentRow).Quarantined) {
-		body[0] += " This ends the quarantine."
+		body[0] += " This will end the quarantine."
 	}
 	if len(out) > 0 {
 		body = append(body, "Not restarted: "+strings.Join(out, ", ")+".")
@@ -259,7 +261,7 @@ func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		})
 	}
 	title, answers := "Kill or stop ", []state.Answer{
-		{Title: "kill: stop it immediately; it restarts", Do: kill},
+		{Title: "kill: stop it immediately; it will restart", Do: kill},
 		{Title: "stop: interrupt it and keep it stopped until it is resumed", Do: stop},
 		{Title: "cancel", Safe: true},
 	}

@@ -22,7 +22,7 @@ func automationActions() []state.Action {
 				"enter"),
 			Short: "details", Why: needAutomation, Run: showAutomation},
 		{ID: "automation.fire",
-			Key:   keymap.Bind("fire the automation now: also if not due", "t"),
+			Key:   keymap.Bind("fire the automation now: even if not due", "t"),
 			Short: "fire",
 			Risk:  keymap.Confirmed, Why: needFire, Run: askFire},
 		{ID: "automation.stop",
@@ -69,8 +69,8 @@ func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
 	what := strings.Join(names, ", ")
 	return question{title: "Stop the run of " + what + "?", verb: "stop",
 		count: len(names), of: "runs",
-		body: []string{"The run stops at once with all its processes, counts as failed, and is " +
-			"not retried."},
+		body: []string{"The run will stop at once with all its processes, count as failed, and " +
+			"not be retried."},
 		do: func(m *state.Room) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
 			return state.SendCommands(m, "stopping the run of", what, commands...)
@@ -133,8 +133,8 @@ func fireManyQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 			return state.SendCommands(m, "firing", what, commands...)
 		}}
 	if closed > 0 {
-		q.body = []string{fmt.Sprintf("%d of them are not due (gate closed or blocked). Each "+
-			"will fire once now.", closed)}
+		q.body = []string{fmt.Sprintf("Each will fire once now. Not due (gate closed or "+
+			"blocked): %d.", closed)}
 	}
 	return q
 }

@@ -133,12 +133,14 @@ func startQuestion(m *state.Room, c *fleet.City) question {
 		return nothingDone(c.DisplayName + " is no longer stopped")
 	}
 	to := feed.SwitchCity{Name: c.Info.Name, Path: c.Info.Path, Start: true}
-	stop := "It keeps running after you quit; `gcity stop` in that folder stops it."
+	stop := "The city will keep running after you quit; run `gcity stop` in that folder to " +
+		"stop it."
 	body := []string{"The city in " + widget.Plain(c.Info.Path) + " has no controller. If you " +
-		"answer yes, a controller starts in the background and runs its agents. " + stop}
+		"answer yes, a controller will start in the background and run the city's " +
+		"agents. " + stop}
 	if !m.Fleet.Unmaintained {
 		body = []string{"The city in " + widget.Plain(c.Info.Path) + " is not registered. If you " +
-			"answer yes, the supervisor registers it and runs its agents. " + stop}
+			"answer yes, the supervisor will register it and run its agents. " + stop}
 	}
 	verb := "start it, and go there"
 	if state.IsHere(m, c) {

@@ -23,10 +23,10 @@ func dialogActions() []state.Action {
 		})
 	}
 	return slices.Concat(in([]state.Action{
-		{ID: "choice.next", Key: keymap.Bind("next answer, then the first", "tab"),
+		{ID: "choice.next", Key: keymap.Bind("next answer; after the last one, the first", "tab"),
 			Run: cycle(1)},
 		{ID: "choice.previous", Run: cycle(-1),
-			Key: keymap.Bind("previous answer, then the last", "shift+tab")},
+			Key: keymap.Bind("previous answer; before the first one, the last", "shift+tab")},
 		{ID: "choice.down", Key: keymap.Bind("answer below", "down", "right"),
 			Run: pick(1)},
 		{ID: "choice.up", Key: keymap.Bind("answer above", "up", "left"), Run: pick(-1)},

@@ -36,7 +36,7 @@ func drainPoolQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	if len(t.Rows) == 1 {
 		q.answers, q.cursor = []state.Answer{all, no}, 1
 	} else {
-		one := state.Answer{Key: "m", Title: "only one member: choose it", Do: chooseDrained(p)}
+		one := state.Answer{Key: "m", Title: "choose just one member", Do: chooseDrained(p)}
 		q.answers = []state.Answer{one, all, no}
 	}
 	q.plan = true
@@ -65,7 +65,7 @@ func drainedMembers(m *state.Room, pool string) []state.Item {
 		switch {
 		case r.Undrainable():
 			items[i].Verb = "cancels its drain"
-			items[i].Effect = "It is draining. If you cancel the drain, it keeps running."
+			items[i].Effect = "It is draining. If you cancel the drain, it will keep running."
 		case r.Surplus():
 			items[i].Why, items[i].Verb = nil, "does nothing"
 			items[i].Effect = state.AlreadyDraining(m, r)

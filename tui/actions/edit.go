@@ -13,8 +13,8 @@ import (
 func editActions() []state.Action {
 	return []state.Action{
 		{ID: "config.edit",
-			Key: keymap.Bind("edit the configuration: opens $EDITOR at the agent or pool; "+
-				"applies the edits", "e"),
+			Key: keymap.Bind("edit the configuration: open $EDITOR at the agent or pool; "+
+				"apply the edits", "e"),
 			Why: needEditable, Run: editConfig},
 		{ID: "reader.edit",
 			Key: keymap.Bind("from an agent's details: edit its configuration",
@@ -122,7 +122,7 @@ func askApply(m *state.Room, e feed.Edited, again, drop state.Answer) {
 	}}
 	answers := []state.Answer{yes, again, drop}
 	if len(e.Plan.Changes) > 0 {
-		read := state.Answer{Key: "d", Title: "show what happens to each agent", Safe: true,
+		read := state.Answer{Key: "d", Title: "show the effect on each agent", Safe: true,
 			Do: func(m *state.Room) []feed.Effect {
 				m.Checked = &e // ask again when the reader is closed
 				openReader(m, &state.Reader{Title: "What the edited configuration changes",

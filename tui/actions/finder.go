@@ -112,7 +112,7 @@ func RunFound(m *state.Room) []feed.Effect {
 	f := m.Dialogs.Finder()
 	if f.Vanished {
 		f.Vanished = false
-		f.Problem = "the selected entry is gone; press enter again to run this one"
+		f.Problem = "the selected entry is gone; press enter again to run the one selected now"
 		return nil
 	}
 	if t := f.Runnable(); t != nil {

@@ -112,7 +112,7 @@ func needCityRow(m *state.Room) string {
 
 func needCityItself(m *state.Room) string {
 	if m.OnNeeds {
-		return "this applies to a whole city, and the cursor is " +
+		return "this applies to a whole city, but the cursor is " +
 			"on an agent; " + m.Keys.KeyText("fleet.next") + " goes to the cities, " +
 			m.Keys.KeyText("fleet.open") + " to the agent"
 	}
@@ -214,7 +214,7 @@ func suspendCity(m *state.Room) []feed.Effect {
 func suspendCityQuestion(c *fleet.City) question {
 	return question{title: "Suspend " + c.DisplayName + "?", verb: "suspend", harms: true,
 		count: c.Summary.Running, of: "running agents",
-		body: []string{fmt.Sprintf("%d of %s running. All sessions stop, and no new ones "+
+		body: []string{fmt.Sprintf("Running: %d of %s. All sessions will stop, and none will "+
 			"start until the city is resumed.", c.Summary.Running,
 			widget.Count(c.Summary.Agents, "agent"))},
 		do: func(m *state.Room) []feed.Effect {
@@ -257,7 +257,7 @@ func askUnregister(m *state.Room) []feed.Effect {
 func unregisterQuestion(m *state.Room, c *fleet.City) question {
 	body := []string{fmt.Sprintf("%s running in %s.", areRunning(c.Summary.Running),
 		widget.Plain(c.Info.Path)),
-		"They stop, and the city is unregistered; its files stay."}
+		"They will stop, and the city will be unregistered; its files stay."}
 	if m.HomeFolder != "" && c.Info.Path == m.HomeFolder && m.HostsHome {
 		body = append(body, "This program runs that city.")
 	}

@@ -14,7 +14,7 @@ import (
 
 func leaveActions() []state.Action {
 	return []state.Action{
-		{ID: "quit", Key: keymap.Bind("quit: if this program runs the city, asks what keeps "+
+		{ID: "quit", Key: keymap.Bind("quit: if this program runs the city, asks what to keep "+
 			"running", "q", "ctrl+c"), Short: "quit", Run: AskQuit},
 		{ID: "quit.suspend",
 			Key: keymap.Bind("suspend this program: not supported; shows what to do instead",
@@ -111,8 +111,8 @@ func askStopCity(m *state.Room, stay state.Task) []feed.Effect {
 		return question{title: "Stop " + widget.Count(n, "agent") + " and the city?",
 			verb: "stop " + widget.Count(n, "agent") + " and the city", no: "stay", count: n,
 			of: "running agents", plan: true, do: stop, stay: stay,
-			body: []string{"The sessions stop, even during work, and no new ones start until the " +
-				"city is started again."}}
+			body: []string{"All sessions will stop, even busy ones, and none will start until " +
+				"the city is started again."}}
 	})
 	if c := m.Dialogs.Choice(); c != nil {
 		c.AboutLeaving = true
@@ -143,7 +143,7 @@ func areRunning(n int) string {
 
 func explainSuspend(m *state.Room) []feed.Effect {
 	body := []string{"Suspending this program would freeze the controller in it:",
-		"no agent would be restarted until it resumes.", "",
+		"no agent would be restarted until you resume the program.", "",
 		m.Keys.KeyText("quit") + " quits and asks what to keep running; run gcity to return."}
 	if m.Mode != state.Hosting {
 		body = []string{"Quit with " + m.Keys.KeyText("quit") +
@@ -175,10 +175,10 @@ func drainAllQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	return question{title: "Drain " + details.TargetNames(rows, false) + ", then quit?",
 		targets: state.TargetLines(m, rows),
 		body: []string{details.DrainEffects(m.Pools, rows)[0],
-			"The city stops when the last agent has finished, or after " +
+			"The city will stop when the last agent has finished, or after " +
 				widget.Duration(details.LongestDrain(m.Pools, rows)) + ".",
 			"Agents that finish do not restart; " + m.Keys.KeyText("view.back") +
-				" cancels and restarts them."},
+				" cancels the drain and restarts them."},
 		verb: "drain, then quit", no: "stay", count: len(rows), of: "agents",
 		do: func(m *state.Room) []feed.Effect { return state.DrainAndLeave(m, rows) }}
 }

@@ -127,7 +127,7 @@ func needLines(m *state.Room) string {
 
 func needSearch(m *state.Room) string {
 	if m.Peek.Search.Re == nil {
-		return "no search is active: press " + m.Keys.KeyText("peek.search") + " to search"
+		return "no search is active; press " + m.Keys.KeyText("peek.search") + " to search"
 	}
 	return needOutput(m)
 }
@@ -235,7 +235,7 @@ func markOutput(m *state.Room) []feed.Effect {
 	}
 	if m.Peek.Frozen() {
 		state.ShowSuccess(m,
-			"marked below the frozen view; "+m.Keys.KeyText("peek.follow")+" follows")
+			"the mark is below the frozen view; "+m.Keys.KeyText("peek.follow")+" follows")
 		m.Status.While = func(m *state.Room) bool { return m.Peek.Frozen() }
 	}
 	return nil

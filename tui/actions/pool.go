@@ -83,7 +83,7 @@ func restartPoolQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	answers := []state.Answer{
 		{Key: "y", Title: "yes, one member after the other", Do: restartOf(p.Name, true)},
 		{Key: "a", Title: "yes, all members at the same time", Do: restartOf(p.Name, false)},
-		{Key: "m", Title: "only one member: choose it", Do: chooseRestarted(p)},
+		{Key: "m", Title: "choose just one member", Do: chooseRestarted(p)},
 		{Key: "n", Title: "no, leave it", Safe: true},
 	}
 	if len(restarted) == 1 {
@@ -295,7 +295,7 @@ type members func(m *state.Room) []state.Item
 func openMembers(m *state.Room, title, verb string, list members) []feed.Effect {
 	openFinderOf(m, &state.Finder{Title: title, Verb: verb, About: list,
 		Prompt:    "number or name of the member",
-		EmptyText: "No member matches. Type the number at the end of its name, or a part of it."})
+		EmptyText: "No member matches. Type a part of a member's name, or the number at its end."})
 	RefreshMembers(m)
 	return nil
 }

@@ -65,9 +65,9 @@ func askSuspendRigOf(m *state.Room, r city.Rig) []feed.Effect {
 			return nothingDone(shown + " is already suspended")
 		}
 		body := []string{
-			fmt.Sprintf("%s to it, %d running. The sessions stop, and no new ones start",
-				belong(now.Agents), now.Running),
-			"until the rig is resumed. This is stored in the configuration.",
+			fmt.Sprintf("%s to it (%d running).", belong(now.Agents), now.Running),
+			"All sessions will stop, and none will start until the rig is resumed.",
+			suspensionStored,
 		}
 		return question{title: "Suspend " + shown + "?", body: body, verb: "suspend",
 			count: now.Running, of: "running agents",

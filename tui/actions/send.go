@@ -86,7 +86,7 @@ func askSend(m *state.Room) {
 	}
 	c := openComposer(m, &state.Composer{To: to, Label: sendLabel(to)}, begun)
 	if len(unable) > 0 {
-		c.Problem = fmt.Sprintf("not included because they cannot receive text: %s",
+		c.Problem = fmt.Sprintf("agents that cannot receive text are left out: %s",
 			details.ListRows(unable))
 	}
 }
@@ -275,7 +275,7 @@ func askSendNow(m *state.Room) []feed.Effect {
 func sendNowQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 	rows := state.RecipientsOf(nudges)
 	var first, commands []city.Command
-	body := []string{"The text is appended to the content of the input line and submitted."}
+	body := []string{"The text will be appended to the input line, and the line will be submitted."}
 	for _, n := range nudges {
 		r, s := n.Agent, n.Send
 		text, _ := state.FullText(m, r.Name, s)

@@ -45,7 +45,7 @@ type ReadyList struct {
 // TakeReady shows the list of ready work in the finder.
 func TakeReady(m *state.Room, f *state.Finder, ready *ReadyList, a feed.FoundBeads) {
 	ready.Asked, f.EmptyText = 0, "No bead is ready; "+m.Keys.KeyText("focus.work")+
-		" shows all beads and can add one."
+		" shows all beads, and you can add one there."
 	if a.Problem != "" {
 		f.EmptyText = "Beads cannot be read: " + widget.Plain(a.Problem)
 	}

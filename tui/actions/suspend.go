@@ -12,6 +12,8 @@ import (
 	"gcity/tui/state"
 )
 
+const suspensionStored = "The suspension will be stored in the configuration."
+
 func setSuspended(m *state.Room, doing string, all []details.Suspendable,
 	command func(name string) city.Command) []feed.Effect {
 	commands := make([]city.Command, len(all))
@@ -100,16 +102,16 @@ func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	case on[0].Pool:
 		q.targets = []string{"The members of a pool are suspended together."}
 	}
-	stop := "The sessions stop, and no new ones start"
+	stop := "The sessions will stop, and none will start"
 	if len(rows) == 1 && !on[0].Pool {
-		stop = "Its session stops, and no new one starts"
+		stop = "Its session will stop, and no new one will start"
 		if !rows[0].Running {
-			stop = "No session starts"
+			stop = "No session will start"
 		}
 	}
 	q.body = append([]string{
 		stop + " until you press " + m.Keys.KeyText(state.SuspendID) + " again.",
-		"This is stored in the configuration."},
+		suspensionStored},
 		details.AlreadySuspended(all, on)...)
 	return q
 }
@@ -136,9 +138,9 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	ending := details.StoppingSessions(&m.Lists, on)
 	n, of := details.Suspends(&m.Lists, on)
 	body := []string{fmt.Sprintf("No member is running, and none will start until you "+
-		"press %s again.", m.Keys.KeyText(state.SuspendID)), "This is stored in the configuration."}
+		"press %s again.", m.Keys.KeyText(state.SuspendID)), suspensionStored}
 	if ending > 0 {
-		body[0] = fmt.Sprintf("%s, and no new ones start until you press %s again.",
+		body[0] = fmt.Sprintf("%s, and none will start until you press %s again.",
 			describe.SessionsStop(ending), m.Keys.KeyText(state.SuspendID))
 	}
 	body = append(body, details.AlreadySuspended(all, on)...)
@@ -156,7 +158,8 @@ func askResumeParent(m *state.Room, s details.Suspendable) []feed.Effect {
 	return askLive(m, func(m *state.Room) question {
 		if s.By != city.CityLevel {
 			q := resumeRigQuestion(m, s.Rig)
-			q.body = []string{shown + " is suspended with its rig. Yes resumes the whole rig."}
+			q.body = []string{shown + " is suspended with its rig. The whole rig will be " +
+				"resumed."}
 			return q
 		}
 		if m.Snap != nil && !m.Snap.Suspended {
@@ -164,7 +167,8 @@ func askResumeParent(m *state.Room, s details.Suspendable) []feed.Effect {
 				" is not suspended")
 		}
 		return question{verb: "resume", title: "Resume " + state.CityTitle(m, 50) + "?",
-			body: []string{shown + " is suspended with the city. Yes resumes the whole city."},
+			body: []string{shown + " is suspended with the city. The whole city will be " +
+				"resumed."},
 			do: func(m *state.Room) []feed.Effect {
 				return state.SendCommands(m, "resuming", "the city", city.Resume{})
 			}}

@@ -222,7 +222,7 @@ func scaleLine(m *state.Room, args []string) ([]feed.Effect, string) {
 		return nil, palette.Unknown("pool", args[0], poolNames(m))
 	}
 	if len(args) != 2 {
-		return nil, fmt.Sprintf("the size is missing: %s, or auto", p.Bounds())
+		return nil, fmt.Sprintf("the size is missing; use %s, or auto", p.Bounds())
 	}
 	size, auto, why := p.SizeOf(args[1])
 	switch {

@@ -111,7 +111,8 @@ func askSuspendCity(m *state.Room) []feed.Effect {
 	return askLive(m, func(m *state.Room) question {
 		return question{title: "Suspend " + state.CityTitle(m, 50) + "?", verb: "suspend",
 			count: state.RunningAgents(m), of: "running agents",
-			body: []string{"All sessions stop, and no new ones start until the city is resumed."},
+			body: []string{"All sessions will stop, and none will start until the city is " +
+				"resumed."},
 			do: func(m *state.Room) []feed.Effect {
 				return state.SendCommands(m, "suspending", "the city",
 					city.Suspend{})
@@ -156,7 +157,7 @@ func toggleAttention(m *state.Room) {
 
 func needSides(m *state.Room) string {
 	if !state.HasSides(m) {
-		return "the terminal stays below the lists unless the screen has 160 columns and 40 rows"
+		return "the terminal stays below the lists on screens smaller than 160 x 40"
 	}
 	return ""
 }
@@ -264,6 +265,6 @@ func toggleMouse(m *state.Room) {
 		return
 	}
 	m.Mouse = "on"
-	state.ShowSuccess(m, "the mouse now works in gcity; hold shift to "+
-		"select text, "+m.Keys.MainKey("view.mouse")+" releases it")
+	state.ShowSuccess(m, "the mouse now works in gcity ("+
+		m.Keys.MainKey("view.mouse")+" releases it); hold shift to select text")
 }

@@ -121,15 +121,16 @@ func closeQuestion(m *state.Room, rows []*panel.WorkRow) question {
 	body := []string{strings.Join(titles, "; ")}
 	switch {
 	case parts == 1:
-		body = append(body, "1 part is not closed and stays open.")
+		body = append(body, "1 part is still open and will stay open.")
 	case parts > 1:
-		body = append(body, widget.Count(parts, "part")+" are not closed and stay open.")
+		body = append(body, widget.Count(parts, "part")+" are still open and will stay open.")
 	}
 	if len(open) == 1 {
 		body = append(body, details.ClosingNotes(m.Work, open[0])...)
 	}
 	if n := len(rows) - len(open); n > 0 {
-		body = append(body, "Dropped: "+widget.Count(n, "bead")+" closed in the meantime.")
+		body = append(body, "Dropped, because closed in the meantime: "+
+			widget.Count(n, "bead")+".")
 	}
 	body = append(body, "This cannot be undone.")
 	return question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,

@@ -174,7 +174,7 @@ func Obstacles(s *Source, r *panel.AutomationRow) []string {
 		return lines
 	case panel.AutomationRunning:
 		return append(lines, "A run has been in progress "+r.DueText(s.Now).Full+
-			". Another run follows it.")
+			". Another run will follow.")
 	case panel.AutomationOff:
 		if len(lines) == 0 {
 			lines = append(lines, "The automation is off: "+r.Reason+".")

@@ -19,12 +19,12 @@ func DrainEffects(pools *panel.Pools, rows []*panel.AgentRow) []string {
 		d := DrainTimeout(pools, r)
 		least, most, pooled = min(least, d), max(most, d), pooled || r.Pool != ""
 	}
-	asked, deadline, then := "It is asked to finish. It stops when it reports done",
+	asked, deadline, then := "It will be asked to finish. It stops when it reports done",
 		", or after "+widget.Duration(most)+".",
-		"Then it restarts, because it is declared in the configuration."
+		"Then it will restart, because it is declared in the configuration."
 	if len(rows) > 1 {
-		asked, then = "They are asked to finish. They stop when they report done",
-			"Then they restart, because they are declared in the configuration."
+		asked, then = "They will be asked to finish. They stop when they report done",
+			"Then they will restart, because they are declared in the configuration."
 	}
 	switch {
 	case most == 0:
@@ -35,7 +35,7 @@ func DrainEffects(pools *panel.Pools, rows []*panel.AgentRow) []string {
 	if p := pools.Find(rows[0].Pool); p != nil && len(rows) == 1 {
 		then = p.AfterDrain()
 	} else if pooled {
-		then = "Agents in the configuration then restart; surplus members of pools do not."
+		then = "Agents in the configuration will then restart; surplus members will not."
 	}
 	return []string{asked + deadline, then}
 }

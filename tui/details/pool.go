@@ -28,7 +28,8 @@ func Pool(src *Source, name string) []string {
 	p.Show("why", r.Reason+", since "+widget.Clock(r.Since, p.Now))
 	if r.Override != nil {
 		p.Show("by hand",
-			fmt.Sprintf("%d, instead of the check's result; %s and \"auto\" use the check again",
+			fmt.Sprintf("%d, instead of the check's result; press %s, then type \"auto\" to use "+
+				"the check",
 				*r.Override, p.KeyOf("pool.scale")))
 	}
 	p.ShowKnown("next", panel.NextText(pool.Next, p.Now))

@@ -26,11 +26,10 @@ const maxNamed = 8
 // RestartText returns text that says what a restart does to the members of a pool.
 func RestartText(restarted, skipped []*panel.AgentRow) []string {
 	n := len(restarted)
-	ends := "Each session ends and a new one starts."
-	who := widget.Count(n, "member") + " restart"
+	ends := "Each session will end, and a new one will start."
+	who := widget.Count(n, "member") + " will restart"
 	if n == 1 {
-		ends = "Its session ends and a new one starts."
-		who += "s"
+		ends = "Its session will end, and a new one will start."
 	}
 	if n <= maxNamed {
 		who += ": " + ListRows(restarted)

@@ -152,7 +152,7 @@ func (c *Composer[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	before := c.area.Value()
 	c.area, _ = c.area.Update(k)
 	if k.Text != "" && c.area.Value() == before {
-		c.Problem = "the input is full; paste longer text instead"
+		c.Problem = "the input is full; to send more text, paste it"
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (c *Composer[T]) blankBefore() bool {
 func (c *Composer[T]) Newline() {
 	c.Problem = ""
 	if c.area.LineCount() >= MaxComposerRows {
-		c.Problem = fmt.Sprintf("the input is limited to %d lines; paste longer text instead",
+		c.Problem = fmt.Sprintf("the input is limited to %d lines; to send more text, paste it",
 			MaxComposerRows)
 		return
 	}

@@ -85,12 +85,13 @@ func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	if now.Sub(c.rejectedAt) >= keymap.DialogGuard {
 		c.rejectedAt = now
 	}
+	again := "press it again"
 	if key == "" {
-		key = "the click"
+		key, again = "the click", "click again"
 	}
-	c.note = key + " came too early: press it again to answer this question"
+	c.note = key + " came too early; " + again + " to answer this question"
 	if notice {
-		c.note = key + " came too early: press it again to close this notice"
+		c.note = key + " came too early; " + again + " to close this notice"
 	}
 	return false
 }
@@ -149,7 +150,7 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 			return c.Accept(close)
 		}
 	}
-	c.note = k.String() + " is not an answer: press " + c.keys()
+	c.note = k.String() + " is not an answer; press " + c.keys()
 	if len(c.Answers) == 1 {
 		c.note = "press " + c.keys() + " to " + c.Answers[0].Title
 	}
@@ -230,7 +231,7 @@ func (c *Confirm[T]) Paste(text string) {
 
 func (c *Confirm[T]) warning() string {
 	if c.note == "" && c.fewer > 0 {
-		return fmt.Sprintf("the number has grown from %d to %d", c.fewer, c.Targets)
+		return fmt.Sprintf("the number of targets has grown from %d to %d", c.fewer, c.Targets)
 	}
 	return c.note
 }

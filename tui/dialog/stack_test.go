@@ -67,7 +67,7 @@ func TestConfirm(t *testing.T) {
 		t.Error("a question that opened by itself accepts an early key")
 	}
 	closed := 0
-	if got := c.Key(tuitest.KeyPress("x"), func() { closed++ }); got != nil || closed != 0 || !strings.Contains(c.note, "x is not an answer: press y") {
+	if got := c.Key(tuitest.KeyPress("x"), func() { closed++ }); got != nil || closed != 0 || !strings.Contains(c.note, "x is not an answer; press y") {
 		t.Errorf("x: %v, closed %d times, %q", got, closed, c.note)
 	}
 	notice := Confirm[int]{Answers: []Answer[int]{{Key: "n", Title: "continue", Safe: true}}}

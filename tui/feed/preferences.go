@@ -29,7 +29,7 @@ func (p *Preferences) HangupText() string {
 	case "stop":
 		return "Closing the terminal stops the city and its agents (on_hangup = stop)."
 	case "leave":
-		return "Closing the terminal keeps only the agents running (on_hangup = leave)."
+		return "Closing the terminal leaves only the agents running (on_hangup = leave)."
 	}
-	return "Closing the terminal keeps everything running."
+	return "Closing the terminal leaves everything running."
 }

@@ -192,9 +192,8 @@ func (r *Runner) runTask(ctx context.Context, e Task) (message, failed string) {
 	receipt, err := e.Run(ctx, r.City)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return "", fmt.Sprintf("%s: no response within %s; the command might still take effect, "+
-			"see the events",
-			e.describe(), commandDeadline)
+		return "", fmt.Sprintf("%s: no response within %s; the command might still take effect; "+
+			"see the events", e.describe(), commandDeadline)
 	case err != nil:
 		r.Log.Warn("a task failed", "what", e.describe(), "error", err)
 		return "", err.Error()

@@ -85,7 +85,7 @@ func (r *Runner) RecordPanic(where string, p any) {
 		string(debug.Stack()))
 	r.mu.Lock()
 	if r.panic == nil {
-		r.panic = fmt.Errorf("the control room panicked in %s: %v; the city is not affected, "+
+		r.panic = fmt.Errorf("the control room panicked in %s: %v; the city is not affected; "+
 			"see the log for details", where, p)
 	}
 	r.mu.Unlock()
@@ -146,7 +146,7 @@ func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return receipt, fmt.Sprintf("%s %s: no response within %s; the command might still take "+
-			"effect, see the events", c.Verb(), c.Target(), commandDeadline)
+			"effect; see the events", c.Verb(), c.Target(), commandDeadline)
 	case err != nil:
 		r.Log.Warn("a command failed", "verb", c.Verb(), "target", c.Target(), "error", err)
 		return receipt, err.Error()

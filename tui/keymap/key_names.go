@@ -26,7 +26,7 @@ func ParseKey(text string) (name, wrong string) {
 			mod = "ctrl"
 		}
 		if !slices.Contains(modifiers(), mod) {
-			return "", fmt.Sprintf("invalid key %q: the modifiers before + are %s", text,
+			return "", fmt.Sprintf("invalid key %q: the valid modifiers are %s", text,
 				strings.Join(modifiers(), ", "))
 		}
 		mods, rest = append(mods, mod), more

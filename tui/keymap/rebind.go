@@ -134,7 +134,7 @@ func (a *Action[H, E]) whyUnfit(k string) string {
 		return "ctrl+s stops the output of many terminals; only the pane can use it"
 	case typesCharacter(k) && slices.ContainsFunc(a.In, Zone.acceptsText):
 		return fmt.Sprintf(
-			"%s types a character there; use a key with ctrl or alt, or a named key", k)
+			"%s types a character in a text field; use a key with ctrl or alt, or a named key", k)
 	}
 	return ""
 }

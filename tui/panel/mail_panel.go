@@ -287,7 +287,7 @@ func ageColumn[P any](e *Env, w int, since func(r P) time.Time) Column[P] {
 
 func (k *Mail) empty(e *Env, w int) []string {
 	if n := len(k.Rows); n > 0 && (k.Filter.Active() || e.Attention) {
-		return e.Look.Notes(w, fmt.Sprintf("None of %s matches.", widget.Count(n, "message")),
+		return e.Look.Notes(w, widget.NoneOf(n, "message")+".",
 			e.Clears())
 	}
 	return k.help(e, w)

@@ -162,9 +162,9 @@ func (r *PoolRow) SizeOf(text string) (size int, auto bool, why string) {
 			r.Min,
 			r.Max)
 	case size < r.Min:
-		return 0, false, fmt.Sprintf("at least %d (%s)", r.Min, r.Source)
+		return 0, false, fmt.Sprintf("min is %d (%s)", r.Min, r.Source)
 	case size > r.Max:
-		return 0, false, fmt.Sprintf("at most %d (%s)", r.Max, r.Source)
+		return 0, false, fmt.Sprintf("max is %d (%s)", r.Max, r.Source)
 	}
 	return size, false, ""
 }

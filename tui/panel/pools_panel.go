@@ -259,7 +259,7 @@ func (r *PoolRow) CheckText(now time.Time) string {
 		return fmt.Sprintf("check returned %d, %s ago", c.Value,
 			widget.Age(now.Sub(*c.Good))) + r.bound() + asking
 	case c.Command == "":
-		return "counts open beads; not counted yet" + asking
+		return "open beads not counted yet" + asking
 	case c.Running != nil:
 		return "first check running for " + widget.Age(now.Sub(*c.Running))
 	case r.Reason != "":
@@ -273,9 +273,9 @@ func (r *PoolRow) AfterDrain() string {
 	wants := fmt.Sprintf("Pool %s wants %s (min is %d), ", r.Shown,
 		widget.Count(r.Desired, "member"), r.Min)
 	if r.Size > r.Desired {
-		return wants + "so no new session starts afterwards."
+		return wants + "so no new session will start."
 	}
-	return wants + "so a new session starts afterwards."
+	return wants + "so a new session will start."
 }
 
 func (r *PoolRow) bound() string {

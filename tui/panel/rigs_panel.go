@@ -113,14 +113,18 @@ func (g *Rigs) toggle(rows []*RigRow) Request {
 	if running < len(on) {
 		counts = "rigs"
 	}
-	body := "No session is running in the rig, and none will start"
+	in, until := "the rig", "the rig is resumed"
+	if len(on) > 1 {
+		in, until = "the rigs", "they are resumed"
+	}
+	body := "No session is running in " + in + ", and none will start"
 	if running > 0 {
-		body = describe.SessionsStop(running) + ", and no new ones start"
+		body = describe.SessionsStop(running) + ", and none will start"
 	}
 	return Request{Prompt: "Suspend " + what + "?", Yes: "suspend", Doing: "suspending",
 		What: what, Commands: suspend, Count: max(len(on), running), Counts: counts,
-		Targets: rigLines(on), Body: []string{body + " until the rig is resumed.",
-			"This is stored in the configuration."}}
+		Targets: rigLines(on), Body: []string{body + " until " + until + ".",
+			"The suspension will be stored in the configuration."}}
 }
 
 func rigsText(rows []*RigRow) string {
@@ -190,8 +194,8 @@ func (g *Rigs) restart(rigs []*RigRow) Request {
 	for i, a := range rows {
 		commands[i] = city.Restart{Agent: a.Name}
 	}
-	body := []string{widget.Count(len(rows), "agent") + ": each session ends and a new one " +
-		"starts. This does not count as a crash."}
+	body := []string{widget.Count(len(rows), "agent") + ": each session will end, and a new one " +
+		"will start. This does not count as a crash."}
 	if skipped > 0 {
 		body = append(body,
 			"Not restarted: "+widget.Count(skipped, "suspended or draining agent")+".")

@@ -84,7 +84,7 @@ func deciderText(e *Env, w *city.Watchdog) string {
 	text := widget.Plain(describe.Judges(w))
 	if t := w.Triaged; w.Mode == city.ByTriage && t != nil {
 		text += "; running for " + widget.Age(e.Now.Sub(t.Since)) +
-			", falls back to the thresholds in " +
+			"; the thresholds will decide in " +
 			widget.Until(t.Until, e.Now)
 	}
 	return text

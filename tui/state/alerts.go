@@ -111,7 +111,7 @@ func suspendedCity(m *Room) panel.Alert {
 		a.Key, a.Effect, a.Action = own, "resumes it", "city.suspend"
 	default:
 		a.Action = "view.palette"
-		a.Key, a.Effect = m.Keys.MainKey(a.Action), ", type resume city"
+		a.Key, a.Effect = m.Keys.MainKey(a.Action), `, then type "resume city"`
 	}
 	return a
 }

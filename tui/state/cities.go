@@ -248,8 +248,8 @@ func NoDirectory(m *Room) []string {
 		"keep running."
 	if m.Mode == Hosting {
 		register = "This program runs " + CityTitle(m, 50) + ". Quit it with " +
-			m.Keys.KeyText("quit") + " and b; then `gcity start` in its folder hands it over to " +
-			"the supervisor. Its agents keep running."
+			m.Keys.KeyText("quit") + " and b; then `gcity start` in the city's folder hands the " +
+			"city over to the supervisor. Its agents keep running."
 	}
 	return []string{"No supervisor is running on this machine, so each city runs by itself.", "",
 		"A supervisor runs all cities in one process. `gcity start` in a city's folder registers " +

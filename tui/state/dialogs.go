@@ -143,7 +143,7 @@ func (m *Room) staleWarning(w int) string {
 		return ""
 	}
 	return m.Look.Paint(themes.Bad, m.Look.Cut(m.Look.Glyphs.Alert+" "+text+
-		": this is its last known state",
+		"; this is its last known state",
 		w))
 }
 

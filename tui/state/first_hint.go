@@ -5,7 +5,7 @@ import "fmt"
 func firstHint(keyOf func(id string) string, detach string, hosts bool) []string {
 	quit := "quits; everything keeps running"
 	if hosts {
-		quit = "quits and asks what keeps running"
+		quit = "quits and asks what to keep running"
 	}
 	return []string{
 		fmt.Sprintf("Welcome. %s shows the agent's terminal, %s attaches to it, %s detaches.",

@@ -127,7 +127,7 @@ func Unrestartable(m *Room, r *panel.AgentRow) string {
 // SurplusReason returns text that explains why a surplus member is draining, and how to keep it.
 func SurplusReason(m *Room, r *panel.AgentRow) string {
 	return fmt.Sprintf(
-		"%s is draining because pool %s is scaling down; to keep it, press %s, then %s",
+		"%s is draining because pool %s is scaling down; to keep the agent, press %s, then %s",
 		r.Shown, widget.Plain(r.Pool), m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
 }
 
@@ -147,8 +147,9 @@ func AlreadyDraining(m *Room, r *panel.AgentRow) string {
 	if p := m.Pools.Find(r.Pool); p != nil {
 		why = fmt.Sprintf("pool %s wants %d, ", p.Shown, p.Desired)
 	}
-	return fmt.Sprintf("%s is already draining: %s%s; to keep it, press %s, then %s", r.Shown, why,
-		r.NextChange(m.Env()).Brief, m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
+	return fmt.Sprintf("%s is already draining: %s%s; to keep the agent, press %s, then %s",
+		r.Shown, why, r.NextChange(m.Env()).Brief, m.Keys.KeyText("focus.pools"),
+		m.Keys.KeyText("pool.more"))
 }
 
 // DrainsPools reports whether the drain verb acts on all members of pools.

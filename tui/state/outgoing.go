@@ -113,7 +113,7 @@ func (l *followedText) stateText() string {
 	text := agent + ": " + widget.Plain(l.Send.Stage.Text())
 	switch {
 	case l.missing && !l.Send.Stage.Over():
-		return agent + ": no longer waiting"
+		return agent + ": the nudge is no longer queued"
 	case l.Send.Stage == city.Submitted:
 		text = "sent to " + agent
 	case l.Send.Stage == city.Acknowledged:

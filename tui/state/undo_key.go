@@ -54,7 +54,7 @@ func HoldsUndoKey(m *Room) bool {
 		return false
 	}
 	k.Changed = time.Time{}
-	ShowNote(m, m.Keys.KeyText(ReleaseID)+" now "+k.Effect+": press it again")
+	ShowNote(m, m.Keys.KeyText(ReleaseID)+" now "+k.Effect+"; press it again")
 	return true
 }
 

@@ -31,8 +31,11 @@ func citiesPanel(m *state.Room, w, h int, focus, shared bool) []string {
 		note = "No city is registered yet. `gcity start` in a city's folder " +
 			"registers and starts it; `gcity register DIR` does the same from elsewhere."
 	case len(t.List.Shown) == 0:
-		note = fmt.Sprintf("None of %d cities matches %q. ", len(t.Rows), m.CityFilter.Text) +
-			m.Env().Clears()
+		none := fmt.Sprintf("None of the %d cities matches", len(t.Rows))
+		if len(t.Rows) == 1 {
+			none = "The only city does not match"
+		}
+		note = fmt.Sprintf("%s %q. ", none, m.CityFilter.Text) + m.Env().Clears()
 	}
 	if note != "" {
 		lines = append(append(lines, widget.Spaces(w)), m.Look.Notes(w, note)...)

@@ -69,10 +69,10 @@ func Together(all []Counter) []Counter {
 	return []Counter{{fmt.Sprintf("  %d in trouble", sum), themes.Bad, sum}}
 }
 
-// NoneOf returns a sentence that says that none of n objects matches: "None of 5 pools matches".
+// NoneOf returns a sentence that says that none of n objects matches: "None of the 5 pools matches".
 func NoneOf(n int, noun string) string {
 	if n == 1 {
 		return "The only " + noun + " does not match"
 	}
-	return "None of " + Count(n, noun) + " matches"
+	return "None of the " + Count(n, noun) + " matches"
 }

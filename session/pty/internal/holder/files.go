@@ -48,7 +48,7 @@ func (h *holder) settle() error {
 	}
 	ln, err := listen(wire.SocketFile)
 	if err != nil {
-		return fmt.Errorf("cannot listen in %s: %w", h.dir, err)
+		return fmt.Errorf("cannot listen on the socket in %s: %w", h.dir, err)
 	}
 	if h.ln != nil {
 		h.ln.Close()

@@ -75,8 +75,8 @@ func Main(args []string) int {
 	signal.Notify(signals, unix.SIGHUP)
 	first, err := inherited()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "gcity hold is for internal use; gcity starts it once per agent:",
-			err)
+		fmt.Fprintln(os.Stderr, "gcity hold is for internal use, and gcity did not start this "+
+			"process:", err)
 		return 2
 	}
 	h, err := open(args[0], first)

@@ -129,7 +129,7 @@ func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	case <-t.typing:
 		return func() { t.typing <- struct{}{} }, nil
 	case <-ctx.Done():
-		return nil, reject("the terminal does not accept input; earlier input is still " +
+		return nil, reject("the terminal is not accepting input; earlier input is still " +
 			"being typed")
 	}
 }
@@ -164,11 +164,11 @@ func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	case errors.Is(err, unix.EPIPE):
 		return n, reject("the program has closed its standard input")
 	case errors.Is(err, os.ErrDeadlineExceeded) && t.plain:
-		return n, reject("the program has read only %d of %d bytes from its standard input; these "+
-			"bytes cannot be withdrawn", n, len(data))
+		return n, reject("the program stopped reading its standard input: %d of %d bytes were "+
+			"sent and cannot be withdrawn", n, len(data))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return n, reject("the terminal's input buffer is full: the program read %d of %d bytes "+
-			"and stopped reading", n, len(data))
+		return n, reject("the terminal's input buffer is full: it accepted %d of %d bytes, and "+
+			"the program has stopped reading", n, len(data))
 	case err != nil:
 		return n, &wire.Failure{Cause: wire.NotAlive, Message: "the terminal is closed: " +
 			err.Error()}
