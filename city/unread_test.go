@@ -26,7 +26,7 @@ func TestUnreadSuggestsTheNearestName(t *testing.T) {
 	for to, near := range map[string]string{
 		"scrib": ` (did you mean "scribe"?)`, "loder": ` (did you mean "loader"?)`, "humn": ` (did you mean "human"?)`, "anna": "",
 	} {
-		want := `; no agent or pool has the name "` + to + `"` + near + `, so the message waits for a user with that name`
+		want := `; no agent or pool has the name "` + to + `"` + near + `, so the message will wait for a user with that name`
 		if got := s.unread(to); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
