@@ -98,7 +98,7 @@ func TestStrandedWorkIsShown(t *testing.T) {
 		}
 		time.Sleep(3 * time.Minute)
 		if got := lines(); !strings.HasPrefix(got, b.ID+" is assigned to a, which is "+
-			"suspended in city.toml: ") {
+			"suspended in city.toml; ") {
 			t.Errorf("after a while: got %q", got)
 		}
 		if _, err := w.Do(t.Context(), city.UpdateBead{ID: b.ID,
