@@ -62,7 +62,8 @@ func leftovers(dir string) []repair {
 			"runtime files",
 			do: func() error { return folder.HideFromGit(gc) }})
 	}
-	if what := brokenLink(folder.BinDir(dir)); what != "" {
+	held, _ := folder.IsHeld(dir)
+	if what := brokenLink(folder.BinDir(dir), held); what != "" {
 		out = append(out, repair{what: what + ", so agents cannot find gc",
 			do: func() error { return folder.LinkBinary(dir) }})
 	}
@@ -83,9 +84,9 @@ func leftovers(dir string) []repair {
 	return append(out, staleFiles(dir)...)
 }
 
-// brokenLink says what is wrong with the link to gcity in bin, or returns "". If bin does not exist, no controller has
-// started yet, and the first one creates it.
-func brokenLink(bin string) string {
+// brokenLink says what is wrong with the link to gcity in bin, or returns "". A controller creates bin when it starts.
+// held means that one is running.
+func brokenLink(bin string, held bool) string {
 	link := filepath.Join(bin, "gc")
 	if _, err := os.Stat(link); !errors.Is(err, fs.ErrNotExist) {
 		return ""
@@ -93,7 +94,7 @@ func brokenLink(bin string) string {
 	if _, err := os.Lstat(link); err == nil {
 		return link + " is a broken link"
 	}
-	if _, err := os.Lstat(bin); err == nil {
+	if _, err := os.Lstat(bin); err == nil || held {
 		return link + " is missing"
 	}
 	return ""

@@ -106,19 +106,22 @@ func TestFixReportsWhatItCannotFix(t *testing.T) {
 func TestBrokenLink(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "bin")
 	link := filepath.Join(bin, "gc")
-	if got := brokenLink(bin); got != "" {
+	if got := brokenLink(bin, false); got != "" {
 		t.Errorf("without a folder: %q", got)
+	}
+	if got := brokenLink(bin, true); got != link+" is missing" {
+		t.Errorf("without a folder, while a controller runs: got %q", got)
 	}
 	if err := os.Mkdir(bin, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got := brokenLink(bin); got != link+" is missing" {
+	if got := brokenLink(bin, false); got != link+" is missing" {
 		t.Errorf("without a link: %q", got)
 	}
 	if err := os.Symlink(filepath.Join(bin, "none"), link); err != nil {
 		t.Fatal(err)
 	}
-	if got := brokenLink(bin); got != link+" is a broken link" {
+	if got := brokenLink(bin, false); got != link+" is a broken link" {
 		t.Errorf("without a target: %q", got)
 	}
 }

@@ -61,9 +61,10 @@ func spawn(cmd *exec.Cmd, log *os.File, what string) (died <-chan error, began i
 	return ended, began, nil
 }
 
-// notStarted returns the error for a program that did not start. Its exit status is shown only if it printed nothing.
+// notStarted returns the error for a program that did not start. It omits the exit code if the program printed
+// something.
 func notStarted(what string, err error, printed string) error {
-	if _, ended := errors.AsType[*exec.ExitError](err); ended && printed != "" {
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok && ended.Exited() && printed != "" {
 		return &startError{text: what + " did not start; it printed:" + printed, err: err}
 	}
 	return fmt.Errorf("%s did not start: %w%s", what, err, printed)

@@ -21,12 +21,14 @@ func TestWithoutCityEnv(t *testing.T) {
 // The error of a program that printed why it did not start does not begin with the exit status.
 func TestNotStarted(t *testing.T) {
 	ended := exec.Command("sh", "-c", "exit 78").Run()
+	killed := exec.Command("sh", "-c", "kill -9 $$").Run()
 	for _, c := range []struct {
 		err           error
 		printed, want string
 	}{
 		{ended, "\ngcity: no", "the controller did not start; it printed:\ngcity: no"},
 		{ended, "", "the controller did not start: exit status 78"},
+		{killed, "\nrunning", "the controller did not start: signal: killed\nrunning"},
 		{context.Canceled, "\nslow", "the controller did not start: context canceled\nslow"},
 	} {
 		err := notStarted("the controller", c.err, c.printed)

@@ -33,7 +33,7 @@ func sequence(b []byte) int {
 			if b[i] >= 0x40 && b[i] <= 0x7e {
 				return i + 1
 			}
-			if b[i] < 0x20 { // a control character inside the sequence: keep the sequence
+			if b[i] < 0x20 { // a control character: the sequence ends before it
 				return i
 			}
 		}

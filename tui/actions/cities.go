@@ -110,7 +110,7 @@ func ListNewCities(m *state.Room) {
 	openCityList(m, m.Now.Sub(m.CitiesOpenedAt) > readable)
 }
 
-// A user needs this time to react to a text.
+// readable is the time that a user needs to react to a new text.
 const readable = 400 * time.Millisecond
 
 // ExplainDirectory shows how to make other cities available.
