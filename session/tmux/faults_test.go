@@ -18,9 +18,10 @@ import (
 	"gcity/session/sessiontest"
 )
 
+// lives reports whether a process can still run. A killed process has lost its arguments before it is a zombie.
 func lives(pid int) bool {
 	st, err := proc.ReadStat(pid)
-	return err == nil && st.State != 'Z' && st.State != 'X'
+	return err == nil && st.State != 'Z' && st.State != 'X' && len(proc.Args(pid)) > 0
 }
 
 func ack(t testing.TB, p *Provider, x session.Exit) {
