@@ -74,12 +74,16 @@ func nameFile(c *config.City, err error, file string) (*config.City, error) {
 	if file == "-" {
 		file = "standard input"
 	}
+	places := strings.NewReplacer(" "+config.FileName+":", " "+file+":", "("+config.FileName+":",
+		"("+file+":")
 	name := func(problems []config.Problem) []config.Problem {
 		problems = slices.Clone(problems)
 		for i := range problems {
-			if p := &problems[i]; p.File == config.FileName {
+			p := &problems[i]
+			if p.File == config.FileName {
 				p.File = file
 			}
+			p.Message = places.Replace(p.Message)
 		}
 		return problems
 	}

@@ -271,7 +271,8 @@ func TestPlanLimitsTheStandardInput(t *testing.T) {
 func TestPlanNamesTheEditedCopy(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(t.TempDir(), "next.toml")
-	text := "[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"5 sec\"\n"
+	text := "[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"5 sec\"\n" +
+		"[[agents]]\nname = \"a\"\nstart_command = \"x\"\n[[agents]]\nname = \"a\"\nstart_command = \"x\"\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +285,8 @@ func TestPlanNamesTheEditedCopy(t *testing.T) {
 		_, err = plannedConfig(&env.Env{In: in}, dir, name, nil)
 		code, message := exit.Verdict(err)
 		if code != exit.CodeConfig || !strings.HasPrefix(message,
-			"the configuration with "+want+" as city.toml is invalid (1 error):\n"+want+":4:19: daemon.patrol_interval") {
+			"the configuration with "+want+" as city.toml is invalid (2 errors):\n"+want+":4:19: daemon.patrol_interval") ||
+			strings.Contains(message, " city.toml:") || !strings.Contains(message, "at "+want+":6:8") {
 			t.Errorf("%s: exit code %d, %s", name, code, message)
 		}
 	}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -96,7 +97,8 @@ func switchFailed(m *state.Room, id int, why string) {
 		if m.Switch.Starts {
 			doing = "cannot start "
 		}
-		state.ShowFailure(m, doing+m.Switch.Name+": "+widget.Plain(why))
+		state.ShowFailure(m, doing+m.Switch.Name+": "+
+			strings.Join(widget.PlainLines(why), " "))
 		m.Switch = state.CitySwitch{}
 	}
 }

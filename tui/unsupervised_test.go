@@ -352,7 +352,7 @@ func (d *starter) Supervised() bool { return false }
 
 func (d *starter) Start(_ context.Context, name string) error {
 	if d.refuses.Load() || name != "beta" {
-		return errors.New("the headless controller did not start: not trusted")
+		return errors.New("the controller did not start: not trusted")
 	}
 	close(d.started)
 	return nil
@@ -391,7 +391,7 @@ func TestASwitchStartsAController(t *testing.T) {
 	c.coax("@", "no supervisor is running")
 	c.keys("beta\r")
 	c.sees("Start beta?")
-	c.coax("y", "cannot start beta: the headless controller did not start: not trusted")
+	c.coax("y", "cannot start beta: the controller did not start: not trusted")
 	d.refuses.Store(false)
 	c.coax("@", "no supervisor is running")
 	c.keys("beta\r")

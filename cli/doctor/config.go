@@ -147,6 +147,8 @@ func checkAutomations(_ context.Context, p *Subject) finding {
 	return judgeRuns(p.Running.Automations)
 }
 
+const maxCommands = 3 // in a remedy
+
 func judgeRuns(all []city.Automation) finding {
 	var lines, commands []string
 	for i := range all {
@@ -155,6 +157,9 @@ func judgeRuns(all []city.Automation) finding {
 			lines = append(lines, fmt.Sprintf("%s is failing: %s in a row", a.Name,
 				describe.Count(a.Failures, "failed run")))
 		}
+	}
+	if len(commands) > maxCommands {
+		commands = []string{"`gcity automation history NAME`"}
 	}
 	if len(lines) > 0 {
 		return note("run "+strings.Join(commands, " and ")+" to see why", "%s",

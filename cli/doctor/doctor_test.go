@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,9 +37,13 @@ func TestJudgeGroups(t *testing.T) {
 		{judgeRuns([]city.Automation{{Name: "a"}}), "ok", "none is failing"},
 		{judgeRuns([]city.Automation{{Name: "a"}, {Name: "b", Failures: 2}}), "note",
 			"b is failing: 2 failed runs in a row"},
+		{judgeRuns(slices.Repeat([]city.Automation{{Name: "b", Failures: 2}}, 4)), "note", "a row\nb is failing"},
 	} {
 		if strings.Contains(c.says, "failed runs") && c.f.Fix != "run `gcity automation history b` to see why" {
 			t.Errorf("the fix is %q", c.f.Fix)
+		}
+		if strings.Contains(c.says, "\nb") && c.f.Fix != "run `gcity automation history NAME` to see why" {
+			t.Errorf("the fix for many automations is %q", c.f.Fix)
 		}
 		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) ||
 			(c.state != "ok" && c.f.Fix == "") {

@@ -29,7 +29,7 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 	}
 	cmd := &exec.Cmd{Dir: dir,
 		Args: append([]string{"gcity", "--headless", "--city", dir}, e.SourceArgs()...)}
-	died, began, err := spawn(cmd, log, "the headless controller")
+	died, began, err := spawn(cmd, log, "the controller")
 	if err != nil {
 		return 0, err
 	}

@@ -256,8 +256,8 @@ func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *rec
 	ctx, cancel := shutdown.CleanupContext(ctx, opLimit)
 	defer cancel()
 	if err := p.end(ctx, &rec); err != nil {
-		shutdown.GiveUp(ctx, "the start of %s was not fully undone; the next controller "+
-			"will try again", rec.Agent)
+		shutdown.GiveUp(ctx, "undoing the start of %s; the next controller will try again",
+			rec.Agent)
 		p.mu.Lock()
 		e.rec, e.pid, e.activity, e.attached, e.typed = rec, 0, time.Time{}, 0, time.Time{}
 		p.mu.Unlock()
