@@ -66,8 +66,11 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 }
 
 func (p *Provider) run(ctx context.Context, onStart func()) error {
-	cmd := exec.Command(p.o.Program) //nolint:noctx // p.end stops the helper when ctx ends
-	cmd.Dir = p.o.City
+	if err := executable(p.o.Program); err != nil {
+		return fmt.Errorf("cannot start the helper: %w", err)
+	}
+	// p.end stops the helper when ctx ends
+	cmd := shell.InFolder(context.WithoutCancel(ctx), p.o.City, p.o.Program)
 	socket := fmt.Sprintf("%s=%d", protocol.SocketEnv, inheritedFD)
 	cmd.Env = append(shell.ScriptEnv(p.o.Environ), socket)
 	cmd.ExtraFiles = []*os.File{p.listener}
@@ -91,6 +94,9 @@ func (p *Provider) run(ctx context.Context, onStart func()) error {
 	close(done)
 	pipe.Close()
 	<-outputLog.over
+	if why, ok := shell.NotExecuted(outputLog.last); ok {
+		return fmt.Errorf("cannot start the helper: %s", why)
+	}
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay), err == nil:
 		err = errors.New("the helper exited")
