@@ -162,11 +162,11 @@ func waitFirst(pids []int, d time.Duration) {
 }
 
 // WaitPid waits at most d and reports whether the process with this pid has exited. The caller must know that the pid
-// was not reused.
+// was not reused. Without a free file descriptor, WaitPid returns false immediately.
 func WaitPid(pid int, d time.Duration) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return true
+		return !Exhausted(err)
 	}
 	defer unix.Close(fd)
 	deadline := time.Now().Add(d)

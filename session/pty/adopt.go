@@ -93,6 +93,8 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 			return nil
 		}
 		return errNoRecord
+	case proc.Exhausted(err):
+		return fmt.Errorf("cannot read the record of session %q: %w", name, err)
 	case err != nil:
 		p.log.Error("cannot read a session's record", "session", name, "err", err)
 		return nil

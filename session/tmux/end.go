@@ -69,7 +69,7 @@ func (p *Provider) recordEnd(e *entry, id string, report bool) {
 }
 
 func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
-	if rec.lives(p.files.boot) {
+	if !rec.died(p.files.boot) {
 		if found, err := p.tmux.paneExists(ctx, rec); err != nil || found {
 			return nil, err
 		}

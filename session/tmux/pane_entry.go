@@ -84,8 +84,8 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 		}
 		return rec, fail("start", s.Name, kind, "%s", no.Message)
 	}
-	rec, _, ok := p.files.recall(s.Name)
-	if !ok || rec.ID != s.ID {
+	rec, _, err = p.files.recall(s.Name)
+	if err != nil || rec.ID != s.ID {
 		return rec, errors.New("the process in the pane was killed before it became the agent")
 	}
 	return rec, nil
