@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"sync"
@@ -91,8 +92,13 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 	return rec, nil
 }
 
+type listener interface {
+	AcceptUnix() (*net.UnixConn, error)
+	Close() error
+}
+
 type startSocket struct {
-	listener *net.UnixListener
+	listener listener
 	path     string
 
 	mu sync.Mutex
@@ -157,12 +163,26 @@ func sweepSockets(dir string) {
 	}
 }
 
-func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
+// how long the server waits before it tries again to accept a connection
+const acceptFirst, acceptLast = 5 * time.Millisecond, time.Second
+
+// serve accepts connections until the listener is closed.
+func (d *startSocket) serve(ctx context.Context, async func(func()) bool, log *slog.Logger) {
+	pause := acceptFirst
 	for {
 		conn, err := d.listener.AcceptUnix()
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) {
 			return
 		}
+		if err != nil { // for example EMFILE
+			if pause == acceptFirst {
+				log.Error("cannot accept the connection of a new pane; trying again", "err", err)
+			}
+			wait(ctx, pause)
+			pause = min(2*pause, acceptLast)
+			continue
+		}
+		pause = acceptFirst
 		async(func() {
 			conn.SetDeadline(time.Now().Add(taskTimeout))
 			defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
