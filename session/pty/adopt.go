@@ -117,6 +117,9 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	}
 	st, statErr := proc.ReadStat(pid)
 	l := newLink(conn, pid, statErr == nil && st.PPID == os.Getpid())
+	if l.child {
+		orphans.remove(pid)
+	}
 	e.mu.Lock()
 	e.link = l
 	e.mu.Unlock()

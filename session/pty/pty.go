@@ -147,6 +147,7 @@ func New(o Options) (*Provider, error) {
 		ctx:    ctx,
 		close:  cancel,
 	}
+	orphans.reap()
 	adopt, cancelAdopt := context.WithTimeout(ctx, adoptTimeout)
 	defer cancelAdopt()
 	if err := errors.Join(p.files.restoreSockets(adopt), p.scan(adopt)); err != nil {

@@ -26,6 +26,7 @@ var (
 const (
 	startTimeout = 30 * time.Second
 	reapWait     = 5 * time.Second
+	leaveWait    = time.Second // how long Close waits for an idle holder
 
 	takeBackTimeout = 5 * time.Second
 )
@@ -134,6 +135,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	if err := disk.CheckDir(p.files.at + "/" + e.name); err != nil {
 		return nil, fmt.Errorf("cannot use the session's folder: %w", err)
 	}
+	orphans.reap()
 	l, err := p.launcher.execHolder(p.files.dir + "/" + e.name)
 	if err != nil {
 		return nil, err
