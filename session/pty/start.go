@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"gcity/internal/disk"
 	"gcity/internal/proc"
@@ -185,13 +186,19 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	return refusal("start", s.Name, m.Data)
 }
 
+// ask sends a start request. JSON, which every holder understands, would change strings that are not UTF-8.
 func (l *link) ask(req *wire.Request) error {
-	if l.sameBuild {
+	if l.sameBuild || !isUTF8(req.Spec) {
 		if data, ok := wire.EncodeBegin(req); ok {
 			return wire.Write(l.conn, wire.Begin, data)
 		}
 	}
 	return wire.WriteJSON(l.conn, wire.Ask, req)
+}
+
+func isUTF8(s *wire.Spec) bool {
+	return !slices.ContainsFunc(slices.Concat([]string{s.Command, s.Path, s.Dir}, s.Args, s.Env),
+		func(text string) bool { return !utf8.ValidString(text) })
 }
 
 type life struct {

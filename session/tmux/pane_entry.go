@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"gcity/internal/disk"
 	"gcity/internal/proc"
@@ -21,12 +22,43 @@ import (
 // paneTask is the task of the process in a new pane. The process responds only if it fails, because it otherwise
 // becomes the agent.
 type paneTask struct {
-	Spec       session.Spec `json:"spec"`
-	Dir        string       `json:"dir"`
-	Pane       string       `json:"pane"`
+	Spec session.Spec `json:"spec"`
+	// replaces fields of Spec that JSON cannot represent, because they are not UTF-8; usually nil
+	Raw        *rawSpec `json:"raw,omitempty"`
+	Dir        string   `json:"dir"`
+	Pane       string   `json:"pane"`
 	Cols, Rows int
 	Boot       string
 	Ready      bool
+}
+
+type rawSpec struct {
+	Command []byte   `json:"command"`
+	Folder  []byte   `json:"folder"`
+	Env     [][]byte `json:"env"`
+}
+
+func newRaw(s *session.Spec) *rawSpec {
+	raw := &rawSpec{Command: []byte(s.Command), Folder: []byte(s.Dir)}
+	text := utf8.ValidString(s.Command) && utf8.ValidString(s.Dir)
+	for _, kv := range s.Env {
+		raw.Env = append(raw.Env, []byte(kv))
+		text = text && utf8.ValidString(kv)
+	}
+	if text {
+		return nil
+	}
+	return raw
+}
+
+func (r *rawSpec) restore(s *session.Spec) {
+	if r == nil {
+		return
+	}
+	s.Command, s.Dir, s.Env = string(r.Command), string(r.Folder), nil
+	for _, kv := range r.Env {
+		s.Env = append(s.Env, string(kv))
+	}
 }
 
 type refusal struct {

@@ -139,8 +139,8 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 		// tmux may have created the session despite the error
 		return errors.Join(err, p.removeUnrecorded(late, s.Name))
 	}
-	rec, err := p.startAgent(ctx, s, paneTask{Spec: *s, Dir: filepath.Join(p.files.dir, s.Name),
-		Pane: pane,
+	rec, err := p.startAgent(ctx, s, paneTask{Spec: *s, Raw: newRaw(s),
+		Dir: filepath.Join(p.files.dir, s.Name), Pane: pane,
 		Cols: cols, Rows: rows, Boot: p.files.boot, Ready: !session.NeedsSettling(s)}, pid, arrival)
 	if err != nil {
 		return p.undoStart(s, pane, pid, err)
