@@ -58,6 +58,9 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 func (p *Provider) setDown(err error, wait time.Duration) {
 	p.mu.Lock()
 	p.down, p.retry = err, time.Now().Add(wait)
+	if err != nil {
+		p.exits++
+	}
 	client := p.Client
 	p.mu.Unlock()
 	if client != nil && err != nil {
