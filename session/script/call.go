@@ -50,6 +50,11 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	if lacks {
 		return nil, false, nil
 	}
+	if p.o.Observe {
+		if err := p.makeFolders(); err != nil {
+			return nil, true, err
+		}
+	}
 	limit := opLimit
 	if op == "start" {
 		limit = startLimit
