@@ -148,9 +148,11 @@ func (d Definition) cooldown(f Facts, now time.Time, v *Verdict) bool {
 func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 	minute := now.Truncate(time.Minute).Add(-time.Nanosecond) // include the current minute
 	from := minute
-	switch {
-	case d.CatchUp && !f.Born.IsZero():
+	switch born := !f.Born.IsZero() && !f.Born.After(now); {
+	case born && d.CatchUp:
 		from = f.Born
+	case born: // the limits below exclude the times that are handled
+		from = now.Add(-Late)
 	case !f.JudgedAt.IsZero():
 		from = later(f.JudgedAt, now.Add(-Late))
 	}
