@@ -218,6 +218,10 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 		cs.m.step.Reject(id, city.Conflict, "agent "+a.name+" has no session to restart")
 		return
 	}
+	if a.drain.current != nil { // the drain decides whether the agent starts again
+		cs.m.drains.ack(now, id, a)
+		return
+	}
 	if !a.phase.InFlight() {
 		a.act.intent = cause{kind: causeRequest, why: "restart requested"}
 	}
