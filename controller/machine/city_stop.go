@@ -190,6 +190,14 @@ func (cs *cityStop) due(now time.Time) bool {
 	return !cs.relook.IsZero() && !now.Before(cs.relook)
 }
 
+// The result of an effect in flight leads to a step, so a list that waits for it needs no other step.
+func (cs *cityStop) nextRelook(now time.Time) time.Time {
+	if cs.due(now) {
+		return time.Time{}
+	}
+	return cs.relook
+}
+
 func (cs *cityStop) hurryInTime(now time.Time) {
 	if at := cs.hurryAt(); !at.IsZero() && !now.Before(at) {
 		cs.hurryUp(now)
