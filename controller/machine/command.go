@@ -112,8 +112,12 @@ func (cs *commands) find(id uint64, name string) (*record, bool) {
 		return a, true
 	}
 	if p := cs.m.pools.Get(name); p != nil && p.Want.Max != 1 {
-		cs.m.step.Reject(id, city.Invalid, fmt.Sprintf("%s is a pool; name one of its members, "+
-			"%s to %s", name, p.Want.Member(1), p.Want.Member(p.Want.Max)))
+		why := fmt.Sprintf("%s is a pool; name one of its members, %s to %s", name,
+			p.Want.Member(1), p.Want.Member(p.Want.Max))
+		if p.Want.Max == 0 {
+			why = name + " is a pool, and it is off (max = 0); set a larger max to use it"
+		}
+		cs.m.step.Reject(id, city.Invalid, why)
 		return nil, false
 	}
 	for _, p := range cs.m.pools.All() {
