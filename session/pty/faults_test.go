@@ -175,6 +175,23 @@ func TestExitOfAKilledHolderIsSaved(t *testing.T) {
 	})
 }
 
+// If the exit record can never be read, the session of a killed holder still counts as lost.
+func TestUnsafeExitRecord(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "exec cat"))
+	if err := os.Mkdir(p.files.path("a", wire.ExitFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if x := nextExit(t, p); !x.Lost {
+		t.Errorf("got %+v", x)
+	}
+}
+
 func alive(pid int) bool {
 	st, err := proc.ReadStat(pid)
 	return err == nil && st.State != 'Z'

@@ -48,17 +48,15 @@ func (f *folders) record(name string) (r wire.Record, err error) {
 	return r, json.Unmarshal(data, &r)
 }
 
-// exitRecord returns nil if no exit of the session is saved. It returns an error only if the file may contain one.
+// exitRecord returns nil if no exit of the session is saved or the file is invalid. It returns an error only if a later
+// call may succeed.
 func (f *folders) exitRecord(rec wire.Record) (*session.Exit, error) {
 	data, err := disk.ReadFile(f.path(rec.Name, wire.ExitFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	if proc.Exhausted(err) {
 		return nil, fmt.Errorf("cannot read the exit of session %q: %w", rec.Name, err)
 	}
 	var x session.Exit
-	if json.Unmarshal(data, &x) != nil || x.ID != rec.ID {
+	if err != nil || json.Unmarshal(data, &x) != nil || x.ID != rec.ID {
 		return nil, nil
 	}
 	return &x, nil
@@ -291,7 +289,7 @@ func same(a, b string) bool {
 
 // movedAway reports whether the holder in rec belongs to a city that was at this path before it was moved.
 func (f *folders) movedAway(rec wire.Record) bool {
-	if rec.Boot != f.boot || !proc.Lives(rec.Holder, rec.HolderStart) {
+	if rec.Boot != f.boot || proc.Ended(rec.Holder, rec.HolderStart) {
 		return false
 	}
 	cwd, err := os.Readlink(cwdOf(rec.Holder))
