@@ -229,8 +229,11 @@ func (p *Provider) reapHolder(name string, pid int) {
 	if !proc.WaitPid(pid, reapWait) {
 		p.log.Error("a session's holder closed its connection but is still running",
 			"session", name, "pid", pid)
+		orphans.add(pid, false)
 		return
 	}
+	// another provider may have added the PID, which a new child can reuse from now on
+	orphans.remove(pid)
 	if err := proc.Reap(pid); err != nil {
 		p.log.Error("cannot reap a session's holder", "session", name, "pid", pid, "err", err)
 	}

@@ -24,11 +24,13 @@ func (s *childSet) add(pid int, idle bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if reaped(pid) {
+		return
+	}
 	if s.pids == nil {
 		s.pids = map[int]bool{}
 	}
 	s.pids[pid] = true
-	s.reapExited()
 }
 
 // remove returns a child to its provider, which reaps it.
@@ -38,18 +40,19 @@ func (s *childSet) remove(pid int) {
 	delete(s.pids, pid)
 }
 
-// reap reaps the children that have exited.
+// reap reaps the children that have exited. It does not block.
 func (s *childSet) reap() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reapExited()
-}
-
-// reapExited does not block. The caller must hold s.mu.
-func (s *childSet) reapExited() {
 	for pid := range s.pids {
-		if got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil); got == pid || err == unix.ECHILD {
+		if reaped(pid) {
 			delete(s.pids, pid)
 		}
 	}
+}
+
+// reaped reaps a child if it has exited. It also returns true if another goroutine has reaped the child.
+func reaped(pid int) bool {
+	got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
+	return got == pid || err == unix.ECHILD
 }
