@@ -118,6 +118,9 @@ func (p *Provider) freeLock(ctx context.Context, e *entry) error {
 	if errors.Is(err, os.ErrNotExist) && p.files.removeFolder(e.name) {
 		return nil // a waiting holder has just exited
 	}
+	if proc.Exhausted(err) {
+		return fail("start", e.name, session.ErrExhausted, "cannot read its record: %v", err)
+	}
 	if err != nil {
 		return fail("start", e.name, session.ErrExists, "its lock is held by %v, but the session "+
 			"has no record: end these processes", p.files.lockHolders(e.name))

@@ -118,6 +118,9 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 		return rec, fail("start", s.Name, kind, "%s", no.Message)
 	}
 	rec, _, err = p.files.recall(s.Name)
+	if proc.Exhausted(err) {
+		return rec, err
+	}
 	if err != nil || rec.ID != s.ID {
 		return rec, errors.New("the process in the pane was killed before it became the agent")
 	}
