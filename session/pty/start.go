@@ -186,7 +186,8 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	return refusal("start", s.Name, m.Data)
 }
 
-// ask sends a start request. JSON, which every holder understands, would change strings that are not UTF-8.
+// ask sends a start request. JSON, which every holder understands, would change strings that are not UTF-8. A holder
+// that is too old for Begin rejects it, and the start fails.
 func (l *link) ask(req *wire.Request) error {
 	if l.sameBuild || !isUTF8(req.Spec) {
 		if data, ok := wire.EncodeBegin(req); ok {
