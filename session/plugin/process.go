@@ -92,11 +92,20 @@ func (p *Provider) run(ctx context.Context, onStart func()) error {
 	onStart()
 	done := make(chan struct{})
 	p.wg.Go(outputLog.follow)
-	p.wg.Go(func() { p.end(ctx, cmd.Process.Pid, stdin, done) })
-	err = cmd.Wait()
+	killed, kill := context.WithCancel(context.WithoutCancel(ctx))
+	defer kill()
+	p.wg.Go(func() {
+		p.end(ctx, cmd.Process.Pid, stdin, done)
+		kill()
+	})
+	exited, err := shell.Await(killed, cmd)
 	close(done)
 	pipe.Close()
 	<-outputLog.over
+	if !exited {
+		return fmt.Errorf("the helper was killed, but process %d has not exited, because it is "+
+			"waiting for a file system or a device", cmd.Process.Pid)
+	}
 	if why, ok := shell.NotExecuted(outputLog.last); ok {
 		return fmt.Errorf("cannot start the helper: %s", why)
 	}
