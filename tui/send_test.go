@@ -203,6 +203,57 @@ func TestSendNowDoesNotDouble(t *testing.T) {
 	s.wants(city.Nudge{Agent: "idle", Text: "two\nlines", Now: true})
 }
 
+// A nudge that is too long for the history of sent texts stays available if its delivery fails.
+func TestNudgeThatFailsIsADraftAgain(t *testing.T) {
+	s := demo(t, 120, 40)
+	long := strings.Repeat("read the failing test first\n", 800) + "go on"
+	fails := func(failed ...int) {
+		t.Helper()
+		p, ok := effectOf[feed.SendCommands](s)
+		if !ok {
+			t.Fatal("nothing is sent")
+		}
+		r := feed.Result{ID: p.ID, Title: "sending to", Total: len(p.Commands), FailedIndexes: failed}
+		for range failed {
+			r.Failures = append(r.Failures, "the queue is full")
+		}
+		s.hear(feed.News{Results: []feed.Result{r}})
+	}
+	for _, name := range []string{"builder", "idle"} {
+		s.choose(name)
+		s.press("space")
+	}
+	s.press("i")
+	s.paste(long)
+	s.press("enter")
+	p, _ := effectOf[feed.SendCommands](s)
+	fails(1)
+	to := []string{p.Commands[1].Target()}
+	if i := state.DraftOf(s.m, to); len(s.m.Drafts) != 1 || i < 0 {
+		t.Fatalf("drafts after the failure for %s: %+v", to, s.m.Drafts)
+	}
+	s.choose(to[0])
+	s.press("i", "enter")
+	s.wants(city.Nudge{Agent: to[0], Text: long})
+	s.sent(city.Send{ID: 1, Stage: city.Queued, Text: long[:10], Lines: 801, Bytes: len(long), Since: epoch})
+	s.agent(to[0], func(a *city.Agent) { a.Sends = []city.Send{s.m.Following[0].Send} })
+	if len(s.m.Drafts) != 0 {
+		t.Errorf("a delivered text is a draft: %+v", s.m.Drafts)
+	}
+
+	s.press("I", "y")
+	s.wants(city.Nudge{Agent: to[0], Text: long, Now: true})
+	fails(0)
+	s.press("i", "enter")
+	s.wants(city.Nudge{Agent: to[0], Text: long})
+	s.sent(city.Send{ID: 2, Stage: city.Submitted, Since: epoch})
+	s.line("send a word", "enter")
+	fails(0)
+	if i := state.DraftOf(s.m, to); i < 0 || s.m.Drafts[i].Text != "a word" {
+		t.Errorf("the line's text is lost: %+v", s.m.Drafts)
+	}
+}
+
 // The runner sends the second command only if the first one has succeeded.
 func TestSendNowStopsWhereItCannotBeTakenBack(t *testing.T) {
 	c := newFakeCity(epoch)
