@@ -1,10 +1,12 @@
 package tui
 
 import (
+	"context"
 	"log/slog"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gcity/city"
@@ -272,6 +274,48 @@ func TestSendNowStopsWhereItCannotBeTakenBack(t *testing.T) {
 	r.Wait()
 	if len(c.done) != 2 {
 		t.Errorf("done: %v", c.done)
+	}
+}
+
+// patientCity is a city that responds to every command after a delay.
+type patientCity struct {
+	*fakeCity
+	takes time.Duration
+}
+
+func (c *patientCity) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
+	select {
+	case <-time.After(c.takes):
+		return city.Receipt{Message: "done"}, nil
+	case <-ctx.Done():
+		return city.Receipt{}, ctx.Err()
+	}
+}
+
+// The room waits as long for a command that stops agents as the agents may take to exit.
+func TestTheRoomWaitsForAgentsToStop(t *testing.T) {
+	for _, c := range []struct {
+		cmd   city.Command
+		takes time.Duration
+		fails bool
+	}{
+		{city.RestartPool{Pool: "worker", Rolling: true}, 8 * time.Minute, false},
+		{city.Kill{Agent: "idle"}, 5 * time.Minute, false},
+		{city.Restart{Agent: "idle"}, 5 * time.Minute, false},
+		{city.Nudge{Agent: "idle", Text: "x"}, 5 * time.Minute, true},
+		{city.RestartPool{Pool: "worker"}, time.Hour, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			box := feed.NewMailbox()
+			r := &feed.Runner{Ctx: t.Context(), City: &patientCity{newFakeCity(epoch), c.takes}, Mailbox: box,
+				Log: slog.New(slog.DiscardHandler)}
+			r.SendCommands(feed.SendCommands{Commands: []city.Command{c.cmd}})
+			r.Goroutines.Wait()
+			n, _ := box.Take(epoch)
+			if len(n.Results) != 1 || len(n.Results[0].Failures) > 0 != c.fails {
+				t.Errorf("%T, answered after %v: %+v", c.cmd, c.takes, n.Results)
+			}
+		})
 	}
 }
 
