@@ -90,6 +90,35 @@ func TestARequiredNumberStaysWhileTheUserTypes(t *testing.T) {
 	s.wants(city.Suspend{})
 }
 
+// A typed number does not confirm an action on more targets than it says.
+func TestATypedNumberDoesNotConfirmMore(t *testing.T) {
+	s := pooled(t, 120, 40)
+	idle := func(names ...string) {
+		for _, name := range names {
+			s.agent(name, func(a *city.Agent) { a.State, a.Running = city.Exited, false })
+		}
+	}
+	idle("builder", "idle")
+	s.out = perform(s.m, actionOf(s.m, "city.suspend"))
+	n := state.RunningAgents(s.m)
+	for _, digit := range fmt.Sprint(n) {
+		s.press(string(digit))
+	}
+	for _, name := range []string{"builder", "idle"} {
+		s.agent(name, func(a *city.Agent) { a.State, a.Running = city.Running, true })
+	}
+	s.shows(fmt.Sprintf("the number of targets has grown from %d to %d", n, n+2),
+		fmt.Sprintf("type %d, the number of running agents, to confirm:", n+2))
+	s.press("enter")
+	s.wants()
+	s.out = perform(s.m, actionOf(s.m, "city.suspend"))
+	for _, digit := range fmt.Sprint(n + 2) {
+		s.press(string(digit))
+	}
+	s.press("enter")
+	s.wants(city.Suspend{})
+}
+
 func TestAnAnswerToTheOldQuestionIsRejected(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("builder")
