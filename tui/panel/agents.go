@@ -200,6 +200,9 @@ func agentSorts(now time.Time) []widget.SortKey[AgentRow] {
 	}
 }
 
+// IsSuspended reports whether the agent is suspended, even if its session is still stopping.
+func (r *AgentRow) IsSuspended() bool { return r.State == city.Suspended || r.OffAt != "" }
+
 // Held reports whether a user can release the agent from a quarantine, a backoff, a failure or a drain.
 func (r *AgentRow) Held() bool {
 	switch r.State {

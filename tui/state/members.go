@@ -111,7 +111,7 @@ func (t *DrainTargets) Refused() string {
 // Unrestartable returns the reason why an agent cannot be restarted, or "".
 func Unrestartable(m *Room, r *panel.AgentRow) string {
 	switch {
-	case r.State == city.Suspended || r.OffAt != "" && r.Refusal.NoRestart != "":
+	case r.IsSuspended():
 		return r.Shown + " is suspended; " + m.Keys.KeyText(SuspendID) + " resumes it"
 	case r.Surplus():
 		return r.Shown + " is draining because its pool is scaling down"
