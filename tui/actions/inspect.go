@@ -41,10 +41,10 @@ func needHeldAgent(m *state.Room) string {
 	if why := cmp.Or(needInspection(m), state.NeedWritable(m)); why != "" {
 		return why
 	}
-	if r := m.Agents.Find(m.Dialogs.Inspection().Name); r == nil || !r.Releasable() {
-		return palette.OnlyHeld
+	if r := m.Agents.Find(m.Dialogs.Inspection().Name); r != nil {
+		return whyNotHeld(m, r)
 	}
-	return ""
+	return palette.OnlyHeld
 }
 
 func releaseOpen(m *state.Room) []feed.Effect {
