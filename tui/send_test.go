@@ -321,8 +321,10 @@ func TestTheRoomWaitsForAgentsToStop(t *testing.T) {
 
 func TestPaletteSends(t *testing.T) {
 	for line, want := range map[string]city.Command{
-		"send go  on, and on":   city.Nudge{Agent: "idle", Text: "go  on, and on"},
-		"nudge builder  x  y z": city.Nudge{Agent: "builder", Text: "x  y z"},
+		"send go  on, and on":            city.Nudge{Agent: "idle", Text: "go  on, and on"},
+		"nudge builder  x  y z":          city.Nudge{Agent: "builder", Text: "x  y z"},
+		"nudge agent builder x":          city.Nudge{Agent: "builder", Text: "x"},
+		"agent  nudge builder  agent  x": city.Nudge{Agent: "builder", Text: "agent  x"},
 	} {
 		s := demo(t, 120, 40)
 		s.choose("idle")
@@ -330,17 +332,23 @@ func TestPaletteSends(t *testing.T) {
 		s.wants(want)
 	}
 	for line, why := range map[string]string{
-		"send ":         "send needs TEXT…",
-		"nudge idle ":   "the text after the name is missing",
-		"nudge scout x": "scout is quarantined and has no session",
-		"nudge qqqq x":  `unknown agent "qqqq"`,
-		"unsend idle":   "no nudge is queued for it",
+		"send ":            "send needs TEXT…",
+		"nudge idle ":      "the text after the name is missing",
+		"agent nudge idle": "the text after the name is missing",
+		"nudge scout x":    "scout is quarantined and has no session",
+		"nudge qqqq x":     `unknown agent "qqqq"`,
+		"unsend idle":      "no nudge is queued for it",
 	} {
 		s := demo(t, 120, 40)
 		s.choose("idle")
 		s.line(line, "enter")
 		s.wants()
 		s.shows(why)
+	}
+	for _, line := range []string{"mail builder  a  b", "mail agent builder a  b", "agent mail builder a  b"} {
+		s := demo(t, 120, 40)
+		s.line(line, "enter")
+		s.shows(`mail to builder, "a  b"`)
 	}
 	s := demo(t, 120, 40)
 	s.agent("builder", withTexts)
