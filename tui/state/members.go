@@ -86,6 +86,10 @@ func (t *DrainTargets) Undrainable(m *Room) string {
 	switch {
 	case len(drain)+len(undrain) > 0:
 		return ""
+	case t.Pools != "" && slices.ContainsFunc(t.Rows, (*panel.AgentRow).Surplus):
+		return fmt.Sprintf("the running members of %s are draining because their pool is scaling "+
+			"down; to keep them, press %s, then %s", t.Pools, m.Keys.KeyText("focus.pools"),
+			m.Keys.KeyText("pool.more"))
 	case t.Pools != "":
 		return "no member of " + t.Pools + " is running, so there is nothing to drain"
 	case len(t.Rows) > 1:
