@@ -48,11 +48,12 @@ func needHeldAgent(m *state.Room) string {
 }
 
 func releaseOpen(m *state.Room) []feed.Effect {
-	r := m.Agents.Find(m.Dialogs.Inspection().Name)
+	name := m.Dialogs.Inspection().Name
 	for m.Dialogs.Reader() != nil {
 		m.Dialogs.CloseIn(keymap.InReader)
 	}
-	return state.Release(m, []*panel.AgentRow{r})
+	todo, _ := onNamed(m, []string{name}, func() ([]feed.Effect, string) { return release(m), "" })
+	return todo
 }
 
 func showAgent(m *state.Room) []feed.Effect {

@@ -185,6 +185,10 @@ func slingLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if len(args) != 2 {
 		return nil, "sling needs AGENT|POOL and the ID of the bead"
 	}
-	return state.RunTasks(m, "slinging", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
-		feed.Sling{Request: city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""
+	what := widget.Plain(args[1]) + " to " + widget.Plain(args[0])
+	return askIfWanted(m, question{title: "Sling " + what + "?", verb: "sling it",
+		do: func(m *state.Room) []feed.Effect {
+			return state.RunTasks(m, "slinging", what, feed.Sling{Request: city.SlingRequest{
+				Target: args[0], Bead: args[1], Nudge: true}})
+		}}), ""
 }

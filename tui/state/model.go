@@ -185,7 +185,7 @@ type Confirm int
 const (
 	confirmNormal Confirm = iota // ask before actions that do harm or cannot be undone
 	ConfirmAlways                // ask before every verb
-	ConfirmNever                 // ask only if the user must type something or see a plan
+	ConfirmNever                 // ask only if the user must type something, choose, or see a plan
 )
 
 type otherCities struct {
