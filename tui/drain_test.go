@@ -64,10 +64,14 @@ func TestDrainAsksFirst(t *testing.T) {
 	s.shows("Drain builder?", "It will be asked to finish. It stops when it reports done, or after 5m.", "it is declared")
 	s.press("n")
 	s.wants()
+	s.hides("nothing was changed")
 	s.press("D", "enter") // "no" is preselected
 	s.wants()
+	s.shows("nothing was changed")
 	s.press("D", "y")
 	s.wants(city.Drain{Agent: "builder"})
+	s.shows("draining builder")
+	s.press("r", "enter")
 	s.shows("draining builder")
 }
 
