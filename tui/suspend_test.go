@@ -51,6 +51,15 @@ func TestResumeWhileTheAgentStops(t *testing.T) {
 	s.wants(city.Resume{Agent: "builder"})
 }
 
+func TestSuspendNeedsTheNameOfTheRig(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.line("suspend rig", "enter")
+	s.wants()
+	s.shows("the name of the rig is missing; down selects the closest match")
+	s.press("down", "enter", "y")
+	s.wants(city.SuspendRig{Rig: "attic"})
+}
+
 // If an agent is suspended with its rig or city, the room offers to resume the rig or city.
 func TestResumeWhatIsSuspendedFromAbove(t *testing.T) {
 	s := pooled(t, 120, 40)

@@ -165,6 +165,9 @@ func (t *Table[H, E]) Run(h H, line string) (todo []E, why string) {
 		return nil, v.Name + " needs " + v.Usage
 	}
 	args := v.withoutNoun(h, words[1:])
+	if len(args) == 1 && v.startsWithNoun(h, args) {
+		return nil, "the name of the " + args[0] + " is missing"
+	}
 	if before := v.Text - 1; before >= 0 && len(args) > before {
 		text := Rest(line, len(words)-len(args)+before)
 		args = append(args[:before:before], text)
