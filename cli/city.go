@@ -239,6 +239,11 @@ starts its agents once, as gcity start --standalone does.`,
 				return err // do not stop a city that could not start again
 			}
 			unit := service.ServedBy(ctx, e, dir)
+			if live && !supervised && unit == nil && host.CannotSpawn() {
+				return exit.Errorf(exit.CodeConflict, "not restarted: a controller started from "+
+					"within an agent or an automation would end with it; run `gcity restart` in "+
+					"a terminal")
+			}
 			if what, err := stop(ctx); err == nil {
 				e.Sayf("%s", what)
 			} else if exit.IsInterrupted(err) {
