@@ -186,10 +186,7 @@ func CountedCities(n int) string {
 
 func supervisorStop(ctx context.Context, e *env.Env) error {
 	fleet, r, err := host.DialSupervisor(e)
-	if exit.IsNotRunning(err) && r.PID != 0 {
-		fleet, err = nil, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, host.ErrNotAccepting) {
 		return err
 	}
 	if e.ReadOnly {
