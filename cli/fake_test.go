@@ -28,6 +28,7 @@ type fakeCity struct {
 	refuse   error
 	live     []events.Event
 	prints   []city.Piece
+	frames   []city.Frame
 	silent   error
 	work     map[string]*fake.Store // stores by rig; "" is the city's store
 	env      map[string]string
@@ -68,7 +69,13 @@ func (s *fakeCity) Events(_ context.Context, after uint64) iter.Seq2[events.Even
 }
 
 func (s *fakeCity) Watch(context.Context, string) iter.Seq2[city.Frame, error] {
-	return func(func(city.Frame, error) bool) {}
+	return func(yield func(city.Frame, error) bool) {
+		for _, f := range s.frames {
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
 }
 
 func (s *fakeCity) Inspect(_ context.Context, name string) (*city.Inspection, error) {
