@@ -287,11 +287,14 @@ again unless their own setting, or that of their pool or rig, suspends them.`,
 			}
 			defer l.Close()
 			before, unknown := l.Snapshot(cmd.Context())
+			// the controller might not have loaded an edit of the file yet
+			file, invalid := folder.LoadCityOf(l.Dir, before)
 			r, err := e.Request(cmd.Context(), l, city.Resume{})
 			if err != nil {
 				return err
 			}
-			if unknown == nil && !before.Suspended {
+			if unknown == nil && !before.Suspended &&
+				(invalid != nil || !file.Workspace.Suspended) {
 				r.Message = "the city is not suspended"
 			}
 			return e.Receipt(r)

@@ -24,6 +24,7 @@ type fakeCity struct {
 	snapshot *city.Snapshot
 	log      []events.Event
 	output   string
+	file     string // city.toml; "" = tinyCity
 	about    city.Inspection
 	refuse   error
 	live     []events.Event
@@ -131,7 +132,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func runCLI(t *testing.T, s *fakeCity, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/city.toml", []byte(tinyCity), 0o600); err != nil {
+	if err := os.WriteFile(dir+"/city.toml", []byte(cmp.Or(s.file, tinyCity)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
