@@ -73,8 +73,10 @@ demo: build ## control room on a copy of an example city (CITY=demo, town or cha
 	@HEADLESS='$(HEADLESS)' sh examples/run.sh bin/gcity '$(CITY)'
 
 test: ## all tests, with the race detector (needs a C compiler)
-	@# The packages that wait longest run first, so that no core is idle at the end. .ci/lint runs go vet.
-	CGO_ENABLED=1 go test -race -vet=off -timeout 20m -parallel 4 ./internal/e2e ./cli ./tui ./api ./internal/faults ./...
+	@# Most tests wait for processes, so the packages that wait longest run first, and three at a time on two cores.
+	@# .ci/lint runs go vet.
+	CGO_ENABLED=1 go test -race -vet=off -timeout 20m -p 3 -parallel 4 ./internal/e2e ./cli ./tui ./api ./controller \
+		./internal/faults ./...
 
 short: ## tests without whole cities, external providers and long waits; no race detector, no go vet
 	@# Most tests wait for processes, so more of them run at the same time than there are cores. The packages that wait
