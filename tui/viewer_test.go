@@ -271,6 +271,69 @@ func TestStreamsReconnect(t *testing.T) {
 	})
 }
 
+// After a city was created anew, its events have lower numbers. An open room shows them.
+func TestEventsOfANewLog(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.press("5")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := &recreated{fakeCity: newFakeCity(epoch), ended: make(chan struct{})}
+		c.events = nil
+		for i := range 50 {
+			c.events = append(c.events, events.Event{Seq: uint64(i + 1), TS: epoch, Type: events.AgentStarted, Subject: "before"})
+		}
+		c.snap.Seq = 50
+		r := &feed.Runner{Ctx: ctx, City: c, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
+		r.Spawn("events", r.StreamEvents)
+		synctest.Wait()
+		n, _ := r.Mailbox.Take(time.Now())
+		s.m.Events.Reset()
+		s.hear(n)
+		if got := len(s.m.Events.Rows); got != 50 {
+			t.Errorf("before: %d events", got)
+		}
+		c.change(func(n *city.Snapshot) {
+			c.events = c.events[:3:3]
+			for i := range c.events {
+				c.events[i].Subject = "after"
+			}
+			n.Seq = 3
+		})
+		close(c.ended)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		n, _ = r.Mailbox.Take(time.Now())
+		s.hear(n)
+		if rows := s.m.Events.Rows; len(rows) != 3 || rows[0].Subject != "after" {
+			t.Errorf("afterwards: %+v", rows)
+		}
+		cancel()
+		r.Wait()
+	})
+}
+
+// recreated is a city whose first event stream breaks when ended is closed.
+type recreated struct {
+	*fakeCity
+	streams int
+	ended   chan struct{}
+}
+
+func (c *recreated) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	if c.streams++; c.streams > 1 {
+		return c.fakeCity.Events(ctx, after)
+	}
+	return func(yield func(events.Event, error) bool) {
+		_, all, _ := c.look()
+		for _, e := range all {
+			if !yield(e, nil) {
+				return
+			}
+		}
+		<-c.ended
+	}
+}
+
 // flickering is a city on which every stream breaks twice before it works.
 type flickering struct {
 	*fakeCity
