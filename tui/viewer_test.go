@@ -107,6 +107,32 @@ func TestViewerFollowsResetsAndSizes(t *testing.T) {
 	})
 }
 
+// A stream that is opened again repeats the output. Only output that is really new counts as received.
+func TestViewerCountsRepeatedOutputOnce(t *testing.T) {
+	opened := 0
+	viewing(t, func(ctx context.Context, _ string, yield func(city.Frame, error) bool) {
+		text := []string{"a\r\nb\r\n", "a\r\nb\r\n", "a\r\nb\r\nc\r\nd"}[opened]
+		opened++
+		yield(city.Frame{Reset: true, Cols: 60, Rows: 20, Data: []byte(text)}, nil)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Minute):
+			yield(city.Frame{}, &city.Error{Code: city.Unavailable, Message: "gone"})
+		}
+	}, func(v *feed.Viewer, b *feed.Mailbox) {
+		v.Show(feed.Watch{Agent: "a", Session: "1", Running: true})
+		time.Sleep(feed.SettleDelay + time.Second)
+		for i, want := range []uint64{2, 2, 3} {
+			if p := seen(t, b); p.LinesReceived != want {
+				t.Errorf("stream %d: received %d lines, want %d", i+1, p.LinesReceived, want)
+			}
+			if i < 2 {
+				time.Sleep(time.Minute + time.Second)
+			}
+		}
+	})
+}
+
 func TestViewerKeepsTheLastOutput(t *testing.T) {
 	opened := 0
 	viewing(t, func(_ context.Context, _ string, yield func(city.Frame, error) bool) {
