@@ -48,14 +48,14 @@ type attachment struct {
 	term    city.Terminal // nil until the city has responded
 	input   inputQueue
 	leaving chan struct{} // closed when the user detaches
-	emptied chan struct{} // closed when all input that was typed before that has been sent
+	emptied chan struct{} // closed when all input typed before the detach key has been sent
 	scan    detach.Scanner
 	// when it fires, an incomplete escape sequence counts as a key
 	escapeTimer *time.Timer
 	typed       chan []byte // the user's input; closed when the terminal is closed
 	cols        int
 	rows        int
-	ended       bool
+	ended       bool              // the session ended before the user detached
 	status      *statusrow.Writer // nil in a small terminal
 }
 
@@ -196,10 +196,7 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 			return "", nil
 		case err := <-shown:
 			v.ended = true
-			if err != nil {
-				return "", fmt.Errorf("lost the connection to %s: %w", v.agent, err)
-			}
-			return describe.Ended(v.agent), nil
+			return v.sessionEnded(err)
 		case p, ok := <-v.typed:
 			if !ok {
 				r.HangUp()
@@ -208,7 +205,7 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 			out, leave := v.scan.Feed(p)
 			v.input.add(out)
 			if leave {
-				return v.detach(ctx), nil
+				return v.detach(ctx, shown)
 			}
 			v.escapeTimer.Reset(escapeTimeout)
 		case <-v.escapeTimer.C:
@@ -219,19 +216,29 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 	}
 }
 
-// detach waits until the input has been sent. It returns a message.
-func (v *attachment) detach(ctx context.Context) string {
+// sessionEnded returns the result after the session has ended or the connection was lost.
+func (v *attachment) sessionEnded(err error) (string, error) {
+	if err != nil {
+		return "", fmt.Errorf("lost the connection to %s: %w", v.agent, err)
+	}
+	return describe.Ended(v.agent), nil
+}
+
+// detach waits until the input has been sent, and returns the result of the attachment.
+func (v *attachment) detach(ctx context.Context, shown <-chan error) (string, error) {
 	close(v.leaving)
 	late := time.NewTimer(detachTimeout)
 	defer late.Stop()
 	select {
-	case <-v.emptied:
-		return "detached from " + v.agent + "; it keeps running"
 	case <-ctx.Done():
-		return ""
+		return "", nil
+	case err := <-shown:
+		return v.sessionEnded(err)
+	case <-v.emptied:
+		return "detached from " + v.agent + "; it keeps running", nil
 	case <-late.C:
+		return "detached from " + v.agent + "; it did not read the last input", nil
 	}
-	return "detached from " + v.agent + "; it did not read the last input"
 }
 
 func (v *attachment) output() io.Writer {

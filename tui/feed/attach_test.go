@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"gcity/city"
@@ -17,8 +18,10 @@ import (
 type recorder struct {
 	city.Terminal
 	opened, closed chan struct{}
+	end            func() // closes closed
 	input          bytes.Buffer
 	full           bool // Write blocks until the terminal is closed
+	ends           bool // the session ends at the first input
 }
 
 func (r *recorder) Read([]byte) (int, error) {
@@ -28,6 +31,10 @@ func (r *recorder) Read([]byte) (int, error) {
 }
 
 func (r *recorder) Write(p []byte) (int, error) {
+	if r.ends {
+		r.end()
+		return 0, io.ErrClosedPipe
+	}
 	if r.full {
 		<-r.closed
 		return 0, io.ErrClosedPipe
@@ -41,7 +48,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 }
 
 func (r *recorder) Close() error {
-	close(r.closed)
+	r.end()
 	return nil
 }
 
@@ -59,6 +66,7 @@ func (c oneTerminal) Attach(context.Context, string, city.Viewer) (city.Terminal
 func typeInto(t *testing.T, term *recorder, text string) string {
 	t.Helper()
 	term.opened, term.closed = make(chan struct{}), make(chan struct{})
+	term.end = sync.OnceFunc(func() { close(term.closed) })
 	in, keys, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -103,6 +111,14 @@ func TestTextBeforeTheDetachKeyIsSent(t *testing.T) {
 func TestDetachFromAnAgentThatDoesNotRead(t *testing.T) {
 	message := typeInto(t, &recorder{full: true}, "xy\x11")
 	if !strings.Contains(message, "did not read the last input") {
+		t.Errorf("got %q", message)
+	}
+}
+
+// A session that ends while the last input is sent is not reported as running.
+func TestDetachFromASessionThatEnds(t *testing.T) {
+	message := typeInto(t, &recorder{ends: true}, "xy\x11")
+	if message != "builder's session has ended" {
 		t.Errorf("got %q", message)
 	}
 }
