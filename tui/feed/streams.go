@@ -77,7 +77,7 @@ func (r *Runner) StreamEvents(ctx context.Context) {
 	after, logged := r.Mailbox.lastEvent(), ""
 	for tries := 0; ; tries++ {
 		if s, err := r.City.Snapshot(ctx); err == nil {
-			if s.Seq > 0 && s.Seq < after { // the city has a new event log
+			if s.Seq < after { // the city has a new event log
 				r.Mailbox.restartEvents()
 				after = 0
 			}
