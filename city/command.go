@@ -152,8 +152,8 @@ type (
 	}
 )
 
-// ResponseLimit returns how long a client waits for the response to a command. The city responds to commands that stop
-// agents after the agents have exited, for which they have `shutdown_timeout`.
+// ResponseLimit returns how long a client waits for the response to a command. The city responds to a command that
+// stops agents only after they have exited, which can take as long as `shutdown_timeout`.
 func ResponseLimit(c Command) time.Duration {
 	switch c.(type) {
 	case Restart, Stop, Kill, Suspend, SuspendRig, RestartPool, Shutdown:

@@ -189,7 +189,7 @@ func TestTheLastExitIsTheNewestCrash(t *testing.T) {
 	s.shows("last exit   exit 3 after 4s, 1m ago")
 }
 
-// An agent that its configuration keeps from starting cannot be released, because only a change to it helps.
+// An agent with an invalid configuration cannot be released: it cannot start until the configuration changes.
 func TestABrokenAgentIsNotReleased(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("prober")

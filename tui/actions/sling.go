@@ -148,8 +148,8 @@ func slingQuestion(left []beads.Bead, dropped []string, to string) question {
 		}}
 }
 
-// slingable returns the current version of the beads that can be slung, and says why the others cannot. Beads that are
-// listed at first must stay listed.
+// slingable returns the current versions of the beads that can be slung, and the reasons why the others cannot. A bead
+// that was listed when the user chose it must still be listed.
 func slingable(m *state.Room, all []beads.Bead, listed map[string]bool) (left []beads.Bead,
 	dropped []string) {
 	for _, b := range all {

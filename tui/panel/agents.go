@@ -11,10 +11,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// Unavailable says how the configuration keeps an agent from starting.
+// Unavailable says why an agent cannot start until its configuration changes.
 type Unavailable struct {
-	OffAt   city.Level // the level at which the agent is suspended, if known
-	Problem string     // why it cannot start; "" = it can start
+	OffAt   city.Level // the level at which the agent is suspended; "" = not suspended, or unknown
+	Problem string     // why a failed agent is not retried; "" = it is retried, or can be released
 }
 
 // AgentRow is an agent ready to be drawn. Shown, State, Why and Task are sanitized.

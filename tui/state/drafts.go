@@ -63,11 +63,12 @@ func setSent(m *Room, texts []string) {
 	}
 }
 
-// SendingText is a message that the latest action is sending. The action has one command or task per recipient.
+// SendingText is a message that an action is sending. The action has one command or task per recipient, in the same
+// order.
 type SendingText struct {
 	ID    int // of the action
 	Draft DraftTo
-	First int // index of the command for the first recipient
+	First int // index of the command or task for the first recipient
 }
 
 // ExpectDelivery records a message that the latest action is sending.
