@@ -98,7 +98,8 @@ func (b *Mailbox) PutEvent(e events.Event) {
 	})
 }
 
-// restartEvents drops all events, because the numbers of the city's events have started again.
+// restartEvents drops the pending events, and makes the model drop its own. The numbers of the city's events have
+// started again.
 func (b *Mailbox) restartEvents() {
 	b.Put(func(n *News) { b.newest, n.Events, n.EventsRestarted = 0, nil, true })
 }

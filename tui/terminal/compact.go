@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// removed says which rows and columns of a picture are not shown.
+// removed records which rows and columns of a picture are not shown.
 type removed struct {
 	rows    []bool // by row; nil = none
 	columns []bool // by column; nil = none
@@ -49,7 +49,8 @@ func (p *Pane) compacted(s Picture, w, h int) (Picture, removed) {
 	return s, gone
 }
 
-// removeBlankRows removes blank rows, starting at the bottom, until h rows are left. It also returns which ones.
+// removeBlankRows removes blank rows, starting at the bottom, until h rows are left. It also returns which rows it
+// removed.
 func removeBlankRows(s Picture, h int) (Picture, []bool) {
 	gone := make([]bool, len(s.Lines))
 	excess := len(s.Lines) - h

@@ -146,7 +146,7 @@ func peekTab(m *state.Room) widget.Tab {
 	return t
 }
 
-// notFollowing says why the pane does not show the newest output.
+// notFollowing returns the reason why the pane does not show the newest output.
 func notFollowing(m *state.Room) string {
 	const width = 40
 	return "not following: " + m.Look.Cut(widget.Plain(m.Peek.News.Problem), width)
