@@ -98,6 +98,30 @@ func TestFleetFilter(t *testing.T) {
 	s.shows("harbour")
 }
 
+// A city that no longer matches the filter stays in the list until the cursor has left it, so that keys apply to it.
+func TestFleetKeepsTheCityUnderTheCursor(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	s.press("/")
+	s.typeIn("!state:running")
+	s.press("enter")
+	s.sail("marsh")
+	f := demoFleet(epoch)
+	c := f.Find("marsh")
+	c.Unresponsive, c.Summary.Needs = "", nil
+	s.hear(feed.News{Fleet: f})
+	s.wait(2 * state.IdleAfter)
+	if s.m.Cities.SelectedKey != "marsh" {
+		t.Errorf("the cursor is on %s", s.m.Cities.SelectedKey)
+	}
+	s.press("s")
+	s.shows("Suspend marsh?")
+	s.press("esc", "g")
+	s.wait(2 * state.IdleAfter)
+	if !s.m.Cities.List.AllMatch(func(string) bool { return false }) {
+		t.Errorf("marsh is still listed:\n%s", s.text())
+	}
+}
+
 // While the user works, rows stay in place and the cursor stays on its city.
 func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})

@@ -178,6 +178,58 @@ func TestTheListForgetsTheSummaryOfAFormerController(t *testing.T) {
 	})
 }
 
+// lagging is a city whose stream lags behind the responses to polls. The number of agents is the revision.
+type lagging struct{ relayed }
+
+func lagged(rev int) *city.Snapshot {
+	return &city.Snapshot{Name: "alpha", Rev: uint64(rev), Agents: make([]city.Agent, rev)}
+}
+
+func (*lagging) Snapshot(context.Context) (*city.Snapshot, error) { return lagged(30), nil }
+
+func (*lagging) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+	return func(yield func(*city.Snapshot, error) bool) {
+		for rev := 1; ctx.Err() == nil && yield(lagged(min(rev, 40)), nil); rev++ {
+			time.Sleep(feed.FleetRefreshGap)
+		}
+	}
+}
+
+// laggingDirectory is a relay whose city lags.
+type laggingDirectory struct {
+	relay
+	city lagging
+}
+
+func (d *laggingDirectory) City(string) (city.Control, error) { return &d.city, nil }
+
+// A snapshot from a stream never replaces a newer one from a poll.
+func TestTheListNeverGoesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		d := &laggingDirectory{relay: relay{lists: make(chan []city.Info)}}
+		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
+		r.Cities.Directory = d
+		l := feed.NewFleetWatcher(r)
+		r.Spawn("cities", l.Run)
+		d.lists <- []city.Info{{Name: "alpha", Path: "/alpha", Running: true, Status: city.CityRunning, Mode: "headless", PID: 7, Since: time.Now()}}
+		time.Sleep(feed.FleetPollInterval)
+		for n, last := 0, 30; n < 60; n++ {
+			time.Sleep(feed.FleetRefreshGap)
+			synctest.Wait()
+			l.Mu.Lock()
+			got := l.Published.Find("alpha").Summary.Agents
+			l.Mu.Unlock()
+			if got < last {
+				t.Fatalf("after %d s: revision %d follows %d", n, got, last)
+			}
+			last = got
+		}
+		cancel()
+		r.Goroutines.Wait()
+	})
+}
+
 // If a new list contains the same controller, the city's streams continue, even if the start time has a UTC offset.
 func TestTheSameControllerIsRecognizedInEachList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

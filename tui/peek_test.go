@@ -42,6 +42,20 @@ func numbered(from, to int) string {
 	return b.String()
 }
 
+// If the terminal cannot be watched any more, the pane says that its picture is old, and why.
+func TestPaneSaysThatItDoesNotFollow(t *testing.T) {
+	s, screen := watchingBuilder(t, 120, 40, numbered(0, 5))
+	s.shows("0 builder following")
+	s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: screen, Problem: "no response\x1b[2J"}})
+	s.shows("0 builder not following: no response", "line 004")
+	s = automated(t, 120, 40)
+	s.live("nightly", 60)
+	n := s.m.Peek.News
+	n.Problem = "no response"
+	s.hear(feed.News{Pane: &n})
+	s.shows("not following: no response", "step 60 of 90")
+}
+
 // A search never shows lines of one agent under the name of another.
 func TestASearchEndsWithItsAgent(t *testing.T) {
 	s := demo(t, 120, 40)

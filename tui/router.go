@@ -131,7 +131,15 @@ func handleMessage(m *state.Room, now time.Time, msg any) []feed.Effect {
 	return todo
 }
 
-func receiveEvents(m *state.Room, all []events.Event) {
+func receiveEvents(m *state.Room, n *feed.News) {
+	if n.EventsRestarted {
+		m.Events.Reset()
+	}
+	m.Events.Sync(m.Now)
+	for _, d := range n.HistoryPages {
+		state.AddOlderEvents(m, d)
+	}
+	all := n.Events
 	if len(all) == 0 {
 		return
 	}
@@ -183,11 +191,7 @@ func receive(m *state.Room, n feed.News) {
 	if m.OnlyAttention && m.FilledAt != m.Now.Unix() {
 		m.ApplyNewData()
 	}
-	m.Events.Sync(m.Now)
-	for _, d := range n.HistoryPages {
-		state.AddOlderEvents(m, d)
-	}
-	receiveEvents(m, n.Events)
+	receiveEvents(m, &n)
 	for _, r := range n.Results {
 		receiveResult(m, r)
 	}

@@ -107,6 +107,32 @@ func TestViewerFollowsResetsAndSizes(t *testing.T) {
 	})
 }
 
+// A stream that is opened again repeats the output. Only output that is really new counts as received.
+func TestViewerCountsRepeatedOutputOnce(t *testing.T) {
+	opened := 0
+	viewing(t, func(ctx context.Context, _ string, yield func(city.Frame, error) bool) {
+		text := []string{"a\r\nb\r\n", "a\r\nb\r\n", "a\r\nb\r\nc\r\nd"}[opened]
+		opened++
+		yield(city.Frame{Reset: true, Cols: 60, Rows: 20, Data: []byte(text)}, nil)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Minute):
+			yield(city.Frame{}, &city.Error{Code: city.Unavailable, Message: "gone"})
+		}
+	}, func(v *feed.Viewer, b *feed.Mailbox) {
+		v.Show(feed.Watch{Agent: "a", Session: "1", Running: true})
+		time.Sleep(feed.SettleDelay + time.Second)
+		for i, want := range []uint64{2, 2, 3} {
+			if p := seen(t, b); p.LinesReceived != want {
+				t.Errorf("stream %d: received %d lines, want %d", i+1, p.LinesReceived, want)
+			}
+			if i < 2 {
+				time.Sleep(time.Minute + time.Second)
+			}
+		}
+	})
+}
+
 func TestViewerKeepsTheLastOutput(t *testing.T) {
 	opened := 0
 	viewing(t, func(_ context.Context, _ string, yield func(city.Frame, error) bool) {
@@ -294,6 +320,69 @@ func TestStreamsReconnect(t *testing.T) {
 		cancel()
 		r.Wait()
 	})
+}
+
+// After a city was created anew, its events have lower numbers. An open room shows them.
+func TestEventsOfANewLog(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.press("5")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := &recreated{fakeCity: newFakeCity(epoch), ended: make(chan struct{})}
+		c.events = nil
+		for i := range 50 {
+			c.events = append(c.events, events.Event{Seq: uint64(i + 1), TS: epoch, Type: events.AgentStarted, Subject: "before"})
+		}
+		c.snap.Seq = 50
+		r := &feed.Runner{Ctx: ctx, City: c, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
+		r.Spawn("events", r.StreamEvents)
+		synctest.Wait()
+		n, _ := r.Mailbox.Take(time.Now())
+		s.m.Events.Reset()
+		s.hear(n)
+		if got := len(s.m.Events.Rows); got != 50 {
+			t.Errorf("before: %d events", got)
+		}
+		c.change(func(n *city.Snapshot) { c.events, n.Seq = nil, 0 })
+		close(c.ended)
+		time.Sleep(time.Minute)
+		c.change(func(n *city.Snapshot) {
+			for i := range 3 {
+				c.events = append(c.events, events.Event{Seq: uint64(i + 1), TS: epoch, Type: events.AgentStarted, Subject: "after"})
+			}
+			n.Seq = 3
+		})
+		synctest.Wait()
+		n, _ = r.Mailbox.Take(time.Now())
+		s.hear(n)
+		if rows := s.m.Events.Rows; len(rows) != 3 || rows[0].Subject != "after" {
+			t.Errorf("afterwards: %d events: %+v", len(rows), rows[:min(3, len(rows))])
+		}
+		cancel()
+		r.Wait()
+	})
+}
+
+// recreated is a city whose first event stream breaks when ended is closed.
+type recreated struct {
+	*fakeCity
+	streams int
+	ended   chan struct{}
+}
+
+func (c *recreated) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	if c.streams++; c.streams > 1 {
+		return c.fakeCity.Events(ctx, after)
+	}
+	return func(yield func(events.Event, error) bool) {
+		_, all, _ := c.look()
+		for _, e := range all {
+			if !yield(e, nil) {
+				return
+			}
+		}
+		<-c.ended
+	}
 }
 
 // flickering is a city on which every stream breaks twice before it works.

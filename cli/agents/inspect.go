@@ -25,6 +25,9 @@ func agentPID(ctx context.Context, e *env.Env, l *env.Link, name string) error {
 	if g.PID == 0 {
 		return fmt.Errorf("agent %s has no process: it is not running (%s)", g.Name, g.Reason)
 	}
+	if e.JSON {
+		return e.WriteJSON(g.PID)
+	}
 	e.Sayf("%d", g.PID)
 	return nil
 }

@@ -287,7 +287,7 @@ func filterCities(m *state.Room) []feed.Effect {
 	m.OnNeeds = false
 	apply := func(text string) {
 		m.CityFilter = widget.ParseFilter(text)
-		state.ListCities(m)
+		state.FilterCities(m)
 	}
 	m.Dialogs.Open(&state.Prompt{Edit: widget.NewReplacedEntry(m.CityFilter.Text), Label: "filter",
 		Hint: "!not  ~fuzzy  state: name:  " + m.Keys.KeyText("prompt.done") + " keeps  " +
@@ -339,7 +339,7 @@ func backInFleet(m *state.Room) []feed.Effect {
 		m.OnNeeds = false
 	case m.CityFilter.Active():
 		m.CityFilter = widget.Filter{}
-		state.ListCities(m)
+		state.FilterCities(m)
 	case !m.All:
 		return state.StartSwitch(m, m.OpenedFrom)
 	}

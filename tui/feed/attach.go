@@ -28,7 +28,9 @@ const (
 	// escapeTimeout limits the wait for the rest of an escape sequence.
 	escapeTimeout = 50 * time.Millisecond
 	// maxTypedAhead is the maximum unread input, in bytes. Further input is dropped.
-	maxTypedAhead    = 1 << 20
+	maxTypedAhead = 1 << 20
+	// detachTimeout limits the wait for an agent to read the input that was typed before the detach key.
+	detachTimeout    = 500 * time.Millisecond
 	ctrlC            = 0x03
 	minRowsForStatus = 12
 )
@@ -45,13 +47,15 @@ type attachment struct {
 	agent   string
 	term    city.Terminal // nil until the city has responded
 	input   inputQueue
+	leaving chan struct{} // closed when the user detaches
+	emptied chan struct{} // closed when all input typed before the detach key has been sent
 	scan    detach.Scanner
 	// when it fires, an incomplete escape sequence counts as a key
 	escapeTimer *time.Timer
 	typed       chan []byte // the user's input; closed when the terminal is closed
 	cols        int
 	rows        int
-	ended       bool
+	ended       bool              // the session ended before the user detached
 	status      *statusrow.Writer // nil in a small terminal
 }
 
@@ -61,8 +65,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 	ended bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	v := &attachment{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Detach},
-		typed: make(chan []byte)}
+	v := newAttachment(o, agent)
 	if v.cols, v.rows, err = term.GetSize(o.Out.Fd()); err != nil {
 		return "", false, fmt.Errorf("cannot attach to %s: cannot get the size of this "+
 			"terminal: %w", agent, err)
@@ -77,8 +80,6 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 	if err != nil {
 		return "", false, fmt.Errorf("cannot attach to %s: %w", agent, err)
 	}
-	v.input.wake = make(chan struct{}, 1)
-	v.escapeTimer = time.NewTimer(time.Hour)
 	defer v.escapeTimer.Stop()
 	_, _ = io.WriteString(o.Out, saveModes+ansi.SetModeAltScreenSaveCursor)
 	v.announce("attaching to " + widget.Plain(agent) + "; ctrl+c cancels")
@@ -88,6 +89,13 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 	}()
 	message, err = v.run(ctx, r)
 	return message, v.ended, err
+}
+
+func newAttachment(o Terminal, agent string) *attachment {
+	return &attachment{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Detach},
+		escapeTimer: time.NewTimer(time.Hour), typed: make(chan []byte),
+		input:   inputQueue{wake: make(chan struct{}, 1)},
+		leaving: make(chan struct{}), emptied: make(chan struct{})}
 }
 
 func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
@@ -188,10 +196,7 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 			return "", nil
 		case err := <-shown:
 			v.ended = true
-			if err != nil {
-				return "", fmt.Errorf("lost the connection to %s: %w", v.agent, err)
-			}
-			return describe.Ended(v.agent), nil
+			return v.sessionEnded(err)
 		case p, ok := <-v.typed:
 			if !ok {
 				r.HangUp()
@@ -200,7 +205,7 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 			out, leave := v.scan.Feed(p)
 			v.input.add(out)
 			if leave {
-				return "detached from " + v.agent + "; it keeps running", nil
+				return v.detach(ctx, shown)
 			}
 			v.escapeTimer.Reset(escapeTimeout)
 		case <-v.escapeTimer.C:
@@ -208,6 +213,31 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 		case <-resized:
 			v.resize()
 		}
+	}
+}
+
+// sessionEnded returns the result after the session has ended or the connection was lost.
+func (v *attachment) sessionEnded(err error) (string, error) {
+	if err != nil {
+		return "", fmt.Errorf("lost the connection to %s: %w", v.agent, err)
+	}
+	return describe.Ended(v.agent), nil
+}
+
+// detach waits until the input has been sent, and returns the result of the attachment.
+func (v *attachment) detach(ctx context.Context, shown <-chan error) (string, error) {
+	close(v.leaving)
+	late := time.NewTimer(detachTimeout)
+	defer late.Stop()
+	select {
+	case <-ctx.Done():
+		return "", nil
+	case err := <-shown:
+		return v.sessionEnded(err)
+	case <-v.emptied:
+		return "detached from " + v.agent + "; it keeps running", nil
+	case <-late.C:
+		return "detached from " + v.agent + "; it did not read the last input", nil
 	}
 }
 
@@ -262,18 +292,24 @@ func (v *attachment) read(ctx context.Context, keys io.Reader) {
 	}
 }
 
-// write sends the queued input to the agent until ctx ends. It blocks while the agent does not read.
+// write sends the queued input to the agent until the user detaches or ctx ends. It blocks while the agent does not
+// read.
 func (v *attachment) write(ctx context.Context) {
-	for {
+	for leaving := false; !leaving; {
 		select {
 		case <-ctx.Done():
 			return
+		case <-v.leaving:
+			leaving = true
 		case <-v.input.wake:
 		}
-		if _, err := v.term.Write(v.input.Take()); err != nil {
-			return // copying the output will fail too
+		if p := v.input.Take(); len(p) > 0 {
+			if _, err := v.term.Write(p); err != nil {
+				return // copying the output will fail too
+			}
 		}
 	}
+	close(v.emptied)
 }
 
 type inputQueue struct {

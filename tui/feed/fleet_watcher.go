@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// FleetRefreshGap is the minimum time between two snapshots of a hidden city, and between two updates of the list.
+	// FleetRefreshGap is the minimum time between two updates of the list.
 	FleetRefreshGap = time.Second
 	// FleetPollInterval is how often a city is polled. Only a poll shows whether an idle city responds.
 	FleetPollInterval = 5 * time.Second
@@ -50,6 +50,8 @@ type CityWatch struct {
 	cancel       context.CancelFunc // nil = the city is not watched
 	responded    bool
 	summary      fleet.Summary
+	started      time.Time // of the summary's controller
+	rev          uint64    // revision of the summary's snapshot
 	unresponsive string
 	failingSince time.Time // time of the first failed request since the last response
 	lastResponse time.Time
@@ -75,6 +77,7 @@ func controllerOf(in *city.Info, before controllerID) controllerID {
 func (b *CityWatch) forget() {
 	b.summary = fleet.Summary{Name: b.summary.Name, Color: b.summary.Color}
 	b.responded, b.unresponsive, b.lastResponse = false, "", time.Time{}
+	b.started, b.rev = time.Time{}, 0
 }
 
 func NewFleetWatcher(r *Runner) *FleetWatcher {
@@ -216,10 +219,8 @@ func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 					break
 				}
 				tries = 0
+				// no pause follows, because snapshots that wait in the connection become outdated
 				l.Take(ctx, b, s, false)
-				if !pause(ctx, FleetRefreshGap) {
-					return
-				}
 			}
 		}
 		if ctx.Err() != nil {
@@ -262,17 +263,21 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 	}
 }
 
-// Take records a snapshot. Only a polled snapshot has the current time of the last patrol.
+// Take records a snapshot, unless a newer one was recorded. Only a polled snapshot has the current time of the last
+// patrol.
 func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot, polled bool) {
 	now := l.r.Now()
 	fresh := fleet.Summarize(s, now)
 	l.change(func() {
-		if ctx.Err() == nil {
-			if !polled {
-				fresh.Overdue = b.summary.Overdue
-			}
-			b.summary, b.responded, b.unresponsive, b.lastResponse = fresh, true, "", now
+		// the stream might lag behind a response to a poll
+		if ctx.Err() != nil || s.Started.Equal(b.started) && s.Rev < b.rev {
+			return
 		}
+		if !polled {
+			fresh.Overdue = b.summary.Overdue
+		}
+		b.started, b.rev = s.Started, s.Rev
+		b.summary, b.responded, b.unresponsive, b.lastResponse = fresh, true, "", now
 	})
 }
 

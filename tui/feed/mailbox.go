@@ -17,9 +17,11 @@ type News struct {
 	// why the city does not respond; "" = it responds again; nil = nothing new
 	Unreachable *string
 	Events      []events.Event // oldest first
-	Results     []Result
-	Found       []FoundBeads
-	Pane        *terminal.News
+	// the city has a new event log, so the events that the model has are not part of it
+	EventsRestarted bool
+	Results         []Result
+	Found           []FoundBeads
+	Pane            *terminal.News
 
 	Preferences  *Preferences
 	Inspected    []Inspected
@@ -31,7 +33,8 @@ type News struct {
 }
 
 func (n *News) Empty() bool {
-	return n.Snap == nil && n.Unreachable == nil && len(n.Events) == 0 && len(n.Results) == 0 &&
+	return n.Snap == nil && n.Unreachable == nil && len(n.Events) == 0 && !n.EventsRestarted &&
+		len(n.Results) == 0 &&
 		len(n.Found) == 0 && n.Pane == nil && n.Preferences == nil && len(n.Inspected) == 0 &&
 		len(n.HistoryPages) == 0 && n.Edited == nil && n.Fleet == nil && n.OpenedCity == nil &&
 		!n.Woken
@@ -93,6 +96,12 @@ func (b *Mailbox) PutEvent(e events.Event) {
 			n.Events = append([]events.Event(nil), n.Events[MaxPending:]...)
 		}
 	})
+}
+
+// restartEvents drops the pending events, and makes the model drop its own. The numbers of the city's events have
+// started again.
+func (b *Mailbox) restartEvents() {
+	b.Put(func(n *News) { b.newest, n.Events, n.EventsRestarted = 0, nil, true })
 }
 
 func (b *Mailbox) lastEvent() uint64 {

@@ -74,18 +74,16 @@ func unreachableReason(err error) string {
 
 // StreamEvents puts the city's events into the mailbox, starting with the backlog. Each event arrives once.
 func (r *Runner) StreamEvents(ctx context.Context) {
-	after := r.Mailbox.lastEvent()
-	known, logged := after > 0, ""
+	after, logged := r.Mailbox.lastEvent(), ""
 	for tries := 0; ; tries++ {
-		if !known {
-			if s, err := r.City.Snapshot(ctx); err == nil {
-				known = true
-				if s.Seq > backlog {
-					after = s.Seq - backlog
-				}
+		if s, err := r.City.Snapshot(ctx); err == nil {
+			if s.Seq < after { // the city has a new event log
+				r.Mailbox.restartEvents()
+				after = 0
 			}
-		}
-		if known {
+			if after == 0 && s.Seq > backlog {
+				after = s.Seq - backlog
+			}
 			for e, err := range r.City.Events(ctx, after) {
 				if err != nil {
 					if why := err.Error(); why != logged {

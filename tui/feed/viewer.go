@@ -185,7 +185,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 }
 
 func (v *Viewer) writeFrame(p *terminal.News, f city.Frame) {
-	if p.Screen == nil || f.Reset {
+	old := p.Screen
+	if old == nil || f.Reset {
 		cols, rows := terminal.DefaultCols, terminal.DefaultRows
 		if p.Screen != nil {
 			cols, rows = p.Screen.Size()
@@ -197,12 +198,18 @@ func (v *Viewer) writeFrame(p *terminal.News, f city.Frame) {
 	} else if f.Cols > 0 && f.Rows > 0 {
 		p.Screen.Resize(f.Cols, f.Rows)
 	}
-	p.LinesReceived += uint64(bytes.Count(f.Data, []byte{'\n'}))
 	for data := f.Data; len(data) > 0; {
 		n := min(len(data), maxWrite)
 		_, _ = p.Screen.Write(data[:n]) // a screen's Write never fails
 		data = data[n:]
 	}
+	lines := uint64(bytes.Count(f.Data, []byte{'\n'}))
+	if old != nil && f.Reset { // a new stream repeats the output that the old screen shows
+		if n, ok := terminal.LinesSince(old, p.Screen); ok {
+			lines = n
+		}
+	}
+	p.LinesReceived += lines
 }
 
 func (v *Viewer) readLastOutput(ctx context.Context, p *terminal.News) {

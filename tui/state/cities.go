@@ -11,8 +11,17 @@ import (
 	"gcity/tui/widget"
 )
 
-// ListCities fills the list of all cities from the latest update.
+// ListCities fills the list of all cities from the latest update. Rows that the user is working with stay until the
+// cursor leaves them.
 func ListCities(m *Room) {
+	t := &m.Cities
+	listCities(m, func(id string) bool { return id == t.SelectedKey || m.userIsActive() })
+}
+
+// FilterCities applies the filter to the list of all cities after the user has changed it.
+func FilterCities(m *Room) { listCities(m, nil) }
+
+func listCities(m *Room, holds func(id string) bool) {
 	t := &m.Cities
 	if m.Fleet == nil {
 		return
@@ -31,7 +40,7 @@ func ListCities(m *Room) {
 		func(a, b *fleet.City) int { return CompareCities(m, a, b) }, m.userIsActive())
 	t.Fill(func(*fleet.City) bool { return true }, func(c *fleet.City) bool {
 		return c.Matches(&m.CityFilter, fleet.HealthOf(&m.Look, c), c.Why(m.Now))
-	}, func(string) bool { return false })
+	}, holds)
 	all := AllNeeds(m)
 	for i, n := range all {
 		if n.City.Info.Name == m.NeedOf[0] && n.Need.Agent == m.NeedOf[1] {

@@ -69,19 +69,46 @@ func (p *Pane) locateBookmarks() {
 		}
 		if lines == nil {
 			shot := n.Screen.Shot(widget.Unlimited)
-			lines, first = slices.Concat(shot.Past, shot.Lines),
+			lines, first = unstyled(shot.Past, shot.Lines),
 				shot.ScrolledOff-uint64(len(shot.Past))
-			for k := range lines {
-				lines[k] = ansi.Strip(lines[k])
-			}
 		}
-		for end := len(lines); end >= len(m.context); end-- {
-			if slices.Equal(lines[end-len(m.context):end], m.context) {
-				m.screen, m.line = n.Screen, first+uint64(end)
-				break
-			}
+		if end := endOfLast(lines, m.context); end >= 0 {
+			m.screen, m.line = n.Screen, first+uint64(end)
 		}
 	}
+}
+
+// LinesSince returns the number of lines on a screen that follow the output of an earlier screen of the same session.
+// It reports false if the earlier output is not found.
+func LinesSince(earlier, now Screen) (uint64, bool) {
+	// the line of the cursor can still change
+	shot := earlier.Shot(contextLines)
+	context := Tail(unstyled(shot.Past, shot.Lines[:shot.Y]), contextLines)
+	if len(context) == 0 {
+		return 0, false
+	}
+	shot = now.Shot(widget.Unlimited)
+	lines := unstyled(shot.Past, shot.Lines[:shot.Y])
+	end := endOfLast(lines, context)
+	return uint64(len(lines) - end), end >= 0
+}
+
+func unstyled(past, lines []string) []string {
+	all := slices.Concat(past, lines)
+	for i := range all {
+		all[i] = ansi.Strip(all[i])
+	}
+	return all
+}
+
+// endOfLast returns the index after the last occurrence of part in lines, or -1.
+func endOfLast(lines, part []string) int {
+	for end := len(lines); end >= len(part); end-- {
+		if slices.Equal(lines[end-len(part):end], part) {
+			return end
+		}
+	}
+	return -1
 }
 
 // withBookmarks inserts a labeled rule at each bookmark. first is the number of the first line.

@@ -9,49 +9,71 @@ import (
 	"gcity/tui/widget"
 )
 
-// compacted removes blank rows and repeated columns of a full-screen program until it fits.
-func (p *Pane) compacted(s Picture, w, h int) Picture {
-	if !p.Fit {
-		return s
+// removed records which rows and columns of a picture are not shown.
+type removed struct {
+	rows    []bool // by row; nil = none
+	columns []bool // by column; nil = none
+}
+
+// shownBefore returns how many of the first n rows or columns are shown.
+func shownBefore(n int, removed []bool) int {
+	shown := n
+	for _, gone := range removed[:min(n, len(removed))] {
+		if gone {
+			shown--
+		}
 	}
-	s = removeBlankRows(s, h)
+	return shown
+}
+
+// compacted removes blank rows and repeated columns of a full-screen program until it fits.
+func (p *Pane) compacted(s Picture, w, h int) (Picture, removed) {
+	var gone removed
+	if !p.Fit {
+		return s, gone
+	}
+	s, gone.rows = removeBlankRows(s, h)
 	widest := 0
 	for _, l := range s.Lines {
 		widest = max(widest, widget.Width(l.Text))
 	}
 	if widest <= w {
-		return s
+		return s, gone
 	}
-	drop := repeatedColumns(s.Lines, widest, widest-w)
+	gone.columns = repeatedColumns(s.Lines, widest, widest-w)
 	out := make([]PaneLine, len(s.Lines))
 	for i, l := range s.Lines {
-		out[i].Text = removeColumns(l.Text, drop)
+		out[i].Text = removeColumns(l.Text, gone.columns)
 	}
 	s.Lines = out
-	return s
+	return s, gone
 }
 
-// removeBlankRows removes blank rows, starting at the bottom, until h rows are left.
-func removeBlankRows(s Picture, h int) Picture {
+// removeBlankRows removes blank rows, starting at the bottom, until h rows are left. It also returns which rows it
+// removed.
+func removeBlankRows(s Picture, h int) (Picture, []bool) {
+	gone := make([]bool, len(s.Lines))
+	excess := len(s.Lines) - h
 	for _, any := range []bool{false, true} {
-		excess := len(s.Lines) - h
-		out := make([]PaneLine, 0, len(s.Lines))
-		cursor := s.cursor
 		for i, l := range slices.Backward(s.Lines) {
 			lone := i > 0 && i < len(s.Lines)-1 && !blankText(s.Lines[i-1].Text)
-			if excess > 0 && i != s.cursor && blankText(l.Text) && (any || !lone) {
+			if excess > 0 && !gone[i] && i != s.cursor && blankText(l.Text) && (any || !lone) {
+				gone[i] = true
 				excess--
-				if i < s.cursor {
-					cursor--
-				}
-				continue
 			}
+		}
+	}
+	out := make([]PaneLine, 0, len(s.Lines))
+	for i, l := range s.Lines {
+		if !gone[i] {
 			out = append(out, l)
 		}
-		slices.Reverse(out)
-		s.Lines, s.cursor = out, cursor
 	}
-	return s
+	if s.cursor > 0 {
+		s.cursor = shownBefore(s.cursor, gone)
+	}
+	s.Lines = out
+	return s, gone
 }
 
 const emptyAreaRunes = " ─━═╌▔▁▀▄█-_="

@@ -207,9 +207,8 @@ func (p *Pane) shot(n int) screen.Shot {
 // following it.
 func (p *Pane) Scroll(n, w, h int) {
 	if p.Full() {
-		s := p.All()
-		rows := len(p.compacted(s, w, h).Lines)
-		p.Y = max(0, min(p.firstRow(p.compacted(s, w, h), h)+n, rows-h))
+		s, _ := p.compacted(p.All(), w, h)
+		p.Y = max(0, min(p.firstRow(s, h)+n, len(s.Lines)-h))
 		p.YChosen = true
 		return
 	}
@@ -278,7 +277,7 @@ func (p *Pane) Window(w, h int) []PaneLine {
 	}
 	if s.Full {
 		s.Lines = p.highlighted(s.Lines, 0)
-		s = p.compacted(s, w, h)
+		s, _ = p.compacted(s, w, h)
 		rows := s.Lines[p.firstRow(s, h):]
 		return p.panned(rows[:min(h, len(rows))])
 	}

@@ -155,6 +155,13 @@ func (p *Pane) Reveal(w, h int) {
 		return
 	}
 	at := p.Search.Hits[p.Search.At]
+	var program Picture
+	if p.FrozenPicture.Full {
+		var gone removed
+		program, gone = p.compacted(*p.FrozenPicture, w, h)
+		at = Hit{shownBefore(at.Line, gone.rows), shownBefore(at.From, gone.columns),
+			shownBefore(at.To, gone.columns)}
+	}
 	if at.From < p.X || at.To > p.X+w {
 		p.X = 0
 		if at.To > w {
@@ -162,7 +169,7 @@ func (p *Pane) Reveal(w, h int) {
 		}
 	}
 	if p.FrozenPicture.Full {
-		if first := p.firstRow(*p.FrozenPicture, h); at.Line < first || at.Line >= first+h {
+		if first := p.firstRow(program, h); at.Line < first || at.Line >= first+h {
 			p.Y, p.YChosen = max(0, at.Line-h/3), true
 		}
 		return

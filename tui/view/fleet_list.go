@@ -58,20 +58,17 @@ func FleetHasHeadings(m *state.Room, w, h int) bool { return h >= 6 && w >= 60 &
 func cityRow(m *state.Room, c *fleet.City, cols fleet.Columns, w int, focus bool) string {
 	more := m.Look.Glyphs.More
 	here := c.Key() == m.Cities.SelectedKey
-	l := m.Look.RowStart(widget.RowState{Cursor: here, Focus: focus})
+	s := widget.RowState{Cursor: here, Focus: focus, Unmatched: m.Cities.List.Unmatched[c.Key()]}
+	l := m.Look.RowStart(s)
 	h := fleet.HealthOf(&m.Look, c)
 	l.Add(h.Token, widget.Fit(h.Sign+" "+h.Word, cols.Health, ""))
 	l.Space(2)
-	name := themes.Text
-	if here {
-		name = themes.Title
-	}
-	if own := c.Summary.Color; own != "" && !m.Terminal.NoColor && !here {
+	if own := c.Summary.Color; own != "" && !m.Terminal.NoColor && !here && !s.Unmatched {
 		l.Width += cols.Name
 		l.Text = append(l.Text, lipgloss.NewStyle().Foreground(lipgloss.Color(own)).
 			Render(widget.FitName(c.DisplayName, cols.Name, more))...)
 	} else {
-		l.Add(name, widget.FitName(c.DisplayName, cols.Name, more))
+		l.Add(s.NameToken(), widget.FitName(c.DisplayName, cols.Name, more))
 	}
 	l.Space(2)
 	c.AppendCells(&l, cols, more)

@@ -136,12 +136,20 @@ func peekTab(m *state.Room) widget.Tab {
 		extra = append(extra, "last output")
 	case n.Screen != nil && m.Unreachable != "":
 		extra = append(extra, "frozen at "+m.SilentSince.Format("15:04:05"))
+	case n.Screen != nil && n.Problem != "":
+		extra = append(extra, notFollowing(m))
 	case n.Screen != nil:
 		extra = append(extra, "following")
 	}
 	extra = viewOfPane(m, extra)
 	t.Count = strings.Join(extra, "  ")
 	return t
+}
+
+// notFollowing returns the reason why the pane does not show the newest output.
+func notFollowing(m *state.Room) string {
+	const width = 40
+	return "not following: " + m.Look.Cut(widget.Plain(m.Peek.News.Problem), width)
 }
 
 func addPaneSearch(m *state.Room, t *widget.Tab, extra []string) []string {

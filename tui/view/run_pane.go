@@ -67,8 +67,11 @@ func runTab(m *state.Room) widget.Tab {
 	}
 	if r.Last != nil && m.Peek.News.Run == r.Last.ID {
 		extra := addPaneSearch(m, &t, []string{t.Count})
-		if m.Peek.Frozen() {
+		switch {
+		case m.Peek.Frozen():
 			extra = append(extra, newOutputText(m))
+		case m.Peek.News.Problem != "" && len(m.Peek.News.Text) > 0:
+			extra = append(extra, notFollowing(m))
 		}
 		t.Count = strings.Join(viewOfPane(m, extra), "  ")
 	}
