@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// FleetRefreshGap is the minimum time between two updates of the list.
+	// FleetRefreshGap is the minimum time between two snapshots of a hidden city, and between two updates of the list.
 	FleetRefreshGap = time.Second
 	// FleetPollInterval is how often a city is polled. Only a poll shows whether an idle city responds.
 	FleetPollInterval = 5 * time.Second
@@ -219,8 +219,10 @@ func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 					break
 				}
 				tries = 0
-				// no pause follows, because snapshots that wait in the connection become outdated
 				l.Take(ctx, b, s, false)
+				if !pause(ctx, FleetRefreshGap) {
+					return
+				}
 			}
 		}
 		if ctx.Err() != nil {
