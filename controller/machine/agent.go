@@ -326,7 +326,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 		a.sess.noteOutput(now, &in.Status, false)
 	}
 	a.phase.Runs()
-	a.sess.life = in.Status
+	a.sess.life, a.act.stopping = in.Status, cause{}
 	a.restart.started(fresh)
 	m.set(now, a, city.Running, a.act.startReason)
 	if fresh && before.ProviderChanged(&session.Spec{Provider: in.Status.Provider}) {
@@ -462,7 +462,8 @@ func (m *Machine) endedAsRequested(now time.Time, a *record, id string) {
 	a.phase.Ends()
 	a.sess.drift, a.act.retryStopAt = nil, time.Time{}
 	m.ended(now, a, id)
-	m.afterStop(now, a, a.act.stopping)
+	// without a stop of this controller, a previous controller requested the exit
+	m.afterStop(now, a, cmp.Or(a.act.stopping, cause{why: "stopped"}))
 }
 
 func (m *Machine) died(now time.Time, a *record, e session.Exit) {

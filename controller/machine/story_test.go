@@ -100,6 +100,8 @@ func (w *world) tell(words []string) error {
 		w.die(arg(0), code, "")
 	case "signal":
 		w.die(arg(0), -1, arg(1))
+	case "stops": // the agent's session ends as requested, which its provider reports
+		w.exit(arg(0), session.Exit{Code: -1, Signal: "SIGINT", Asked: true})
 	case "vanish":
 		delete(w.alive, arg(0))
 	case "unready": // the agent's session is not ready yet

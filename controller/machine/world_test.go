@@ -505,13 +505,16 @@ func (w *world) edit(f effect.Edit) effect.Input {
 }
 
 func (w *world) die(name string, code int, sig string) {
+	w.exit(name, session.Exit{Code: code, Signal: sig})
+}
+
+func (w *world) exit(name string, e session.Exit) {
 	s := w.alive[name]
 	if s == nil {
 		return
 	}
 	delete(w.alive, name)
-	e := session.Exit{Name: s.Name, Agent: name, ID: s.ID, Code: code, Signal: sig, At: w.now,
-		Uptime: w.now.Sub(s.Started)}
+	e.Name, e.Agent, e.ID, e.At, e.Uptime = s.Name, name, s.ID, w.now, w.now.Sub(s.Started)
 	d := *s
 	d.Alive, d.PID, d.Exit = false, 0, &e
 	w.dead[s.ID] = d
