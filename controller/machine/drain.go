@@ -253,6 +253,9 @@ func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 		dr.drain(now, a, by, why)
 		a.drain.current.final = c.Final
 		dr.m.decide(now, a)
+		if !a.drain.marking { // otherwise the reply waits for the mark
+			dr.notified(now, a)
+		}
 	}
 }
 

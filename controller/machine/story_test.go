@@ -118,6 +118,8 @@ func (w *world) tell(words []string) error {
 		w.fails["by "+arg(0)] = strings.Join(args[1:], " ")
 	case "unstoppable": // stops of the agent fail with this reason; without a reason they succeed again
 		w.fails["stop "+arg(0)] = strings.Join(args[1:], " ")
+	case "unmarkable": // the provider of the agent's session does not support marks
+		w.fails["mark "+arg(0)] = "not supported"
 	case "stick":
 		w.stuck[arg(0)] = true
 	case "unstick":
