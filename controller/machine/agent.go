@@ -126,8 +126,8 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 func (m *Machine) idle(now time.Time, a *record) cause {
 	a.silence.idleAt = time.Time{}
 	limit := a.want.IdleTimeout
-	if limit == 0 || m.oneShot || a.sess.life.Activity.IsZero() || a.sess.life.Attached > 0 ||
-		a.sess.life.Frozen || a.sess.unknown() {
+	if limit == 0 || m.oneShot || a.want.Problem != "" || a.sess.life.Activity.IsZero() ||
+		a.sess.life.Attached > 0 || a.sess.life.Frozen || a.sess.unknown() {
 		return cause{}
 	}
 	active := a.sess.life.Activity
