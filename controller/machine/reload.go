@@ -1,11 +1,13 @@
 package machine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
 	"gcity/agent"
+	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/controller/step"
 	"gcity/events"
@@ -35,7 +37,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	ld.loading, ld.seenAtPatrol = false, in.Revision
 	waiting := ld.asking
 	ld.asking = nil
-	err := in.Err
+	err := cmp.Or(in.Err, in.Away)
 	if err == nil && in.Conf != nil && ld.m.conf != nil && in.Conf.Name != ld.m.conf.Name {
 		err = fmt.Errorf("workspace.name is now %q, but the name of a running city cannot "+
 			"change; stop the city first, or change the name back to %q", in.Conf.Name,
@@ -44,6 +46,8 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	fresh := in.Conf != nil && (ld.m.conf == nil || in.Conf.Revision != ld.m.conf.Revision ||
 		in.ProgramFound)
 	switch {
+	case in.Away != nil:
+		ld.notRead(waiting, in.Away)
 	case err != nil:
 		ld.dropHeld()
 		ld.reject(in.Revision, err)
@@ -88,6 +92,17 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		return
 	}
 	ld.unfulfilled(ld.heldReason(err))
+}
+
+// notRead keeps the state of the configuration on disk, which may be rejected or held.
+func (ld *loader) notRead(waiting []waiter, err error) {
+	for _, w := range waiting {
+		if w.verb == "reload" {
+			ld.m.step.Reject(w.id, city.Unavailable, err.Error())
+			continue
+		}
+		ld.m.step.RejectFlag(w.id, step.NotInEffect("the city", w.verb, err), err)
+	}
 }
 
 func (ld *loader) unfulfilled(err error) {

@@ -419,7 +419,7 @@ func (sr *sessions) typeInto(ctx context.Context, f effect.Type) error {
 func (r *Runner) load(f effect.Load) effect.Input {
 	// a different city may be at the path
 	if err := r.w.checkFolder(); err != nil {
-		return effect.Loaded{Revision: f.Known}
+		return effect.Loaded{Away: err}
 	}
 	revision, err := r.w.Source.Revision()
 	found := err == nil && revision == f.Known && r.Sessions.programFound()
