@@ -180,6 +180,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	if want := it.want; want != nil && (it.d.Off != "" || suspended != "" && want.By == "") {
 		it.want, actions.TextChanged = nil, true
 		if want.By != "" || want.Follows != "" {
+			r.rev++ // Memory no longer contains Follows
 			actions.pass(it.name, want.Depth+1, "was due (%s) but is %s", want.Reason,
 				cmp.Or(it.d.Off, "suspended "+suspended))
 		}
@@ -198,8 +199,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 		actions.TextChanged = true
 	}
 	it.verdict, it.judgedAt, it.scheduleCache, it.settled, it.suspended = v, now, v.ScheduleCache,
-		!reading,
-		suspended
+		!reading, suspended
 	switch {
 	case v.Due && it.run == nil:
 		it.check.Fresh, actions.TextChanged = false, true
