@@ -231,20 +231,28 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 	}
 	switch {
 	case !w.Suspended.On():
+		if a.act.intent.kind == causeSuspend {
+			a.act.intent = cause{}
+		}
 		a.forgive("resumed by operator")
 		ld.m.journal.record(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
 			Message: "was " + a.want.Suspended.String()},
 			ld.m.commands.repliesFor(a, "agent "+a.name+" was resumed", "resume")...)
 	case !a.want.Suspended.On() && a.phase.Idle():
-		ld.m.journal.record(a, events.Event{Type: events.AgentSuspended,
-			Actor:   effect.ActorOperator,
-			Message: w.Suspended.String()},
-			ld.m.commands.repliesFor(a, fmt.Sprintf("agent %s is %s", a.name,
-				w.Suspended), "stop", "suspend")...)
+		ld.m.recordSuspended(a, w.Suspended)
+	case !a.want.Suspended.On() && a.act.intent.kind == causeNone:
+		a.act.intent = cause{kind: causeSuspend, why: w.Suspended.String()}
 	case a.want.Suspended.On():
 		ld.m.commands.resolve(a, fmt.Sprintf("agent %s was resumed, but is still %s", a.name,
 			w.Suspended), "resume")
 	}
+}
+
+// recordSuspended records the suspension of an agent that was not stopped for it.
+func (m *Machine) recordSuspended(a *record, s agent.Suspension) {
+	m.journal.record(a, events.Event{Type: events.AgentSuspended, Actor: effect.ActorOperator,
+		Message: s.String()},
+		m.commands.repliesFor(a, fmt.Sprintf("agent %s is %s", a.name, s), "stop", "suspend")...)
 }
 
 func (ld *loader) suspensions(before, after *effect.Configuration) {
