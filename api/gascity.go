@@ -45,29 +45,32 @@ func gascityMethods(s *server, k wire.Kind) (m methods) {
 
 func handleGascity(s *server, w http.ResponseWriter, r *http.Request, rt wire.Route,
 	o gascity.Operation) error {
-	var sent []byte
-	var err error
-	if o.Method != http.MethodGet {
-		if sent, err = body(w, r); err != nil {
-			return err
-		}
+	handle := func(snap *city.Snapshot, sent []byte) (any, error) {
+		return o.Handle(r.Context(), &gascity.Request{
+			City: s.city, Snapshot: snap, Target: rt.Target, Query: r.URL.Query(), Body: sent,
+			Select: func() (beads.Query, error) { return beadQuery(r) },
+			Page:   func(names []string) (int, int, string, error) { return pageOf(r, names) },
+			Do: func(_ context.Context, c city.Command) (city.Receipt, error) {
+				ctx, c, err := s.signed(r, c)
+				if err != nil {
+					return city.Receipt{}, err
+				}
+				return s.city.Do(ctx, c)
+			},
+		})
 	}
-	snap, err := s.requestedSnapshot(r)
+	if o.Method == http.MethodGet {
+		return s.read(w, r, func(snap *city.Snapshot) (any, error) { return handle(snap, nil) })
+	}
+	sent, err := body(w, r)
 	if err != nil {
 		return err
 	}
-	response, err := o.Handle(r.Context(), &gascity.Request{
-		City: s.city, Snapshot: snap, Target: rt.Target, Query: r.URL.Query(), Body: sent,
-		Select: func() (beads.Query, error) { return beadQuery(r) },
-		Page:   func(names []string) (int, int, string, error) { return pageOf(r, names) },
-		Do: func(_ context.Context, c city.Command) (city.Receipt, error) {
-			ctx, c, err := s.signed(r, c)
-			if err != nil {
-				return city.Receipt{}, err
-			}
-			return s.city.Do(ctx, c)
-		},
-	})
+	snap, err := s.requestedSnapshot(r, nil)
+	if err != nil {
+		return err
+	}
+	response, err := handle(snap, sent)
 	if err != nil {
 		return err
 	}

@@ -264,6 +264,20 @@ func TestLongPoll(t *testing.T) {
 	}
 }
 
+// An invalid request does not wait for a newer state.
+func TestInvalidLongPoll(t *testing.T) {
+	f := town()
+	seq := f.Record(events.Event{Type: "a.b"})
+	path, _ := serve(t, f, api.Options{})
+	hc := curl(t, path)
+	for _, route := range []string{"/v0/agents?running=perhaps", "/v0/agents?limit=x", "/v0/agent/worker/output?lines=-1", "/v0/beads?ready=x",
+		"/v0/convoys?limit=x"} {
+		if status, _, body := get(t, hc, fmt.Sprintf("%s&index=%d&wait=5m", route, seq)); status != 400 {
+			t.Errorf("%s: got %d %s, want 400", route, status, body)
+		}
+	}
+}
+
 func lines(t *testing.T, hc *http.Client, path, lastID string) *bufio.Scanner {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -45,7 +45,10 @@ func waitOf(r *http.Request) (time.Duration, error) {
 	return wait, nil
 }
 
-func (s *server) requestedSnapshot(r *http.Request) (*city.Snapshot, error) {
+// requestedSnapshot returns a snapshot that is as new as the request asks. Before it waits, it calls check, unless
+// check is nil. If the error of check means that the request is invalid, requestedSnapshot returns it at once.
+func (s *server) requestedSnapshot(r *http.Request,
+	check func(current *city.Snapshot) error) (*city.Snapshot, error) {
 	ctx, cancel, index, asked, err := s.waitContext(r)
 	defer cancel()
 	if err != nil {
@@ -68,6 +71,11 @@ func (s *server) requestedSnapshot(r *http.Request) (*city.Snapshot, error) {
 		}
 		if err == nil && (snap.Seq > index || !first) {
 			return snap, nil
+		}
+		if err == nil && check != nil {
+			if err := check(snap); city.HasCode(err, city.Invalid) {
+				return nil, err
+			}
 		}
 		first = false
 	}

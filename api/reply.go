@@ -53,16 +53,28 @@ type query struct {
 // answer returns the handler that responds with the result of get.
 func (s *server) answer(get func(*query) (any, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-		snap, err := s.requestedSnapshot(r)
-		if err != nil {
-			return err
-		}
-		v, err := get(&query{r, rt, snap})
-		if err == nil {
-			s.ok(w, snap, v)
-		}
+		return s.read(w, r, func(snap *city.Snapshot) (any, error) {
+			return get(&query{r, rt, snap})
+		})
+	}
+}
+
+// read responds with the result of get, which must not change anything. If the request has to wait for a newer
+// snapshot, read first calls get with the current one, so that an invalid request fails at once.
+func (s *server) read(w http.ResponseWriter, r *http.Request,
+	get func(*city.Snapshot) (any, error)) error {
+	snap, err := s.requestedSnapshot(r, func(current *city.Snapshot) error {
+		_, err := get(current)
+		return err
+	})
+	if err != nil {
 		return err
 	}
+	v, err := get(snap)
+	if err == nil {
+		s.ok(w, snap, v)
+	}
+	return err
 }
 
 type responder struct{ o Options }

@@ -319,8 +319,8 @@ func TestScheduleLoadedWithinItsMinute(t *testing.T) {
 	d.is(d.turn(24*time.Hour-20*time.Second), "a")
 }
 
-// A scheduled time that was missed shortly ago is found after a restart of the program, and when the city is resumed,
-// even if a file was saved in the meantime.
+// A recently missed scheduled time is found after a restart of the program, and when the city is resumed, even if a file
+// was saved in the meantime.
 func TestAScheduledTimeIsNotLost(t *testing.T) {
 	d := newDrill(t, 1, parse(t, "a", "gate = 'cron'\nschedule = '30 * * * *'\nexec = 'x'"))
 	d.is(d.turn(29*time.Minute), "")

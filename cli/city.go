@@ -239,6 +239,11 @@ starts its agents once, as gcity start --standalone does.`,
 				return err // do not stop a city that could not start again
 			}
 			unit := service.ServedBy(ctx, e, dir)
+			if live && !supervised && unit == nil && host.CannotSpawn() {
+				return exit.Errorf(exit.CodeConflict, "not restarted: a controller started from "+
+					"within an agent or an automation would end with it; run `gcity restart` in "+
+					"a terminal")
+			}
 			if what, err := stop(ctx); err == nil {
 				e.Sayf("%s", what)
 			} else if exit.IsInterrupted(err) {
@@ -282,11 +287,14 @@ again unless their own setting, or that of their pool or rig, suspends them.`,
 			}
 			defer l.Close()
 			before, unknown := l.Snapshot(cmd.Context())
+			// the controller might not have loaded an edit of the file yet
+			file, invalid := folder.LoadCityOf(l.Dir, before)
 			r, err := e.Request(cmd.Context(), l, city.Resume{})
 			if err != nil {
 				return err
 			}
-			if unknown == nil && !before.Suspended {
+			if unknown == nil && !before.Suspended &&
+				(invalid != nil || !file.Workspace.Suspended) {
 				r.Message = "the city is not suspended"
 			}
 			return e.Receipt(r)

@@ -136,12 +136,21 @@ func TestVerbsReachTheCity(t *testing.T) {
 
 // resume says whether the city was suspended.
 func TestResume(t *testing.T) {
-	for _, suspended := range []bool{false, true} {
+	for name, c := range map[string]struct {
+		loaded bool
+		file   string
+		want   bool
+	}{
+		"not suspended":             {false, "", false},
+		"suspended":                 {true, "", true},
+		"an edit is not loaded yet": {false, "[workspace]\nsuspended = true\n", true},
+		"an invalid edit":           {false, "suspended = [", false},
+	} {
 		s := demoCity()
-		s.snapshot.Suspended = suspended
+		s.snapshot.Suspended, s.file = c.loaded, c.file
 		code, out, errs := runCLI(t, s, "resume")
-		if said := out == "the city is not suspended\n"; code != 0 || said == suspended {
-			t.Errorf("suspended %v: exit %d, %q, %q", suspended, code, out, errs)
+		if said := out == "the city is not suspended\n"; code != 0 || said == c.want {
+			t.Errorf("%s: exit %d, %q, %q", name, code, out, errs)
 		}
 	}
 }

@@ -201,8 +201,8 @@ func afterJoin(ctx context.Context, e *env.Env, l *env.Link, exit tui.Exit) stri
 }
 
 func hostRoom(ctx context.Context, e *env.Env, dir string) error {
-	logs := folder.FileLog(dir)
-	defer logs.Close()
+	logger, closeLog := host.FileLogger(folder.FileLog(dir))
+	defer closeLog()
 	signals, quiet := host.ListenSignals()
 	defer quiet()
 	// keeps a signal that arrives before the control room is open
@@ -210,7 +210,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	signal.Notify(interrupts, syscall.SIGINT)
 	defer signal.Stop(interrupts)
 	h, err := host.OpenCity(ctx, e, host.CityOptions{Dir: dir, Mode: "console",
-		Logger: folder.FileLogger(logs), Beat: func(string) {}})
+		Logger: logger, Beat: func(string) {}})
 	if err != nil {
 		return err
 	}

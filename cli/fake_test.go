@@ -24,10 +24,12 @@ type fakeCity struct {
 	snapshot *city.Snapshot
 	log      []events.Event
 	output   string
+	file     string // city.toml; "" = tinyCity
 	about    city.Inspection
 	refuse   error
 	live     []events.Event
 	prints   []city.Piece
+	frames   []city.Frame
 	silent   error
 	work     map[string]*fake.Store // stores by rig; "" is the city's store
 	env      map[string]string
@@ -68,7 +70,13 @@ func (s *fakeCity) Events(_ context.Context, after uint64) iter.Seq2[events.Even
 }
 
 func (s *fakeCity) Watch(context.Context, string) iter.Seq2[city.Frame, error] {
-	return func(func(city.Frame, error) bool) {}
+	return func(yield func(city.Frame, error) bool) {
+		for _, f := range s.frames {
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
 }
 
 func (s *fakeCity) Inspect(_ context.Context, name string) (*city.Inspection, error) {
@@ -124,7 +132,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func runCLI(t *testing.T, s *fakeCity, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/city.toml", []byte(tinyCity), 0o600); err != nil {
+	if err := os.WriteFile(dir+"/city.toml", []byte(cmp.Or(s.file, tinyCity)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer

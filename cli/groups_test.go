@@ -250,6 +250,36 @@ func TestLogsStream(t *testing.T) {
 	}
 }
 
+// logs --follow prints each line once and whole, also what the agent prints between the read and the first frame.
+func TestLogsFollow(t *testing.T) {
+	frame := func(data string) city.Frame { return city.Frame{Cols: 80, Rows: 10, Data: []byte(data)} }
+	reset := func(data string) city.Frame {
+		f := frame(data)
+		f.Reset = true
+		return f
+	}
+	for name, c := range map[string]struct {
+		output string
+		frames []city.Frame
+		want   string
+	}{
+		"a new line":                   {"one\ntwo", []city.Frame{reset("one\r\ntwo\r\nthree\r\n"), frame("four\r\n")}, "one\ntwo\nthree\nfour\n"},
+		"an unfinished line":           {"one\nhalf", []city.Frame{reset("one\r\nhalf"), frame("-way\r\n")}, "one\nhalf-way\n"},
+		"only an unfinished line":      {"half", []city.Frame{reset("half"), frame("-way\r\n")}, "half-way\n"},
+		"a line that stays unfinished": {"one\nhalf", []city.Frame{reset("one\r\nhalf"), frame("-way")}, "one\nhalf-way\n"},
+		"a whole screen":               {"top\n\nend", []city.Frame{reset("\x1b[2J\x1b[1;1Htop\x1b[3;1Hend\x1b[1;2H"), frame("\x1b[H")}, "top\n\nend\n"},
+		"only the screen":              {"one\ntwo\nthree", []city.Frame{reset("three")}, "one\ntwo\nthree\n"},
+		"no frames":                    {"one\ntwo", nil, "one\ntwo\n"},
+		"skipped output":               {"one", []city.Frame{reset("one\r\n"), reset("nine\r\n"), frame("ten\r\n")}, "one\n… some output was skipped\nten\n"},
+	} {
+		s := groupedCity()
+		s.output, s.frames = c.output, c.frames
+		if _, out, errs := runCLI(t, s, "agent", "logs", "db", "--follow"); out != c.want || errs != "" {
+			t.Errorf("%s: got %q, want %q, %s", name, out, c.want, errs)
+		}
+	}
+}
+
 // send-keys sends an argument as text if it is neither the name of a key nor similar to one.
 func TestTextIsNotAKey(t *testing.T) {
 	for _, keys := range [][]string{

@@ -122,7 +122,7 @@ func (w *town) expect(want ...string) {
 	}
 }
 
-// The loop notices that the program was suspended, also if the monotonic clock stood still (L13).
+// The loop notices that the program was suspended, even if the monotonic clock stood still (L13).
 func TestAStallIsNoticed(t *testing.T) {
 	now := time.Now()
 	for name, tt := range map[string]struct {

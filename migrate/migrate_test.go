@@ -272,3 +272,33 @@ func TestInvalidValuesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A later overlay layer replaces the files and links of an earlier one, and does not write through its links.
+func TestOverlayLayersWithLinks(t *testing.T) {
+	dir := t.TempDir()
+	c := &conversion{dir: dir, stage: filepath.Join(dir, "stage"), report: &Report{}}
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	for path, text := range map[string]string{"first/notes": "first", "first/sub/x": "first", "second/file": "second", "second/folder/x": "second"} {
+		if err := writeFile(filepath.Join(dir, path), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, link := range [][2]string{{first + "/same", "notes"}, {first + "/file", "notes"}, {first + "/folder", "sub"}, {second + "/same", "file"}} {
+		if err := os.Symlink(link[1], link[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, from := range []string{first, second} {
+		if err := c.overlayLayer(layerCopy{from: from, to: "o"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{"notes": "first", "sub/x": "first", "same": "second", "file": "second", "folder/x": "second"} {
+		if got, err := os.ReadFile(filepath.Join(c.stage, "o", path)); string(got) != want {
+			t.Errorf("%s: got %q, want %q (%v)", path, got, want, err)
+		}
+	}
+	if to, err := os.Readlink(filepath.Join(c.stage, "o", "same")); to != "file" {
+		t.Errorf("the link leads to %q (%v)", to, err)
+	}
+}

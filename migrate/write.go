@@ -158,6 +158,9 @@ func (t *tree) copy(c *conversion, from, to string) error {
 			}
 			return nil
 		case e.IsDir():
+			if err := removeEarlier(target); err != nil {
+				return err
+			}
 			return os.MkdirAll(target, 0o755)
 		case e.Type()&fs.ModeSymlink != 0:
 			return t.link(c, from, path, target)
@@ -173,6 +176,9 @@ func (t *tree) copy(c *conversion, from, to string) error {
 func (t *tree) link(c *conversion, from, path, target string) error {
 	to, err := os.Readlink(path)
 	if err == nil && !filepath.IsAbs(to) && within(from, filepath.Join(filepath.Dir(path), to)) {
+		if err := removeEarlier(target); err != nil {
+			return err
+		}
 		return os.Symlink(to, target)
 	}
 	info, err := os.Stat(path)
@@ -197,7 +203,22 @@ func (t *tree) file(path, target string) error {
 	if err != nil {
 		return err
 	}
+	if err := removeEarlier(target); err != nil {
+		return err
+	}
 	return os.WriteFile(target, data, info.Mode().Perm()&0o755|0o200)
+}
+
+// removeEarlier removes a file or link of an earlier overlay layer. Without this, a write would follow the link.
+func removeEarlier(target string) error {
+	was, err := os.Lstat(target)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && was.IsDir() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.Remove(target)
 }
 
 func writeFile(path, text string) error {

@@ -193,7 +193,7 @@ func (one *Tenant) limits(t toml.Table) {
 	}
 	if text, ok := t.Scalar("max_cpus"); ok {
 		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || n < 0.01 || n > 10_000 {
+		if err != nil || !(n >= 0.01 && n <= 10_000) { // NaN is in no range
 			t.Wrong("max_cpus", "%q is not a number of processors; use a number such as 2 or 0.5",
 				text)
 		}
@@ -223,7 +223,7 @@ func bytesOf(text string) (int64, bool) {
 		}
 	}
 	n, err := strconv.ParseFloat(number, 64)
-	if n *= float64(int64(1) << shift); err != nil || n < 1<<20 || n > 1<<60 {
+	if n *= float64(int64(1) << shift); err != nil || !(n >= 1<<20 && n <= 1<<60) {
 		return 0, false
 	}
 	return int64(n), true

@@ -104,6 +104,7 @@ type Supervisor struct {
 	limits   string // why the tenants' limits have no effect
 	applied  bool
 	ending   ending
+	hurried  bool          // Hurry was called
 	changed  chan struct{} // closed and replaced at every change
 	life     context.Context
 	wg       sync.WaitGroup
@@ -203,13 +204,19 @@ func (s *Supervisor) Leave() {
 	}
 }
 
-// Hurry ends the grace period of every stop in progress.
+// Hurry ends the grace period of every stop in progress, and of the stops of cities that are still being opened.
 func (s *Supervisor) Hurry() {
 	s.mu.Lock()
-	all := s.sorted()
+	s.hurried = true
+	var running []City
+	for _, w := range s.sorted() {
+		if w.running != nil {
+			running = append(running, w.running)
+		}
+	}
 	s.mu.Unlock()
-	for _, w := range all {
-		w.hurry()
+	for _, c := range running {
+		c.Hurry()
 	}
 }
 

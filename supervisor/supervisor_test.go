@@ -587,6 +587,24 @@ func TestStop(t *testing.T) {
 	})
 }
 
+// A second stop request also applies to a city that is still being opened.
+func TestHurryWhileOpening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newFakeFleet(t)
+		hang := make(chan struct{})
+		l.hangs["/c/a"] = hang
+		l.begin("/c/a")
+		tick()
+		l.stop()
+		l.s.Hurry()
+		close(hang)
+		l.over("")
+		if n := len(l.city("/c/a").hurry); n != 1 {
+			t.Errorf("the city was hurried %d times, want once", n)
+		}
+	})
+}
+
 // A supervisor that was started by a command exits some time after its last city was unregistered.
 func TestUntilEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

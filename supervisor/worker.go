@@ -120,10 +120,17 @@ func (w *worker) runCity(c City) error {
 			stop()
 		}
 	}()
-	w.set(func() { w.running, w.opens = c, false })
+	hurried := false
+	w.set(func() {
+		w.running, w.opens = c, false
+		hurried = w.s.hurried && w.s.ending != leaving
+	})
 	ended := make(chan error, 1)
 	// after Leave, the code below waits at most leaveLimit for this goroutine
 	go func() { ended <- guarded(func() error { return c.Run(ctx, func() { w.ready() }) }) }()
+	if hurried {
+		c.Hurry()
+	}
 	select {
 	case err := <-ended:
 		return err
@@ -330,13 +337,4 @@ func (w *worker) isLeaving() bool {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	return w.how == leaving
-}
-
-func (w *worker) hurry() {
-	w.s.mu.Lock()
-	c := w.running
-	w.s.mu.Unlock()
-	if c != nil {
-		c.Hurry()
-	}
 }

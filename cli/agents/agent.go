@@ -15,6 +15,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
+	"gcity/internal/screen"
 	"gcity/internal/suggest"
 )
 
@@ -174,7 +175,7 @@ func agentPeek(e *env.Env) *cobra.Command {
 }
 
 func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
-	err := writeOutput(ctx, e, l, name, followed{lines: lines})
+	err := writeOutput(ctx, e, l, followed{agent: name, lines: lines})
 	if !city.HasCode(err, city.NotFound) {
 		return err
 	}
@@ -182,15 +183,19 @@ func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) 
 	if err != nil {
 		return err
 	}
-	return writeOutput(ctx, e, l, f.Agent.Name, followed{lines: lines})
+	return writeOutput(ctx, e, l, followed{agent: f.Agent.Name, lines: lines})
 }
 
-func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
-	text, err := l.Output(ctx, name, f.lines)
+func writeOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) error {
+	text, err := l.Output(ctx, f.agent, f.lines)
 	if err != nil {
 		return err
 	}
-	switch shape := gascity.OutputOf(name, text); {
+	return printOutput(ctx, e, l, text, f)
+}
+
+func printOutput(ctx context.Context, e *env.Env, l *env.Link, text string, f followed) error {
+	switch shape := gascity.OutputOf(f.agent, text); {
 	case e.JSON && f.follow:
 		return e.WriteJSONLine(shape)
 	case e.JSON:
@@ -199,7 +204,7 @@ func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f fo
 	if text = strings.TrimRight(output.SafeText(text), "\n"); text != "" {
 		e.Sayf("%s", text)
 	} else {
-		sayNoOutput(ctx, e, l, name)
+		sayNoOutput(ctx, e, l, f.agent)
 	}
 	return nil
 }
@@ -230,10 +235,10 @@ func agentLogs(e *env.Env) *cobra.Command {
 					"affect this terminal; redirect the output to a file or a pipe, or use " +
 					"`gcity agent attach`")
 			case raw || follow:
-				return followOutput(ctx, e, l, name,
-					followed{lines: lines, follow: follow, raw: raw})
+				return followOutput(ctx, e, l,
+					followed{agent: name, lines: lines, follow: follow, raw: raw})
 			default:
-				return writeOutput(ctx, e, l, name, followed{lines: lines})
+				return writeOutput(ctx, e, l, followed{agent: name, lines: lines})
 			}
 		})
 	flags := c.Flags()
@@ -247,45 +252,89 @@ func agentLogs(e *env.Env) *cobra.Command {
 }
 
 type followed struct {
+	agent       string
 	lines       int
 	follow, raw bool
 }
 
-func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
+func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
-	if f.follow && !f.raw {
-		if err := writeOutput(ctx, e, l, name, f); err != nil {
+	if f.raw {
+		return followRaw(ctx, e, l, f)
+	}
+	text, err := l.Output(ctx, f.agent, f.lines)
+	if err != nil {
+		return err
+	}
+	pending, unfinished, seen := "", "", false
+	defer func() {
+		if unfinished != "" && strings.HasPrefix(pending, unfinished) {
+			writeLines(e, f.agent, pending+"\n")
+		}
+	}()
+	for frame, err := range l.Watch(ctx, f.agent) {
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			if !seen {
+				err = errors.Join(printOutput(ctx, e, l, text, f), err)
+			}
 			return err
 		}
+		switch {
+		case frame.Reset && !seen:
+			seen = true
+			text, pending = storedLines(text, frame, f.lines)
+			if unfinished = pending; text == "" && pending != "" {
+				continue
+			}
+			if err := printOutput(ctx, e, l, text, f); err != nil {
+				return err
+			}
+		case frame.Reset: // this reader was too slow
+			e.Sayf("… some output was skipped")
+			pending = ""
+		default:
+			pending = writeLines(e, f.agent, pending+string(frame.Data))
+		}
 	}
-	pending, seen := "", false
-	for frame, err := range l.Watch(ctx, name) {
+	if !seen {
+		return printOutput(ctx, e, l, text, f)
+	}
+	return nil
+}
+
+func followRaw(ctx context.Context, e *env.Env, l *env.Link, f followed) error {
+	for frame, err := range l.Watch(ctx, f.agent) {
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		switch {
-		case f.raw:
-			if _, err := e.Out.Write(frame.Data); err != nil {
-				return err
-			}
-			if !f.follow {
-				return nil
-			}
-		case frame.Reset:
-			// the stored output comes first, and again if this reader was too slow
-			if seen {
-				e.Sayf("… some output was skipped")
-			}
-			seen, pending = true, ""
-		default:
-			pending = writeLines(e, name, pending+string(frame.Data))
+		if _, err := e.Out.Write(frame.Data); err != nil || !f.follow {
+			return err
 		}
 	}
 	return nil
+}
+
+// storedLines returns the finished lines of an agent's output, and the line that the next frame continues. The frame
+// contains what the agent has printed since before. With a provider that polls, it contains only the screen.
+func storedLines(before string, frame city.Frame, lines int) (text, pending string) {
+	text = screen.Text(frame.Data, frame.Cols, frame.Rows, lines)
+	if strings.Count(text, "\n") < strings.Count(before, "\n") {
+		return before, ""
+	}
+	data := string(frame.Data)
+	pending = data[strings.LastIndexByte(data, '\n')+1:]
+	start := strings.LastIndexByte(text, '\n') + 1
+	if strings.TrimRight(plain(pending), " ") != output.SafeLine(text[start:]) {
+		return text, "" // a program that draws the whole screen
+	}
+	return text[:start], pending
 }
 
 func writeLines(e *env.Env, name, text string) (rest string) {
@@ -295,12 +344,16 @@ func writeLines(e *env.Env, name, text string) (rest string) {
 			return text[max(0, len(text)-64<<10):]
 		}
 		text = after
-		line = strings.TrimRight(line, "\r")
-		line = output.SafeLine(ansi.Strip(line[strings.LastIndexByte(line, '\r')+1:]))
+		line = plain(line)
 		if e.JSON {
 			_ = e.WriteJSONLine(gascity.OutputOf(name, line))
 			continue
 		}
 		e.Sayf("%s", line)
 	}
+}
+
+func plain(line string) string {
+	line = strings.TrimRight(line, "\r")
+	return output.SafeLine(ansi.Strip(line[strings.LastIndexByte(line, '\r')+1:]))
 }

@@ -333,8 +333,12 @@ func SilentRemedy(dir string) string {
 	if err != nil {
 		return "kill the controller's process, then " + takesOver
 	}
-	if st, err := proc.ReadStat(pid); err == nil && (st.State == 'T' || st.State == 't') {
+	switch st, err := proc.ReadStat(pid); {
+	case err == nil && st.State == 'T':
 		return fmt.Sprintf("its process was stopped by a signal; `kill -CONT %d` resumes it", pid)
+	case err == nil && st.State == 't':
+		return fmt.Sprintf("a debugger has stopped its process (pid %d); resume it in the "+
+			"debugger, or detach the debugger", pid)
 	}
 	return fmt.Sprintf("run `kill -9 %d`, then %s", pid, takesOver)
 }

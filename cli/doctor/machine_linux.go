@@ -11,6 +11,7 @@ import (
 
 	"gcity/cli/host"
 	"gcity/cli/output"
+	"gcity/cli/service"
 	"gcity/controller"
 	"gcity/describe"
 )
@@ -133,10 +134,13 @@ func judgeTasks(user uint64, group string, agents int) finding {
 			describe.Count(agents, "agent"), need)
 	}
 	if most, err := strconv.ParseUint(group, 10, 64); err == nil && most < need {
-		return note("run the city as a service with TasksMax=infinity, which `gcity daemon "+
-			"install` sets",
-			"this shell's control group can have %d processes, but %s might need %d", most,
-			describe.Count(agents, "agent"), need)
+		fix := fmt.Sprintf("run the city as a service; `gcity daemon install` sets TasksMax=%d",
+			service.MaxTasks)
+		if need > service.MaxTasks {
+			fix += fmt.Sprintf(", so set TasksMax=%d in a drop-in for the service", 2*need)
+		}
+		return note(fix, "this shell's control group can have %d processes, but %s might need %d",
+			most, describe.Count(agents, "agent"), need)
 	}
 	return ok("enough")
 }

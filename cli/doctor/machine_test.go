@@ -67,6 +67,16 @@ func TestJudgeMachine(t *testing.T) {
 	}
 }
 
+// The advice names the limit that a service really has, and a drop-in if that is not enough.
+func TestTasksAdvice(t *testing.T) {
+	const install = "run the city as a service; `gcity daemon install` sets TasksMax=32768"
+	for agents, want := range map[int]string{10: install, 1000: install + ", so set TasksMax=80512 in a drop-in for the service"} {
+		if f := judgeTasks(1<<62, "300", agents); f.Fix != want {
+			t.Errorf("%d agents: %s", agents, f.Fix)
+		}
+	}
+}
+
 func TestLogindSettings(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {

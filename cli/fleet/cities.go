@@ -302,12 +302,9 @@ func citiesOf(all []city.Info) citiesShape {
 
 // supervisedCities returns the running supervisor's cities, or an exit.NotRunning error if no supervisor is running.
 func supervisedCities(ctx context.Context, e *env.Env) ([]city.Info, error) {
-	fleet, r, err := host.DialSupervisor(e)
-	if exit.IsStopped(err) {
-		return nil, err
-	}
+	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
-		return nil, fmt.Errorf("the supervisor (pid %d) does not respond: %w", r.PID, err)
+		return nil, err
 	}
 	defer fleet.Close()
 	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)

@@ -103,11 +103,9 @@ func supervise(ctx context.Context, e *env.Env, detached, untilEmpty bool) error
 	if err := home.Make(); err != nil {
 		return err
 	}
-	file := &lumberjack.Logger{Filename: home.Log(), MaxSize: 10, MaxBackups: 2}
-	defer file.Close()
-	own := host.NewAsyncWriter(file)
-	defer own.Close()
-	logger := folder.FileLogger(own)
+	logger, closeLog := host.FileLogger(&lumberjack.Logger{Filename: home.Log(), MaxSize: 10,
+		MaxBackups: 2})
+	defer closeLog()
 	if !detached {
 		logs := host.NewAsyncWriter(e.Err)
 		defer logs.Close()
@@ -186,10 +184,7 @@ func CountedCities(n int) string {
 
 func supervisorStop(ctx context.Context, e *env.Env) error {
 	fleet, r, err := host.DialSupervisor(e)
-	if exit.IsNotRunning(err) && r.PID != 0 {
-		fleet, err = nil, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, host.ErrNotAccepting) {
 		return err
 	}
 	if e.ReadOnly {

@@ -43,6 +43,9 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 		how = u.Name() + " is running it; `gcity daemon uninstall` removes that service"
 	case s.Mode != "headless":
 		how = "`gcity stop` stops that controller"
+	case host.CannotSpawn():
+		how = "a command within an agent or an automation could not start that controller " +
+			"again if the supervisor refused the city; run `gcity start` in a terminal"
 	}
 	if how != "" {
 		return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, so the "+

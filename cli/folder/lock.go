@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"gcity/controller"
 	"gcity/internal/disk"
+	"gcity/internal/proc"
 )
 
 // HoldCity takes the city's lock, so that no controller can start until release is called.
@@ -34,20 +36,43 @@ func RemoveSocket(dir string) error {
 	return IgnoreNotExist(disk.Remove(SocketPath(dir) + ".path"))
 }
 
-// IsHeld reports whether a controller holds the city's lock. If a PID file exists, it takes the lock for a moment.
+// IsHeld reports whether a controller holds the city's lock. If a PID file exists, it takes the lock for a moment. If
+// the recorded process is dead, it retries for about 100 ms, because another command might be testing the lock.
 func IsHeld(dir string) (bool, error) {
+	tries := 0
+	return isHeld(dir, func() bool {
+		tries++
+		return tries < 50 && Pause(context.Background(), 2*time.Millisecond)
+	})
+}
+
+// isHeld is like IsHeld, but calls again before each retry. If again returns false, the lock counts as held.
+func isHeld(dir string, again func() bool) (bool, error) {
 	if _, err := os.Stat(filepath.Join(StateDir(dir), "daemon.pid")); errors.Is(err,
 		os.ErrNotExist) {
 		return false, nil
 	}
-	lock, err := disk.TryLock(filepath.Join(StateDir(dir), "controller.lock"))
-	if errors.Is(err, disk.ErrLocked) {
-		return true, nil
+	for {
+		lock, err := disk.TryLock(filepath.Join(StateDir(dir), "controller.lock"))
+		if err == nil {
+			return false, lock.Release()
+		}
+		if !errors.Is(err, disk.ErrLocked) {
+			return false, err
+		}
+		if !recordsDead(dir) || !again() {
+			return true, nil
+		}
 	}
+}
+
+func recordsDead(dir string) bool {
+	pid, err := strconv.Atoi(PIDText(dir))
 	if err != nil {
-		return false, err
+		return false
 	}
-	return false, lock.Release()
+	st, err := proc.ReadStat(pid)
+	return err != nil || st.State == 'Z' || st.State == 'X'
 }
 
 // ReleaseLimit is how long a controller may take to release the city after its agents have stopped.

@@ -192,7 +192,7 @@ func (a *assembly) openSocket(p *parts) (err error) {
 		return fmt.Errorf("cannot open the city's socket: %w", err)
 	}
 	if aside := a.socket.MovedPath(); aside != "" {
-		warnMovedAside(a.o.Logger, aside)
+		warnMovedAside(a.o.Logger, citySocket, aside)
 	}
 	a.undo.Add(func() { _ = a.socket.Close() }) // Serve might already have closed it
 	options := api.Options{Log: a.o.Logger, Last: a.last}

@@ -42,7 +42,12 @@ func bothLogs(one, two *slog.Logger) *slog.Logger {
 }
 
 func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
-	file := folder.FileLog(dir)
+	return FileLogger(folder.FileLog(dir))
+}
+
+// FileLogger returns a logger that never blocks its caller. The caller must call the returned function to close the
+// file.
+func FileLogger(file io.WriteCloser) (_ *slog.Logger, closeLog func()) {
 	own := NewAsyncWriter(file)
 	return folder.FileLogger(own), func() {
 		own.Close()

@@ -48,3 +48,17 @@ func TestAsyncWriterClosesOnABlockedStream(t *testing.T) {
 	w.Close()
 	<-s.done
 }
+
+type hungFile struct{ io.Writer }
+
+func (hungFile) Close() error { panic("closed while a write hangs") }
+
+// A file that does not respond blocks neither its logger nor the end of the program.
+func TestFileLoggerOfAHungFile(t *testing.T) {
+	r, w := io.Pipe()
+	defer r.Close()
+	logger, closeLog := FileLogger(hungFile{w})
+	logger.Info("written")
+	logger.Info("queued")
+	closeLog()
+}

@@ -20,6 +20,9 @@ import (
 // SpawnHeadless starts `gcity --headless` in a new session. It returns the process ID when the controller's socket
 // responds.
 func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
+	if CannotSpawn() {
+		return 0, cannotSpawn("controller", "daemon")
+	}
 	if err := disk.MakePrivate(dir + "/.gc"); err != nil {
 		return 0, err
 	}
@@ -37,6 +40,16 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 		return 0, asChild(notStarted("the controller", err, tailOf(folder.LogPath(dir), began)))
 	}
 	return cmd.Process.Pid, nil
+}
+
+// CannotSpawn reports whether this process belongs to an agent's session or an automation's run. When that session or
+// run ends, gcity kills all its processes, including a controller in the background.
+func CannotSpawn() bool { return os.Getenv("GC_SESSION_ID") != "" || os.Getenv("GC_RUN") != "" }
+
+func cannotSpawn(what, group string) error {
+	return fmt.Errorf("no %s is running, and one started from within an agent or an automation "+
+		"would end with it; start it from a terminal, or run `gcity %s install --now` to make "+
+		"it a service", what, group)
 }
 
 // spawn starts this program in a new session, with its output in log, which it closes. died receives the result of the

@@ -47,10 +47,8 @@ func StartSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 // spawnSupervisor starts a supervisor and waits until one responds, perhaps one that another process started.
 func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	untilEmpty bool) (supervisorRunning, error) {
-	if e.Getenv("GC_SESSION_ID") != "" || e.Getenv("GC_RUN") != "" {
-		return supervisorRunning{}, errors.New("no supervisor is running, and one started from " +
-			"within an agent or an automation would end with it; start it from a terminal, or " +
-			"run `gcity supervisor install --now` to make it a service")
+	if CannotSpawn() {
+		return supervisorRunning{}, cannotSpawn("supervisor", "supervisor")
 	}
 	if err := CheckHome(home); err != nil {
 		return supervisorRunning{}, err

@@ -3,11 +3,15 @@ package host
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"slices"
 	"testing"
 
+	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/output"
+	"gcity/supervisor"
 )
 
 // A supervisor that was started in an agent's terminal does not inherit the agent's variables.
@@ -15,6 +19,27 @@ func TestWithoutCityEnv(t *testing.T) {
 	got := withoutCityEnv([]string{"PATH=/bin", "GC_HOME=/h", "GC_AGENT=a", "GC_CITY_PATH=/c", "GC_SESSION=tmux", "GCITY=x"})
 	if want := []string{"PATH=/bin", "GC_HOME=/h", "GCITY=x"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+}
+
+// A supervisor that holds its lock is running, even if its socket was removed.
+func TestSupervisorWithoutSocket(t *testing.T) {
+	environ := map[string]string{"GC_HOME": t.TempDir(), "XDG_RUNTIME_DIR": t.TempDir()}
+	e := &env.Env{Printer: output.Printer{Getenv: func(k string) string { return environ[k] }}}
+	home, err := env.Home(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, r, err := DialSupervisor(e); !exit.IsStopped(err) || r.PID != 0 {
+		t.Errorf("without a supervisor: pid %d, %v", r.PID, err)
+	}
+	hold, err := supervisor.Acquire(home, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hold.Release()
+	if _, r, err := DialSupervisor(e); !errors.Is(err, ErrNotAccepting) || exit.IsStopped(err) || r.PID != os.Getpid() {
+		t.Errorf("without a socket: pid %d, %v", r.PID, err)
 	}
 }
 

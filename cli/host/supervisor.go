@@ -57,7 +57,11 @@ func FindSupervisor(e *env.Env) (supervisorRunning, bool) {
 	return r, runs && err == nil
 }
 
+// ErrNotAccepting means that the supervisor is running, but does not accept connections.
+var ErrNotAccepting = errors.New("does not accept connections")
+
 // DialSupervisor connects to the running supervisor. If no supervisor is running, it returns an exit.NotRunning error.
+// If one is running but does not accept connections, the error is ErrNotAccepting.
 func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 	h, err := env.Home(e)
 	if err != nil {
@@ -72,6 +76,14 @@ func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 			"`gcity supervisor start`", h.Dir)
 	}
 	f, err := client.DialFleet(r.Socket)
+	switch {
+	case exit.IsNotRunning(err):
+		err = fmt.Errorf("the supervisor (pid %d) %w at %s: it is starting or stopping, or its "+
+			"socket was removed and will be created again within seconds; try again", r.PID,
+			ErrNotAccepting, r.Socket)
+	case err != nil:
+		err = fmt.Errorf("the supervisor (pid %d) does not respond: %w", r.PID, err)
+	}
 	return f, r, err
 }
 
@@ -200,7 +212,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	lost := func(err error) {
 		logger.Error("files are no longer watched for changes", "error", err)
 	}
-	listeners, last := newListeners(logger), shutdown.New(controller.ShutdownLimit)
+	listeners, last := newListeners(l, logger), shutdown.New(controller.ShutdownLimit)
 	var s *supervisor.Supervisor
 	s = supervisor.New(supervisor.Options{
 		Home: h, Logger: logger, Version: e.Version,
@@ -231,7 +243,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 		Apply:        listeners.apply,
 		ReportStatus: own.Beat, UntilEmpty: own.UntilEmpty,
 	})
-	o := api.Options{Log: logger, Last: last, Version: e.Version}
+	o := api.Options{Log: logger, Last: last, Version: e.Version, Requests: &api.TenantRequests{}}
 	return supervised{
 		Supervisor: s, Last: last, Close: undo.Close,
 		Serve:    func(ctx context.Context) error { return api.ServeFleet(ctx, l, s, o) },
@@ -240,6 +252,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 }
 
 type listeners struct {
+	own     *socket.Socket
 	tcp     chan api.TCP
 	sockets *tenantSockets
 	limits  *limiter
@@ -252,9 +265,10 @@ func acquire(h env.SupervisorHome, version string) (*supervisor.HomeLock, error)
 	return supervisor.Acquire(h, version)
 }
 
-func newListeners(logger *slog.Logger) *listeners {
+func newListeners(own *socket.Socket, logger *slog.Logger) *listeners {
 	sockets := &tenantSockets{wants: make(chan map[string]api.Tenant, 1)}
-	return &listeners{tcp: make(chan api.TCP, 1), sockets: sockets, limits: newLimiter(logger)}
+	return &listeners{own: own, tcp: make(chan api.TCP, 1), sockets: sockets,
+		limits: newLimiter(logger)}
 }
 
 func (d *listeners) apply(s supervisor.Settings) {
@@ -267,6 +281,7 @@ func (d *listeners) apply(s supervisor.Settings) {
 func (d *listeners) keep(ctx context.Context, s *supervisor.Supervisor, o api.Options) {
 	d.sockets.cities, d.sockets.o = s, o
 	var others sync.WaitGroup
+	others.Go(func() { keepBound(ctx, d.own, "the supervisor's socket", o.Log) })
 	others.Go(func() { d.sockets.keep(ctx) })
 	others.Go(func() { d.limits.keep(ctx, s.SetLimitsProblem) })
 	api.KeepFleetListening(ctx, d.tcp, s.SetListener, s, o)

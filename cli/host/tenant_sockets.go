@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"gcity/api"
@@ -75,6 +76,10 @@ func (s *tenantSockets) start(ctx context.Context, name string, t api.Tenant) {
 	over := make(chan struct{})
 	go func() { // tenantSocket.end waits for this goroutine
 		defer close(over)
+		var renewals sync.WaitGroup
+		renewals.Go(func() { keepBound(ctx, l, "a tenant's socket", log) })
+		defer renewals.Wait()
+		defer cancel()
 		var served error
 		fault := recovery.Catch(func() { served = api.ServeTenant(ctx, l, t, s.cities, s.o) })
 		if err := errors.Join(fault, served); err != nil && ctx.Err() == nil {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -51,6 +52,10 @@ func TestTenantSockets(t *testing.T) {
 			t.Errorf("%s: got %d, want %d: %s", path, code, want, text)
 		}
 	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	eventually.True(t, "the removed socket responds again", func() bool { code, _ := ask("/v0/cities"); return code == 200 })
 	s.wants <- map[string]api.Tenant{}
 	eventually.True(t, "the socket is gone", func() bool { code, _ := ask("/v0/cities"); return code == 0 })
 }

@@ -120,7 +120,7 @@ func (s *unit) writeProcess(line func(format string, args ...any), exec string) 
 	line("# If an agent runs out of memory, only that agent dies.")
 	line("OOMPolicy=continue")
 	line("# A limit for all agents together: a fork bomb fails before it exhausts the machine.")
-	line("TasksMax=%d", maxTasks)
+	line("TasksMax=%d", MaxTasks)
 	if s.System && s.asRoot() {
 		line("ProtectClock=yes")
 		line("RestrictRealtime=yes")
@@ -140,7 +140,8 @@ func (s *unit) writeEnv(line func(format string, args ...any)) error {
 	return nil
 }
 
-const maxTasks = 32768
+// MaxTasks is the maximum number of processes and threads in a service that gcity installs.
+const MaxTasks = 32768
 
 func (s *unit) asRoot() bool {
 	return s.User == "root" || s.User == "" && os.Getuid() == 0

@@ -50,6 +50,9 @@ func backup(
 	if len(args) == 0 {
 		return d.BackUp(ctx, s, workstore.Manual, e.Now())
 	}
+	if err := d.CheckOutput(args[0]); err != nil {
+		return workstore.StoreCopy{}, err
+	}
 	to, err := filepath.Abs(args[0])
 	if err != nil {
 		return workstore.StoreCopy{}, err

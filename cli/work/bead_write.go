@@ -372,6 +372,9 @@ func (x *exporting) Write(p []byte) (int, error) {
 
 func exportTo(ctx context.Context, d *depot.Store, file string, progress *env.Progress) (int,
 	error) {
+	if err := d.CheckOutput(file); err != nil {
+		return 0, err
+	}
 	var all bytes.Buffer
 	n, err := beads.Export(ctx, d, &exporting{Writer: &all, progress: progress})
 	if err != nil {

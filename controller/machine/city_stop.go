@@ -190,7 +190,8 @@ func (cs *cityStop) due(now time.Time) bool {
 	return !cs.relook.IsZero() && !now.Before(cs.relook)
 }
 
-// The result of an effect in flight leads to a step, so a list that waits for it needs no other step.
+// nextRelook returns the time of the next list, or zero. An overdue list waits for an effect in flight. The result of
+// that effect leads to a step.
 func (cs *cityStop) nextRelook(now time.Time) time.Time {
 	if cs.due(now) {
 		return time.Time{}

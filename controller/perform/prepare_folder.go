@@ -58,17 +58,18 @@ func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (summary s
 	if w.Overlay == "" && len(w.Hooks) == 0 {
 		return "", nil, nil
 	}
-	// Waiting starts must not count as calls that do not return.
+	// A start that waits must not occupy one of the maxHung calls.
 	for _, free := range []chan struct{}{sr.folders.of(w.Spec.Dir), sr.copies} {
 		select {
 		case free <- struct{}{}:
 			defer func() { <-free }()
 		case <-ctx.Done():
-			return "", nil, fmt.Errorf("the start was still waiting to prepare the working folder "+
-				"%s, which other agents were using: %w", w.Spec.Dir, context.Cause(ctx))
+			return "", nil, fmt.Errorf("the working folder %s was not prepared, because other "+
+				"starts were still preparing theirs: %w", w.Spec.Dir, context.Cause(ctx))
 		}
 	}
-	// A call that hangs outlives its start. The folder in its name keeps the next start from writing at the same time.
+	// A hung call outlives its start. Calls are named after the folder, so the next start cannot write to the folder at
+	// the same time.
 	if !sr.inBackground(ctx, "folder "+w.Spec.Dir, equipLimit, func() func() {
 		ctx, cancel := context.WithTimeout(ctx, equipLimit)
 		defer cancel()

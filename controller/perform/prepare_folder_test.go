@@ -216,7 +216,7 @@ func TestAStartWaitsForItsFolder(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _, err := r.Sessions.prepareFolder(ctx, w)
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "still waiting") {
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "other starts") {
 		t.Error(err)
 	}
 }

@@ -55,7 +55,7 @@ type sessions struct {
 	*base
 	provider *limitedProvider
 	folders  folderTurns
-	copies   chan struct{} // for starts that prepare their folders
+	copies   chan struct{} // slots for starts that prepare their folders
 	// one at a time, which leaves CPU time for starts
 	draws   chan struct{}
 	checker *preflight.Checker

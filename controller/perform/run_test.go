@@ -192,7 +192,7 @@ func TestErrorsNameTheAgent(t *testing.T) {
 	}
 }
 
-// After the clock was set back, the newest output of a crashed agent is kept, and is still the last of the agent's.
+// After the clock was set back, the newest output of a crashed agent is kept, and is still the last in the list.
 func TestOutputsOfCrashesAndTheClock(t *testing.T) {
 	dir, now := t.TempDir(), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	if err := os.Mkdir(filepath.Join(dir, ".gc"), 0o700); err != nil {

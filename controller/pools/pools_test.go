@@ -155,18 +155,18 @@ func TestAUserSetsTheSize(t *testing.T) {
 	}
 }
 
-// Without a check, the size that a user removes is not kept until work has been counted.
+// In a pool without a check, a user can remove a size before work has been counted.
 func TestAUserRemovesTheSizeBeforeACount(t *testing.T) {
 	now := time.Unix(0, 0)
-	for _, aside := range []bool{false, true} { // whether the size was set before the controller started
+	for _, stored := range []bool{false, true} { // the size was set before the controller started
 		c, ps, out := newTown("")
-		if aside {
+		if stored {
 			c.conf.Overrides = map[string]int{"crew": 3}
 		}
 		c.work.Uncounted = "the store does not respond"
 		ps.Adopt(now, &c.conf)
 		ps.SizeAll(now)
-		if !aside {
+		if !stored {
 			size := 3
 			ps.Scale(1, city.Scale{Pool: "crew", Size: size})
 			ps.Scaled(now, effect.Scaled{Scale: effect.Scale{Pool: "crew", ID: 1, Size: &size}})
@@ -176,13 +176,13 @@ func TestAUserRemovesTheSizeBeforeACount(t *testing.T) {
 		ps.Scaled(now, effect.Scaled{Scale: effect.Scale{Pool: "crew", ID: 2}})
 		const why = "the minimum, because the store does not respond"
 		if p := ps.Snapshot(nil)[0]; p.Desired != 1 || p.Override != nil || p.Reason != why {
-			t.Errorf("%t: the pool wants %d: %s", aside, p.Desired, p.Reason)
+			t.Errorf("%t: the pool wants %d: %s", stored, p.Desired, p.Reason)
 		}
 		if !slices.ContainsFunc(out.Effects, func(f effect.Effect) bool {
 			r, ok := f.(effect.SendReply)
 			return ok && r.Reply.Receipt.Message == "pool crew is scaling from 3 to 1: "+why
 		}) {
-			t.Errorf("%t: %+v", aside, out.Effects)
+			t.Errorf("%t: %+v", stored, out.Effects)
 		}
 	}
 }
