@@ -159,7 +159,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		m.commands.reject(a, city.NotFound, "agent "+a.name+" has stopped: "+why)
 	case a.want.Suspended.On():
 		if a.act.intent.kind == causeSuspend { // it ended, or its start was canceled
-			m.recordSuspended(a, a.want.Suspended)
+			m.loader.recordSuspended(a, a.want.Suspended)
 		}
 		a.act.intent = cause{}
 		m.set(now, a, city.Suspended, a.want.Suspended.Where)

@@ -239,7 +239,7 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 			Message: "was " + a.want.Suspended.String()},
 			ld.m.commands.repliesFor(a, "agent "+a.name+" was resumed", "resume")...)
 	case !a.want.Suspended.On() && a.phase.Idle():
-		ld.m.recordSuspended(a, w.Suspended)
+		ld.recordSuspended(a, w.Suspended)
 	case !a.want.Suspended.On() && a.act.intent.kind == causeNone:
 		a.act.intent = cause{kind: causeSuspend, why: w.Suspended.String()}
 	case a.want.Suspended.On():
@@ -249,10 +249,10 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 }
 
 // recordSuspended records the suspension of an agent that was not stopped for it.
-func (m *Machine) recordSuspended(a *record, s agent.Suspension) {
-	m.journal.record(a, events.Event{Type: events.AgentSuspended, Actor: effect.ActorOperator,
+func (ld *loader) recordSuspended(a *record, s agent.Suspension) {
+	ld.m.journal.record(a, events.Event{Type: events.AgentSuspended, Actor: effect.ActorOperator,
 		Message: s.String()},
-		m.commands.repliesFor(a, fmt.Sprintf("agent %s is %s", a.name, s), "stop", "suspend")...)
+		ld.m.commands.repliesFor(a, fmt.Sprintf("agent %s is %s", a.name, s), "stop", "suspend")...)
 }
 
 func (ld *loader) suspensions(before, after *effect.Configuration) {
