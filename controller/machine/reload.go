@@ -234,6 +234,10 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 		if a.act.intent.kind == causeSuspend {
 			a.act.intent = cause{}
 		}
+		// a stop that failed might still end the session
+		if a.act.stopping.kind == causeSuspend && !a.phase.Stopping() {
+			a.act.stopping = cause{}
+		}
 		a.forgive("resumed by operator")
 		ld.m.journal.record(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
 			Message: "was " + a.want.Suspended.String()},
