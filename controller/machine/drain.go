@@ -103,7 +103,10 @@ func (d *drain) end(now time.Time) string {
 }
 
 func (dr *drains) undrain(now time.Time, a *record, actor, why string, replies ...effect.Reply) {
-	a.drain.current, a.act.stopping = nil, cause{} // a stop that failed might still end the session
+	a.drain.current = nil
+	if a.act.stopping.kind == causeDrained { // a stop that failed might still end the session
+		a.act.stopping = cause{}
+	}
 	dr.m.commands.resolve(a, "the drain of agent "+a.name+" was canceled ("+why+")", "drain")
 	dr.m.decided(now, a, "undrain", why)
 	a.act.startReason = "drain canceled by operator"
