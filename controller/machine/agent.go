@@ -691,6 +691,9 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	case causeDrained:
 		m.drains.afterDrain(a, c.why, c.finished, c.final)
 	case causeSuspend:
+		if a.act.intent.kind == causeSuspend { // suspended again during the stop
+			a.act.intent = cause{}
+		}
 		e.Type, e.Actor = events.AgentSuspended, effect.ActorOperator
 		replies = append(replies, m.commands.repliesFor(a,
 			fmt.Sprintf("agent %s is %s", a.name, c.why), "stop", "suspend")...)

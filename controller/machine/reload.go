@@ -226,14 +226,14 @@ func (ld *loader) want(now time.Time, w *agent.Want) {
 }
 
 func (ld *loader) suspension(a *record, w *agent.Want) {
+	if !w.Suspended.On() && a.act.intent.kind == causeSuspend {
+		a.act.intent = cause{}
+	}
 	if a.want == nil || a.want.Suspended == w.Suspended || a.hidden() {
 		return
 	}
 	switch {
 	case !w.Suspended.On():
-		if a.act.intent.kind == causeSuspend {
-			a.act.intent = cause{}
-		}
 		// a stop that failed might still end the session
 		if a.act.stopping.kind == causeSuspend && !a.phase.Stopping() {
 			a.act.stopping = cause{}
