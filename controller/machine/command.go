@@ -235,8 +235,8 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 	case a.drain.current != nil: // the drain decides whether the agent starts again
 		cs.m.drains.ack(now, id, a)
 	case a.want.Problem != "":
-		cs.m.step.Reject(id, city.Conflict, "agent "+a.name+" would stop but could not start "+
-			"again: "+a.want.Problem)
+		cs.m.step.Reject(id, city.Conflict, "a restart would only stop agent "+a.name+
+			", because it cannot start: "+a.want.Problem)
 	default:
 		if !a.phase.Stopping() {
 			a.act.intent = cause{kind: causeRequest, why: "restart requested"}
