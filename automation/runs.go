@@ -309,6 +309,9 @@ func (r *Runs) Opened(scoped string, now time.Time) {
 		return
 	}
 	it.run.Opened = now
+	if it.again.IsZero() { // no run is queued any longer
+		it.follows = ""
+	}
 	m := &it.memory
 	m.Last, m.Open, m.Queued, m.Retry = now, true, it.again, it.run.Retry
 	m.From, m.Cursor, m.Again = m.Cursor, max(m.Cursor, it.run.Until), 0

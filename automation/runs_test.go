@@ -440,3 +440,21 @@ func TestARunAfterAFailureIsStored(t *testing.T) {
 	d.restart()
 	d.is(d.turn(0), "")
 }
+
+// A retry that takes the place of a queued run leaves no run to store.
+func TestARetryReplacesAQueuedRun(t *testing.T) {
+	d := newDrill(t, 3, parse(t, "a", "gate = 'manual'\nexec = 'x'\non_failure = 'alarm'"),
+		parse(t, "alarm", "gate = 'manual'\nexec = 'x'\nretry = 1"))
+	for _, name := range []string{"a", "alarm"} {
+		if err := d.r.Fire(name, "me", d.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.is(d.turn(0), "a alarm")
+	d.r.Ended("a", Failed, d.now)
+	d.r.Ended("alarm", Failed, d.now)
+	d.is(d.turn(10*time.Second), "alarm#1")
+	d.r.Ended("alarm", OK, d.now)
+	d.restart()
+	d.is(d.turn(0), "")
+}
