@@ -134,7 +134,7 @@ func TestCityWithAHungStore(t *testing.T) {
 	})
 }
 
-// A change of work that was in flight when the controller ended is made, so it is recorded and the client is told so.
+// A change to work that is in flight when the controller ends is recorded, and the client receives a successful reply.
 func TestAChangeInFlightAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := fake.New("tw")
