@@ -35,10 +35,16 @@ func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string)
 		next.queue(now)
 		next.follows = scoped
 	default:
-		next.want = &Run{Definition: next.d, Reason: scoped + " failed", Follows: scoped,
-			Opening: now, Since: now, Depth: run.Depth + 1}
+		next.want = next.after(scoped, now)
+		next.want.Depth = run.Depth + 1
 	}
 	return next.name
+}
+
+// after returns the run that is due because the automation failed has failed.
+func (it *item) after(failed string, now time.Time) *Run {
+	return &Run{Definition: it.d, Reason: failed + " failed", Follows: failed, Opening: now,
+		Since: now}
 }
 
 // Canceled records that a user has canceled a run. A canceled run counts as failed and is not retried.

@@ -28,6 +28,8 @@ type Memory struct {
 	Tries   int       `json:"tries,omitempty"`
 	Skipped time.Time `json:"skipped,omitzero"`
 	Queued  time.Time `json:"queued,omitzero"`
+	// the failed automation that caused the run that is due or queued; "" = none
+	Follows string `json:"follows,omitempty"`
 
 	On     string `json:"on,omitempty"`     // the event type that the fields below refer to
 	Cursor uint64 `json:"cursor,omitempty"` // events up to this seq are handled
@@ -52,6 +54,7 @@ func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory 
 		return m
 	}
 	m.Last, m.Open, m.Retry, m.Queued, m.Again = opened, open, retry, time.Time{}, 0
+	m.Follows = ""
 	if seq == 0 || seq != m.Cursor { // an equal seq means a retry with the same events
 		m.From = m.Cursor
 	}
@@ -76,6 +79,7 @@ func (m Memory) Succeeded(ended time.Time) Memory {
 func (r *Runs) Recall(all map[string]Memory) {
 	for name, m := range all {
 		it := r.get(name)
+		it.follows, m.Follows = m.Follows, ""
 		it.memory = m
 		it.seen = max(m.Cursor, m.Seen)
 	}
@@ -89,7 +93,12 @@ func (r *Runs) Memory() map[string]Memory {
 	out := make(map[string]Memory, len(r.items))
 	for name, it := range r.items {
 		m := it.memory
-		m.Seen = 0
+		m.Seen, m.Follows = 0, it.follows
+		for _, run := range []*Run{it.want, it.run} {
+			if run != nil && run.Opened.IsZero() && run.Follows != "" {
+				m.Follows = run.Follows
+			}
+		}
 		if it.pending.count == 0 && (it.run == nil || !it.run.Opened.IsZero()) &&
 			it.seen > m.Cursor {
 			m.Seen = it.seen
@@ -122,6 +131,9 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 		was := it.memory.Gate
 		it.d, it.gone, it.settled = d, false, false
 		it.begin(newest, now, !r.loaded)
+		if !r.loaded && it.follows != "" && it.memory.Queued.IsZero() {
+			it.want, it.follows = it.after(it.follows, now), ""
+		}
 		if !before[it] || was != it.memory.Gate {
 			r.rev++
 		}

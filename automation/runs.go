@@ -180,6 +180,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	if want := it.want; want != nil && (it.d.Off != "" || suspended != "" && want.By == "") {
 		it.want, actions.TextChanged = nil, true
 		if want.By != "" || want.Follows != "" {
+			r.rev++ // Memory no longer contains Follows
 			actions.pass(it.name, want.Depth+1, "was due (%s) but is %s", want.Reason,
 				cmp.Or(it.d.Off, "suspended "+suspended))
 		}
@@ -198,8 +199,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 		actions.TextChanged = true
 	}
 	it.verdict, it.judgedAt, it.scheduleCache, it.settled, it.suspended = v, now, v.ScheduleCache,
-		!reading,
-		suspended
+		!reading, suspended
 	switch {
 	case v.Due && it.run == nil:
 		it.check.Fresh, actions.TextChanged = false, true
@@ -309,6 +309,9 @@ func (r *Runs) Opened(scoped string, now time.Time) {
 		return
 	}
 	it.run.Opened = now
+	if it.again.IsZero() { // no run is queued any longer
+		it.follows = ""
+	}
 	m := &it.memory
 	m.Last, m.Open, m.Queued, m.Retry = now, true, it.again, it.run.Retry
 	m.From, m.Cursor, m.Again = m.Cursor, max(m.Cursor, it.run.Until), 0

@@ -385,3 +385,76 @@ func TestQueuedRunAfterAFailure(t *testing.T) {
 		t.Errorf("%+v", opened)
 	}
 }
+
+// A run after a failure is not lost if the program restarts before the run is opened.
+func TestARunAfterAFailureIsStored(t *testing.T) {
+	newPair := func() *drill {
+		d := newDrill(t, 3, parse(t, "a", "gate = 'manual'\nexec = 'x'\non_failure = 'alarm'"),
+			parse(t, "alarm", "gate = 'manual'\nexec = 'x'"))
+		if err := d.r.Fire("a", "me", d.now); err != nil {
+			t.Fatal(err)
+		}
+		d.is(d.turn(0), "a")
+		return d
+	}
+	follows := func(d *drill, what string) {
+		t.Helper()
+		out, opened := d.look(0)
+		if out != "alarm" || opened[0].Follows != "a" {
+			t.Errorf("%s: got %q, %+v", what, out, opened)
+		}
+	}
+
+	d := newPair()
+	d.r.Ended("a", Failed, d.now)
+	d.shut = "the store does not respond"
+	d.is(d.turn(0), "")
+	d.restart()
+	d.is(d.turn(0), "")
+	d.shut = ""
+	follows(d, "after a restart")
+	d.restart()
+	follows(d, "after a restart while the run was being opened")
+	d.r.Opened("alarm", d.now)
+	d.restart()
+	d.is(d.turn(0), "")
+
+	d = newPair()
+	if err := d.r.Fire("alarm", "me", d.now); err != nil {
+		t.Fatal(err)
+	}
+	d.is(d.turn(0), "alarm")
+	d.r.Ended("a", Failed, d.now)
+	d.restart()
+	follows(d, "queued")
+
+	d = newPair()
+	d.r.Ended("a", Failed, d.now)
+	d.suspended = "with the city"
+	rev := d.r.Rev()
+	d.is(d.turn(0), "!alarm: was due (a failed) but is suspended with the city")
+	if d.r.Rev() == rev {
+		t.Error("the skipped run is still stored")
+	}
+	d.suspended = ""
+	d.restart()
+	d.is(d.turn(0), "")
+}
+
+// A retry that takes the place of a queued run leaves no run to store.
+func TestARetryReplacesAQueuedRun(t *testing.T) {
+	d := newDrill(t, 3, parse(t, "a", "gate = 'manual'\nexec = 'x'\non_failure = 'alarm'"),
+		parse(t, "alarm", "gate = 'manual'\nexec = 'x'\nretry = 1"))
+	for _, name := range []string{"a", "alarm"} {
+		if err := d.r.Fire(name, "me", d.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.is(d.turn(0), "a alarm")
+	d.r.Ended("a", Failed, d.now)
+	d.r.Ended("alarm", Failed, d.now)
+	d.is(d.turn(10*time.Second), "alarm#1")
+	d.r.Ended("alarm", OK, d.now)
+	d.restart()
+	d.is(d.turn(0), "")
+}

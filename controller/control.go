@@ -156,12 +156,15 @@ func (c *Controller) reply(a effect.Reply) {
 	}
 }
 
-func (c *Controller) rejectAll() {
+// emptyInbox rejects the commands in the inbox and passes all other inputs to late.
+func (c *Controller) emptyInbox(late func(effect.Input)) {
 	for {
 		select {
 		case in := <-c.inbox:
 			if cmd, ok := in.(effect.Command); ok {
 				c.reply(effect.Reply{ID: cmd.ID, Err: hasEnded()})
+			} else {
+				late(in)
 			}
 		default:
 			return

@@ -86,9 +86,16 @@ func (c *Controller) run(ctx context.Context, oneShot bool) error {
 	}
 	c.runner.Finish(c.m.LoopState().LeftRunning)
 	c.saveHistories()
-	c.rejectAll()
+	c.emptyInbox(c.recordLate)
 	c.publishEnd()
 	return errors.Join(err, c.shutdownPanic())
+}
+
+func (c *Controller) recordLate(in effect.Input) {
+	now := time.Now()
+	for _, a := range c.perform(now, c.m.Late(now, in)) {
+		c.reply(a)
+	}
 }
 
 func (c *Controller) sweep() {

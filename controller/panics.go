@@ -49,7 +49,7 @@ func (c *Controller) crash(fault error) error {
 		c.o.Logger.Error("some operations in progress have not ended")
 		c.runner.Cancel()
 	}
-	c.rejectAll()
+	c.emptyInbox(func(effect.Input) {})
 	return fmt.Errorf("the city's controller crashed: %w; its agents keep running, and the "+
 		"next controller will adopt them", fault)
 }

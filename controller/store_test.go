@@ -134,6 +134,40 @@ func TestCityWithAHungStore(t *testing.T) {
 	})
 }
 
+// A change to work that is in flight when the controller ends is recorded, and the client receives a successful reply.
+func TestAChangeInFlightAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := fake.New("tw")
+		w := newTown(t, two, func(o *Options) {
+			o.Stores = func(string) (beads.Store, error) { return store, nil }
+		})
+		end := w.begin()
+		synctest.Wait()
+		release := store.Hang()
+		type result struct {
+			city.Receipt
+			err error
+		}
+		done := make(chan result, 1)
+		go func() {
+			r, err := w.Do(t.Context(), city.CreateBead{Bead: beads.Bead{Title: "late"}})
+			done <- result{r, err}
+		}()
+		synctest.Wait()
+		if _, err := w.Do(t.Context(), city.Shutdown{Leave: true}); err != nil {
+			t.Fatal(err)
+		}
+		release()
+		end()
+		r := <-done
+		if r.err != nil || r.Bead == nil || r.Bead.Title != "late" {
+			t.Fatalf("got %+v", r)
+		}
+		w.expect("controller.started", "agent.started a", "agent.started b", "controller.stopped",
+			"bead.created "+r.Bead.ID)
+	})
+}
+
 // Pages of beads from several stores skip and repeat nothing, even with equal creation times.
 func TestPagesOfWorkInSeveralStores(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -67,9 +67,10 @@ func lifeKeys() []Key {
 				"as a crash, even if the exit code is 0."},
 		{Path: "agents.idle_timeout", Kind: Duration, Check: checkIdle,
 			Doc: "gcity restarts the agent if it has had neither output nor input for this time. " +
-				"The minimum is 100ms. gcity does not restart the agent while a user is attached " +
-				"or while its activity is unknown. By default, and with `\"0s\"`, gcity does not " +
-				"restart idle agents."},
+				"The minimum is 100ms. gcity does not restart the agent while a user is " +
+				"attached, while its activity is unknown, or while a start would fail, for " +
+				"example because its program is missing. By default, and with `\"0s\"`, gcity " +
+				"does not restart idle agents."},
 		{Path: "agents.stuck_after", Kind: Duration, Check: checkIdle,
 			Doc: "gcity shows the agent as stuck if it has work in progress and has printed " +
 				"nothing for this time. The minimum is 100ms. The controller takes no action, " +

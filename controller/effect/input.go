@@ -35,7 +35,7 @@ type (
 	SessionsChanged struct{ isInput }
 	// ConfigChanged reports that the configuration might have changed.
 	ConfigChanged struct{ isInput }
-	// Loaded is the result of a load effect. If neither Conf nor Err is set, nothing has changed.
+	// Loaded is the result of a load effect. If Conf, Err and Away are not set, nothing has changed.
 	Loaded struct {
 		isInput
 		Revision string
@@ -43,6 +43,8 @@ type (
 		// the configuration differs only because a missing program was installed
 		ProgramFound bool
 		Err          error // reason why the files on disk are rejected
+		// reason why the files were not read: the city's folder is not at its path
+		Away error
 	}
 	// Listed is the result of a list effect.
 	Listed struct {

@@ -126,8 +126,8 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 func (m *Machine) idle(now time.Time, a *record) cause {
 	a.silence.idleAt = time.Time{}
 	limit := a.want.IdleTimeout
-	if limit == 0 || m.oneShot || a.sess.life.Activity.IsZero() || a.sess.life.Attached > 0 ||
-		a.sess.life.Frozen || a.sess.unknown() {
+	if limit == 0 || m.oneShot || a.want.Problem != "" || a.sess.life.Activity.IsZero() ||
+		a.sess.life.Attached > 0 || a.sess.life.Frozen || a.sess.unknown() {
 		return cause{}
 	}
 	active := a.sess.life.Activity
@@ -158,6 +158,9 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		m.set(now, a, city.Exited, why)
 		m.commands.reject(a, city.NotFound, "agent "+a.name+" has stopped: "+why)
 	case a.want.Suspended.On():
+		if a.act.intent.kind == causeSuspend { // it ended, or its start was canceled
+			m.loader.recordSuspended(a, a.want.Suspended)
+		}
 		a.act.intent = cause{}
 		m.set(now, a, city.Suspended, a.want.Suspended.Where)
 		m.commands.resolve(a, fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended), "stop",
@@ -326,7 +329,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 		a.sess.noteOutput(now, &in.Status, false)
 	}
 	a.phase.Runs()
-	a.sess.life = in.Status
+	a.sess.life, a.act.stopping = in.Status, cause{}
 	a.restart.started(fresh)
 	m.set(now, a, city.Running, a.act.startReason)
 	if fresh && before.ProviderChanged(&session.Spec{Provider: in.Status.Provider}) {
@@ -462,7 +465,8 @@ func (m *Machine) endedAsRequested(now time.Time, a *record, id string) {
 	a.phase.Ends()
 	a.sess.drift, a.act.retryStopAt = nil, time.Time{}
 	m.ended(now, a, id)
-	m.afterStop(now, a, a.act.stopping)
+	// without a stop of this controller, a previous controller requested the exit
+	m.afterStop(now, a, cmp.Or(a.act.stopping, cause{why: "stopped"}))
 }
 
 func (m *Machine) died(now time.Time, a *record, e session.Exit) {
@@ -687,6 +691,9 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	case causeDrained:
 		m.drains.afterDrain(a, c.why, c.finished, c.final)
 	case causeSuspend:
+		if a.act.intent.kind == causeSuspend { // suspended again during the stop
+			a.act.intent = cause{}
+		}
 		e.Type, e.Actor = events.AgentSuspended, effect.ActorOperator
 		replies = append(replies, m.commands.repliesFor(a,
 			fmt.Sprintf("agent %s is %s", a.name, c.why), "stop", "suspend")...)

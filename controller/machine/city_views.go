@@ -227,6 +227,9 @@ func (c tierCity) Replace(now time.Time, name, why string) string {
 	case c.m.deps.missing(a) != "":
 		return "failed: a restart would only stop the agent, " +
 			"because it " + c.m.deps.missing(a)
+	case a.want.Problem != "":
+		return "failed: a restart would only stop the agent, because it cannot start: " +
+			a.want.Problem
 	}
 	a.act.intent = cause{kind: causeWatchdog, why: "restarted by " + why}
 	c.m.decide(now, a)

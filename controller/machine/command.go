@@ -168,6 +168,10 @@ func (cs *commands) noRestart(a *record) string {
 		return fmt.Sprintf("a restart would only stop agent %s, because it %s; start that "+
 			"dependency first, or kill the agent", a.name, why)
 	}
+	if a.want.Problem != "" {
+		return fmt.Sprintf("a restart would only stop agent %s, because it cannot start: %s; "+
+			"correct that first, or kill the agent", a.name, a.want.Problem)
+	}
 	return ""
 }
 
@@ -230,6 +234,9 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 		cs.m.step.Reject(id, city.Conflict, "agent "+a.name+" has no session to restart")
 	case a.drain.current != nil: // the drain decides whether the agent starts again
 		cs.m.drains.ack(now, id, a)
+	case a.want.Problem != "":
+		cs.m.step.Reject(id, city.Conflict, "a restart would only stop agent "+a.name+
+			", because it cannot start: "+a.want.Problem)
 	default:
 		if !a.phase.Stopping() {
 			a.act.intent = cause{kind: causeRequest, why: "restart requested"}

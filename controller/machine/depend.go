@@ -182,7 +182,7 @@ func (ds *dependencies) restartCoupled(now time.Time, a *record) {
 	for _, other := range ds.coupledAgents(a) {
 		if other == a || !other.phase.Alive() || other.phase.InFlight() ||
 			other.drain.current != nil ||
-			other.unwanted() || other.act.intent.kind != causeNone {
+			other.unwanted() || other.want.Problem != "" || other.act.intent.kind != causeNone {
 			continue
 		}
 		other.act.intent = cause{kind: causeStrategy, why: why}

@@ -104,6 +104,9 @@ func (d *drain) end(now time.Time) string {
 
 func (dr *drains) undrain(now time.Time, a *record, actor, why string, replies ...effect.Reply) {
 	a.drain.current = nil
+	if a.act.stopping.kind == causeDrained { // a stop that failed might still end the session
+		a.act.stopping = cause{}
+	}
 	dr.m.commands.resolve(a, "the drain of agent "+a.name+" was canceled ("+why+")", "drain")
 	dr.m.decided(now, a, "undrain", why)
 	a.act.startReason = "drain canceled by operator"
@@ -253,6 +256,9 @@ func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 		dr.drain(now, a, by, why)
 		a.drain.current.final = c.Final
 		dr.m.decide(now, a)
+		if !a.drain.marking { // otherwise the reply waits for the mark
+			dr.notified(now, a)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"slices"
 	"time"
 
 	"gcity/automation"
@@ -86,6 +87,26 @@ func (m *Machine) Published() { m.step.Changed = false }
 
 // EventsWritten records that the next snapshot differs because of new events.
 func (m *Machine) EventsWritten() { m.step.Changed = true }
+
+// Late handles the result of a change to work that ended after the loop. It returns only events and replies, because no
+// other effect can start.
+func (m *Machine) Late(now time.Time, in effect.Input) []effect.Effect {
+	m.stepNumber++
+	m.step.Begin()
+	switch in.(type) {
+	case effect.BeadChanged, effect.WorkReturned:
+		m.takeWork(now, in)
+	case effect.Escalated:
+		m.takeWatchdog(now, in)
+	}
+	return slices.DeleteFunc(m.step.Effects, func(f effect.Effect) bool {
+		switch f.(type) {
+		case effect.Record, effect.SendReply:
+			return false
+		}
+		return true
+	})
+}
 
 // LastMemory returns the crash histories to save after the loop has ended. The second result is false if there is
 // nothing to write.

@@ -1,11 +1,13 @@
 package machine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
 	"gcity/agent"
+	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/controller/step"
 	"gcity/events"
@@ -35,7 +37,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	ld.loading, ld.seenAtPatrol = false, in.Revision
 	waiting := ld.asking
 	ld.asking = nil
-	err := in.Err
+	err := cmp.Or(in.Err, in.Away)
 	if err == nil && in.Conf != nil && ld.m.conf != nil && in.Conf.Name != ld.m.conf.Name {
 		err = fmt.Errorf("workspace.name is now %q, but the name of a running city cannot "+
 			"change; stop the city first, or change the name back to %q", in.Conf.Name,
@@ -44,6 +46,8 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	fresh := in.Conf != nil && (ld.m.conf == nil || in.Conf.Revision != ld.m.conf.Revision ||
 		in.ProgramFound)
 	switch {
+	case in.Away != nil:
+		ld.notRead(waiting, in.Away)
 	case err != nil:
 		ld.dropHeld()
 		ld.reject(in.Revision, err)
@@ -88,6 +92,17 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		return
 	}
 	ld.unfulfilled(ld.heldReason(err))
+}
+
+// notRead keeps the state of the configuration on disk, which may be rejected or held.
+func (ld *loader) notRead(waiting []waiter, err error) {
+	for _, w := range waiting {
+		if w.verb == "reload" {
+			ld.m.step.Reject(w.id, city.Unavailable, err.Error())
+			continue
+		}
+		ld.m.step.RejectFlag(w.id, step.NotInEffect("the city", w.verb, err), err)
+	}
 }
 
 func (ld *loader) unfulfilled(err error) {
@@ -211,25 +226,37 @@ func (ld *loader) want(now time.Time, w *agent.Want) {
 }
 
 func (ld *loader) suspension(a *record, w *agent.Want) {
+	if !w.Suspended.On() && a.act.intent.kind == causeSuspend {
+		a.act.intent = cause{}
+	}
 	if a.want == nil || a.want.Suspended == w.Suspended || a.hidden() {
 		return
 	}
 	switch {
 	case !w.Suspended.On():
+		// a stop that failed might still end the session
+		if a.act.stopping.kind == causeSuspend && !a.phase.Stopping() {
+			a.act.stopping = cause{}
+		}
 		a.forgive("resumed by operator")
 		ld.m.journal.record(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
 			Message: "was " + a.want.Suspended.String()},
 			ld.m.commands.repliesFor(a, "agent "+a.name+" was resumed", "resume")...)
 	case !a.want.Suspended.On() && a.phase.Idle():
-		ld.m.journal.record(a, events.Event{Type: events.AgentSuspended,
-			Actor:   effect.ActorOperator,
-			Message: w.Suspended.String()},
-			ld.m.commands.repliesFor(a, fmt.Sprintf("agent %s is %s", a.name,
-				w.Suspended), "stop", "suspend")...)
+		ld.recordSuspended(a, w.Suspended)
+	case !a.want.Suspended.On() && a.act.intent.kind == causeNone:
+		a.act.intent = cause{kind: causeSuspend, why: w.Suspended.String()}
 	case a.want.Suspended.On():
 		ld.m.commands.resolve(a, fmt.Sprintf("agent %s was resumed, but is still %s", a.name,
 			w.Suspended), "resume")
 	}
+}
+
+// recordSuspended records the suspension of an agent that was not stopped for it.
+func (ld *loader) recordSuspended(a *record, s agent.Suspension) {
+	ld.m.journal.record(a, events.Event{Type: events.AgentSuspended, Actor: effect.ActorOperator,
+		Message: s.String()},
+		ld.m.commands.repliesFor(a, fmt.Sprintf("agent %s is %s", a.name, s), "stop", "suspend")...)
 }
 
 func (ld *loader) suspensions(before, after *effect.Configuration) {

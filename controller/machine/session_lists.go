@@ -272,17 +272,24 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 			}
 		}
 	case s.Exit != nil && s.Exit.Asked:
-		// the stop did not report this exit, or the start was canceled
-		missing := past.IsUnrecorded(s.ID) || past == nil && (a.phase.Canceled() || a.phase.Alive())
-		a.sess.life = *s
-		a.phase.Ends()
-		lk.m.ended(now, a, s.ID)
-		if missing {
-			lk.recordLateEnd(a, s.Exit)
-		}
+		lk.handleRequestedExit(now, a, s, past)
 	case s.Exit != nil:
 		a.sess.life = *s
 		lk.m.died(now, a, *s.Exit)
+	}
+}
+
+func (lk *sessionLists) handleRequestedExit(now time.Time, a *record, s *session.Status,
+	past *effect.Inherited) {
+	a.sess.life = *s
+	if a.phase.Alive() { // the stop did not report this exit
+		lk.m.endedAsRequested(now, a, s.ID)
+		return
+	}
+	lk.m.ended(now, a, s.ID)
+	// the start was canceled, or the exit happened before this controller started
+	if past.IsUnrecorded(s.ID) || past == nil && a.phase.Canceled() {
+		lk.recordLateEnd(a, s.Exit)
 	}
 }
 
@@ -304,7 +311,7 @@ func (lk *sessionLists) recordLateEnd(a *record, x *session.Exit) {
 func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status) {
 	if !a.phase.Alive() || a.sess.life.ID != s.ID {
 		a.phase.FoundRunning(s.Ready)
-		a.drain.current = nil
+		a.drain.current, a.act.stopping = nil, cause{}
 		a.restart.end()
 		a.act.startReason = "adopted: it was running when this controller started"
 		if h := &a.restart.inherited; h.StartReason != "" && h.Session == s.ID {

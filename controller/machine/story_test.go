@@ -100,6 +100,8 @@ func (w *world) tell(words []string) error {
 		w.die(arg(0), code, "")
 	case "signal":
 		w.die(arg(0), -1, arg(1))
+	case "stops": // the agent's session ends as requested, which its provider reports
+		w.exit(arg(0), session.Exit{Code: -1, Signal: "SIGINT", Asked: true})
 	case "vanish":
 		delete(w.alive, arg(0))
 	case "unready": // the agent's session is not ready yet
@@ -116,6 +118,8 @@ func (w *world) tell(words []string) error {
 		w.fails["by "+arg(0)] = strings.Join(args[1:], " ")
 	case "unstoppable": // stops of the agent fail with this reason; without a reason they succeed again
 		w.fails["stop "+arg(0)] = strings.Join(args[1:], " ")
+	case "unmarkable": // the provider of the agent's session does not support marks
+		w.fails["mark "+arg(0)] = "not supported"
 	case "stick":
 		w.stuck[arg(0)] = true
 	case "unstick":
@@ -133,6 +137,8 @@ func (w *world) tell(words []string) error {
 	case "break":
 		w.broken = strings.Join(args, " ")
 		w.Step(effect.ConfigChanged{})
+	case "moved": // the city's folder is not at its path, for this reason; without a reason, it is back
+		w.away = strings.Join(args, " ")
 	case "blind":
 		w.blind = strings.Join(args, " ")
 	case "dark": // a provider cannot list its sessions, with the reason

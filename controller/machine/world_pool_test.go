@@ -91,6 +91,9 @@ func (w *world) mark(f effect.MarkDrain) effect.Input {
 	if s == nil || s.ID != f.ID {
 		return effect.DrainMarked{Agent: f.Agent, Session: f.ID, Err: session.ErrNotFound}
 	}
+	if w.fails["mark "+f.Agent] != "" {
+		return effect.DrainMarked{Agent: f.Agent, Session: f.ID, Err: session.ErrUnsupported}
+	}
 	s.Drain = f.Drain
 	return effect.DrainMarked{Agent: f.Agent, Session: f.ID, Drain: f.Drain}
 }

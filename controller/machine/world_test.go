@@ -37,6 +37,7 @@ type world struct {
 	onDisk  bool                            // the next configuration has crash_history = "disk"
 	memory  []byte                          // the saved crash histories
 	broken  string                          // reason why the configuration cannot be loaded
+	away    string                          // reason why the city's folder is not at its path
 	blind   string                          // reason why sessions cannot be listed
 	dark    map[string]error                // reasons why providers cannot list their sessions, by provider
 	ends    map[string]effect.UnrecordedEnd // saved ends by session
@@ -469,6 +470,9 @@ func (w *world) look(turn uint64) effect.Listed {
 }
 
 func (w *world) load(f effect.Load) effect.Input {
+	if w.away != "" {
+		return effect.Loaded{Away: errors.New(w.away)}
+	}
 	revision := w.current.Revision
 	if w.broken != "" {
 		revision = "broken"
@@ -505,13 +509,16 @@ func (w *world) edit(f effect.Edit) effect.Input {
 }
 
 func (w *world) die(name string, code int, sig string) {
+	w.exit(name, session.Exit{Code: code, Signal: sig})
+}
+
+func (w *world) exit(name string, e session.Exit) {
 	s := w.alive[name]
 	if s == nil {
 		return
 	}
 	delete(w.alive, name)
-	e := session.Exit{Name: s.Name, Agent: name, ID: s.ID, Code: code, Signal: sig, At: w.now,
-		Uptime: w.now.Sub(s.Started)}
+	e.Name, e.Agent, e.ID, e.At, e.Uptime = s.Name, name, s.ID, w.now, w.now.Sub(s.Started)
 	d := *s
 	d.Alive, d.PID, d.Exit = false, 0, &e
 	w.dead[s.ID] = d

@@ -289,7 +289,16 @@ func (b *base) deliver(in effect.Input) {
 	}
 	select {
 	case b.w.Inbox <- in:
+		return
 	case <-b.closed:
+	}
+	switch in.(type) {
+	case effect.BeadChanged, effect.WorkReturned, effect.Escalated:
+		// the change was made, so it is recorded after Finish
+		select {
+		case b.w.Inbox <- in:
+		default:
+		}
 	}
 }
 
@@ -419,7 +428,7 @@ func (sr *sessions) typeInto(ctx context.Context, f effect.Type) error {
 func (r *Runner) load(f effect.Load) effect.Input {
 	// a different city may be at the path
 	if err := r.w.checkFolder(); err != nil {
-		return effect.Loaded{Revision: f.Known}
+		return effect.Loaded{Away: err}
 	}
 	revision, err := r.w.Source.Revision()
 	found := err == nil && revision == f.Known && r.Sessions.programFound()
@@ -473,7 +482,8 @@ func (sr *sessions) programFound() bool {
 }
 
 // Finish ends the effects in flight. Starts and acknowledgements get a moment to complete. Canceled starts may clean up
-// until the shutdown deadline. With leave, started sessions are left to the next controller.
+// until the shutdown deadline. With leave, started sessions are left to the next controller. Afterwards, the inbox
+// contains the results of changes to work.
 func (r *Runner) Finish(leave bool) {
 	r.stopAccepting(leave)
 	t := time.AfterFunc(leaveLimit, r.Cancel)

@@ -39,6 +39,15 @@ func TestIsNew(t *testing.T) {
 	}
 }
 
+// While the city's folder is not at its path, a load reports that it has not read the configuration.
+func TestNoLoadFromAMovedFolder(t *testing.T) {
+	r := New(World{Dir: filepath.Join(t.TempDir(), "moved")})
+	in, ok := r.load(effect.Load{Known: "r", Force: true}).(effect.Loaded)
+	if !ok || in.Away == nil || in.Revision != "" || in.Conf != nil || in.Err != nil {
+		t.Errorf("got %+v", in)
+	}
+}
+
 // A configuration that declares more agents than allowed is rejected.
 func TestAllowedAgents(t *testing.T) {
 	cfg := &config.City{Agents: []config.Agent{{Name: "a", StartCommand: "x"},

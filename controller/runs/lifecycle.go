@@ -105,6 +105,9 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 		if r.Ended != nil && r.Outcome == string(automation.OK) {
 			rs.Inherited[name] = rs.Inherited[name].Succeeded(*r.Ended)
 		}
+		if r.Outcome == string(automation.Failed) {
+			rs.failed[name] = r
+		}
 	}
 	rs.Schedule.Recall(rs.Inherited)
 	rs.Inherited = nil
