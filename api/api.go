@@ -43,6 +43,8 @@ type Options struct {
 	Version    string
 	// checks requests over TCP; nil for a unix socket
 	Guard *Guard
+	// tenants' requests in progress, shared by the servers of a machine; nil = not shared
+	Requests *TenantRequests
 }
 
 const (
@@ -66,6 +68,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxStreams <= 0 {
 		o.MaxStreams = 256
+	}
+	if o.Requests == nil {
+		o.Requests = &TenantRequests{}
 	}
 	return o
 }

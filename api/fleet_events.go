@@ -80,7 +80,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 		beginAt(from, pages)
 	}
 	end := endsOf(seen, pages, q.Forward)
-	items, cut := mergePages(pages, q.Limit, q.Forward)
+	items := mergePages(pages, q.Limit, q.Forward)
 	a := eventsAnswer{List: gascity.ListOf(items), Unreachable: missingCities(seen)}
 	switch {
 	case q.Forward:
@@ -91,7 +91,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 			end[items[i].City] = items[i].Seq
 		}
 		a.Next = end.String()
-	case cut:
+	case len(items) > 0: // a short page can be incomplete, so only an empty page is the last one
 		a.Before = olderThan(from, items, end).String()
 	}
 	a.Cursor = end.String()
@@ -192,7 +192,7 @@ func (f *fleet) history(ctx context.Context, name string, q events.Query) (p his
 	return p
 }
 
-func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Tagged, cut bool) {
+func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Tagged) {
 	for {
 		best := -1
 		for i, p := range pages {
@@ -203,10 +203,9 @@ func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Ta
 				!forward && p[0].TS.After(pages[best][0].TS) {
 				best = i
 			}
-			cut = cut || len(p) >= limit
 		}
 		if best < 0 || len(items) == limit {
-			return items, cut || best >= 0
+			return items
 		}
 		items = append(items, pages[best][0])
 		pages[best] = pages[best][1:]

@@ -301,6 +301,49 @@ func TestFleetEventPages(t *testing.T) {
 	}
 }
 
+type shortPages struct{ city.Control }
+
+func (s shortPages) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+	q.Limit /= 2
+	return s.Control.History(ctx, q)
+}
+
+// A page that is shorter than the limit, because its events are large, does not end the list.
+func TestFleetEventPagesThatAreShort(t *testing.T) {
+	a, want := named("a"), ""
+	happen(a, 9, "x.y")
+	m := citytest.NewDirectory()
+	m.Add("a", "/a", shortPages{a})
+	path, _ := serveFleet(t, m, api.Options{})
+	hc := curl(t, path)
+	all, before := "", ""
+	for i := range 20 {
+		var p struct {
+			Items  []city.Tagged
+			Before string
+		}
+		_, _, body := get(t, hc, "/v0/events?limit=4&before="+url.QueryEscape(before))
+		if err := json.Unmarshal([]byte(body), &p); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range p.Items {
+			all += fmt.Sprintf(" a:%d", e.Seq)
+		}
+		if before = p.Before; (before == "") != (len(p.Items) == 0) {
+			t.Errorf("page %d has %d events and before=%q", i, len(p.Items), before)
+		}
+		if before == "" {
+			break
+		}
+	}
+	for i := range 9 {
+		want += fmt.Sprintf(" a:%d", 9-i)
+	}
+	if all != want {
+		t.Errorf("got%s, want%s", all, want)
+	}
+}
+
 type staleCity struct{ city.Control }
 
 func (b staleCity) Snapshot(ctx context.Context) (*city.Snapshot, error) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"gcity/api/wire"
 	"gcity/city"
@@ -106,11 +107,36 @@ func ServeTenant(ctx context.Context, l net.Listener, t Tenant, d city.Directory
 	})
 }
 
-type tenancy struct {
-	Tenant
+// TenantRequests contains the requests in progress of each tenant. The zero value has none. Servers that share a
+// TenantRequests apply each tenant's limits to all of the tenant's requests together.
+type TenantRequests struct {
+	mu       sync.Mutex
+	byTenant map[string]*requestSlots
+}
+
+// requestSlots limits a tenant's requests. Each request in progress has an element in a channel.
+type requestSlots struct {
 	requests      chan struct{}
 	streams       chan struct{}
 	registrations chan struct{} // has at most one element, so registrations do not overlap
+}
+
+func (a *TenantRequests) slots(tenant string, most int) *requestSlots {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.byTenant[tenant] == nil {
+		if a.byTenant == nil {
+			a.byTenant = map[string]*requestSlots{}
+		}
+		a.byTenant[tenant] = &requestSlots{requests: make(chan struct{}, most),
+			streams: make(chan struct{}, max(1, most/4)), registrations: make(chan struct{}, 1)}
+	}
+	return a.byTenant[tenant]
+}
+
+type tenancy struct {
+	Tenant
+	*requestSlots
 }
 
 func (t *tenancy) has(name string) bool { return slices.Contains(t.Cities, name) }
@@ -122,9 +148,7 @@ func tenanciesOf(o Options) map[string]*tenancy {
 	}
 	for name, t := range o.Guard.Tenants {
 		t.Name = name
-		all[name] = &tenancy{Tenant: t, requests: make(chan struct{}, o.MaxStreams),
-			streams:       make(chan struct{}, max(1, o.MaxStreams/4)),
-			registrations: make(chan struct{}, 1)}
+		all[name] = &tenancy{Tenant: t, requestSlots: o.Requests.slots(name, o.MaxStreams)}
 	}
 	return all
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"gcity/api"
+	"gcity/api/socket"
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/events"
@@ -280,6 +282,59 @@ func TestTenantAsksTooMuch(t *testing.T) {
 		if code := <-codes; code != 200 {
 			t.Error(code)
 		}
+	}
+}
+
+type slowPreview struct {
+	*citytest.Directory
+	arrived, proceed chan struct{}
+}
+
+func (s slowPreview) Preview(ctx context.Context, path string) (city.Declared, error) {
+	s.arrived <- struct{}{}
+	<-s.proceed
+	return s.Directory.Preview(ctx, path)
+}
+
+// A tenant's requests over TCP and on its own socket have a common limit.
+func TestTenantLimitsCoverAllListeners(t *testing.T) {
+	m := slowPreview{citytest.NewDirectory(), make(chan struct{}, 1), make(chan struct{})}
+	m.Folder("/prod", named("prod"))
+	acme := api.Tenant{Name: "acme", Cities: []string{"prod"}, Token: acmeToken, MaxCities: 1}
+	o := api.Options{MaxStreams: 1, Requests: &api.TenantRequests{}}
+	h := &tenantDirectory{t: t, addr: fleetOverTCP(t, m,
+		api.Guard{Fleet: true, Tenants: map[string]api.Tenant{"acme": acme}}, o)}
+	path := filepath.Join(t.TempDir(), "acme.sock")
+	l, err := socket.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- api.ServeTenant(ctx, l, acme, m, o) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	first := make(chan int)
+	go func() {
+		code, _ := h.ask("POST", "/v0/tenant/acme/cities", `{"path":"/prod"}`, acmeToken)
+		first <- code
+	}()
+	<-m.arrived
+	res, err := unixClient(path).Get("http://city/v0/cities")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != 503 {
+		t.Errorf("request over the limit: got status %d", res.StatusCode)
+	}
+	close(m.proceed)
+	if code := <-first; code != 200 {
+		t.Errorf("request below the limit: got status %d", code)
 	}
 }
 

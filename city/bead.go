@@ -43,7 +43,42 @@ func GetBead(ctx context.Context, c Control, id string) (beads.Bead, error) {
 	return beads.Bead{}, WorkError(beads.NotFound(id))
 }
 
-// BeadPrefix returns the prefix of a bead's ID, or "".
+// StoreReader is a Control that can find the store of a bead. The prefix of the bead's ID does not determine the store,
+// because a rig's store can contain beads with any prefix.
+type StoreReader interface {
+	// Locate returns the bead with this ID and the store that contains it.
+	Locate(ctx context.Context, id string) (Located, error)
+	// BeadsIn is like Control.Beads, for the store of a rig, or of the city if rig is "".
+	BeadsIn(ctx context.Context, rig string, q beads.Query) ([]beads.Bead, error)
+}
+
+// Located is a bead and its store.
+type Located struct {
+	beads.Bead
+	Rig string // the bead is in the store of this rig; "" = the city's store
+}
+
+// Locate returns the bead with this ID and the store that contains it. Errors are *Error.
+func Locate(ctx context.Context, c Control, id string) (Located, error) {
+	if beads.CheckID(id) != nil {
+		return Located{}, WorkError(beads.NotFound(id))
+	}
+	if s, ok := c.(StoreReader); ok {
+		return s.Locate(ctx, id)
+	}
+	return Located{}, Errorf(Unsupported, "this city cannot find the store of a bead")
+}
+
+// BeadsIn lists the work in one store: that of a rig, or of the city if rig is "". Errors are *Error.
+func BeadsIn(ctx context.Context, c Control, rig string, q beads.Query) ([]beads.Bead, error) {
+	if s, ok := c.(StoreReader); ok {
+		found, err := s.BeadsIn(ctx, rig, q)
+		return found, WorkError(err)
+	}
+	return nil, Errorf(Unsupported, "this city cannot list the work of a single rig")
+}
+
+// BeadPrefix returns the prefix of a bead's ID, or "". It does not determine the bead's store; see StoreReader.
 func BeadPrefix(id string) string { return id[:max(0, strings.LastIndexByte(id, '-'))] }
 
 // Prefix is the prefix of a rig's bead IDs. Rig "" is the city.

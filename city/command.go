@@ -124,6 +124,7 @@ type (
 	}
 	// CreateBead creates a bead. Rig "" is the city's store.
 	CreateBead struct {
+		// The bead is stored in the store of this rig; "" = the city's store. A digest is always stored with its wisp.
 		Rig  string     `json:"rig,omitempty"`
 		Bead beads.Bead `json:"bead"`
 	}

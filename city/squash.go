@@ -105,15 +105,11 @@ func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest be
 }
 
 func writeDigest(ctx context.Context, c Control, w Wisp, by, words string) (beads.Bead, error) {
-	s, err := c.Snapshot(ctx)
-	if err != nil {
-		return beads.Bead{}, err
-	}
 	b := beads.Bead{Type: DigestType, Status: beads.StatusClosed,
 		Title:    cutTitle(w.Root.Title + ", " + steps(len(w.Done)) + " done"),
 		Assignee: by, Ref: w.Root.Ref, Labels: []string{digestOf + w.Root.ID},
 		Description: digestText(w, words)}
-	r, err := c.Do(ctx, CreateBead{Rig: s.rigOf(w.Root.ID), Bead: b})
+	r, err := c.Do(ctx, CreateBead{Bead: b})
 	if err != nil {
 		return beads.Bead{}, err
 	}
@@ -124,10 +120,11 @@ func writeDigest(ctx context.Context, c Control, w Wisp, by, words string) (bead
 	return *r.Bead, nil
 }
 
-func (s *Snapshot) rigOf(id string) string {
-	for i := range s.Rigs {
-		if s.Rigs[i].Prefix != "" && s.Rigs[i].Prefix == BeadPrefix(id) {
-			return s.Rigs[i].Name
+// DigestedWisp returns the ID of the wisp that a digest summarizes, or "" if b is not a digest.
+func DigestedWisp(b beads.Bead) string {
+	for _, l := range b.Labels {
+		if id, ok := strings.CutPrefix(l, digestOf); ok && b.Type == DigestType {
+			return id
 		}
 	}
 	return ""

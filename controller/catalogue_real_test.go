@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gcity/api"
 	"gcity/beads"
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/controller/controllertest"
 	"gcity/internal/eventually"
 )
 
@@ -158,6 +160,82 @@ func TestRequestsOfGasCity(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	get[city.Error](a, 404, "GET", "/v0/convoy/"+one, "")
+}
+
+// The work in a rig's store belongs to the rig, even if its IDs have other prefixes.
+func TestWorkWithOtherPrefixes(t *testing.T) {
+	c := controllertest.Start(t, `[workspace]
+name = "town"
+[[agents]]
+name = "worker"
+suspended = true
+start_command = "exec cat"
+[[rigs]]
+name = "yard"
+path = "yard"
+prefix = "ya"
+[[rigs]]
+name = "other"
+path = "other"
+prefix = "other"
+`)
+	now := time.Now()
+	for rig, all := range map[string][]beads.Bead{
+		"yard": {{ID: "other-1", Title: "begun", Status: beads.StatusInProgress},
+			{ID: "other-2", Title: "to do", Status: beads.StatusOpen},
+			{ID: "other-3", Title: "wisp", Type: beads.TypeMolecule, Status: beads.StatusOpen}},
+		"": {{ID: "ya-1", Title: "of the city", Status: beads.StatusOpen}},
+	} {
+		for i := range all {
+			all[i].CreatedAt = now.Add(time.Duration(i) * time.Second)
+			all[i].UpdatedAt = all[i].CreatedAt
+		}
+		if _, err := c.Stores[rig].Restore(t.Context(), all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := served(t, c)
+	list := func(path string) (ids string) {
+		t.Helper()
+		for _, b := range get[struct{ Items []beads.Bead }](a, 200, "GET", path, "").Items {
+			ids += " " + b.ID
+		}
+		return ids
+	}
+	for path, want := range map[string]string{
+		"/v0/beads?rig=yard": " other-3 other-2 other-1", "/v0/beads?rig=yard&limit=2": " other-3 other-2",
+		"/v0/beads?rig=yard&cursor=other-2": " other-1", "/v0/beads/ready?rig=yard": " other-3 other-2",
+		"/v0/beads?rig=other": "",
+	} {
+		if got := list(path); got != want {
+			t.Errorf("%s: got%s, want%s", path, got, want)
+		}
+	}
+	refused := get[city.Error](a, 409, "DELETE", "/v0/rig/yard", "")
+	if !strings.Contains(refused.Message, "in progress in rig yard: other-1;") {
+		t.Errorf("DELETE: %s", refused.Message)
+	}
+	convoy := get[beads.Bead](a, 200, "POST", "/v0/convoys", `{"title":"c","items":["other-1"]}`)
+	if got := list("/v0/convoys?rig=yard"); got != " "+convoy.ID {
+		t.Errorf("convoys: got%s, want %s", got, convoy.ID)
+	}
+	get[city.Error](a, 400, "POST", "/v0/convoy/"+convoy.ID+"/add", `{"items":["ya-1"]}`)
+	get[city.Error](a, 400, "POST", "/v0/convoys", `{"title":"c","rig":"other","items":["other-2"]}`)
+	get[map[string]any](a, 200, "POST", "/v0/convoy/"+convoy.ID+"/add", `{"items":["other-2"]}`)
+
+	wisp, err := city.GetBead(t.Context(), c, "other-3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := city.Squash(t.Context(), c, city.Wisp{Root: wisp}, "worker", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Stores["yard"].Get(t.Context(), digest.ID); err != nil {
+		t.Errorf("the digest %s is not in the store of its wisp: %v", digest.ID, err)
+	}
+	get[city.Receipt](a, 200, "POST", "/v0/bead/other-1/close", "")
+	get[city.Receipt](a, 200, "DELETE", "/v0/rig/yard", "")
 }
 
 // A real city accepts requests for orders, for the restart of a rig and for an agent's output stream.

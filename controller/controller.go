@@ -146,6 +146,7 @@ type Controller struct {
 
 var _ interface {
 	city.Control
+	city.StoreReader
 	city.MetricsSource
 	city.Configured
 	city.Catalogued

@@ -36,3 +36,14 @@ func (c *Controller) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, er
 func (c *Controller) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return c.runner.Stores.Bead(ctx, id)
 }
+
+// Locate implements city.StoreReader.
+func (c *Controller) Locate(ctx context.Context, id string) (city.Located, error) {
+	return c.runner.Stores.Locate(ctx, id)
+}
+
+// BeadsIn implements city.StoreReader.
+func (c *Controller) BeadsIn(ctx context.Context, rig string, q beads.Query) ([]beads.Bead,
+	error) {
+	return c.runner.Stores.BeadsIn(ctx, rig, q)
+}

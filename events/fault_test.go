@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"gcity/internal/eventually"
 )
@@ -106,7 +107,7 @@ func TestFileSizeLimit(t *testing.T) {
 }
 
 func childFull(dir string) {
-	unlimit := limitFiles()
+	unlimit := limitFiles(100_001)
 	l, err := Open(dir, Options{Queue: 10})
 	must(err)
 	given, err := fill(l)
@@ -118,10 +119,56 @@ func childFull(dir string) {
 	fmt.Println(given)
 }
 
-func limitFiles() (unlimit func()) {
+// Failed writes to a log with a damaged line do not change the next seq, and do not report a repair (L9).
+func TestRetriesWithADamagedLine(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir, Options{})
+	appendN(t, l, 3)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, activeName)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[strings.Index(string(raw), "event 1")] ^= 1
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := child(t, "retry", dir).Output(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	got := all(t, dir)
+	if len(got) != 3 || got[2].Seq != 4 || got[2].Type != "test.ping" {
+		t.Errorf("got %+v, want the events 1, 3 and 4", got)
+	}
+}
+
+func childRetry(dir string) {
+	info, err := os.Stat(filepath.Join(dir, activeName))
+	must(err)
+	unlimit := limitFiles(uint64(info.Size()))
+	l, err := Open(dir, Options{})
+	must(err)
+	if _, err := l.Append(Event{Type: "test.ping"}); !errors.Is(err, syscall.EFBIG) {
+		must(fmt.Errorf("not full: %w", err))
+	}
+	l.mu.Lock()
+	for range 3 {
+		if err := l.flush(time.Now(), false); !errors.Is(err, syscall.EFBIG) {
+			must(fmt.Errorf("not full: %w", err))
+		}
+	}
+	l.mu.Unlock()
+	unlimit()
+	must(l.Close())
+}
+
+func limitFiles(size uint64) (unlimit func()) {
 	var limit syscall.Rlimit
 	must(syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
-	limit.Cur = 100_001
+	limit.Cur = size
 	must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	return func() {
 		limit.Cur = limit.Max

@@ -28,6 +28,8 @@ func TestMain(m *testing.M) {
 		childRefused(os.Args[1])
 	case "full":
 		childFull(os.Args[1])
+	case "retry":
+		childRetry(os.Args[1])
 	}
 }
 

@@ -153,7 +153,7 @@ func TestAppendNowFileSizeLimit(t *testing.T) {
 }
 
 func childRefused(dir string) {
-	unlimit := limitFiles()
+	unlimit := limitFiles(100_001)
 	l, err := Open(dir, Options{})
 	must(err)
 	acknowledged := 0

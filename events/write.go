@@ -269,9 +269,12 @@ func (l *Log) put(out []entry, now time.Time) error {
 	if done > 0 {
 		whole = ends[done-1]
 	}
-	// the offset after the write; another program might have written too
-	at, seekErr := l.f.Seek(0, io.SeekCurrent)
-	l.tail.end = at - int64(n-whole)
+	// a write of no bytes does not move the offset, which might be at the start of the file
+	if n > 0 {
+		// the offset after the write; another program might have written too
+		at, seekErr := l.f.Seek(0, io.SeekCurrent)
+		l.tail.end, err = at-int64(n-whole), errors.Join(err, seekErr)
+	}
 	if n > whole {
 		err = errors.Join(err, l.f.Truncate(l.tail.end))
 		l.reserve.end, l.reserve.retry = 0, time.Time{} // the truncation has freed the reserve
@@ -286,7 +289,7 @@ func (l *Log) put(out []entry, now time.Time) error {
 			l.wakeKeeper()
 		}
 	}
-	return errors.Join(err, seekErr)
+	return err
 }
 
 func advice(err error, next string) string {

@@ -72,7 +72,8 @@ func Apply(ctx context.Context, source, target, records string) (Report, error) 
 	if err != nil {
 		return Report{}, err
 	}
-	a := applier{from: source, src: src, dst: dst, known: known}
+	a := applier{from: source, src: src, dst: dst, known: known,
+		sync: (*os.File).Sync}
 	a.removeTemps(tree.Files)
 	for _, f := range tree.Files {
 		if ctx.Err() != nil {
@@ -97,6 +98,7 @@ type applier struct {
 	known    *record
 	report   Report
 	changed  bool // the record must be saved
+	sync     func(*os.File) error
 }
 
 func (a *applier) removeTemps(files []File) {
@@ -198,7 +200,9 @@ func (a *applier) mark(at string, data []byte) {
 	a.changed = true
 }
 
-// write writes a file atomically. If replace is false, it keeps an existing file, and returns false.
+// write writes a file atomically and durably. A file that is empty after a power failure would count as changed by the
+// user, because the record contains the hash of the complete file. If replace is false, write keeps an existing file,
+// and returns false.
 func (a *applier) write(f File, data []byte, replace bool) (put bool, err error) {
 	temp := disk.Temp(f.Path)
 	w, err := a.dst.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -206,7 +210,11 @@ func (a *applier) write(f File, data []byte, replace bool) (put bool, err error)
 		return false, err
 	}
 	_, err = w.Write(data)
-	err = errors.Join(err, w.Chmod(f.Mode), w.Close())
+	err = errors.Join(err, w.Chmod(f.Mode))
+	if err == nil {
+		err = a.sync(w)
+	}
+	err = errors.Join(err, w.Close())
 	if err == nil && replace {
 		err = a.dst.Rename(temp, f.Path)
 		put = err == nil

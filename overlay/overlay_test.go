@@ -345,3 +345,43 @@ func TestFilesAreWrittenAtomically(t *testing.T) {
 	reader.Wait()
 	w.has("big", big)
 }
+
+// A file's content is on the disk before the file has its name, so a power failure cannot leave an empty file.
+func TestFilesAreSynced(t *testing.T) {
+	w := newWorld(t)
+	src, err := open(w.from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	dst, err := open(w.to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dst.Close()
+	synced := ""
+	a := applier{from: w.from, src: src, dst: dst, known: &record{Files: map[string]fileRecord{}}}
+	a.sync = func(f *os.File) error {
+		data, err := os.ReadFile(f.Name())
+		there, _ := os.ReadFile(filepath.Join(w.to, "a"))
+		synced += string(there) + " -> " + string(data) + "\n"
+		return err
+	}
+	for _, text := range []string{"one", "two"} {
+		w.put(w.from, "a", text, 0o644)
+		for range 2 { // the second call has nothing to write
+			if err := a.file(File{Path: "a", Mode: 0o644}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if want := " -> one\none -> two\n"; synced != want {
+		t.Errorf("synced %q, want %q", synced, want)
+	}
+	a.sync = func(*os.File) error { return syscall.EIO }
+	w.put(w.from, "a", "three", 0o644)
+	if err := a.file(File{Path: "a", Mode: 0o644}); !errors.Is(err, syscall.EIO) {
+		t.Errorf("a failed sync: %v", err)
+	}
+	w.has("a", "two")
+}

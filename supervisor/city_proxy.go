@@ -19,6 +19,7 @@ type proxy struct {
 var (
 	_ city.Control       = (*proxy)(nil)
 	_ city.Getter        = (*proxy)(nil)
+	_ city.StoreReader   = (*proxy)(nil)
 	_ city.MetricsSource = (*proxy)(nil)
 	_ city.Configured    = (*proxy)(nil)
 	_ city.Catalogued    = (*proxy)(nil)
@@ -121,6 +122,18 @@ func (p *proxy) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) 
 // Bead implements city.Getter.
 func (p *proxy) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return asked(p, func(c city.Control) (beads.Bead, error) { return city.GetBead(ctx, c, id) })
+}
+
+// Locate implements city.StoreReader.
+func (p *proxy) Locate(ctx context.Context, id string) (city.Located, error) {
+	return supported(p, func(c city.StoreReader) (city.Located, error) { return c.Locate(ctx, id) })
+}
+
+// BeadsIn implements city.StoreReader.
+func (p *proxy) BeadsIn(ctx context.Context, rig string, q beads.Query) ([]beads.Bead, error) {
+	return supported(p, func(c city.StoreReader) ([]beads.Bead, error) {
+		return c.BeadsIn(ctx, rig, q)
+	})
 }
 
 // Metrics implements city.MetricsSource. It returns the zero value if the city is not running.

@@ -84,11 +84,11 @@ func fetch(ctx context.Context, city string, w Remote, update bool, environ []st
 		}
 		r.Repaired = true
 	}
-	if r.Commit, err = g.replace(ctx, root, w, pin.Commit); err != nil {
-		return r, err
-	}
-	lock[w.Name] = Pin{w.Source, w.Ref, r.Commit}
-	return r, lock.write(city)
+	r.Commit, err = g.replace(ctx, root, w, pin.Commit, func(commit string) error {
+		lock[w.Name] = Pin{w.Source, w.Ref, commit}
+		return lock.write(city)
+	})
+	return r, err
 }
 
 func (w Remote) check() error {
@@ -102,9 +102,9 @@ func (w Remote) check() error {
 	return nil
 }
 
-func (g git) replace(
-	ctx context.Context, root string, w Remote, at string,
-) (commit string, _ error) {
+// replace replaces the copy with a fresh clone, and calls pin to store its commit. If pin fails, the old copy stays.
+func (g git) replace(ctx context.Context, root string, w Remote, at string,
+	pin func(commit string) error) (commit string, _ error) {
 	fresh := filepath.Join(root, ".new-"+rand.Text())
 	if err := disk.MkdirAll(fresh, 0o700); err != nil {
 		return commit, err
@@ -129,19 +129,23 @@ func (g git) replace(
 	if err := contained(fresh); err != nil {
 		return commit, fmt.Errorf("commit %.12s has %w; nothing was changed", commit, err)
 	}
-	if err := swap(fresh, folder); err != nil {
-		return commit, err
-	}
-	return commit, nil
+	return commit, swap(fresh, folder, func() error { return pin(commit) })
 }
 
-func swap(fresh, folder string) error {
+// swap replaces folder with fresh. If the folder cannot be replaced, or then returns an error, swap restores folder.
+func swap(fresh, folder string, then func() error) error {
 	old := fresh + ".old"
 	if err := disk.Rename(folder, filepath.Base(old)); err != nil &&
 		!errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if err := disk.Rename(fresh, filepath.Base(folder)); err != nil {
+	err := disk.Rename(fresh, filepath.Base(folder))
+	if err == nil {
+		if err = then(); err != nil {
+			_ = disk.Rename(folder, filepath.Base(fresh))
+		}
+	}
+	if err != nil {
 		_ = disk.Rename(old, filepath.Base(folder))
 		return err
 	}

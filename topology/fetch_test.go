@@ -2,6 +2,7 @@ package topology
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -130,6 +131,47 @@ func TestFetch(t *testing.T) {
 	}
 	if _, err = Fetch(limited(t), city, w, true, env); err == nil || content(t, city, w) != "two" {
 		t.Errorf("%v", err)
+	}
+}
+
+// If the lock file cannot be written, the copy stays at the locked commit.
+func TestLockCannotBeWritten(t *testing.T) {
+	repo, first := repository(t)
+	city, env := t.TempDir(), environ(t)
+	w := Remote{Name: "base", Source: "file://" + repo, From: "file://" + repo, Ref: "main"}
+	if _, err := Fetch(limited(t), city, w, false, env); err != nil {
+		t.Fatal(err)
+	}
+	// the name is so long that no temporary file can be created next to the file, even by root
+	path := filepath.Join(city, LockFile)
+	long := filepath.Join(city, strings.Repeat("x", 250))
+	if err := os.Rename(path, long); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(long, path); err != nil {
+		t.Fatal(err)
+	}
+	change(t, repo, "two")
+	if _, err := Fetch(limited(t), city, w, true, env); err == nil ||
+		!strings.Contains(err.Error(), "cannot write "+LockFile) {
+		t.Errorf("Fetch without a writable lock file: %v", err)
+	}
+	if got := content(t, city, w); got != "one" {
+		t.Errorf("the copy contains %q", got)
+	}
+	entries, err := os.ReadDir(filepath.Join(city, ".gc", "topologies"))
+	if err != nil || len(entries) != 2 { // a lock file and the copy
+		t.Errorf("%v, %v", entries, err)
+	}
+	if err := errors.Join(os.Remove(path), os.Rename(long, path)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Fetch(limited(t), city, w, false, env); err != nil || got.Commit != first {
+		t.Errorf("%+v, %v", got, err)
+	}
+	second := do(t, repo, "rev-parse", "HEAD")
+	if got, err := Fetch(limited(t), city, w, true, env); err != nil || got.Commit != second {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

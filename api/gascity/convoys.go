@@ -60,11 +60,11 @@ func showConvoy(ctx context.Context, r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return convoy{Convoy: b, Children: all, Progress: city.ProgressOf(all)}, nil
+	return convoy{Convoy: b.Bead, Children: all, Progress: city.ProgressOf(all)}, nil
 }
 
-func (r *Request) convoy(ctx context.Context) (beads.Bead, error) {
-	b, err := city.GetBead(ctx, r.City, r.Target)
+func (r *Request) convoy(ctx context.Context) (city.Located, error) {
+	b, err := city.Locate(ctx, r.City, r.Target)
 	if err == nil && b.Type != city.ConvoyType {
 		err = city.Missing(suggest.NoSuch(suggest.Convoy, b.ID).Then("that bead has type " +
 			b.Type))
@@ -81,7 +81,7 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 		return nil, city.Errorf(city.Invalid,
 			`a convoy requires a title: {"title": "…", "items": ["ID", …]}`)
 	}
-	items, err := r.joinable(ctx, "", in.Items)
+	items, err := r.joinable(ctx, nil, in.Items)
 	if err != nil {
 		return nil, err
 	}
@@ -105,10 +105,10 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 }
 
 // storeRig determines the store for a new convoy. It returns the store's rig, or "" for the city's store.
-func (r *Request) storeRig(named string, items []beads.Bead) (string, error) {
+func (r *Request) storeRig(named string, items []city.Located) (string, error) {
 	rig := named
 	if len(items) > 0 {
-		rig = rigOfPrefix(r.Snapshot, city.BeadPrefix(items[0].ID))
+		rig = items[0].Rig
 	}
 	if named == "" {
 		return rig, nil
@@ -139,7 +139,7 @@ func addToConvoy(ctx context.Context, r *Request) (any, error) {
 		return nil, city.Errorf(city.Conflict, "the convoy %s is closed; use POST "+
 			"/v0/bead/%[1]s/reopen to reopen it", b.ID)
 	}
-	items, err := r.joinable(ctx, b.ID, in.Items)
+	items, err := r.joinable(ctx, &b, in.Items)
 	if err != nil {
 		return nil, err
 	}
@@ -149,26 +149,29 @@ func addToConvoy(ctx context.Context, r *Request) (any, error) {
 	return showConvoy(ctx, r)
 }
 
-func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]beads.Bead, error) {
-	var out []beads.Bead
+// joinable returns the beads with these IDs. It fails if one of them cannot be added to the convoy. convoy is nil for a
+// new convoy.
+func (r *Request) joinable(ctx context.Context, convoy *city.Located, ids []string) (
+	[]city.Located, error) {
+	var out []city.Located
 	for _, id := range ids {
-		b, err := city.GetBead(ctx, r.City, id)
+		b, err := city.Locate(ctx, r.City, id)
 		if err != nil {
 			return nil, err
 		}
 		sibling := convoy
 		if len(out) > 0 {
-			sibling = out[0].ID
+			sibling = &out[0]
 		}
 		switch {
 		case b.Type == city.ConvoyType:
 			return nil, city.Errorf(city.Invalid, "%s", describe.ConvoyItself(id))
-		case b.ParentID != "" && b.ParentID != convoy:
+		case b.ParentID != "" && (convoy == nil || b.ParentID != convoy.ID):
 			return nil, city.Errorf(city.Conflict, "%s is already a step of %s: add the parent "+
 				"to the convoy, or set the step's parent_id to \"\" first", id, b.ParentID)
-		case sibling != "" && city.BeadPrefix(b.ID) != city.BeadPrefix(sibling):
+		case sibling != nil && b.Rig != sibling.Rig:
 			return nil, city.Errorf(city.Invalid, "%s is in a different store than %s: the beads "+
-				"of a convoy must be in the same store", id, sibling)
+				"of a convoy must be in the same store", id, sibling.ID)
 		}
 		out = append(out, b)
 	}
@@ -176,7 +179,7 @@ func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]
 }
 
 // join adds closed beads last, because a convoy without open beads closes.
-func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) error {
+func (r *Request) join(ctx context.Context, convoy string, items []city.Located) error {
 	for _, closed := range []bool{false, true} {
 		for _, b := range items {
 			if (b.Status == beads.StatusClosed) != closed {

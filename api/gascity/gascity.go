@@ -110,15 +110,6 @@ func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {
 	return nil, city.Missing(suggest.NotFound(suggest.Rig, name, snap.Names(suggest.Rig)))
 }
 
-func rigOfPrefix(snap *city.Snapshot, prefix string) string {
-	for i := range snap.Rigs {
-		if snap.Rigs[i].Prefix == prefix {
-			return snap.Rigs[i].Name
-		}
-	}
-	return ""
-}
-
 func (r *Request) decode(into any) error { return city.DecodeBody(r.Body, into) }
 
 func (r *Request) checkNoBody() error {

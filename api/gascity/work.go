@@ -65,22 +65,10 @@ func foundBeads(ctx context.Context, c city.Control, snap *city.Snapshot, rig st
 		found, err := c.Beads(ctx, q)
 		return found, city.WorkError(err)
 	}
-	of, err := rigOf(snap, rig)
-	if err != nil {
+	if _, err := rigOf(snap, rig); err != nil {
 		return nil, err
 	}
-	all := q
-	all.Limit = -1
-	found, err := c.Beads(ctx, all)
-	if err != nil {
-		return nil, city.WorkError(err)
-	}
-	found = slices.DeleteFunc(found,
-		func(b beads.Bead) bool { return city.BeadPrefix(b.ID) != of.Prefix })
-	if most := q.MaxResults(); most >= 0 && len(found) > most {
-		found = found[:most]
-	}
-	return found, nil
+	return city.BeadsIn(ctx, c, rig, q)
 }
 
 func reopen(ctx context.Context, r *Request) (any, error) {

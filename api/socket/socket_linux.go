@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 
@@ -190,6 +191,10 @@ func OwnPeer(c net.Conn) error {
 func Trusted(uid uint32) error {
 	if uid == uint32(os.Getuid()) {
 		return nil
+	}
+	if os.Geteuid() == 0 && os.Getenv("SUDO_UID") == strconv.FormatUint(uint64(uid), 10) {
+		return fmt.Errorf("the process that is listening on the socket runs as uid %d, and it "+
+			"accepts only that user: run this command without sudo", uid)
 	}
 	return fmt.Errorf("a process of another user (uid %d) is listening on the socket: stop it and "+
 		"remove the socket", uid)

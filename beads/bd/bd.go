@@ -260,34 +260,35 @@ func unwrapped(text json.RawMessage) json.RawMessage {
 	return text
 }
 
-func (k *backend) issues(ctx context.Context, stdin []byte, args ...string) ([]beads.Bead, error) {
+func (k *backend) issues(ctx context.Context, stdin []byte, args ...string) (foreign.Found, error) {
+	var found foreign.Found
 	out, err := k.call(ctx, stdin, args...)
 	if err != nil {
-		return nil, err
+		return found, err
 	}
 	text, ok := payload(out)
 	if !ok {
-		return nil, fmt.Errorf("bd %s must print JSON, but printed %q", args[0],
+		return found, fmt.Errorf("bd %s must print JSON, but printed %q", args[0],
 			foreign.FirstLine(string(out)))
 	}
 	var raw []json.RawMessage
 	if text[0] == '{' {
 		raw = []json.RawMessage{text}
 	} else if err := json.Unmarshal(text, &raw); err != nil {
-		return nil, fmt.Errorf("cannot parse the output of bd %s: %w", args[0], err)
+		return found, fmt.Errorf("cannot parse the output of bd %s: %w", args[0], err)
 	}
-	all := make([]beads.Bead, 0, len(raw))
 	for _, text := range raw {
-		b, err := read(text)
-		if errors.Is(err, beads.ErrUnreadable) && len(raw) > 1 {
-			continue
+		if b, err := read(text); err != nil {
+			found.Unreadable = append(found.Unreadable, foreign.Record{Partial: b, Why: err})
+		} else {
+			found.Beads = append(found.Beads, b)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("bd %s: bead %q: %w", args[0], b.ID, err)
-		}
-		all = append(all, b)
 	}
-	return all, nil
+	return found, nil
+}
+
+func unreadable(op string, r foreign.Record) error {
+	return fmt.Errorf("bd %s: bead %q: %w", op, r.Partial.ID, r.Why)
 }
 
 // Get implements foreign.Backend.
@@ -300,22 +301,29 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 		return beads.Bead{}, fmt.Errorf("bd was not called: %w", err)
 	}
 	if there {
-		all, err := k.issues(ctx, nil, "show", id, "--json")
+		found, err := k.issues(ctx, nil, "show", id, "--json")
 		if err != nil && !errors.Is(err, beads.ErrNotFound) {
 			return beads.Bead{}, err
 		}
 		// bd also accepts part of an ID
-		if i := slices.IndexFunc(all, func(b beads.Bead) bool { return b.ID == id }); i >= 0 {
-			return all[i], nil
+		for _, b := range found.Beads {
+			if b.ID == id {
+				return b, nil
+			}
+		}
+		for _, r := range found.Unreadable {
+			if r.Partial.ID == id || r.Partial.ID == "" {
+				return beads.Bead{}, unreadable("show", r)
+			}
 		}
 	}
 	return beads.Bead{}, beads.NotFound(id)
 }
 
 // Find implements foreign.Backend. It also returns issues that "bd list" hides by default.
-func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+func (k *backend) Find(ctx context.Context, q beads.Query) (foreign.Found, error) {
 	if there, err := k.exists(); !there || err != nil {
-		return nil, errors.Join(err, ctx.Err())
+		return foreign.Found{}, errors.Join(err, ctx.Err())
 	}
 	args := []string{"list", "--json", "--limit", "0", "--include-infra", "--include-gates"}
 	if closed := len(q.Status) == 0 || slices.Contains(q.Status, beads.StatusClosed); closed &&
@@ -323,8 +331,8 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 		args = append(args, "--all")
 	}
 	if q.Ready { // beads.Ready needs all beads, because any bead can block another
-		all, err := k.issues(ctx, nil, args...)
-		return slices.DeleteFunc(beads.Ready(all), held), err
+		found, err := k.issues(ctx, nil, args...)
+		return foreign.Found{Beads: slices.DeleteFunc(found.Ready(), held)}, err
 	}
 	for _, l := range q.Labels {
 		args = append(args, "--label="+l)

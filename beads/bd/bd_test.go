@@ -248,6 +248,73 @@ func TestOutputOfBd(t *testing.T) {
 	}
 }
 
+// An issue that is not a valid bead still exists: other beads wait for it and can have links to it, and a purge keeps
+// it and its ancestors. The store names it.
+func TestUnreadableIssues(t *testing.T) {
+	with(t, "")
+	dir := t.TempDir()
+	s := open(t, dir)
+	create := func(b beads.Bead) string {
+		t.Helper()
+		b, err := s.Create(t.Context(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.ID
+	}
+	parent := create(beads.Bead{Title: "parent"})
+	broken := create(beads.Bead{Title: "escape code", ParentID: parent})
+	waiting := create(beads.Bead{Title: "waiting", Needs: []string{broken}})
+	if _, err := s.Update(t.Context(), parent, beads.Patch{Status: new(beads.StatusClosed)}); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, ".beads", "metadata.json")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(data), "escape code", `escape \u001b[2J`, 1)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ids := func(q beads.Query) (ids []string) {
+		t.Helper()
+		all, err := s.List(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range all {
+			ids = append(ids, b.ID)
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	same(t, "ready", ids(beads.Query{Ready: true}), nil)
+	found, err := s.Unreadable(t.Context())
+	if err != nil || len(found) != 1 || found[0].ID != broken {
+		t.Errorf("unreadable: got %+v, %v", found, err)
+	}
+	if _, err := s.Get(t.Context(), broken); !errors.Is(err, beads.ErrUnreadable) {
+		t.Errorf("Get: %v", err)
+	}
+	one := create(beads.Bead{Title: "one link", Needs: []string{broken}})
+	two := create(beads.Bead{Title: "two links", Needs: []string{broken, waiting}})
+	if _, err := s.Update(t.Context(), waiting, beads.Patch{ParentID: new(broken)}); err != nil {
+		t.Errorf("link of an existing bead: %v", err)
+	}
+	if n, err := s.Purge(t.Context(), beads.Query{}, time.Now().Add(time.Hour)); n != 0 || err != nil {
+		t.Errorf("Purge: removed %d, %v", n, err)
+	}
+	same(t, "after the purge", ids(beads.Query{}),
+		slices.Sorted(slices.Values([]string{parent, waiting, one, two})))
+
+	with(t, `cat <<'END'
+[{"id":"b-1","title":"\u001b[2J","status":"open","issue_type":"task","priority":2}]
+END
+exit 0`)
+	same(t, "an unreadable issue alone", ids(beads.Query{}), nil)
+}
+
 func initialised(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -50,21 +50,15 @@ type link struct {
 	As    string `json:"dependency_type"`
 }
 
+// read returns the bead in an issue. After an error, only the bead's ID, status and links are valid.
 func read(text []byte) (beads.Bead, error) {
 	var in issue
-	if err := json.Unmarshal(text, &in); err != nil {
-		return beads.Bead{ID: in.ID}, fmt.Errorf("%w: not an issue in bd's format: %w",
-			beads.ErrUnreadable, err)
-	}
+	bad := json.Unmarshal(text, &in) // decodes the other fields even if one has the wrong type
 	b := beads.Bead{
 		ID: in.ID, Title: in.Title, Type: in.Type, Assignee: in.Assignee,
 		Description: in.Description, ParentID: in.Parent,
 		Labels: slices.Sorted(slices.Values(in.Labels)), Metadata: map[string]string{},
 		CreatedAt: in.CreatedAt.Round(time.Second), UpdatedAt: in.UpdatedAt, ClosedAt: in.ClosedAt,
-	}
-	var err error
-	if b.Priority, err = beads.PriorityOf(in.Priority); err != nil {
-		return b, fmt.Errorf("%w: %w", beads.ErrUnreadable, err)
 	}
 	in.metadata(&b)
 	for _, at := range []*time.Time{&b.UpdatedAt, b.ClosedAt} {
@@ -85,10 +79,18 @@ func read(text []byte) (beads.Bead, error) {
 		b.Metadata[beads.CloseReason] = in.Reason
 	}
 	in.links(&b)
-	if b, err = foreign.Normalize(b); err == nil {
-		b.Rev = foreign.ContentHash(b)
+	if bad != nil {
+		return b, fmt.Errorf("%w: not an issue in bd's format: %w", beads.ErrUnreadable, bad)
 	}
-	return b, err
+	if b.Priority, bad = beads.PriorityOf(in.Priority); bad != nil {
+		return b, fmt.Errorf("%w: %w", beads.ErrUnreadable, bad)
+	}
+	normal, err := foreign.Normalize(b)
+	if err != nil {
+		return b, err
+	}
+	normal.Rev = foreign.ContentHash(normal)
+	return normal, nil
 }
 
 func (in *issue) metadata(b *beads.Bead) {

@@ -169,14 +169,17 @@ func (k *backend) admitType(ctx context.Context, kind string) error {
 }
 
 func (k *backend) changed(ctx context.Context, stdin []byte, args ...string) (beads.Bead, error) {
-	all, err := k.issues(ctx, stdin, args...)
-	if err == nil && len(all) != 1 {
-		err = fmt.Errorf("bd %s must return one issue, but returned %d", args[0], len(all))
+	found, err := k.issues(ctx, stdin, args...)
+	if n := len(found.Beads) + len(found.Unreadable); err == nil && n != 1 {
+		err = fmt.Errorf("bd %s must return one issue, but returned %d", args[0], n)
+	}
+	if err == nil && len(found.Unreadable) > 0 {
+		err = unreadable(args[0], found.Unreadable[0])
 	}
 	if err != nil {
 		return beads.Bead{}, err
 	}
-	return all[0], nil
+	return found.Beads[0], nil
 }
 
 // Update implements foreign.Backend.
@@ -277,12 +280,14 @@ func (k *backend) Remove(ctx context.Context, ids []string) error {
 	for some := range slices.Chunk(ids, removeAtOnce) {
 		err := k.remove(ctx, some)
 		if errors.Is(err, beads.ErrNotFound) {
-			var all []beads.Bead
-			if all, err = k.Find(ctx, beads.Query{}); err != nil {
+			var found foreign.Found
+			if found, err = k.Find(ctx, beads.Query{}); err != nil {
 				return err
 			}
 			err = k.remove(ctx, slices.DeleteFunc(slices.Clone(some), func(id string) bool {
-				return !slices.ContainsFunc(all, func(b beads.Bead) bool { return b.ID == id })
+				return !slices.ContainsFunc(found.Beads, func(b beads.Bead) bool {
+					return b.ID == id
+				})
 			}))
 		}
 		if err != nil {

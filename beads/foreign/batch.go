@@ -60,8 +60,11 @@ func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
 	}
 	if len(external) == 1 && len(given) == 0 {
 		_, err := s.backend.Get(ctx, external[0])
-		if errors.Is(err, beads.ErrNotFound) {
+		switch {
+		case errors.Is(err, beads.ErrNotFound):
 			return batch.Unknown(external[0])
+		case errors.Is(err, beads.ErrUnreadable):
+			return nil
 		}
 		return err
 	}
@@ -69,7 +72,7 @@ func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
 	if err != nil {
 		return err
 	}
-	by := byID(found)
+	by := found.byID()
 	for _, id := range external {
 		if _, ok := by[id]; !ok {
 			return batch.Unknown(id)

@@ -30,9 +30,9 @@ type Backend interface {
 	Ready(ctx context.Context) error
 	// Get returns a bead, or ErrNotFound. The caller has checked the ID.
 	Get(ctx context.Context, id string) (beads.Bead, error)
-	// Find returns, in any order, all beads that the query selects, and possibly others. For a query for ready beads,
-	// it returns either exactly these beads or all beads that are not closed. It ignores Before and Limit.
-	Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
+	// Find returns, in any order, all records that the query selects, and possibly others. For a query for ready beads,
+	// it returns either exactly these beads or all records that are not closed. It ignores Before and Limit.
+	Find(ctx context.Context, q beads.Query) (Found, error)
 	// Create stores a new bead and returns it as stored. All linked beads must exist. b.ID may be empty.
 	Create(ctx context.Context, b beads.Bead) (beads.Bead, error)
 	// Update replaces a bead and returns it as stored. Both versions have the same ID.
@@ -64,6 +64,7 @@ var (
 	_ beads.Store   = (*Store)(nil)
 	_ beads.Batcher = (*Store)(nil)
 	_ beads.Purger  = (*Store)(nil)
+	_ beads.Auditor = (*Store)(nil)
 )
 
 // New returns a store on top of a backend. lockPath is the lock file that all gcity processes use for this store.
@@ -176,12 +177,13 @@ func (s *Store) find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 		return nil, err
 	}
 	q.Before, q.Limit = "", 0
-	all, err := s.backend.Find(ctx, q)
+	found, err := s.backend.Find(ctx, q)
 	if err != nil {
 		return nil, err
 	}
+	all := found.Beads
 	if q.Ready {
-		all = beads.Ready(all)
+		all = found.Ready()
 	}
 	all = slices.DeleteFunc(all, func(b beads.Bead) bool { return !q.Match(b) })
 	slices.SortStableFunc(all, newer)
@@ -234,11 +236,11 @@ func (s *Store) checkLinks(ctx context.Context, was, now beads.Bead) error {
 	if len(now.Needs) == 0 && now.ParentID == "" {
 		return nil
 	}
-	all, err := s.backend.Find(ctx, beads.Query{})
+	found, err := s.backend.Find(ctx, beads.Query{})
 	if err != nil {
 		return err
 	}
-	by := byID(all)
+	by := found.byID()
 	for _, link := range links {
 		if _, ok := by[link]; !ok {
 			return beads.UnknownLink(now.ID, link)
@@ -246,14 +248,6 @@ func (s *Store) checkLinks(ctx context.Context, was, now beads.Bead) error {
 	}
 	by[now.ID] = now
 	return checkCycles(by, now.ID)
-}
-
-func byID(all []beads.Bead) map[string]beads.Bead {
-	by := make(map[string]beads.Bead, len(all))
-	for _, b := range all {
-		by[b.ID] = b
-	}
-	return by
 }
 
 func checkCycles(by map[string]beads.Bead, ids ...string) error {
@@ -284,23 +278,24 @@ func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 		return 0, err
 	}
 	defer release()
-	all, err := s.backend.Find(ctx, beads.Query{})
+	found, err := s.backend.Find(ctx, beads.Query{})
 	if err != nil {
 		return 0, err
 	}
+	all := found.all()
 	q.Status, q.Ready = nil, false
 	children := map[string][]beads.Bead{}
 	for _, b := range all {
 		children[b.ParentID] = append(children[b.ParentID], b)
 	}
 	gone := map[string]bool{}
-	for _, b := range all {
+	for _, b := range found.Beads {
 		tree := []beads.Bead{b}
 		for i := 0; q.Match(b) && i < len(tree) && len(tree) <= len(all); i++ {
 			tree = append(tree, children[tree[i].ID]...)
 		}
 		if q.Match(b) && !slices.ContainsFunc(tree, func(b beads.Bead) bool {
-			return b.ClosedAt == nil || !b.ClosedAt.Before(before)
+			return b.ClosedAt == nil || !b.ClosedAt.Before(before) || found.isUnreadable(b)
 		}) {
 			for _, b := range tree {
 				gone[b.ID] = true

@@ -38,10 +38,11 @@ func (k *keeper) Ready(ctx context.Context) error {
 
 func (k *keeper) Get(ctx context.Context, id string) (beads.Bead, error) { return k.of.Get(ctx, id) }
 
-func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+func (k *keeper) Find(ctx context.Context, q beads.Query) (foreign.Found, error) {
 	k.found++
 	q.Limit = -1
-	return k.of.List(ctx, q)
+	all, err := k.of.List(ctx, q)
+	return foreign.Found{Beads: all}, err
 }
 
 func (k *keeper) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {

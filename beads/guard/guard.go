@@ -197,13 +197,28 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 	gs.mu.Unlock()
 	own, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	returned := false
+	defer func() {
+		if !returned {
+			_ = g.ended(b, probe, StoreFailed, errPanicked)
+		}
+	}()
 	got, err := call(own)
-	now := time.Now()
-	gs.Took(g.scope, b == &g.writes, now.Sub(began))
+	returned = true
+	took := time.Since(began)
+	gs.Took(g.scope, b == &g.writes, took)
 	v := judged(err)
-	if v == StoreFailed && ctx.Err() != nil && now.Sub(began) < minFailedCall {
+	if v == StoreFailed && ctx.Err() != nil && took < minFailedCall {
 		v = inconclusive
 	}
+	return got, g.ended(b, probe, v, err)
+}
+
+var errPanicked = errors.New("a call to the store caused a panic; this is a bug in gcity")
+
+// ended records the end of a call and notifies the owner of the guards. It returns the error for the caller.
+func (g *Store) ended(b *Breaker, probe bool, v verdict, err error) error {
+	now, gs := time.Now(), g.of
 	gs.mu.Lock()
 	changed := b.Ended(now, probe, v, err)
 	if closed := g.rejection(now, b); v == StoreFailed && closed != nil {
@@ -217,7 +232,7 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 	if changed {
 		gs.notify(report)
 	}
-	return got, err
+	return err
 }
 
 // Rejected reports whether err means that a working store has rejected a request.

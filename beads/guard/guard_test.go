@@ -90,6 +90,56 @@ func TestHungStore(t *testing.T) {
 	})
 }
 
+type panicking struct {
+	*fake.Store
+	panics bool
+}
+
+func (s *panicking) Version(ctx context.Context) (uint64, error) {
+	if s.panics {
+		panic("bug")
+	}
+	return s.Store.Version(ctx)
+}
+
+// After a probe that panics, the store is probed again.
+func TestProbeThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gs := New(func(Report) {})
+		store := &panicking{fake.New("gc"), true}
+		g := gs.StoreFor("", store)
+		release := store.Hang()
+		for range breakAfter {
+			if _, err := g.Get(t.Context(), "gc-1"); err == nil {
+				t.Fatal("a hung call succeeded")
+			}
+		}
+		release()
+		time.Sleep(minBroken)
+		func() {
+			defer func() {
+				if got := recover(); got != "bug" {
+					t.Errorf("recovered %v", got)
+				}
+			}()
+			g.TryRead(t.Context())
+		}()
+		if reads, _ := gs.Due(time.Now()); len(reads) != 0 || !g.reads.Open() {
+			t.Error("after the panic: a probe is due immediately, or the breaker is closed")
+		}
+		store.panics = false
+		time.Sleep(2 * minBroken)
+		reads, _ := gs.Due(time.Now())
+		if len(reads) != 1 {
+			t.Fatal("no probe is due")
+		}
+		reads[0].TryRead(t.Context())
+		if _, err := g.Get(t.Context(), "gc-1"); !errors.Is(err, beads.ErrNotFound) {
+			t.Error(err)
+		}
+	})
+}
+
 // Rejections and short deadlines of callers do not count as failures of the store.
 func TestRejectionsAreNotFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -34,13 +34,10 @@ type wire struct {
 
 const statusKey = "script.status"
 
-// After an error, only the bead's ID is valid, and it can be empty.
+// read returns the bead in a script's JSON. After an error, only the bead's ID, status and links are valid.
 func read(text []byte) (beads.Bead, error) {
 	var w wire
-	if err := json.Unmarshal(text, &w); err != nil {
-		return beads.Bead{ID: w.ID}, fmt.Errorf("%w: not a bead in the script format: %w",
-			beads.ErrUnreadable, err)
-	}
+	bad := json.Unmarshal(text, &w) // decodes the other fields even if one has the wrong type
 	b := beads.Bead{
 		ID: w.ID, Title: w.Title, Type: w.Type, Assignee: w.Assignee, ParentID: w.ParentID,
 		Ref: w.Ref, Needs: w.Needs,
@@ -60,6 +57,9 @@ func read(text []byte) (beads.Bead, error) {
 	if b.Status, known = beads.StatusOf(w.Status); !known && w.Status != "" {
 		b.Metadata[statusKey] = w.Status
 	}
+	if bad != nil {
+		return b, fmt.Errorf("%w: not a bead in the script format: %w", beads.ErrUnreadable, bad)
+	}
 	for _, t := range []struct {
 		text string
 		to   *time.Time
@@ -74,11 +74,14 @@ func read(text []byte) (beads.Bead, error) {
 			return b, err
 		}
 	}
-	b, err := foreign.Normalize(b)
-	if err == nil && w.Rev == 0 {
-		b.Rev = foreign.ContentHash(b)
+	normal, err := foreign.Normalize(b)
+	if err != nil {
+		return b, err
 	}
-	return b, err
+	if w.Rev == 0 {
+		normal.Rev = foreign.ContentHash(normal)
+	}
+	return normal, nil
 }
 
 func moment(text string, to *time.Time) (err error) {

@@ -157,6 +157,16 @@ get) echo '{"id":"a-2","title":""}' ;;`)
 	}
 }
 
+// A bead stays blocked by a bead that cannot be parsed.
+func TestUnreadableBeadBlocksOthers(t *testing.T) {
+	s, _ := told(t, `list) echo '[{"id":"a-1","title":"x","needs":["a-2"]},{"id":"a-2","title":"\u001b[31m"},{"id":"a-3","title":"y","needs":["a-4"]},{"id":"a-4","title":"\u001b[31m","status":"closed"}]' ;;
+ready) exit 2 ;;`)
+	all, err := s.List(t.Context(), beads.Query{Ready: true})
+	if err != nil || len(all) != 1 || all[0].ID != "a-3" {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
 // A script may create a molecule in its own way.
 func TestMolCook(t *testing.T) {
 	s, log := told(t, `mol-cook) cat >>"$BEADS_DIR/../log"; echo a-1 ;;

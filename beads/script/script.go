@@ -86,17 +86,6 @@ func (s *Store) CloseWithin(ctx context.Context) error {
 // CallLimit implements beads.CallLimiter.
 func (s *Store) CallLimit() time.Duration { return CallLimit }
 
-// Unreadable implements beads.Auditor.
-func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
-	if _, err := s.List(ctx, beads.Query{Limit: 1}); err != nil {
-		return nil, err
-	}
-	_, aside, err := s.k.beads(ctx, "list")
-	return aside, err
-}
-
-var _ beads.Auditor = (*Store)(nil)
-
 type backend struct {
 	o Options
 
@@ -227,7 +216,7 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 const maxLabelled = "1000000"
 
 // Find implements foreign.Backend.
-func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+func (k *backend) Find(ctx context.Context, q beads.Query) (foreign.Found, error) {
 	op := []string{"list"}
 	switch {
 	case q.Ready:
@@ -237,31 +226,29 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	case len(q.Labels) > 0 && q.Labels[0] != "" && q.Labels[0][0] != '-':
 		op = []string{"list-by-label", q.Labels[0], maxLabelled}
 	}
-	all, _, err := k.beads(ctx, op...)
+	found, err := k.beads(ctx, op...)
 	if errors.Is(err, errors.ErrUnsupported) && op[0] != "list" {
-		all, _, err = k.beads(ctx, "list")
+		found, err = k.beads(ctx, "list")
 	}
-	return all, err
+	return found, err
 }
 
-func (k *backend) beads(ctx context.Context, op ...string) (all []beads.Bead,
-	unreadable []beads.Unreadable, err error) {
+func (k *backend) beads(ctx context.Context, op ...string) (found foreign.Found, err error) {
 	out, err := k.call(ctx, nil, op[0], op[1:]...)
 	if err != nil {
-		return nil, nil, err
+		return found, err
 	}
 	var raw []json.RawMessage
 	if err := json.Unmarshal(out, &raw); err != nil || raw == nil {
-		return nil, nil, fmt.Errorf("for %s, the store script %s must print a JSON array, or [] "+
+		return found, fmt.Errorf("for %s, the store script %s must print a JSON array, or [] "+
 			"if there are no beads, but it printed %s", op[0], k.o.Script, shown(out))
 	}
 	for _, text := range raw {
-		b, err := read(text)
-		if err != nil {
-			unreadable = append(unreadable, beads.Unreadable{ID: b.ID, Reason: err.Error()})
-			continue
+		if b, err := read(text); err != nil {
+			found.Unreadable = append(found.Unreadable, foreign.Record{Partial: b, Why: err})
+		} else {
+			found.Beads = append(found.Beads, b)
 		}
-		all = append(all, b)
 	}
-	return all, unreadable, nil
+	return found, nil
 }

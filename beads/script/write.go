@@ -186,10 +186,11 @@ func (k *backend) below(ctx context.Context, out []byte, want []beads.Bead) ([]b
 	if err != nil {
 		return nil, err
 	}
-	steps, err := k.Find(ctx, beads.Query{Parent: root.ID})
+	found, err := k.Find(ctx, beads.Query{Parent: root.ID})
 	if err != nil {
 		return nil, err
 	}
+	steps := found.Beads
 	made := []beads.Bead{root}
 	for _, w := range want[1:] {
 		i := slices.IndexFunc(steps, func(b beads.Bead) bool {

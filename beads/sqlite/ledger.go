@@ -30,7 +30,8 @@ type Identity struct {
 }
 
 // Ledger is a file outside the store's folder that records the identity of the store. With a ledger, a missing, empty
-// or replaced store is an error (*LostError), and ID numbers are never reused. The zero Ledger records nothing.
+// or replaced store is an error (*LostError), and ID numbers are not reused after a restore. The zero Ledger records
+// nothing.
 type Ledger struct {
 	File    string // path of the ledger file
 	Folder  string // name of the store's folder; an entry for another folder is ignored
@@ -115,7 +116,8 @@ func (s *Store) missing(why string) error {
 }
 
 // identify compares the store with the ledger. It raises the last ID number of an older copy of the store, so that no
-// number is reused.
+// number is reused. It cannot detect a copy that lacks fewer than reserve numbers, because the ledger contains only an
+// upper bound of the last number.
 func (s *Store) identify(t *txn) error {
 	if s.ledger.File == "" {
 		return nil

@@ -230,7 +230,10 @@ type cityProxy struct {
 	name string
 }
 
-var _ city.Getter = (*cityProxy)(nil)
+var (
+	_ city.Getter      = (*cityProxy)(nil)
+	_ city.StoreReader = (*cityProxy)(nil)
+)
 
 func (g *cityProxy) find(ctx context.Context) (city.Control, context.Context, error) {
 	for {
@@ -346,6 +349,18 @@ func (g *cityProxy) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, err
 func (g *cityProxy) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return ask(ctx, g, func(c city.Control) (beads.Bead, error) {
 		return city.GetBead(ctx, c, id)
+	})
+}
+
+func (g *cityProxy) Locate(ctx context.Context, id string) (city.Located, error) {
+	return ask(ctx, g, func(c city.Control) (city.Located, error) {
+		return city.Locate(ctx, c, id)
+	})
+}
+
+func (g *cityProxy) BeadsIn(ctx context.Context, rig string, q beads.Query) ([]beads.Bead, error) {
+	return ask(ctx, g, func(c city.Control) ([]beads.Bead, error) {
+		return city.BeadsIn(ctx, c, rig, q)
 	})
 }
 

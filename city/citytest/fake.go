@@ -28,8 +28,9 @@ type Fake struct {
 }
 
 var (
-	_ city.Control = (*Fake)(nil)
-	_ city.Getter  = (*Fake)(nil)
+	_ city.Control     = (*Fake)(nil)
+	_ city.Getter      = (*Fake)(nil)
+	_ city.StoreReader = (*Fake)(nil)
 )
 
 type screen struct {

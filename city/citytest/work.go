@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"slices"
 	"strings"
 
 	"gcity/beads"
@@ -25,6 +26,36 @@ func (f *Fake) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 func (f *Fake) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	b, err := f.store.Get(ctx, id)
 	return b, city.WorkError(err)
+}
+
+// Locate implements city.StoreReader. A Fake has only one store. The prefix of a bead's ID determines
+// its rig.
+func (f *Fake) Locate(ctx context.Context, id string) (city.Located, error) {
+	b, err := f.Bead(ctx, id)
+	return city.Located{Bead: b, Rig: f.rigOf(id)}, err
+}
+
+// BeadsIn implements city.StoreReader.
+func (f *Fake) BeadsIn(ctx context.Context, rig string, q beads.Query) ([]beads.Bead, error) {
+	all := q
+	all.Limit = -1
+	found, err := f.Beads(ctx, all)
+	found = slices.DeleteFunc(found, func(b beads.Bead) bool { return f.rigOf(b.ID) != rig })
+	if most := q.MaxResults(); most >= 0 && len(found) > most {
+		found = found[:most]
+	}
+	return found, err
+}
+
+func (f *Fake) rigOf(id string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, rig := range f.snap.Rigs {
+		if rig.Prefix == city.BeadPrefix(id) {
+			return rig.Name
+		}
+	}
+	return ""
 }
 
 // RunOutput implements city.Control. It yields the recorded output, because a Fake has no runs in progress.

@@ -242,7 +242,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 		Apply:        listeners.apply,
 		ReportStatus: own.Beat, UntilEmpty: own.UntilEmpty,
 	})
-	o := api.Options{Log: logger, Last: last, Version: e.Version}
+	o := api.Options{Log: logger, Last: last, Version: e.Version, Requests: &api.TenantRequests{}}
 	return supervised{
 		Supervisor: s, Last: last, Close: undo.Close,
 		Serve:    func(ctx context.Context) error { return api.ServeFleet(ctx, l, s, o) },

@@ -39,7 +39,7 @@ func Expand(text string, v Values, unknown ...string) (string, error) {
 	if len(text) > Max {
 		return "", fmt.Errorf("is a template of %d bytes; at most %d are allowed", len(text), Max)
 	}
-	t, err := template.New("").Option("missingkey=error").Parse(text)
+	t, err := template.New("").Option("missingkey=error").Funcs(functions()).Parse(text)
 	if err != nil {
 		return "", fmt.Errorf("is not a valid template: %s", plainly(err))
 	}
@@ -115,6 +115,39 @@ func (c *capped) Write(p []byte) (int, error) {
 		return 0, errTooLong
 	}
 	return c.Builder.Write(p)
+}
+
+// maxWork limits the text in bytes that the functions of one expansion produce.
+const maxWork = 16 * Max
+
+// functions returns the functions of text/template that produce text, with limits on what they accept and produce.
+// Without them, a template could use up all memory: a pipeline of 40 functions can double its text 40 times.
+func functions() template.FuncMap {
+	left := maxWork
+	limited := func(do func(args ...any) string) func(args ...any) (string, error) {
+		return func(args ...any) (string, error) {
+			size := 0
+			for _, arg := range args {
+				if text, ok := arg.(string); ok {
+					size += len(text)
+				} else {
+					size += len(fmt.Sprint(arg))
+				}
+			}
+			if size > Max {
+				return "", errTooLong
+			}
+			out := do(args...)
+			if left -= len(out); len(out) > Max || left < 0 {
+				return "", errTooLong
+			}
+			return out, nil
+		}
+	}
+	return template.FuncMap{
+		"print": limited(fmt.Sprint), "html": limited(template.HTMLEscaper),
+		"js": limited(template.JSEscaper), "urlquery": limited(template.URLQueryEscaper),
+	}
 }
 
 func allowed(t *template.Template, unknown []string) error {

@@ -106,15 +106,13 @@ func (r *Rigs) inUse(ctx context.Context, snap *city.Snapshot, rig *city.Rig) er
 			"remove them from city.toml first, or run `gcity rig remove %s --yes`", rig.Name,
 			strings.Join(agents, ", "), rig.Name)
 	}
-	found, err := r.city.Beads(ctx, beads.Query{
+	found, err := city.BeadsIn(ctx, r.city, rig.Name, beads.Query{
 		Status: []beads.Status{beads.StatusInProgress}, NotType: city.NotWork(), Limit: -1})
 	if err != nil {
-		return city.WorkError(err)
+		return err
 	}
 	for _, b := range found {
-		if city.BeadPrefix(b.ID) == rig.Prefix {
-			begun = append(begun, b.ID)
-		}
+		begun = append(begun, b.ID)
 	}
 	if len(begun) > 0 {
 		return city.Errorf(city.Conflict, "work is in progress in "+

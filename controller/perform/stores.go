@@ -93,6 +93,25 @@ func linksOf(p beads.Patch) []string {
 
 // Beads implements city.Control.Beads.
 func (s *Stores) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	return s.list(ctx, s.scopes(), q)
+}
+
+// BeadsIn implements city.StoreReader.BeadsIn.
+func (s *Stores) BeadsIn(ctx context.Context, rig string, q beads.Query) ([]beads.Bead, error) {
+	if err := s.checkScope(rig); err != nil {
+		return nil, err
+	}
+	return s.list(ctx, []string{rig}, q)
+}
+
+func (s *Stores) checkScope(rig string) error {
+	if scopes := s.scopes(); !slices.Contains(scopes, rig) {
+		return city.Missing(suggest.NotFound(suggest.Rig, rig, scopes[1:]))
+	}
+	return nil
+}
+
+func (s *Stores) list(ctx context.Context, scopes []string, q beads.Query) ([]beads.Bead, error) {
 	if err := q.Check(); err != nil {
 		return nil, city.WorkError(err)
 	}
@@ -106,7 +125,7 @@ func (s *Stores) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	}
 	var all []beads.Bead
 	passed := false
-	for _, rig := range s.scopes() {
+	for _, rig := range scopes {
 		found, own, err := s.listed(ctx, rig, q, before, passed)
 		if err != nil {
 			return nil, err
@@ -150,13 +169,20 @@ func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *
 	return found, !foreign, nil
 }
 
-// Bead implements city.Getter.Bead. If one store fails, it still searches the others.
-func (s *Stores) Bead(ctx context.Context, id string) (b beads.Bead, err error) {
+// Bead implements city.Getter.Bead.
+func (s *Stores) Bead(ctx context.Context, id string) (beads.Bead, error) {
+	b, err := s.Locate(ctx, id)
+	return b.Bead, err
+}
+
+// Locate implements city.StoreReader.Locate. If one store fails, it still searches the others.
+func (s *Stores) Locate(ctx context.Context, id string) (b city.Located, err error) {
 	var lost error
 	for _, rig := range s.Route(id) {
 		store, err := s.Store(rig)
 		if err == nil {
-			b, err = store.Get(ctx, id)
+			b.Rig = rig
+			b.Bead, err = store.Get(ctx, id)
 		}
 		switch {
 		case errors.Is(err, beads.ErrNotFound):
@@ -197,15 +223,23 @@ func eventOf(was *beads.Bead, b beads.Bead, by string) []events.Event {
 }
 
 func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, error) {
-	if !slices.Contains(s.scopes(), c.Rig) {
-		return beads.Bead{}, city.Missing(suggest.NotFound(suggest.Rig, c.Rig, s.scopes()[1:]))
+	rig := c.Rig
+	if wisp := city.DigestedWisp(c.Bead); wisp != "" {
+		at, err := s.Locate(ctx, wisp)
+		if err != nil {
+			return beads.Bead{}, err
+		}
+		rig = at.Rig
 	}
-	store, err := s.Store(c.Rig)
+	if err := s.checkScope(rig); err != nil {
+		return beads.Bead{}, err
+	}
+	store, err := s.Store(rig)
 	if err != nil {
 		return beads.Bead{}, err
 	}
 	b, err := store.Create(ctx, c.Bead)
-	return b, s.elsewhere(ctx, c.Rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
+	return b, s.elsewhere(ctx, rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
 }
 
 func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadChanged) error {
