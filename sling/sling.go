@@ -181,9 +181,11 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 	if err != nil {
 		return err
 	}
+	recipe, from := req.Formula, ""
+	byDefault := recipe == "" && to.defaultFormula() != "" && !req.NoFormula
 	own := func(b *beads.Bead) {
 		switch {
-		case to.query() != "":
+		case to.query() != "", byDefault: // assigned later, so that no member claims it too early
 		case to.pool != "":
 			b.Labels = append(b.Labels, city.PoolLabel+to.pool)
 		default:
@@ -192,8 +194,6 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 		b.Title = cmp.Or(req.Title, b.Title)
 		b.Description = cmp.Or(req.Description, b.Description)
 	}
-	recipe, from := req.Formula, ""
-	byDefault := recipe == "" && to.defaultFormula() != "" && !req.NoFormula
 	if byDefault { // check the default formula before anything is created
 		if _, err := s.cook(to.defaultFormula(), to.rig,
 			valuesFor(beads.Bead{ID: "new", Title: req.Title}, req)); err != nil {
