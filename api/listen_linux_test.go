@@ -238,7 +238,7 @@ func TestAnotherUser(t *testing.T) {
 	if err := <-stranger; err != nil {
 		t.Errorf("the other user's connection: got %v, want an immediate end", err)
 	}
-	// a user who runs a command with sudo must not be told to stop their own controller
+	// with sudo, the error must not advise users to stop their own controller
 	t.Setenv("SUDO_UID", "65534")
 	for uid, want := range map[uint32]string{65534: "run this command without sudo",
 		65533: "stop it and remove the socket"} {

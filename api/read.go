@@ -45,8 +45,8 @@ func waitOf(r *http.Request) (time.Duration, error) {
 	return wait, nil
 }
 
-// requestedSnapshot returns a snapshot that is as new as the request asks. Before it waits, it returns an error from
-// check if that means an invalid request. check can be nil.
+// requestedSnapshot returns a snapshot that is as new as the request asks. Before it waits, it calls check, unless
+// check is nil. If the error of check means that the request is invalid, requestedSnapshot returns it at once.
 func (s *server) requestedSnapshot(r *http.Request,
 	check func(current *city.Snapshot) error) (*city.Snapshot, error) {
 	ctx, cancel, index, asked, err := s.waitContext(r)

@@ -148,9 +148,11 @@ func (d Definition) cooldown(f Facts, now time.Time, v *Verdict) bool {
 func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 	minute := now.Truncate(time.Minute).Add(-time.Nanosecond) // include the current minute
 	from := minute
-	switch {
-	case d.CatchUp && !f.Born.IsZero():
+	switch born := !f.Born.IsZero() && !f.Born.After(now); {
+	case born && d.CatchUp:
 		from = f.Born
+	case born && !farAhead(f.Last, now) && !farAhead(f.Skipped, now):
+		from = now.Add(-Late) // Last and Skipped exclude the times that were handled
 	case !f.JudgedAt.IsZero():
 		from = later(f.JudgedAt, now.Add(-Late))
 	}
@@ -158,8 +160,7 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 		from = minute
 	}
 	for _, done := range []time.Time{f.Last, f.Skipped} {
-		// ignore a time too far in the future: the clock was set back
-		if !done.IsZero() && done.Before(now.Add(Late)) {
+		if !farAhead(done, now) {
 			from = later(from, done)
 		}
 	}
@@ -182,6 +183,9 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 	}
 	return true
 }
+
+// farAhead reports whether a stored time is so far in the future that the clock must have been set back.
+func farAhead(t, now time.Time) bool { return !t.Before(now.Add(Late)) }
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {

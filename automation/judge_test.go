@@ -117,6 +117,15 @@ func TestCron(t *testing.T) {
 		at); brief(v) != "due | cron: due 2026-11-22 03:00 UTC, 7m30s late | 11-23 03:00:00" {
 		t.Errorf("a late patrol: got %s", brief(v))
 	}
+	// After the clock was set back, it is unknown which of the latest scheduled times were handled.
+	for _, f := range []Facts{{Last: at.Add(24 * time.Hour)}, {Skipped: at.Add(24 * time.Hour)}} {
+		f.Born = at.Add(-99 * time.Hour)
+		for _, f.JudgedAt = range []time.Time{{}, at.Add(24 * time.Hour)} {
+			if v := Judge(rare, f, at); brief(v) != next {
+				t.Errorf("the clock was set back a day: got %s", brief(v))
+			}
+		}
+	}
 	judgeAll(t, catch, []judged{
 		{"missed for a day", Facts{Born: ago(99 * time.Hour), Last: ago(25 * time.Hour)},
 			"due | cron: due 2026-11-21 12:00 UTC, 24h0m20s late | 11-23 03:00:00"},

@@ -215,7 +215,9 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 		it.memory.Queued = v.Opening
 		r.rev++
 	case v.Skip:
-		it.memory.Skipped = v.Opening
+		if it.memory.Skipped = v.Opening; it.d.Gate == Cron { // stays skipped after a restart
+			r.rev++
+		}
 		if !it.skipReported {
 			it.skipReported = true
 			actions.pass(it.name, it.run.Depth+1, "due %s, but the run that started at %s "+

@@ -319,6 +319,43 @@ func TestScheduleLoadedWithinItsMinute(t *testing.T) {
 	d.is(d.turn(24*time.Hour-20*time.Second), "a")
 }
 
+// A recently missed scheduled time is found after a restart of the program, and when the city is resumed, even if a file
+// was saved in the meantime.
+func TestAScheduledTimeIsNotLost(t *testing.T) {
+	d := newDrill(t, 1, parse(t, "a", "gate = 'cron'\nschedule = '30 * * * *'\nexec = 'x'"))
+	d.is(d.turn(29*time.Minute), "")
+	d.now = d.now.Add(31 * time.Minute)
+	d.restart()
+	d.is(d.turn(0), "a")
+	d.r.Ended("a", OK, d.now)
+	d.restart()
+	d.is(d.turn(0), "")
+
+	d.suspended = "with the city"
+	d.is(d.turn(10*time.Minute), "")
+	d.now = d.now.Add(40 * time.Minute)
+	d.load()
+	d.is(d.turn(0), "")
+	d.suspended = ""
+	d.is(d.turn(time.Minute), "a")
+	d.r.Ended("a", OK, d.now)
+	d.is(d.turn(time.Minute), "")
+}
+
+// A time that was skipped because of a running automation stays skipped after a restart of the program.
+func TestASkippedTimeIsStored(t *testing.T) {
+	d := newDrill(t, 1, parse(t, "a", "gate = 'cron'\nschedule = '*/30 * * * *'\nexec = 'x'"))
+	d.is(d.turn(0), "a")
+	rev := d.r.Rev()
+	d.is(d.turn(30*time.Minute), "!a: due 2026-11-22 12:30 UTC, but the run that started at "+
+		"2026-11-22 12:00 UTC has not ended")
+	if d.r.Rev() == rev {
+		t.Error("the skipped time is not stored")
+	}
+	d.restart()
+	d.is(d.turn(0), "")
+}
+
 // A run after a failure knows which automation has failed, even if the run had to wait in the queue.
 func TestQueuedRunAfterAFailure(t *testing.T) {
 	d := newDrill(t, 3, parse(t, "a", "gate = 'manual'\nexec = 'x'\non_failure = "+

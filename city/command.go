@@ -122,7 +122,7 @@ type (
 		Automation string `json:"-"` // scoped name
 		By         string `json:"by,omitempty"`
 	}
-	// CreateBead creates a bead. Rig "" is the city's store.
+	// CreateBead creates a bead.
 	CreateBead struct {
 		// The bead is stored in the store of this rig; "" = the city's store. A digest is always stored with its wisp.
 		Rig  string     `json:"rig,omitempty"`

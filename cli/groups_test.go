@@ -263,13 +263,14 @@ func TestLogsFollow(t *testing.T) {
 		frames []city.Frame
 		want   string
 	}{
-		"a new line":              {"one\ntwo", []city.Frame{reset("one\r\ntwo\r\nthree\r\n"), frame("four\r\n")}, "one\ntwo\nthree\nfour\n"},
-		"an unfinished line":      {"one\nhalf", []city.Frame{reset("one\r\nhalf"), frame("-way\r\n")}, "one\nhalf-way\n"},
-		"only an unfinished line": {"half", []city.Frame{reset("half"), frame("-way\r\n")}, "half-way\n"},
-		"a whole screen":          {"top\n\nend", []city.Frame{reset("\x1b[2J\x1b[1;1Htop\x1b[3;1Hend\x1b[1;2H"), frame("\x1b[H")}, "top\n\nend\n"},
-		"only the screen":         {"one\ntwo\nthree", []city.Frame{reset("three")}, "one\ntwo\nthree\n"},
-		"no frames":               {"one\ntwo", nil, "one\ntwo\n"},
-		"skipped output":          {"one", []city.Frame{reset("one\r\n"), reset("nine\r\n"), frame("ten\r\n")}, "one\n… some output was skipped\nten\n"},
+		"a new line":                   {"one\ntwo", []city.Frame{reset("one\r\ntwo\r\nthree\r\n"), frame("four\r\n")}, "one\ntwo\nthree\nfour\n"},
+		"an unfinished line":           {"one\nhalf", []city.Frame{reset("one\r\nhalf"), frame("-way\r\n")}, "one\nhalf-way\n"},
+		"only an unfinished line":      {"half", []city.Frame{reset("half"), frame("-way\r\n")}, "half-way\n"},
+		"a line that stays unfinished": {"one\nhalf", []city.Frame{reset("one\r\nhalf"), frame("-way")}, "one\nhalf-way\n"},
+		"a whole screen":               {"top\n\nend", []city.Frame{reset("\x1b[2J\x1b[1;1Htop\x1b[3;1Hend\x1b[1;2H"), frame("\x1b[H")}, "top\n\nend\n"},
+		"only the screen":              {"one\ntwo\nthree", []city.Frame{reset("three")}, "one\ntwo\nthree\n"},
+		"no frames":                    {"one\ntwo", nil, "one\ntwo\n"},
+		"skipped output":               {"one", []city.Frame{reset("one\r\n"), reset("nine\r\n"), frame("ten\r\n")}, "one\n… some output was skipped\nten\n"},
 	} {
 		s := groupedCity()
 		s.output, s.frames = c.output, c.frames

@@ -34,7 +34,8 @@ type loop struct {
 	exits             <-chan session.Exit
 	changes           <-chan struct{}
 	health            string
-	now               time.Time
+	now               time.Time // time of the latest iteration
+	wall              time.Time // now without its monotonic part
 	next              time.Time // time by which the next iteration runs
 	due               time.Time // time of a delayed snapshot; zero = none
 	awaitingFirstList bool
@@ -156,11 +157,10 @@ func (l *loop) iterate(in effect.Input) {
 	c := l.c
 	now := time.Now()
 	l.effects = l.effects[:0]
-	// the whole program, and probably every agent, was suspended or got no CPU time
-	if !l.next.IsZero() && now.Sub(l.next) > stalled {
+	if l.hasStalled(now) {
 		l.effects = append(l.effects, c.m.Step(now, effect.Stalled{})...)
 	}
-	l.now = now
+	l.now, l.wall = now, now.Round(0)
 	for n := 0; ; n++ {
 		if in != nil {
 			l.effects = append(l.effects, c.m.Step(now, in)...)
@@ -195,6 +195,16 @@ func (l *loop) iterate(in effect.Input) {
 	if c.o.Heartbeat != nil {
 		c.o.Heartbeat(status(c.snap.Load()))
 	}
+}
+
+// hasStalled reports whether the whole program, and probably every agent, was suspended or got no CPU time. The
+// monotonic clock stands still while the computer sleeps, so the wall clock advances further than it does.
+func (l *loop) hasStalled(now time.Time) bool {
+	if l.next.IsZero() {
+		return false
+	}
+	slept := now.Round(0).Sub(l.wall) - now.Sub(l.now)
+	return now.Sub(l.next) > stalled || slept > stalled
 }
 
 func (l *loop) waiting() effect.Input {

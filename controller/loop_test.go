@@ -122,6 +122,32 @@ func (w *town) expect(want ...string) {
 	}
 }
 
+// The loop notices that the program was suspended, even if the monotonic clock stood still (L13).
+func TestAStallIsNoticed(t *testing.T) {
+	now := time.Now()
+	for name, tt := range map[string]struct {
+		since  time.Duration // by the monotonic clock
+		beyond time.Duration // how much further the wall clock advanced
+		want   bool
+	}{
+		"on time":                     {time.Minute, 0, false},
+		"suspended":                   {time.Minute + 6*time.Second, 0, true},
+		"asleep":                      {time.Second, 8 * time.Hour, true},
+		"the clock was adjusted":      {time.Second, time.Second, false},
+		"the clock was set back":      {time.Second, -time.Hour, false},
+		"the clock was set back late": {time.Hour, -2 * time.Hour, true},
+	} {
+		l := &loop{now: now.Add(-tt.since), next: now.Add(time.Minute - tt.since)}
+		l.wall = l.now.Round(0).Add(-tt.beyond)
+		if got := l.hasStalled(now); got != tt.want {
+			t.Errorf("%s: got %t", name, got)
+		}
+	}
+	if (&loop{}).hasStalled(now) {
+		t.Error("before the first iteration: got true")
+	}
+}
+
 const two = `
 [[agents]]
 name = "a"

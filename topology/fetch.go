@@ -132,8 +132,8 @@ func (g git) replace(ctx context.Context, root string, w Remote, at string,
 	return commit, swap(fresh, folder, func() error { return pin(commit) })
 }
 
-// swap replaces folder with fresh. If the folder cannot be replaced, or then returns an error, swap restores folder.
-func swap(fresh, folder string, then func() error) error {
+// swap replaces folder with fresh and then calls pin. If either fails, swap restores the old folder.
+func swap(fresh, folder string, pin func() error) error {
 	old := fresh + ".old"
 	if err := disk.Rename(folder, filepath.Base(old)); err != nil &&
 		!errors.Is(err, os.ErrNotExist) {
@@ -141,7 +141,7 @@ func swap(fresh, folder string, then func() error) error {
 	}
 	err := disk.Rename(fresh, filepath.Base(folder))
 	if err == nil {
-		if err = then(); err != nil {
+		if err = pin(); err != nil {
 			_ = disk.Rename(folder, filepath.Base(fresh))
 		}
 	}
@@ -149,7 +149,8 @@ func swap(fresh, folder string, then func() error) error {
 		_ = disk.Rename(old, filepath.Base(folder))
 		return err
 	}
-	return disk.RemoveAll(old)
+	_ = disk.RemoveAll(old) // the next fetch removes what is left
+	return nil
 }
 
 func lockFetches(ctx context.Context, path string) (unlock func(), err error) {

@@ -278,10 +278,14 @@ func (k *backend) issues(ctx context.Context, stdin []byte, args ...string) (for
 		return found, fmt.Errorf("cannot parse the output of bd %s: %w", args[0], err)
 	}
 	for _, text := range raw {
-		if b, err := read(text); err != nil {
-			found.Unreadable = append(found.Unreadable, foreign.Record{Partial: b, Why: err})
-		} else {
+		b, err := read(text)
+		switch {
+		case err == nil:
 			found.Beads = append(found.Beads, b)
+		case b.ID == "" && len(raw) == 1: // more likely a message than an issue
+			return found, fmt.Errorf("bd %s: %w", args[0], err)
+		default:
+			found.Unreadable = append(found.Unreadable, foreign.Record{Partial: b, Why: err})
 		}
 	}
 	return found, nil

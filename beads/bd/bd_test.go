@@ -313,6 +313,18 @@ func TestUnreadableIssues(t *testing.T) {
 END
 exit 0`)
 	same(t, "an unreadable issue alone", ids(beads.Query{}), nil)
+
+	const closed = `"status":"closed","issue_type":"task","priority":2,"created_at":"2026-04-01T10:00:00Z","closed_at":"2026-04-01T11:00:00Z"`
+	with(t, "cat <<'END'\n"+`[{"id":"b-1","title":"parent",`+closed+`},{"id":"b-2","title":"\u001b[2J","parent":"b-1",`+closed+`}]`+"\nEND\nexit 0")
+	if n, err := s.Purge(t.Context(), beads.Query{}, time.Now()); n != 0 || err != nil {
+		t.Errorf("Purge with a closed unreadable issue: removed %d, %v", n, err)
+	}
+
+	with(t, `echo '{"error":"disk failure"}'
+exit 0`)
+	if all, err := s.List(t.Context(), beads.Query{}); err == nil {
+		t.Errorf("a message instead of issues: got %+v", all)
+	}
 }
 
 func initialised(t *testing.T) string {

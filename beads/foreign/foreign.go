@@ -28,7 +28,7 @@ import (
 type Backend interface {
 	// Ready is called before the other methods. After it has succeeded, it is not called again.
 	Ready(ctx context.Context) error
-	// Get returns a bead, or ErrNotFound. The caller has checked the ID.
+	// Get returns a bead, or ErrNotFound, or ErrUnreadable. The caller has checked the ID.
 	Get(ctx context.Context, id string) (beads.Bead, error)
 	// Find returns, in any order, all records that the query selects, and possibly others. For a query for ready beads,
 	// it returns either exactly these beads or all records that are not closed. It ignores Before and Limit.

@@ -116,7 +116,7 @@ func (s *Store) missing(why string) error {
 }
 
 // identify compares the store with the ledger. It raises the last ID number of an older copy of the store, so that no
-// number is reused. It cannot detect a copy that lacks fewer than reserve numbers, because the ledger contains only an
+// number is reused. A copy that lacks at most reserve numbers can go undetected, because the ledger contains only an
 // upper bound of the last number.
 func (s *Store) identify(t *txn) error {
 	if s.ledger.File == "" {

@@ -267,7 +267,12 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) erro
 	if err != nil {
 		return err
 	}
-	pending, seen := "", false
+	pending, unfinished, seen := "", "", false
+	defer func() {
+		if unfinished != "" && strings.HasPrefix(pending, unfinished) {
+			writeLines(e, f.agent, pending+"\n")
+		}
+	}()
 	for frame, err := range l.Watch(ctx, f.agent) {
 		if ctx.Err() != nil {
 			break
@@ -281,7 +286,8 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) erro
 		switch {
 		case frame.Reset && !seen:
 			seen = true
-			if text, pending = storedLines(text, frame, f.lines); text == "" && pending != "" {
+			text, pending = storedLines(text, frame, f.lines)
+			if unfinished = pending; text == "" && pending != "" {
 				continue
 			}
 			if err := printOutput(ctx, e, l, text, f); err != nil {

@@ -337,8 +337,8 @@ func SilentRemedy(dir string) string {
 	case err == nil && st.State == 'T':
 		return fmt.Sprintf("its process was stopped by a signal; `kill -CONT %d` resumes it", pid)
 	case err == nil && st.State == 't':
-		return fmt.Sprintf("a debugger has stopped its process (pid %d); resume it there, or "+
-			"detach the debugger", pid)
+		return fmt.Sprintf("a debugger has stopped its process (pid %d); resume it in the "+
+			"debugger, or detach the debugger", pid)
 	}
 	return fmt.Sprintf("run `kill -9 %d`, then %s", pid, takesOver)
 }

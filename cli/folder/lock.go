@@ -36,7 +36,8 @@ func RemoveSocket(dir string) error {
 	return IgnoreNotExist(disk.Remove(SocketPath(dir) + ".path"))
 }
 
-// IsHeld reports whether a controller holds the city's lock. If a PID file exists, it takes the lock for a moment.
+// IsHeld reports whether a controller holds the city's lock. If a PID file exists, it takes the lock for a moment. If
+// the recorded process is dead, it retries for about 100 ms, because another command might be testing the lock.
 func IsHeld(dir string) (bool, error) {
 	tries := 0
 	return isHeld(dir, func() bool {
@@ -45,8 +46,7 @@ func IsHeld(dir string) (bool, error) {
 	})
 }
 
-// isHeld calls again before each further attempt, which is needed if the recorded controller is dead: another command
-// might be testing the lock.
+// isHeld is like IsHeld, but calls again before each retry. If again returns false, the lock counts as held.
 func isHeld(dir string, again func() bool) (bool, error) {
 	if _, err := os.Stat(filepath.Join(StateDir(dir), "daemon.pid")); errors.Is(err,
 		os.ErrNotExist) {

@@ -42,8 +42,8 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 	return cmd.Process.Pid, nil
 }
 
-// CannotSpawn reports whether this process belongs to an agent's session or an automation's run. The end of that
-// session or run would kill every process that it starts, even one in the background.
+// CannotSpawn reports whether this process belongs to an agent's session or an automation's run. When that session or
+// run ends, gcity kills all its processes, including a controller in the background.
 func CannotSpawn() bool { return os.Getenv("GC_SESSION_ID") != "" || os.Getenv("GC_RUN") != "" }
 
 func cannotSpawn(what, group string) error {

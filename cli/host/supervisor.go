@@ -61,6 +61,7 @@ func FindSupervisor(e *env.Env) (supervisorRunning, bool) {
 var ErrNotAccepting = errors.New("does not accept connections")
 
 // DialSupervisor connects to the running supervisor. If no supervisor is running, it returns an exit.NotRunning error.
+// If one is running but does not accept connections, the error is ErrNotAccepting.
 func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 	h, err := env.Home(e)
 	if err != nil {
@@ -77,8 +78,8 @@ func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 	f, err := client.DialFleet(r.Socket)
 	switch {
 	case exit.IsNotRunning(err):
-		err = fmt.Errorf("the supervisor (pid %d) %w at %s: it is starting or stopping, or the "+
-			"socket was removed, and the supervisor creates it again within seconds", r.PID,
+		err = fmt.Errorf("the supervisor (pid %d) %w at %s: it is starting or stopping, or its "+
+			"socket was removed and will be created again within seconds; try again", r.PID,
 			ErrNotAccepting, r.Socket)
 	case err != nil:
 		err = fmt.Errorf("the supervisor (pid %d) does not respond: %w", r.PID, err)

@@ -92,14 +92,19 @@ func PlaceOf(env string, all []Place) (Place, error) {
 		"rigs; unset it, or select a rig with --rig", env)
 }
 
-// CheckOutput returns an error if file is in a work folder, where writing it could replace a store.
+// CheckOutput returns an error if file is in a work folder, also through a symbolic link. A write there could replace a
+// store.
 func (p Place) CheckOutput(file string) error {
 	at, err := filepath.Abs(file)
 	if err != nil {
 		return err
 	}
+	in := filepath.Dir(at)
+	if real, err := filepath.EvalSymlinks(in); err == nil {
+		in = real
+	}
 	own := filepath.Join(p.Dir, folder.WorkFolder)
-	for dir := filepath.Dir(at); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+	for dir := in; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if filepath.Base(dir) == folder.WorkFolder || sameFolder(dir, own) {
 			return exit.Usage("%s is in the work folder %s, where it could replace a store; "+
 				"choose a file in another folder", file, dir)

@@ -65,7 +65,8 @@ func plain(text string, v Values, unknown []string) (string, bool) {
 		field, after, closed := strings.Cut(rest, "}}")
 		name, isField := strings.CutPrefix(field, ".")
 		value, known := v.get(name)
-		if !closed || !isField || !known || slices.Contains(unknown, name) {
+		if !closed || !isField || !known || slices.Contains(unknown, name) ||
+			b.Len()+len(value) > Max {
 			return "", false
 		}
 		b.WriteString(value)

@@ -22,6 +22,23 @@ func TestFunctionsAreLimited(t *testing.T) {
 	}
 }
 
+// The expansion of a template that contains only fields stops at the limit.
+func TestFieldsAreLimited(t *testing.T) {
+	v := Values{Dir: strings.Repeat("x", 1000)}
+	for fields, want := range map[int]string{
+		65: "", 66: "the result is too long", Max: "is a template of",
+	} {
+		text := strings.Repeat("{{.Dir}}", fields)
+		if _, err := Expand(text, v); (err == nil) != (want == "") ||
+			err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%d fields: %v, want %q", fields, err, want)
+		}
+		if n := testing.AllocsPerRun(1, func() { plain(text, v, nil) }); n > 20 {
+			t.Errorf("%d fields: %v allocations", fields, n)
+		}
+	}
+}
+
 func TestFunctions(t *testing.T) {
 	got, err := Expand(`{{print .Name 1}} {{.Name | js}} {{html .Name}} {{.Name | urlquery}}`,
 		Values{Name: `a'b c`})

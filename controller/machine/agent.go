@@ -105,7 +105,8 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 	switch {
 	case m.ending == stopAgents:
 		return cause{kind: causeCityStop, why: "the city is being stopped"}
-	case a.want == nil && a.pool == nil && a.drain.current != nil && a.drain.current.by == byPool:
+	case a.want == nil && a.pool == nil && a.drain.current != nil && a.drain.current.by == byPool &&
+		a.act.intent.kind == causeNone:
 		// the pool was removed; its members may finish first
 		return a.drained(now)
 	case a.want == nil && a.pool == nil:

@@ -190,6 +190,15 @@ func (cs *cityStop) due(now time.Time) bool {
 	return !cs.relook.IsZero() && !now.Before(cs.relook)
 }
 
+// nextRelook returns the time of the next list, or zero. An overdue list waits for an effect in flight. The result of
+// that effect leads to a step.
+func (cs *cityStop) nextRelook(now time.Time) time.Time {
+	if cs.due(now) {
+		return time.Time{}
+	}
+	return cs.relook
+}
+
 func (cs *cityStop) hurryInTime(now time.Time) {
 	if at := cs.hurryAt(); !at.IsZero() && !now.Before(at) {
 		cs.hurryUp(now)

@@ -8,6 +8,7 @@ import (
 	"gcity/agent"
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/lifecycle"
 	"gcity/events"
 	"gcity/internal/suggest"
 )
@@ -111,8 +112,12 @@ func (cs *commands) find(id uint64, name string) (*record, bool) {
 		return a, true
 	}
 	if p := cs.m.pools.Get(name); p != nil && p.Want.Max != 1 {
-		cs.m.step.Reject(id, city.Invalid, fmt.Sprintf("%s is a pool; name one of its members, "+
-			"%s to %s", name, p.Want.Member(1), p.Want.Member(p.Want.Max)))
+		why := fmt.Sprintf("%s is a pool; name one of its members, %s to %s", name,
+			p.Want.Member(1), p.Want.Member(p.Want.Max))
+		if p.Want.Max == 0 {
+			why = name + " is a pool, and it is off (max = 0); set a larger max to use it"
+		}
+		cs.m.step.Reject(id, city.Invalid, why)
 		return nil, false
 	}
 	for _, p := range cs.m.pools.All() {
@@ -214,15 +219,24 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 }
 
 func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
-	if !a.phase.Alive() || a.want == nil {
+	switch why := cs.noRestart(a); {
+	case a.phase.State() == lifecycle.Starting:
+		cs.m.step.Reject(id, city.Conflict, "agent "+a.name+" is starting and cannot be "+
+			"restarted yet")
+	case a.phase.Stopping() && (why != "" || a.act.stopping.kind == causeDrained):
+		cs.m.step.Reject(id, city.Conflict, "agent "+a.name+" is being stopped: "+
+			a.act.stopping.why)
+	case !a.phase.Alive() || a.want == nil:
 		cs.m.step.Reject(id, city.Conflict, "agent "+a.name+" has no session to restart")
-		return
+	case a.drain.current != nil: // the drain decides whether the agent starts again
+		cs.m.drains.ack(now, id, a)
+	default:
+		if !a.phase.Stopping() {
+			a.act.intent = cause{kind: causeRequest, why: "restart requested"}
+		}
+		cs.m.step.Reply(id, "agent "+a.name+" is restarting")
+		cs.m.decide(now, a)
 	}
-	if !a.phase.InFlight() {
-		a.act.intent = cause{kind: causeRequest, why: "restart requested"}
-	}
-	cs.m.step.Reply(id, "agent "+a.name+" is restarting")
-	cs.m.decide(now, a)
 }
 
 func (cs *commands) suspend(id uint64, name string, on bool) {

@@ -292,7 +292,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 // Next returns the time at which Step must be called without an input, or zero. It ignores agents' deadlines that have
 // passed, because whatever those agents are still waiting for will arrive as an input.
 func (m *Machine) Next(now time.Time) time.Time {
-	t := m.cityStop.relook
+	t := m.cityStop.nextRelook(now)
 	if len(m.journal.queue) > 0 {
 		t = step.Earlier(t, m.journal.queue[0].by)
 	}

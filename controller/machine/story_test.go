@@ -102,6 +102,8 @@ func (w *world) tell(words []string) error {
 		w.die(arg(0), -1, arg(1))
 	case "vanish":
 		delete(w.alive, arg(0))
+	case "unready": // the agent's session is not ready yet
+		w.alive[arg(0)].Ready = false
 	case "silent":
 		w.lost = arg(0) == "on"
 	case "fail":

@@ -148,6 +148,10 @@ func (w *world) Step(in effect.Input) {
 		f, ok := w.nextDue()
 		if !ok {
 			w.mind()
+			if t := w.m.Next(w.now); !t.IsZero() && !t.After(w.now) {
+				w.breach = append(w.breach, fmt.Sprintf("the next step was due %s ago, after %T",
+					w.now.Sub(t), in))
+			}
 			return
 		}
 		if result := w.carryOut(f); result != nil && !w.withheld(f, result) {
@@ -523,7 +527,7 @@ func (w *world) advance(d time.Duration) {
 		if t := w.m.Next(w.now); !t.IsZero() && t.Before(at) {
 			at, in = t, effect.Wake{}
 		}
-		if at.After(end) {
+		if at.After(end) || len(w.breach) > 0 {
 			w.now = end
 			return
 		}

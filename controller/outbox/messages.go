@@ -129,22 +129,36 @@ func (tx *Messages) deliverTo(now time.Time, b *Outbox) {
 	tx.checkOutput(now, b)
 	if len(b.Waiting) > 0 {
 		why, never := tx.city.WhyNotTyped(b.Agent)
+		busy := b.Current != nil || len(b.queue) > 0
+		if why == "" && !busy {
+			tx.takeBackOld(now, b)
+		}
 		switch {
+		case len(b.Waiting) == 0:
 		case never:
 			tx.giveUpAll(now, b, tx.codeOf(), why)
 		case why != "":
 			b.NextAttempt, b.DelayedSince = time.Time{}, time.Time{}
 			tx.holdBack(b, "", why)
-		case b.Current != nil || len(b.queue) > 0: // busy; a later step types the nudge
-		case b.Waiting[0].WhyOtherSession(tx.city.Terminal(b.Agent).Life) != "":
-			tx.TakeBack(now, b, b.Waiting[0],
-				b.Waiting[0].WhyOtherSession(tx.city.Terminal(b.Agent).Life))
+		case busy: // a later step types the nudge
 		case !now.Before(b.NextAttempt) || b.Waiting[0].Now && !b.Waiting[0].Held:
 			tx.typeMessage(now, b)
 		}
 	}
 	tx.expire(now, b)
 	tx.report(now, b)
+}
+
+// takeBackOld cancels the nudges before the first one that is meant for the current session.
+func (tx *Messages) takeBackOld(now time.Time, b *Outbox) {
+	life := tx.city.Terminal(b.Agent).Life
+	for len(b.Waiting) > 0 {
+		why := b.Waiting[0].WhyOtherSession(life)
+		if why == "" {
+			return
+		}
+		tx.TakeBack(now, b, b.Waiting[0], why)
+	}
 }
 
 func (tx *Messages) report(now time.Time, b *Outbox) {

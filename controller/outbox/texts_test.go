@@ -125,6 +125,22 @@ func TestARefusedUrgentTextWaits(t *testing.T) {
 	}
 }
 
+// Nudges of watchdogs for an earlier session do not delay a user's nudge.
+func TestANudgeBehindOldNudges(t *testing.T) {
+	now := time.Unix(0, 0)
+	c, tx, b, out := newOneAgentCity()
+	for _, text := range []string{"wake up", "are you there?", "hello"} {
+		tx.Nudge(now, 1, b, city.Nudge{Text: text})
+	}
+	for _, d := range b.Waiting[:2] {
+		d.ForSession = "0"
+	}
+	tx.Deliver(now)
+	if got := did(out); got != "send hello" || len(c.log) != 2 || len(c.over) != 2 {
+		t.Errorf("got %q, events %q", got, c.log)
+	}
+}
+
 // TestOneEntryAtATime checks that keys and texts are typed into a terminal one after the other (L1).
 func TestOneEntryAtATime(t *testing.T) {
 	now := time.Unix(0, 0)

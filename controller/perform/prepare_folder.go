@@ -22,6 +22,7 @@ import (
 
 const (
 	equipLimit  = 20 * time.Second
+	maxCopies   = maxHung / 2 // leaves calls for other folders
 	gitLimit    = 5 * time.Second
 	renderLimit = 5 * time.Second
 )
@@ -32,19 +33,20 @@ const (
 	maxTyped = 4000 // bytes per line; terminals pass at most 4,095 to a program
 )
 
-type folderLocks struct {
+// folderTurns lets one start at a time prepare a folder.
+type folderTurns struct {
 	mu       sync.Mutex
-	byFolder map[string]*sync.Mutex
+	byFolder map[string]chan struct{} // contains a token while a start has its turn
 }
 
-func (t *folderLocks) of(folder string) *sync.Mutex {
+func (t *folderTurns) of(folder string) chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.byFolder == nil {
-		t.byFolder = map[string]*sync.Mutex{}
+		t.byFolder = map[string]chan struct{}{}
 	}
 	if t.byFolder[folder] == nil {
-		t.byFolder[folder] = &sync.Mutex{}
+		t.byFolder[folder] = make(chan struct{}, 1)
 	}
 	return t.byFolder[folder]
 }
@@ -56,12 +58,21 @@ func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (summary s
 	if w.Overlay == "" && len(w.Hooks) == 0 {
 		return "", nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, equipLimit)
-	defer cancel()
-	turn := sr.folders.of(w.Spec.Dir)
-	if !sr.inBackground(ctx, "folder of "+w.Name, 0, func() func() {
-		turn.Lock()
-		defer turn.Unlock()
+	// A start that waits must not occupy one of the maxHung calls.
+	for _, free := range []chan struct{}{sr.folders.of(w.Spec.Dir), sr.copies} {
+		select {
+		case free <- struct{}{}:
+			defer func() { <-free }()
+		case <-ctx.Done():
+			return "", nil, fmt.Errorf("the working folder %s was not prepared, because other "+
+				"starts were still preparing theirs: %w", w.Spec.Dir, context.Cause(ctx))
+		}
+	}
+	// A hung call outlives its start. Calls are named after the folder, so the next start cannot write to the folder at
+	// the same time.
+	if !sr.inBackground(ctx, "folder "+w.Spec.Dir, equipLimit, func() func() {
+		ctx, cancel := context.WithTimeout(ctx, equipLimit)
+		defer cancel()
 		did, problems, failed := sr.copyFiles(ctx, w)
 		return func() { summary, troubles, err = did, problems, failed }
 	}) {

@@ -1,11 +1,14 @@
 package perform
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"gcity/agent"
@@ -181,6 +184,41 @@ func TestOverlayAndHooksShareAFile(t *testing.T) {
 	put(settings, `{"model": "three"}`)
 	fill("left as they are: .claude/settings.json; hooks written: .claude/settings.json")
 	fill("left as they are: .claude/settings.json")
+}
+
+// Agents that start together wait for each other, in one folder as well as in many.
+func TestManyFoldersArePreparedTogether(t *testing.T) {
+	for _, shared := range []bool{true, false} {
+		r, first := prompted(t, "", "arg", "")
+		var all sync.WaitGroup
+		for i := range 2 * maxHung {
+			w := *first
+			w.Name, w.Hooks = fmt.Sprintf("a-%d", i), []string{"claude"}
+			if !shared {
+				w.Spec.Dir = t.TempDir()
+			}
+			all.Go(func() {
+				_, troubles, err := r.Sessions.prepareFolder(t.Context(), &w)
+				if err != nil || len(troubles) > 0 {
+					t.Errorf("%s: %q, %v", w.Name, troubles, err)
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
+// A start that is canceled while another start uses the folder says so.
+func TestAStartWaitsForItsFolder(t *testing.T) {
+	r, w := prompted(t, "", "arg", "")
+	w.Hooks = []string{"claude"}
+	r.Sessions.folders.of(w.Spec.Dir) <- struct{}{}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := r.Sessions.prepareFolder(ctx, w)
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "other starts") {
+		t.Error(err)
+	}
 }
 
 // A rig's folder gets links to the formulas of the city and of the rig. The rig's own formulas take precedence. A

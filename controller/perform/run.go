@@ -54,7 +54,8 @@ type Runner struct {
 type sessions struct {
 	*base
 	provider *limitedProvider
-	folders  folderLocks // starts in the same folder wait for each other
+	folders  folderTurns
+	copies   chan struct{} // slots for starts that prepare their folders
 	// one at a time, which leaves CPU time for starts
 	draws   chan struct{}
 	checker *preflight.Checker
@@ -110,7 +111,8 @@ func New(w World) *Runner {
 	}
 	b.Stores = &Stores{open: w.Stores, checkFolder: b.w.checkFolder, snapshot: w.Snapshot,
 		guards: guards}
-	sr := &sessions{base: b, draws: make(chan struct{}, 1), starts: map[string]*starting{},
+	sr := &sessions{base: b, draws: make(chan struct{}, 1), copies: make(chan struct{}, maxCopies),
+		starts:  map[string]*starting{},
 		checker: preflight.New(w.Provider)}
 	sr.provider = &limitedProvider{Provider: w.Provider,
 		slots:  make(chan struct{}, 2*runtime.GOMAXPROCS(0)),

@@ -52,6 +52,9 @@ func (au *automations) handOver(ctx context.Context, run automation.Run, to io.W
 			return err
 		}
 		for _, e := range found {
+			if automation.Depth(e) >= automation.MaxDepth {
+				continue // skipped by automation.Runs, so not one of the run's events
+			}
 			line, err := json.Marshal(e)
 			if err == nil {
 				_, err = to.Write(append(line, '\n'))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -177,6 +179,35 @@ func TestErrorsNameTheAgent(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), `"shop/bob": no terminal`) ||
 			strings.Contains(err.Error(), of) || !errors.Is(err, errRefused) {
 			t.Errorf("%T: got %v", e, err)
+		}
+	}
+}
+
+// After the clock was set back, the newest output of a crashed agent is kept, and is still the last in the list.
+func TestOutputsOfCrashesAndTheClock(t *testing.T) {
+	dir, now := t.TempDir(), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	if err := os.Mkdir(filepath.Join(dir, ".gc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := range CrashFiles + 2 {
+		at := now.Add(time.Hour + time.Duration(i)*time.Second)
+		if i >= CrashFiles {
+			at = at.Add(-time.Hour)
+		}
+		want := fmt.Sprintf("crash %d", i)
+		file, err := keepCrash(dir, effect.Capture{Agent: "a", At: at}, []byte(want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, file))
+		last, lastErr := LastOutput(dir, "a", 1)
+		if string(data) != want || last != want {
+			t.Errorf("saved %q, %v; the last output is %q, %v; want %q", data, err, last, lastErr,
+				want)
+		}
+		files, err := CrashList(CrashDir(dir, "a"))
+		if err != nil || len(files) != min(i+1, CrashFiles) {
+			t.Errorf("got %d files, %v", len(files), err)
 		}
 	}
 }

@@ -78,6 +78,24 @@ func TestARunGetsAllItsEvents(t *testing.T) {
 	}
 }
 
+// Events that do not start a run, because their chain is too long, are not in the events file.
+func TestARunGetsNoSkippedEvents(t *testing.T) {
+	w, _ := workBench(t)
+	first := w.log.Last()
+	last, err := w.log.Append(events.Event{Type: "x", Payload: []byte(`{"depth":7}`)},
+		events.Event{Type: "x", Payload: []byte(`{"depth":8}`)}, events.Event{Type: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file strings.Builder
+	err = w.r.automations.handOver(t.Context(), automation.Run{After: first, Until: last, Count: 2,
+		Definition: automation.Definition{On: "x"}}, &file)
+	if n := strings.Count(file.String(), "\n"); n != 2 || err != nil ||
+		strings.Contains(file.String(), `"depth":8`) {
+		t.Errorf("got %d lines, %v: %s", n, err, file.String())
+	}
+}
+
 // Event files that a killed controller left behind are removed. Other files are kept.
 func TestEventsOfRunsThatAreOverGo(t *testing.T) {
 	w, _ := workBench(t)

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"gcity/controller/effect"
 	"gcity/events"
@@ -21,6 +23,7 @@ const (
 	crashLines    = 50
 	crashText     = 16 << 10 // in bytes
 	crashRendered = 64 << 10 // bytes of raw output that are rendered
+	crashName     = "20060102T150405.000000000Z.ansi"
 )
 
 func (sr *sessions) capture(ctx context.Context, f effect.Capture) effect.Input {
@@ -62,11 +65,22 @@ func keepCrash(city string, f effect.Capture, raw []byte) (string, error) {
 	if err := disk.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, f.At.UTC().Format("20060102T150405.000000000Z")+".ansi")
+	at := f.At.UTC()
+	files, err := CrashList(dir)
+	if n := len(files); n > 0 {
+		// after the clock was set back, the newest file must still sort last
+		last, err := time.Parse(crashName, filepath.Base(files[n-1]))
+		if err == nil && last.After(at) {
+			at = last.Add(1)
+		}
+	}
+	path := filepath.Join(dir, at.Format(crashName))
 	if err := disk.Replace(path, raw, 0o600); err != nil {
 		return "", err
 	}
-	files, err := CrashList(dir)
+	if !slices.Contains(files, path) {
+		files = append(files, path)
+	}
 	for _, old := range files[:max(0, len(files)-CrashFiles)] {
 		err = errors.Join(err, disk.Remove(old))
 	}

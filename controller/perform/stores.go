@@ -193,9 +193,9 @@ func (s *Stores) Locate(ctx context.Context, id string) (b city.Located, err err
 		}
 	}
 	if lost != nil {
-		return b, city.ReadError(lost)
+		return city.Located{}, city.ReadError(lost)
 	}
-	return b, city.WorkError(s.noBead(id))
+	return city.Located{}, city.WorkError(s.noBead(id))
 }
 
 func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Input {

@@ -69,6 +69,7 @@ func (ps *Pools) CheckNow(now time.Time, id uint64, name string) {
 func (ps *Pools) drop(p *Pool) {
 	ps.Rollouts.Drop(p.Name())
 	ps.rejectCheck(p, "is no longer declared")
+	p.countStep = 0 // its members must not wait for a choice that is never made
 }
 
 func (ps *Pools) rejectCheck(p *Pool, why string) {

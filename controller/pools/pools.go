@@ -244,8 +244,8 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 
 func setByOperator(n int) string { return fmt.Sprintf(city.PoolSetBy+"to %d by operator", n) }
 
-// setSize sets a user's size, or removes it if size is nil. Until a check has succeeded, a removal restores the size
-// that applied before.
+// setSize sets a user's size, or removes it if size is nil. Until a check has succeeded or work has been counted, a
+// removal restores the size that applied before.
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	what := "removed by operator; the size is automatic again"
 	if size != nil {
@@ -254,11 +254,17 @@ func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	if p.override == nil && size != nil {
 		p.automatic, p.whyAutomatic = p.Desired, p.why
 	}
-	if p.override != nil && size == nil && !p.lastValid && p.Want.Check != "" {
+	unknown := !p.lastValid && (p.Want.Check != "" ||
+		!ps.city.Work().Counted && !ps.city.Configuration().NoWork)
+	if p.override != nil && size == nil && unknown {
 		if p.whyAutomatic == "" {
 			p.automatic, p.whyAutomatic = p.Want.Min, "the minimum"+noCheckYet
 		}
-		defer ps.resize(now, p, p.Want.Size(p.automatic), p.whyAutomatic)
+		why := p.whyAutomatic
+		if p.Want.Check == "" {
+			why = uncountedReason(why, ps.city.Work().Uncounted)
+		}
+		defer ps.resize(now, p, p.Want.Size(p.automatic), why)
 	}
 	p.override, ps.out.Changed = size, true
 	ps.out.Decided(now, &p.decisions, "override", what)
@@ -463,7 +469,7 @@ func (ps *Pools) Snapshot(members map[*Pool]MemberCount) []city.Pool {
 			out[i].Check.Value, out[i].Check.Good, out[i].Check.At = work.Pools[p.Name()], &at, &at
 		}
 		if p.Want.Check == "" && !work.Counted && p.override == nil {
-			out[i].Reason = p.uncountedReason(work.Uncounted)
+			out[i].Reason = uncountedReason(p.why, work.Uncounted)
 		}
 		if since, ok := ps.checking[p.Name()]; ok {
 			out[i].Check.Running = &since
@@ -475,10 +481,10 @@ func (ps *Pools) Snapshot(members map[*Pool]MemberCount) []city.Pool {
 	return out
 }
 
-func (p *Pool) uncountedReason(uncounted string) string {
-	what, waits := strings.CutSuffix(p.why, noCheckYet)
+func uncountedReason(why, uncounted string) string {
+	what, waits := strings.CutSuffix(why, noCheckYet)
 	if !waits {
-		return p.why
+		return why
 	}
 	return what + ", because " + cmp.Or(uncounted, "the work has not been counted yet")
 }

@@ -154,3 +154,35 @@ func TestAUserSetsTheSize(t *testing.T) {
 		t.Errorf("the command was not answered: %v", out.Effects)
 	}
 }
+
+// In a pool without a check, a user can remove a size before work has been counted.
+func TestAUserRemovesTheSizeBeforeACount(t *testing.T) {
+	now := time.Unix(0, 0)
+	for _, stored := range []bool{false, true} { // the size was set before the controller started
+		c, ps, out := newTown("")
+		if stored {
+			c.conf.Overrides = map[string]int{"crew": 3}
+		}
+		c.work.Uncounted = "the store does not respond"
+		ps.Adopt(now, &c.conf)
+		ps.SizeAll(now)
+		if !stored {
+			size := 3
+			ps.Scale(1, city.Scale{Pool: "crew", Size: size})
+			ps.Scaled(now, effect.Scaled{Scale: effect.Scale{Pool: "crew", ID: 1, Size: &size}})
+		}
+		ps.Scale(2, city.Scale{Pool: "crew", Auto: true})
+		out.Begin()
+		ps.Scaled(now, effect.Scaled{Scale: effect.Scale{Pool: "crew", ID: 2}})
+		const why = "the minimum, because the store does not respond"
+		if p := ps.Snapshot(nil)[0]; p.Desired != 1 || p.Override != nil || p.Reason != why {
+			t.Errorf("%t: the pool wants %d: %s", stored, p.Desired, p.Reason)
+		}
+		if !slices.ContainsFunc(out.Effects, func(f effect.Effect) bool {
+			r, ok := f.(effect.SendReply)
+			return ok && r.Reply.Receipt.Message == "pool crew is scaling from 3 to 1: "+why
+		}) {
+			t.Errorf("%t: %+v", stored, out.Effects)
+		}
+	}
+}
