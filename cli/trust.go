@@ -77,7 +77,7 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 		if asks && !consent.AskTrust(e, shown) {
 			return exit.Quietly(exit.CodeConfig)
 		}
-		if err := folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now()); err != nil {
+		if err := shown.Confirm(e.Now()); err != nil {
 			return err
 		}
 		shown.Trusted, shown.Why = true, "you just agreed to it"

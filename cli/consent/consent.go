@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"gcity/cli/env"
 	"gcity/cli/folder"
@@ -23,6 +24,9 @@ type trustShape struct {
 	Trusted  bool           `json:"trusted"`
 	Why      string         `json:"why"`
 	Programs []trustedShape `json:"programs"`
+
+	listed []trust.Program
+	heads  map[string]trust.Head
 }
 
 type trustedShape struct {
@@ -49,7 +53,9 @@ func DescribeTrust(c *config.City) trustShape {
 			}
 		}
 	}
-	for _, p := range folder.ProgramsOf(c) {
+	out.listed = folder.ProgramsOf(c)
+	out.heads = trust.Heads(c.Path, out.listed)
+	for _, p := range out.listed {
 		line := p.Line
 		// show an untrusted command line in full, because redaction could hide a program
 		if out.Trusted {
@@ -58,6 +64,11 @@ func DescribeTrust(c *config.City) trustShape {
 		out.Programs = append(out.Programs, trustedShape{p.What, line, p.At, fresh[p.Sum()]})
 	}
 	return out
+}
+
+// Confirm records that the user trusts the programs as they were described.
+func (s trustShape) Confirm(now time.Time) error {
+	return folder.Ledger().Save(trust.NewRecord(s.Path, s.listed, s.heads, now))
 }
 
 // ShowTrust prints what a city would run.
@@ -138,7 +149,7 @@ func mayRun(e *env.Env, dir string, c *config.City) error {
 	if !AskTrust(e, shown) {
 		return err
 	}
-	if err := folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now()); err != nil {
+	if err := shown.Confirm(e.Now()); err != nil {
 		return err
 	}
 	e.Untrusted = nil
