@@ -113,6 +113,9 @@ func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Resu
 	if recipe == "" && f.bead.Metadata[city.MoleculeKey] == "" && !req.NoFormula {
 		recipe = to.defaultFormula()
 	}
+	if err := checkVars(req, recipe); err != nil {
+		return err
+	}
 	molecule := ""
 	if recipe != "" {
 		if molecule, err = s.attach(ctx, f, recipe, job{req, to, out}); err != nil {
@@ -120,6 +123,13 @@ func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Resu
 		}
 	}
 	return s.assign(ctx, f, molecule, job{req, to, out})
+}
+
+func checkVars(req city.SlingRequest, recipe string) error {
+	if recipe == "" && len(req.Vars) > 0 {
+		return city.Errorf(city.Invalid, "variables require a formula")
+	}
+	return nil
 }
 
 type job struct {
@@ -195,10 +205,13 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 		b.Description = cmp.Or(req.Description, b.Description)
 	}
 	if byDefault { // check the default formula before anything is created
-		if _, err := s.cook(to.defaultFormula(), to.rig,
-			valuesFor(beads.Bead{ID: "new", Title: req.Title}, req)); err != nil {
-			return err
-		}
+		_, err = s.cook(to.defaultFormula(), to.rig,
+			valuesFor(beads.Bead{ID: "new", Title: req.Title}, req))
+	} else {
+		err = checkVars(req, recipe)
+	}
+	if err != nil {
+		return err
 	}
 	if recipe == "" {
 		var b beads.Bead
