@@ -2,6 +2,7 @@ package city
 
 import (
 	"encoding/json"
+	"time"
 
 	"gcity/beads"
 	"gcity/events"
@@ -150,6 +151,16 @@ type (
 		Leave bool `json:"leave,omitempty"`
 	}
 )
+
+// ResponseLimit returns how long a client waits for the response to a command. The city responds to a command that
+// stops agents only after they have exited, which can take as long as `shutdown_timeout`.
+func ResponseLimit(c Command) time.Duration {
+	switch c.(type) {
+	case Restart, Stop, Kill, Suspend, SuspendRig, RestartPool, Shutdown:
+		return 9 * time.Minute
+	}
+	return 3 * time.Minute
+}
 
 func (Restart) Verb() string        { return "restart" }
 func (Stop) Verb() string           { return "stop" }

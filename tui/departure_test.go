@@ -8,8 +8,10 @@ import (
 	"gcity/tui/actions"
 	"gcity/tui/details"
 	"gcity/tui/feed"
+	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/state"
+	"gcity/tui/tuitest"
 )
 
 func few(n *city.Snapshot) {
@@ -80,6 +82,24 @@ func TestEscStays(t *testing.T) {
 	s.wait(2 * details.DefaultDrainTimeout)
 	if _, ok := effectOf[feed.Quit](s); ok {
 		t.Error("the room closed although the user chose to stay")
+	}
+}
+
+// The question about a city that does not respond can be answered although news keep arriving.
+func TestTheQuestionAboutALostCityAcceptsAnswers(t *testing.T) {
+	s := newStage(t, Options{Mode: state.Joined})
+	s.size(120, 40)
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
+	s.line("stop city", "enter")
+	why := "the controller has exited"
+	s.hear(feed.News{Unreachable: &why})
+	s.shows("Quit bright-lights?", "┃ no controller for 0s")
+	s.wait(2 * keymap.DialogGuard)
+	s.wait(2 * time.Second)
+	s.shows("┃ no controller for 2s")
+	s.send(tuitest.KeyPress("l"))
+	if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.Leave {
+		t.Errorf("the room stays open:\n%s", s.text())
 	}
 }
 

@@ -35,6 +35,26 @@ func TestDrainOfOneAgentIsUndone(t *testing.T) {
 	}
 }
 
+// The members of a pool that is scaling down to zero are draining already.
+func TestDrainOfAPoolThatScalesDown(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("worker")
+	for _, name := range []string{"worker-1", "worker-2", "worker-3"} {
+		s.agent(name, func(a *city.Agent) {
+			a.State, a.Drain = city.Draining, &city.DrainInfo{By: "pool", Since: s.now}
+		})
+	}
+	s.press("D")
+	s.wants()
+	s.shows("running members of pool worker are draining because their pool is scaling down", "press 2, then >")
+	s.press("esc")
+	for _, name := range []string{"worker-1", "worker-2", "worker-3"} {
+		s.agent(name, func(a *city.Agent) { a.State, a.Running = city.Exited, false })
+	}
+	s.press("D")
+	s.shows("no member of pool worker is running")
+}
+
 func TestDrainAsksFirst(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("builder")
@@ -44,10 +64,14 @@ func TestDrainAsksFirst(t *testing.T) {
 	s.shows("Drain builder?", "It will be asked to finish. It stops when it reports done, or after 5m.", "it is declared")
 	s.press("n")
 	s.wants()
+	s.hides("nothing was changed")
 	s.press("D", "enter") // "no" is preselected
 	s.wants()
+	s.shows("nothing was changed")
 	s.press("D", "y")
 	s.wants(city.Drain{Agent: "builder"})
+	s.shows("draining builder")
+	s.press("r", "enter")
 	s.shows("draining builder")
 }
 

@@ -236,8 +236,8 @@ func TestMailThatFailsIsADraftAgain(t *testing.T) {
 	s.press("enter")
 	d, _ = effectOf[feed.RunTasks](s)
 	receiveResult(s.m, feed.Result{ID: d.ID, Title: "sending", Total: 1, Receipts: []string{"sent"}})
-	if len(s.m.Drafts) != 0 || len(s.m.SendingMail) != 0 {
-		t.Errorf("still kept: %+v, %+v", s.m.Drafts, s.m.SendingMail)
+	if len(s.m.Drafts) != 0 || len(s.m.Sending) != 0 {
+		t.Errorf("still kept: %+v, %+v", s.m.Drafts, s.m.Sending)
 	}
 }
 

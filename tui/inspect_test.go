@@ -188,3 +188,41 @@ func TestTheLastExitIsTheNewestCrash(t *testing.T) {
 	s.hides("last exit   none")
 	s.shows("last exit   exit 3 after 4s, 1m ago")
 }
+
+// An agent with an invalid configuration cannot be released: it cannot start until the configuration changes.
+func TestABrokenAgentIsNotReleased(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("prober")
+	s.shows("u release")
+	const why = `unknown provider "tmx"`
+	s.agent("prober", func(a *city.Agent) {
+		a.Until, a.Next, a.Reason, a.UnavailableReason = nil, nil, why, why
+	})
+	s.hides("u release")
+	s.press("u")
+	s.wants()
+	s.shows("prober cannot start: " + why)
+	s.press("esc", "a")
+	s.shows("prober is failed and has no session")
+	s.hides("releases it")
+	s.press("esc", "d")
+	s.hides("u releases it")
+	s.press("u")
+	s.wants()
+	s.shows("prober cannot start: " + why)
+	s.press("esc", "esc")
+	s.line("release prober", "enter")
+	s.wants()
+	s.shows("prober is failed: " + why)
+}
+
+// The details of a member that drains because its pool is scaling down do not offer to release it.
+func TestDetailsOfASurplusMemberOfferNoRelease(t *testing.T) {
+	s := pooled(t, 160, 40)
+	s.choose("worker-3")
+	s.press("d")
+	s.hides("u releases it")
+	s.press("u")
+	s.wants()
+	s.shows("worker-3 is draining because pool worker is scaling down")
+}

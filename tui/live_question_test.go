@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +87,35 @@ func TestARequiredNumberStaysWhileTheUserTypes(t *testing.T) {
 	}
 	s.change(without("builder"))
 	s.send(tuitest.KeyPress("enter")) // the answer counts although the question has just changed
+	s.wants(city.Suspend{})
+}
+
+// A typed number does not confirm an action on more targets than it says.
+func TestATypedNumberDoesNotConfirmMore(t *testing.T) {
+	s := pooled(t, 120, 40)
+	idle := func(names ...string) {
+		for _, name := range names {
+			s.agent(name, func(a *city.Agent) { a.State, a.Running = city.Exited, false })
+		}
+	}
+	idle("builder", "idle")
+	s.out = perform(s.m, actionOf(s.m, "city.suspend"))
+	n := state.RunningAgents(s.m)
+	for _, digit := range fmt.Sprint(n) {
+		s.press(string(digit))
+	}
+	for _, name := range []string{"builder", "idle"} {
+		s.agent(name, func(a *city.Agent) { a.State, a.Running = city.Running, true })
+	}
+	s.shows(fmt.Sprintf("the number of targets has grown from %d to %d", n, n+2),
+		fmt.Sprintf("type %d, the number of running agents, to confirm:", n+2))
+	s.press("enter")
+	s.wants()
+	s.out = perform(s.m, actionOf(s.m, "city.suspend"))
+	for _, digit := range fmt.Sprint(n + 2) {
+		s.press(string(digit))
+	}
+	s.press("enter")
 	s.wants(city.Suspend{})
 }
 
@@ -236,6 +266,76 @@ func TestTheQuestionAboutSlingingIsLive(t *testing.T) {
 	s = ask()
 	s.change(without("idle"))
 	s.closes("nothing was done: idle no longer exists")
+}
+
+// Slinging several beads asks one question about all of them.
+func TestSlingingSeveralBeadsAsksOnce(t *testing.T) {
+	s := worked(t)
+	all := edited(todaysWork(), "gc-6", func(b *beads.Bead) { b.Assignee = "chatty" })
+	s.reread(all)
+	for _, id := range []string{"gc-7", "gc-6", "gc-217"} {
+		s.pickWork(id)
+		s.press("space")
+	}
+	ask := func() {
+		s.press("B")
+		s.typeIn("idle")
+		s.press("enter")
+		s.wantsTasks()
+	}
+	ask()
+	s.shows("Sling 3 beads to idle?", "gc-7 is assigned to builder (open).",
+		"gc-6 is assigned to chatty (open).")
+	s.press("n")
+	s.wantsTasks()
+	ask()
+	s.press("y")
+	d, _ := effectOf[feed.RunTasks](s)
+	var slung []city.SlingRequest
+	for _, task := range d.Tasks {
+		slung = append(slung, task.(feed.Sling).Request)
+	}
+	slices.SortFunc(slung, func(a, b city.SlingRequest) int { return strings.Compare(a.Bead, b.Bead) })
+	if want := []city.SlingRequest{{Target: "idle", Bead: "gc-217", Nudge: true},
+		{Target: "idle", Bead: "gc-6", Nudge: true, Force: true},
+		{Target: "idle", Bead: "gc-7", Nudge: true, Force: true}}; !reflect.DeepEqual(slung, want) {
+		t.Errorf("slung: %+v", slung)
+	}
+	if len(s.m.Work.Marks) > 0 {
+		t.Errorf("still marked: %v", s.m.Work.Marks)
+	}
+	for _, id := range []string{"gc-7", "gc-6"} {
+		s.pickWork(id)
+		s.press("space")
+	}
+	ask()
+	s.reread(edited(all, "gc-6", func(b *beads.Bead) {
+		b.Status, b.ClosedAt, b.UpdatedAt = beads.StatusClosed, &s.now, s.now
+	}))
+	s.shows("Sling gc-7 to idle?", "Dropped: gc-6 is already closed.")
+}
+
+// From five beads on, the user must type their number.
+func TestSlingingManyBeadsNeedsTheirNumber(t *testing.T) {
+	s := worked(t)
+	var all []beads.Bead
+	for i := range 5 {
+		all = append(all, beads.Bead{ID: fmt.Sprintf("gc-%d", 300+i), Type: "task",
+			Status: beads.StatusOpen, CreatedAt: epoch, UpdatedAt: epoch})
+	}
+	s.reread(all)
+	for _, b := range all {
+		s.pickWork(b.ID)
+		s.press("space")
+	}
+	s.press("B")
+	s.typeIn("idle")
+	s.press("enter", "4", "enter")
+	s.wantsTasks()
+	s.press("backspace", "5", "enter")
+	if d, _ := effectOf[feed.RunTasks](s); len(d.Tasks) != 5 {
+		t.Errorf("slung: %+v", d.Tasks)
+	}
 }
 
 // The questions about a rig close if the rig is gone, or is in the requested state already.

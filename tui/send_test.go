@@ -1,10 +1,12 @@
 package tui
 
 import (
+	"context"
 	"log/slog"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gcity/city"
@@ -203,6 +205,57 @@ func TestSendNowDoesNotDouble(t *testing.T) {
 	s.wants(city.Nudge{Agent: "idle", Text: "two\nlines", Now: true})
 }
 
+// A nudge that is too long for the history of sent texts stays available if its delivery fails.
+func TestNudgeThatFailsIsADraftAgain(t *testing.T) {
+	s := demo(t, 120, 40)
+	long := strings.Repeat("read the failing test first\n", 800) + "go on"
+	fails := func(failed ...int) {
+		t.Helper()
+		p, ok := effectOf[feed.SendCommands](s)
+		if !ok {
+			t.Fatal("nothing is sent")
+		}
+		r := feed.Result{ID: p.ID, Title: "sending to", Total: len(p.Commands), FailedIndexes: failed}
+		for range failed {
+			r.Failures = append(r.Failures, "the queue is full")
+		}
+		s.hear(feed.News{Results: []feed.Result{r}})
+	}
+	for _, name := range []string{"builder", "idle"} {
+		s.choose(name)
+		s.press("space")
+	}
+	s.press("i")
+	s.paste(long)
+	s.press("enter")
+	p, _ := effectOf[feed.SendCommands](s)
+	fails(1)
+	to := []string{p.Commands[1].Target()}
+	if i := state.DraftOf(s.m, to); len(s.m.Drafts) != 1 || i < 0 {
+		t.Fatalf("drafts after the failure for %s: %+v", to, s.m.Drafts)
+	}
+	s.choose(to[0])
+	s.press("i", "enter")
+	s.wants(city.Nudge{Agent: to[0], Text: long})
+	s.sent(city.Send{ID: 1, Stage: city.Queued, Text: long[:10], Lines: 801, Bytes: len(long), Since: epoch})
+	s.agent(to[0], func(a *city.Agent) { a.Sends = []city.Send{s.m.Following[0].Send} })
+	if len(s.m.Drafts) != 0 {
+		t.Errorf("a delivered text is a draft: %+v", s.m.Drafts)
+	}
+
+	s.press("I", "y")
+	s.wants(city.Nudge{Agent: to[0], Text: long, Now: true})
+	fails(0)
+	s.press("i", "enter")
+	s.wants(city.Nudge{Agent: to[0], Text: long})
+	s.sent(city.Send{ID: 2, Stage: city.Submitted, Since: epoch})
+	s.line("send a word", "enter")
+	fails(0)
+	if i := state.DraftOf(s.m, to); i < 0 || s.m.Drafts[i].Text != "a word" {
+		t.Errorf("the line's text is lost: %+v", s.m.Drafts)
+	}
+}
+
 // The runner sends the second command only if the first one has succeeded.
 func TestSendNowStopsWhereItCannotBeTakenBack(t *testing.T) {
 	c := newFakeCity(epoch)
@@ -224,10 +277,54 @@ func TestSendNowStopsWhereItCannotBeTakenBack(t *testing.T) {
 	}
 }
 
+// patientCity is a city that responds to every command after a delay.
+type patientCity struct {
+	*fakeCity
+	takes time.Duration
+}
+
+func (c *patientCity) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
+	select {
+	case <-time.After(c.takes):
+		return city.Receipt{Message: "done"}, nil
+	case <-ctx.Done():
+		return city.Receipt{}, ctx.Err()
+	}
+}
+
+// The room waits as long for a command that stops agents as the agents may take to exit.
+func TestTheRoomWaitsForAgentsToStop(t *testing.T) {
+	for _, c := range []struct {
+		cmd   city.Command
+		takes time.Duration
+		fails bool
+	}{
+		{city.RestartPool{Pool: "worker", Rolling: true}, 8 * time.Minute, false},
+		{city.Kill{Agent: "idle"}, 5 * time.Minute, false},
+		{city.Restart{Agent: "idle"}, 5 * time.Minute, false},
+		{city.Nudge{Agent: "idle", Text: "x"}, 5 * time.Minute, true},
+		{city.RestartPool{Pool: "worker"}, time.Hour, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			box := feed.NewMailbox()
+			r := &feed.Runner{Ctx: t.Context(), City: &patientCity{newFakeCity(epoch), c.takes}, Mailbox: box,
+				Log: slog.New(slog.DiscardHandler)}
+			r.SendCommands(feed.SendCommands{Commands: []city.Command{c.cmd}})
+			r.Goroutines.Wait()
+			n, _ := box.Take(epoch)
+			if len(n.Results) != 1 || len(n.Results[0].Failures) > 0 != c.fails {
+				t.Errorf("%T, answered after %v: %+v", c.cmd, c.takes, n.Results)
+			}
+		})
+	}
+}
+
 func TestPaletteSends(t *testing.T) {
 	for line, want := range map[string]city.Command{
-		"send go  on, and on":   city.Nudge{Agent: "idle", Text: "go  on, and on"},
-		"nudge builder  x  y z": city.Nudge{Agent: "builder", Text: "x  y z"},
+		"send go  on, and on":            city.Nudge{Agent: "idle", Text: "go  on, and on"},
+		"nudge builder  x  y z":          city.Nudge{Agent: "builder", Text: "x  y z"},
+		"nudge agent builder x":          city.Nudge{Agent: "builder", Text: "x"},
+		"agent  nudge builder  agent  x": city.Nudge{Agent: "builder", Text: "agent  x"},
 	} {
 		s := demo(t, 120, 40)
 		s.choose("idle")
@@ -235,17 +332,23 @@ func TestPaletteSends(t *testing.T) {
 		s.wants(want)
 	}
 	for line, why := range map[string]string{
-		"send ":         "send needs TEXT…",
-		"nudge idle ":   "the text after the name is missing",
-		"nudge scout x": "scout is quarantined and has no session",
-		"nudge qqqq x":  `unknown agent "qqqq"`,
-		"unsend idle":   "no nudge is queued for it",
+		"send ":            "send needs TEXT…",
+		"nudge idle ":      "the text after the name is missing",
+		"agent nudge idle": "the text after the name is missing",
+		"nudge scout x":    "scout is quarantined and has no session",
+		"nudge qqqq x":     `unknown agent "qqqq"`,
+		"unsend idle":      "no nudge is queued for it",
 	} {
 		s := demo(t, 120, 40)
 		s.choose("idle")
 		s.line(line, "enter")
 		s.wants()
 		s.shows(why)
+	}
+	for _, line := range []string{"mail builder  a  b", "mail agent builder a  b", "agent mail builder a  b"} {
+		s := demo(t, 120, 40)
+		s.line(line, "enter")
+		s.shows(`mail to builder, "a  b"`)
 	}
 	s := demo(t, 120, 40)
 	s.agent("builder", withTexts)

@@ -31,6 +31,35 @@ func TestSuspendAPool(t *testing.T) {
 	s.wants(city.Suspend{Agent: "merge"})
 }
 
+// An agent that is still stopping after it was suspended can be resumed.
+func TestResumeWhileTheAgentStops(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.choose("builder")
+	s.agent("builder", func(a *city.Agent) {
+		a.State, a.Suspended, a.SuspendedBy = city.Stopping, true, city.AgentLevel
+	})
+	s.shows("s resume")
+	s.press("r")
+	s.shows("cannot restart builder: it is suspended; s resumes it")
+	s.press("esc", "s")
+	s.wants(city.Resume{Agent: "builder"})
+	s.line("suspend builder", "enter")
+	s.wants()
+	s.shows("builder is already suspended")
+	s.press("esc")
+	s.line("resume builder", "enter")
+	s.wants(city.Resume{Agent: "builder"})
+}
+
+func TestSuspendNeedsTheNameOfTheRig(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.line("suspend rig", "enter")
+	s.wants()
+	s.shows("the name of the rig is missing; down selects the closest match")
+	s.press("down", "enter", "y")
+	s.wants(city.SuspendRig{Rig: "attic"})
+}
+
 // If an agent is suspended with its rig or city, the room offers to resume the rig or city.
 func TestResumeWhatIsSuspendedFromAbove(t *testing.T) {
 	s := pooled(t, 120, 40)

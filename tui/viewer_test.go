@@ -126,6 +126,31 @@ func TestViewerKeepsTheLastOutput(t *testing.T) {
 	}
 }
 
+// A session that was reported as ended, but runs after all, is watched again.
+func TestViewerContinuesASessionThatRunsAgain(t *testing.T) {
+	opened := 0
+	viewing(t, func(ctx context.Context, _ string, yield func(city.Frame, error) bool) {
+		opened++
+		yield(city.Frame{Reset: true, Data: fmt.Appendf(nil, "output %d", opened)}, nil)
+		if opened > 1 {
+			<-ctx.Done()
+		}
+	}, func(v *feed.Viewer, b *feed.Mailbox) {
+		v.Show(feed.Watch{Agent: "a", Session: "1", Running: true})
+		time.Sleep(feed.SettleDelay + time.Millisecond)
+		v.Show(feed.Watch{Agent: "a", Session: "1"}) // a new controller does not know the session yet
+		time.Sleep(time.Hour)
+		v.Show(feed.Watch{Agent: "a", Session: "1", Running: true})
+		time.Sleep(time.Minute)
+		if p := seen(t, b); screenText(p) != "output 2" || p.Ended {
+			t.Errorf("seen %q, ended %v", screenText(p), p.Ended)
+		}
+	})
+	if opened != 2 {
+		t.Errorf("the stream was opened %d times", opened)
+	}
+}
+
 func TestViewerAsksForKeptOutput(t *testing.T) {
 	viewing(t, func(_ context.Context, agent string, yield func(city.Frame, error) bool) {
 		yield(city.Frame{}, &city.Error{Code: city.Unavailable, Message: agent + " has no session"})

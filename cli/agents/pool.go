@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -95,10 +94,9 @@ size and no member is draining.`,
 	return c
 }
 
-const restartLimit = 9 * time.Minute
-
 func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPool) error {
-	limited, cancel := context.WithTimeout(ctx, restartLimit)
+	limit := city.ResponseLimit(c)
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	done := env.SayProgress(limited, e, l.Control, func(s *city.Snapshot) string {
 		return restartProgress(s, c.Pool)
@@ -107,7 +105,7 @@ func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPoo
 	done()
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		return fmt.Errorf("pool %s is still restarting after %s; `gcity pool show %s` shows the "+
-			"progress", c.Pool, restartLimit, c.Pool)
+			"progress", c.Pool, limit, c.Pool)
 	}
 	if err != nil {
 		return err

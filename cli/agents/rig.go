@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -158,7 +157,7 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 		return exit.NotRunning("cannot restart the agents of %s: no controller is running for "+
 			"%s; %s", f.Rig.Name, l.Dir, describe.HowToStart)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, city.ResponseLimit(city.Restart{}))
 	defer cancel()
 	agents := agentsOf(f.Snapshot, f.Rig.Name)
 	slices.SortFunc(agents, func(x, y city.Agent) int { return city.CompareNames(x.Name, y.Name) })

@@ -2,7 +2,6 @@ package env
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +36,7 @@ func (e *Env) Do(ctx context.Context, l *Link, what city.Command) error {
 
 // Request sends a command to the city.
 func (e *Env) Request(ctx context.Context, l *Link, what city.Command) (city.Receipt, error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, city.ResponseLimit(what))
 	defer cancel()
 	return l.Do(ctx, what)
 }

@@ -152,13 +152,25 @@ func needHeld(m *state.Room) string {
 	if why := needVerb(m); why != "" {
 		return why
 	}
-	if rows := state.Targets(m); len(rows) == 1 && rows[0].Surplus() {
-		return state.SurplusReason(m, rows[0])
+	if rows := state.Targets(m); len(rows) == 1 {
+		return whyNotHeld(m, rows[0])
 	}
 	if len(state.Releasable(m)) == 0 {
 		return palette.OnlyHeld
 	}
 	return ""
+}
+
+func whyNotHeld(m *state.Room, r *panel.AgentRow) string {
+	switch {
+	case r.Held():
+		return ""
+	case r.Surplus():
+		return state.SurplusReason(m, r)
+	case r.Problem != "":
+		return r.Shown + " cannot start: " + r.Problem
+	}
+	return palette.OnlyHeld
 }
 
 func zoomIn(m *state.Room) []feed.Effect {

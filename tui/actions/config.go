@@ -38,7 +38,10 @@ func needHeldConfig(m *state.Room) string {
 }
 
 func reload(m *state.Room) []feed.Effect {
-	return state.SendCommands(m, "reloading", "the configuration", city.Reload{})
+	return askIfWanted(m, question{title: "Reload the configuration?", verb: "reload it",
+		do: func(m *state.Room) []feed.Effect {
+			return state.SendCommands(m, "reloading", "the configuration", city.Reload{})
+		}})
 }
 
 // The answer applies only to the revision that was shown.

@@ -100,7 +100,14 @@ func promptActions() []state.Action {
 }
 
 func takeAnswer(m *state.Room) []feed.Effect {
-	return m.RunTasks(m.Dialogs.Choice().Accept(closeChoice(m)))
+	c := m.Dialogs.Choice()
+	a := c.Answers[c.Cursor]
+	todo := m.RunTasks(c.Accept(closeChoice(m)))
+	// the user might press enter to confirm, but "no" is preselected
+	if a.Safe && a.Do == nil && !c.IsNotice() && !m.Status.Pending && !m.Status.Failed {
+		state.Show(m, "nothing was changed", false)
+	}
+	return todo
 }
 
 func closeChoice(m *state.Room) func() {

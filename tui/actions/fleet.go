@@ -223,7 +223,13 @@ func suspendCityQuestion(c *fleet.City) question {
 }
 
 func reloadCity(m *state.Room) []feed.Effect {
-	return sendToCity(m, "reloading the configuration of", state.ChosenCity(m), city.Reload{})
+	return askLiveIfWanted(m, aboutCity(m, state.ChosenCity(m), func(_ *state.Room,
+		c *fleet.City) question {
+		return question{title: "Reload the configuration of " + c.DisplayName + "?",
+			verb: "reload it", do: func(m *state.Room) []feed.Effect {
+				return sendToCity(m, "reloading the configuration of", c, city.Reload{})
+			}}
+	}))
 }
 
 // A stopped city's folder is suggested, because registering it again starts the city.
@@ -242,9 +248,13 @@ func askRegister(m *state.Room) []feed.Effect {
 		},
 		Done: func(text string) state.Task {
 			return func(m *state.Room) []feed.Effect {
-				return []feed.Effect{feed.RegisterCity{ID: state.BeginAction(m,
-					"registering "+text+" "+
-						m.Look.Glyphs.More), Path: filepath.Clean(text)}}
+				return askIfWanted(m, question{title: "Register the city in " + text + "?",
+					verb: "register it", no: "do not register it",
+					do: func(m *state.Room) []feed.Effect {
+						return []feed.Effect{feed.RegisterCity{ID: state.BeginAction(m,
+							"registering "+text+" "+
+								m.Look.Glyphs.More), Path: filepath.Clean(text)}}
+					}})
 			}
 		}})
 	return nil

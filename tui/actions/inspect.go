@@ -41,18 +41,19 @@ func needHeldAgent(m *state.Room) string {
 	if why := cmp.Or(needInspection(m), state.NeedWritable(m)); why != "" {
 		return why
 	}
-	if r := m.Agents.Find(m.Dialogs.Inspection().Name); r == nil || !r.Releasable() {
-		return palette.OnlyHeld
+	if r := m.Agents.Find(m.Dialogs.Inspection().Name); r != nil {
+		return whyNotHeld(m, r)
 	}
-	return ""
+	return palette.OnlyHeld
 }
 
 func releaseOpen(m *state.Room) []feed.Effect {
-	r := m.Agents.Find(m.Dialogs.Inspection().Name)
+	name := m.Dialogs.Inspection().Name
 	for m.Dialogs.Reader() != nil {
 		m.Dialogs.CloseIn(keymap.InReader)
 	}
-	return state.Release(m, []*panel.AgentRow{r})
+	todo, _ := onNamed(m, []string{name}, func() ([]feed.Effect, string) { return release(m), "" })
+	return todo
 }
 
 func showAgent(m *state.Room) []feed.Effect {

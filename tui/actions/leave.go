@@ -123,8 +123,11 @@ func askStopCity(m *state.Room, stay state.Task) []feed.Effect {
 // AskLost replaces an open question about leaving when the city has stopped or no longer responds.
 func AskLost(m *state.Room) {
 	c := m.Dialogs.Choice()
-	c.Title, c.RequiredText, c.About = "Quit "+state.CityTitle(m, 50)+"?", "", nil
 	c.Body = []string{widget.FirstItem(state.Alerts(m)[0].Text)}
+	if c.About == nil {
+		return // only the text changes, so that the question accepts answers
+	}
+	c.Title, c.RequiredText, c.About = "Quit "+state.CityTitle(m, 50)+"?", "", nil
 	c.Answers = []state.Answer{
 		{Key: "l", Title: "quit", Do: func(*state.Room) []feed.Effect {
 			return []feed.Effect{feed.Quit{Exit: feed.Leave}}

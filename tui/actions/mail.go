@@ -155,16 +155,20 @@ func openMail(m *state.Room) []feed.Effect {
 
 func markUnread(m *state.Room) []feed.Effect {
 	if state.Undoable(m) {
-		return state.RunUndo(m)
+		return undo(m)
 	}
 	l := pointedMail(m)
 	if l == nil {
 		return nil
 	}
-	m.Mail.SetRead(l.ID, false)
-	listMail(m)
-	return state.SendCommands(m, "marking", widget.Plain(l.ID)+" as unread",
-		city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()})
+	id, shown := l.ID, widget.Plain(l.ID)
+	return askIfWanted(m, question{title: "Mark " + shown + " as unread?",
+		verb: "mark it as unread", do: func(m *state.Room) []feed.Effect {
+			m.Mail.SetRead(id, false)
+			listMail(m)
+			return state.SendCommands(m, "marking", shown+" as unread",
+				city.UpdateBead{ID: id, Patch: mail.UnreadPatch()})
+		}})
 }
 
 func archive(m *state.Room, all []*panel.MailRow) []feed.Effect {

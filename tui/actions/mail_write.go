@@ -146,8 +146,7 @@ func mailComposed(m *state.Room) []feed.Effect {
 			i := state.DraftOf(m, c.To)
 			todo := state.RunTasks(m, "sending", "mail to "+addressed(e.to), tasks...)
 			if i >= 0 {
-				m.SendingMail = append(m.SendingMail,
-					state.SendingMail{ID: m.Status.ID, Draft: m.Drafts[i]})
+				state.ExpectDelivery(m, m.Drafts[i], 0)
 			}
 			state.ForgetDraft(m, c.To)
 			return todo

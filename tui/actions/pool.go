@@ -148,8 +148,11 @@ func needCheck(m *state.Room) string {
 }
 
 func checkOf(m *state.Room, name string) []feed.Effect {
-	return state.SendCommands(m, "checking", "pool "+widget.Plain(name),
-		city.CheckPool{Pool: name})
+	shown := "pool " + widget.Plain(name)
+	return askIfWanted(m, question{title: "Run the check of " + shown + "?", verb: "run it",
+		do: func(m *state.Room) []feed.Effect {
+			return state.SendCommands(m, "checking", shown, city.CheckPool{Pool: name})
+		}})
 }
 
 func needPool(m *state.Room) string {

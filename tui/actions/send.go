@@ -76,10 +76,7 @@ func textRecipients(m *state.Room) (able, unable []*panel.AgentRow) {
 
 func askSend(m *state.Room) {
 	rows, unable := textRecipients(m)
-	to := make([]string, len(rows))
-	for i, r := range rows {
-		to[i] = r.Name
-	}
+	to := namesOf(rows)
 	var begun state.Unsent
 	if i := state.DraftOf(m, to); i >= 0 {
 		begun = m.Drafts[i].Unsent
@@ -89,6 +86,14 @@ func askSend(m *state.Room) {
 		c.Problem = fmt.Sprintf("agents that cannot receive text are left out: %s",
 			details.ListRows(unable))
 	}
+}
+
+func namesOf(rows []*panel.AgentRow) []string {
+	names := make([]string, len(rows))
+	for i, r := range rows {
+		names[i] = r.Name
+	}
+	return names
 }
 
 func openComposer(m *state.Room, c *state.Composer, begun state.Unsent) *state.Composer {
@@ -137,12 +142,12 @@ func sendComposed(m *state.Room) []feed.Effect {
 		return nil
 	}
 	leaveComposer(m)
-	return deliver(m, rows, text, func(m *state.Room) { state.ForgetDraft(m, c.To) })
+	return deliver(m, rows, text, state.DraftTo{To: c.To, Unsent: c.Unsent()})
 }
 
-// agreed is called immediately before the text is sent.
+// deliver asks about the text if necessary and sends it. The draft that it came from is removed immediately before.
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
-	agreed func(*state.Room)) []feed.Effect {
+	draft state.DraftTo) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
 	build := about(m, rows, m.Agents.Find, func(m *state.Room, rows []*panel.AgentRow) question {
 		return question{title: "Send to " + state.TargetNames(m, rows) + "?",
@@ -152,11 +157,13 @@ func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 				fmt.Sprintf("%q", m.Look.Cut(widget.Plain(first), 60)),
 				widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))},
 			do: func(m *state.Room) []feed.Effect {
-				agreed(m)
+				state.ForgetDraft(m, draft.To)
 				state.RememberSent(m, text)
-				return state.CommandRows(m, "sending to", rows, func(name string) city.Command {
+				todo := state.CommandRows(m, "sending to", rows, func(name string) city.Command {
 					return city.Nudge{Agent: name, Text: text}
 				})
+				state.ExpectDelivery(m, state.DraftTo{To: namesOf(rows), Unsent: draft.Unsent}, 0)
+				return todo
 			}}
 	})
 	return askLiveIfWanted(m, build)
@@ -290,13 +297,16 @@ func sendNowQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 		count: len(rows), of: "agents",
 		body: body,
 		do: func(m *state.Room) []feed.Effect {
-			for _, c := range commands {
-				// remember the text first: if sending fails, this is the only copy
-				state.RememberSent(m, c.(city.Nudge).Text)
-			}
 			what := state.TargetNames(m, rows)
 			state.Unmark(m, commands)
 			todo := state.SendCommands(m, "sending to", what, commands...)
+			for i, c := range commands {
+				// keep the text: once it has left the queue, this is the only copy
+				n := c.(city.Nudge)
+				state.RememberSent(m, n.Text)
+				state.ExpectDelivery(m, state.DraftTo{To: []string{n.Agent},
+					Unsent: asDraft(n.Text)}, i)
+			}
 			for i, e := range todo {
 				if p, ok := e.(feed.SendCommands); ok {
 					p.Prerequisites = first
@@ -312,7 +322,13 @@ func sendLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if why := needRunning(m); why != "" {
 		return nil, why
 	}
-	return deliver(m, state.Targets(m), args[0], func(*state.Room) {}), ""
+	return deliver(m, state.Targets(m), args[0], state.DraftTo{Unsent: asDraft(args[0])}), ""
+}
+
+func asDraft(text string) state.Unsent {
+	c := dialog.NewComposer(&state.Composer{}, state.Unsent{})
+	c.Paste(text)
+	return c.Unsent()
 }
 
 func nudgeLine(m *state.Room, args []string) ([]feed.Effect, string) {

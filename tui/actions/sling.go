@@ -2,6 +2,7 @@ package actions
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gcity/beads"
@@ -55,7 +56,9 @@ func TakeReady(m *state.Room, f *state.Finder, ready *ReadyList, a feed.FoundBea
 		f.All = append(f.All, state.Item{Title: widget.Plain(b.ID) + " " + b.Priority.String() +
 			" " +
 			widget.Plain(b.Title), Line: b.ID, Words: b.Description, Note: state.OwnerOf(&own),
-			Run: func(m *state.Room) []feed.Effect { return slingTo(m, own, ready.recipient) }})
+			Run: func(m *state.Room) []feed.Effect {
+				return slingTo(m, []beads.Bead{own}, ready.recipient)
+			}})
 	}
 	f.Search()
 }
@@ -70,7 +73,7 @@ func askRecipientOf(m *state.Room) []feed.Effect {
 	for _, w := range recipients(m) {
 		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
 			Note: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
-				return slingAll(m, all, w.Word)
+				return slingTo(m, all, w.Word)
 			}})
 	}
 	openFinderOf(m, f)
@@ -92,50 +95,87 @@ func recipients(m *state.Room) []state.Word {
 	return append(all, rest...)
 }
 
-func slingTo(m *state.Room, b beads.Bead, to string) []feed.Effect {
-	return askLiveIfWanted(m, slingQuestion(m, b, to))
+func slingTo(m *state.Room, all []beads.Bead, to string) []feed.Effect {
+	listed := map[string]bool{}
+	for _, b := range all {
+		listed[b.ID] = m.Work.Find(b.ID) != nil
+	}
+	return askLiveIfWanted(m, func(m *state.Room) question {
+		if m.Agents.Find(to) == nil &&
+			m.Pools.Find(strings.TrimPrefix(to, mail.PoolPrefix)) == nil {
+			return nothingDone(state.NoLonger([]string{widget.Plain(to)}))
+		}
+		left, dropped := slingable(m, all, listed)
+		if len(left) == 0 {
+			return nothingDone(strings.Join(dropped, "; "))
+		}
+		return slingQuestion(left, dropped, to)
+	})
 }
 
-func slingQuestion(m *state.Room, b beads.Bead, to string) builder {
-	listed := m.Work.Find(b.ID) != nil
-	return func(m *state.Room) question {
-		row, b := m.Work.Find(b.ID), b
+func slingQuestion(left []beads.Bead, dropped []string, to string) question {
+	what, body, it := widget.Plain(left[0].ID), []string{widget.Plain(left[0].Title)}, "it"
+	if len(left) > 1 {
+		what, body, it = widget.Count(len(left), "bead"), []string{beadIDs(left)}, "them"
+	}
+	verb, harms := "sling "+it, len(left) >= manyTargets || len(dropped) > 0
+	var tasks []feed.Task
+	for _, b := range left {
+		r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
+		if b.Assignee != "" && b.Assignee != to {
+			subject := widget.Plain(b.ID)
+			if len(left) == 1 {
+				subject, verb = "It", "reassign it"
+			}
+			r.Force, harms = true, true
+			body = append(body, fmt.Sprintf("%s is assigned to %s (%s).", subject,
+				widget.Plain(b.Assignee),
+				strings.ReplaceAll(widget.Plain(string(b.Status)), "_", " ")))
+		}
+		tasks = append(tasks, feed.Sling{Request: r})
+	}
+	if len(dropped) > 0 {
+		body = append(body, "Dropped: "+strings.Join(dropped, "; ")+".")
+	}
+	what += " to " + widget.Plain(to)
+	return question{title: "Sling " + what + "?", body: body, verb: verb, harms: harms,
+		count: len(left), of: "beads", do: func(m *state.Room) []feed.Effect {
+			marked := func(b beads.Bead) bool { return m.Work.Marks[b.ID] }
+			if slices.ContainsFunc(left, marked) {
+				m.Work.Marks = map[string]bool{}
+			}
+			return state.RunTasks(m, "slinging", what, tasks...)
+		}}
+}
+
+// slingable returns the current versions of the beads that can be slung, and the reasons why the others cannot. A bead
+// that was listed when the user chose it must still be listed.
+func slingable(m *state.Room, all []beads.Bead, listed map[string]bool) (left []beads.Bead,
+	dropped []string) {
+	for _, b := range all {
+		row := m.Work.Find(b.ID)
+		if row == nil && listed[b.ID] {
+			dropped = append(dropped, state.NotListed([]string{widget.Plain(b.ID)}))
+			continue
+		}
 		if row != nil && !row.Bead.UpdatedAt.Before(b.UpdatedAt) {
 			b = row.Bead
 		}
-		id, recipient := widget.Plain(b.ID), widget.Plain(to)
-		switch {
-		case listed && row == nil:
-			return nothingDone(state.NotListed([]string{id}))
-		case b.Status == beads.StatusClosed:
-			return nothingDone(id + " is already closed")
-		case m.Agents.Find(to) == nil &&
-			m.Pools.Find(strings.TrimPrefix(to, mail.PoolPrefix)) == nil:
-			return nothingDone(state.NoLonger([]string{recipient}))
+		if b.Status == beads.StatusClosed {
+			dropped = append(dropped, widget.Plain(b.ID)+" is already closed")
+			continue
 		}
-		r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
-		what := id + " to " + recipient
-		q := question{title: "Sling " + what + "?", body: []string{widget.Plain(b.Title)},
-			verb: "sling it"}
-		if b.Assignee != "" && b.Assignee != to {
-			r.Force, q.harms = true, true
-			q.verb, q.body = "reassign it", append(q.body,
-				fmt.Sprintf("It is assigned to %s (%s).", widget.Plain(b.Assignee),
-					strings.ReplaceAll(widget.Plain(string(b.Status)), "_", " ")))
-		}
-		q.do = func(m *state.Room) []feed.Effect {
-			return state.RunTasks(m, "slinging", what, feed.Sling{Request: r})
-		}
-		return q
+		left = append(left, b)
 	}
+	return left, dropped
 }
 
-func slingAll(m *state.Room, all []beads.Bead, to string) (todo []feed.Effect) {
-	m.Work.Marks = map[string]bool{}
-	for _, b := range all {
-		todo = append(todo, slingTo(m, b, to)...)
+func beadIDs(all []beads.Bead) string {
+	ids := make([]string, len(all))
+	for i, b := range all {
+		ids[i] = widget.Plain(b.ID)
 	}
-	return todo
+	return strings.Join(ids, ", ")
 }
 
 func slingLine(m *state.Room, args []string) ([]feed.Effect, string) {
@@ -145,6 +185,10 @@ func slingLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if len(args) != 2 {
 		return nil, "sling needs AGENT|POOL and the ID of the bead"
 	}
-	return state.RunTasks(m, "slinging", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
-		feed.Sling{Request: city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""
+	what := widget.Plain(args[1]) + " to " + widget.Plain(args[0])
+	return askIfWanted(m, question{title: "Sling " + what + "?", verb: "sling it",
+		do: func(m *state.Room) []feed.Effect {
+			return state.RunTasks(m, "slinging", what, feed.Sling{Request: city.SlingRequest{
+				Target: args[0], Bead: args[1], Nudge: true}})
+		}}), ""
 }

@@ -44,9 +44,22 @@ func undoOrRelease(m *state.Room) []feed.Effect {
 		return acknowledgeCall(m, r)
 	}
 	if state.Undoable(m) {
-		return state.RunUndo(m)
+		return undo(m)
 	}
 	return release(m)
+}
+
+func undo(m *state.Room) []feed.Effect {
+	if possible, _ := m.Undo.Possible(m); len(possible) == 0 {
+		return state.RunUndo(m) // it changes only this room
+	}
+	return askLiveIfWanted(m, func(m *state.Room) question {
+		if why := state.NeedUndo(m); why != "" {
+			return nothingDone(why)
+		}
+		return question{title: "Undo " + widget.Plain(m.Undo.What) + "?", verb: "undo it",
+			do: state.RunUndo}
+	})
 }
 
 func messageActions() []state.Action {
@@ -55,7 +68,7 @@ func messageActions() []state.Action {
 			Key: keymap.Bind("messages: show past status lines, with the result of each target"),
 			Run: showMessages},
 		{ID: "verb.undo", Key: keymap.Bind("undo the latest action: possible for 30s"),
-			Why: state.NeedUndo, Run: state.RunUndo},
+			Why: state.NeedUndo, Run: undo},
 	}
 }
 

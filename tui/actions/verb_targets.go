@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/palette"
 	"gcity/tui/panel"
@@ -78,7 +77,7 @@ func whySuspended(off bool) verbWhy {
 			return palette.FlaggedAlready(p.Shown, p.Suspended != "", off)
 		}
 		if r := m.Agents.Find(name); r != nil && (noun == "" || noun == palette.NounAgent) {
-			return palette.FlaggedAlready(r.Shown, r.State == city.Suspended, off)
+			return palette.FlaggedAlready(r.Shown, r.IsSuspended(), off)
 		}
 		if r := state.FindRig(m, name); r != nil && (noun == "" || noun == palette.NounRig) {
 			return palette.FlaggedAlready("rig "+widget.Plain(r.Name), r.Suspended, off)

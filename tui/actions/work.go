@@ -86,8 +86,11 @@ func askCreate(m *state.Room) []feed.Effect {
 				if why != "" || b.Title == "" {
 					return nil
 				}
-				return state.SendCommands(m, "adding", widget.Plain(b.Title),
-					city.CreateBead{Bead: b})
+				title := widget.Plain(b.Title)
+				return askIfWanted(m, question{title: "Add the bead " + title + "?",
+					verb: "add it", no: "do not add it", do: func(m *state.Room) []feed.Effect {
+						return state.SendCommands(m, "adding", title, city.CreateBead{Bead: b})
+					}})
 			}
 		},
 	})

@@ -86,7 +86,7 @@ func Suspendables(l *panel.Lists, rows []*panel.AgentRow) []Suspendable {
 	seen := map[string]bool{}
 	for _, r := range rows {
 		s := Suspendable{Name: r.Name, Shown: r.Shown, Rig: r.Rig,
-			Off: r.State == city.Suspended, By: r.OffAt}
+			Off: r.IsSuspended(), By: r.OffAt}
 		if p := l.Pools.Find(r.Pool); p != nil && p.Max > 1 {
 			s = SuspendablePool(p)
 		}

@@ -97,10 +97,12 @@ func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 }
 
 // Update replaces the content of the question. If it becomes a different question, or has more targets, it rejects
-// answers for the duration of keymap.DialogGuard. A required number does not change while the user is typing it.
+// answers for the duration of keymap.DialogGuard. While the user is typing a required number, it does not decrease, and
+// the typed text is removed if the number of targets grows.
 func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 	c.pending = nil
-	if c.Counts != "" && c.Edit.String() != "" && len(to.Answers) == len(c.Answers) {
+	typing := c.Counts != "" && c.Edit.String() != ""
+	if typing && len(to.Answers) == len(c.Answers) && to.Targets <= c.Targets {
 		c.pending = to
 		c.Title, c.Body, c.Answers = to.Title, to.Body, slices.Clone(to.Answers)
 		for i := range c.Answers {
@@ -117,12 +119,12 @@ func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 	case to.Targets > c.Targets && c.fewer == 0:
 		c.fewer = c.Targets
 	}
-	c.Targets = to.Targets
-	if to.RequiredText != c.RequiredText || len(to.Answers) != len(c.Answers) {
+	if to.RequiredText != c.RequiredText || len(to.Answers) != len(c.Answers) ||
+		typing && to.Targets > c.Targets {
 		c.Cursor, c.Edit, c.mismatch = to.Cursor, to.Edit, false
 	}
 	c.Title, c.Body, c.Answers, c.RequiredText = to.Title, to.Body, to.Answers, to.RequiredText
-	c.Counts = to.Counts
+	c.Counts, c.Targets = to.Counts, to.Targets
 }
 
 // Step moves the cursor by n answers. It stops at both ends, so that "down" on "no" never chooses "yes".

@@ -98,7 +98,9 @@ func (r *Runner) Save(s Save) {
 
 // SendCityCommand sends a command to a city. It fails if the city's name now refers to a different city.
 func (r *Runner) SendCityCommand(e SendCityCommand) {
-	r.changeCityList(e.ID, e.Title, func(ctx context.Context, d city.Directory) (string, error) {
+	limit := city.ResponseLimit(e.Target.Command)
+	r.changeCityList(e.ID, e.Title, limit, func(ctx context.Context,
+		d city.Directory) (string, error) {
 		if err := r.checkCityFolder(ctx, d, e.Target.Name, e.Target.Path); err != nil {
 			return "", err
 		}
@@ -112,7 +114,7 @@ func (r *Runner) SendCityCommand(e SendCityCommand) {
 }
 
 func (r *Runner) RegisterCity(e RegisterCity) {
-	r.changeCityList(e.ID, "registering", func(ctx context.Context,
+	r.changeCityList(e.ID, "registering", taskDeadline, func(ctx context.Context,
 		d city.Directory) (string, error) {
 		reg, ok := d.(city.Registrar)
 		if !ok {
@@ -124,7 +126,9 @@ func (r *Runner) RegisterCity(e RegisterCity) {
 }
 
 func (r *Runner) UnregisterCity(e UnregisterCity) {
-	r.changeCityList(e.ID, "stopping", func(ctx context.Context, d city.Directory) (string, error) {
+	limit := city.ResponseLimit(city.Shutdown{})
+	r.changeCityList(e.ID, "stopping", limit, func(ctx context.Context,
+		d city.Directory) (string, error) {
 		reg, ok := d.(city.Registrar)
 		if !ok {
 			return "", errors.New(describe.Fixed)
@@ -150,17 +154,17 @@ func (r *Runner) checkCityFolder(ctx context.Context, d city.Directory, name, pa
 	return fmt.Errorf("%s is no longer the city in %s", name, path)
 }
 
-func (r *Runner) changeCityList(id int, title string,
+func (r *Runner) changeCityList(id int, title string, limit time.Duration,
 	do func(ctx context.Context, d city.Directory) (string, error)) {
 	r.Spawn("fleet", func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, commandDeadline)
+		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		message, err := do(ctx, r.Root().Cities.Directory)
 		failure := ""
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
 			failure = fmt.Sprintf("%s: no response within %s; the command might still take effect",
-				title, commandDeadline)
+				title, limit)
 		case err != nil:
 			r.Log.Warn("an operation on the list of cities failed", "title", title, "error", err)
 			failure = err.Error()
@@ -187,13 +191,13 @@ func (r *Runner) RunTasks(d RunTasks) {
 }
 
 func (r *Runner) runTask(ctx context.Context, e Task) (message, failed string) {
-	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
+	ctx, cancel := context.WithTimeout(ctx, taskDeadline)
 	defer cancel()
 	receipt, err := e.Run(ctx, r.City)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "", fmt.Sprintf("%s: no response within %s; the command might still take effect; "+
-			"see the events", e.describe(), commandDeadline)
+			"see the events", e.describe(), taskDeadline)
 	case err != nil:
 		r.Log.Warn("a task failed", "what", e.describe(), "error", err)
 		return "", err.Error()
@@ -202,6 +206,8 @@ func (r *Runner) runTask(ctx context.Context, e Task) (message, failed string) {
 	}
 	return receipt.Message, ""
 }
+
+const taskDeadline = 60 * time.Second
 
 const (
 	HistoryPageSize = 500

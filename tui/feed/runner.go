@@ -15,9 +15,6 @@ import (
 	"gcity/city"
 )
 
-// commandDeadline must exceed the time to stop an agent, including its grace period.
-const commandDeadline = 60 * time.Second
-
 const maxConcurrent = 8
 
 // Runner owns all goroutines of the control room except Bubble Tea's.
@@ -140,13 +137,14 @@ func (r *Runner) SendCommands(p SendCommands) {
 
 func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.Receipt,
 	failed string) {
-	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
+	limit := city.ResponseLimit(c)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	receipt, err := r.City.Do(ctx, c)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return receipt, fmt.Sprintf("%s %s: no response within %s; the command might still take "+
-			"effect; see the events", c.Verb(), c.Target(), commandDeadline)
+			"effect; see the events", c.Verb(), c.Target(), limit)
 	case err != nil:
 		r.Log.Warn("a command failed", "verb", c.Verb(), "target", c.Target(), "error", err)
 		return receipt, err.Error()

@@ -44,8 +44,9 @@ func (v *Viewer) Show(t Watch) {
 	defer v.mu.Unlock()
 	same := v.target.Agent == t.Agent && v.target.Session == t.Session && v.target.Run == t.Run &&
 		v.target.AllOutput == t.AllOutput
+	resumed := t.Running && !v.target.Running // the stream of a session that had ended is closed
 	v.target = t
-	if same {
+	if same && !resumed {
 		return
 	}
 	if v.cancel != nil {

@@ -164,10 +164,15 @@ func (t *Table[H, E]) Run(h H, line string) (todo []E, why string) {
 	if v.Args != nil && len(words) == 1 {
 		return nil, v.Name + " needs " + v.Usage
 	}
-	if v.Text > 0 && len(words) > v.Text {
-		words = append(words[:v.Text:v.Text], Rest(line, v.Text))
+	args := v.withoutNoun(h, words[1:])
+	if len(args) == 1 && v.startsWithNoun(h, args) {
+		return nil, "the name of the " + args[0] + " is missing"
 	}
-	return v.Run(h, v.withoutNoun(h, words[1:]))
+	if before := v.Text - 1; before >= 0 && len(args) > before {
+		text := Rest(line, len(words)-len(args)+before)
+		args = append(args[:before:before], text)
+	}
+	return v.Run(h, args)
 }
 
 func (t *Table[H, E]) names() []string {

@@ -41,6 +41,8 @@ func CannotRelease(r *panel.AgentRow) string {
 		return ""
 	case r.Surplus():
 		return CannotUndrain(r)
+	case r.Problem != "":
+		return ": " + r.Problem
 	}
 	return "; " + OnlyHeld
 }

@@ -11,12 +11,18 @@ import (
 	"gcity/tui/widget"
 )
 
+// Unavailable says why an agent cannot start until its configuration changes.
+type Unavailable struct {
+	OffAt   city.Level // the level at which the agent is suspended; "" = not suspended, or unknown
+	Problem string     // why a failed agent is not retried; "" = it is retried, or can be released
+}
+
 // AgentRow is an agent ready to be drawn. Shown, State, Why and Task are sanitized.
 type AgentRow struct {
-	Name     string
-	Shown    string
-	State    city.State
-	OffAt    city.Level // the level at which the agent is suspended, if known
+	Name  string
+	Shown string
+	State city.State
+	Unavailable
 	Why      string
 	whyBrief string // a quarantine's reason in a narrow column; "" = Why is cut
 	cause    string // the last crash before a quarantine; "" = unknown
@@ -53,13 +59,16 @@ func NewAgentRow(a *city.Agent) AgentRow {
 		Restarts: a.Restarts, Crashes: a.Crashes, PID: a.PID, Exit: a.Exit, Session: a.Session,
 		Usage: a.Usage, drain: a.Drain, next: a.Next, idle: a.IdleTimeout, Frozen: a.Frozen,
 		Drifted: len(a.Drift) > 0, Running: a.Running, Waiting: waiting(a.Sends),
-		mail: max(0, a.Mail), Stuck: a.Stuck, OffAt: a.SuspendedBy,
+		mail: max(0, a.Mail), Stuck: a.Stuck, Unavailable: Unavailable{OffAt: a.SuspendedBy},
 		Refusal: a.Refusal,
 	}
 	// older controllers do not send the refusal
 	r.Refusal.Surplus = r.Refusal.Surplus || r.Surplus()
 	if a.Until != nil {
 		r.Until = *a.Until
+	}
+	if a.State == city.Failed && a.Until == nil {
+		r.Problem = widget.Plain(a.UnavailableReason)
 	}
 	if a.Quarantine != nil {
 		r.cause = widget.Plain(a.Quarantine.LastCrash)
@@ -200,11 +209,16 @@ func agentSorts(now time.Time) []widget.SortKey[AgentRow] {
 	}
 }
 
+// IsSuspended reports whether the agent is suspended, even if its session is still stopping.
+func (r *AgentRow) IsSuspended() bool { return r.State == city.Suspended || r.OffAt != "" }
+
 // Held reports whether a user can release the agent from a quarantine, a backoff, a failure or a drain.
 func (r *AgentRow) Held() bool {
 	switch r.State {
-	case city.Quarantined, city.Backoff, city.Failed:
+	case city.Quarantined, city.Backoff:
 		return true
+	case city.Failed:
+		return r.Problem == ""
 	}
 	return r.Undrainable()
 }
@@ -218,15 +232,6 @@ func (r *AgentRow) Drainable() bool {
 func (r *AgentRow) AcceptsText() bool {
 	return r.Running || r.State == city.Starting || r.State == city.Backoff ||
 		r.State == city.Waiting
-}
-
-// Releasable reports whether releasing the agent would change anything.
-func (r *AgentRow) Releasable() bool {
-	switch r.State {
-	case city.Quarantined, city.Backoff, city.Failed, city.Draining:
-		return true
-	}
-	return false
 }
 
 // HasOutput reports whether the output of an exited agent is in a file.

@@ -63,29 +63,39 @@ func setSent(m *Room, texts []string) {
 	}
 }
 
-// SendingMail is mail that is being sent, together with its draft.
-type SendingMail struct {
-	ID    int
+// SendingText is a message that an action is sending. The action has one command or task per recipient, in the same
+// order.
+type SendingText struct {
+	ID    int // of the action
 	Draft DraftTo
+	First int // index of the command or task for the first recipient
 }
 
-// KeepUndelivered keeps mail as a draft for the recipients that did not receive it.
+// ExpectDelivery records a message that the latest action is sending.
+func ExpectDelivery(m *Room, d DraftTo, first int) {
+	m.Sending = append(m.Sending, SendingText{ID: m.Status.ID, Draft: d, First: first})
+}
+
+// KeepUndelivered keeps messages as drafts for the recipients that did not receive them.
 func KeepUndelivered(m *Room, r *feed.Result) {
-	i := slices.IndexFunc(m.SendingMail, func(p SendingMail) bool { return p.ID == r.ID })
-	if i < 0 {
-		return
-	}
-	d := m.SendingMail[i].Draft
-	m.SendingMail = slices.Delete(slices.Clone(m.SendingMail), i, i+1)
-	var to []string
-	for n, name := range d.To {
-		if slices.Contains(r.FailedIndexes, n) {
-			to = append(to, name)
+	var others []SendingText
+	for _, s := range m.Sending {
+		if s.ID != r.ID {
+			others = append(others, s)
+			continue
+		}
+		d := s.Draft
+		d.To = nil
+		for n, name := range s.Draft.To {
+			if slices.Contains(r.FailedIndexes, s.First+n) {
+				d.To = append(d.To, name)
+			}
+		}
+		if len(d.To) > 0 && DraftOf(m, d.To) < 0 {
+			KeepDraft(m, d)
 		}
 	}
-	if d.To = to; len(to) > 0 && DraftOf(m, to) < 0 {
-		KeepDraft(m, d)
-	}
+	m.Sending = others
 }
 
 // KeepDraft stores a draft.

@@ -86,6 +86,10 @@ func (t *DrainTargets) Undrainable(m *Room) string {
 	switch {
 	case len(drain)+len(undrain) > 0:
 		return ""
+	case t.Pools != "" && slices.ContainsFunc(t.Rows, (*panel.AgentRow).Surplus):
+		return fmt.Sprintf("the running members of %s are draining because their pool is scaling "+
+			"down; to keep them, press %s, then %s", t.Pools, m.Keys.KeyText("focus.pools"),
+			m.Keys.KeyText("pool.more"))
 	case t.Pools != "":
 		return "no member of " + t.Pools + " is running, so there is nothing to drain"
 	case len(t.Rows) > 1:
@@ -111,7 +115,7 @@ func (t *DrainTargets) Refused() string {
 // Unrestartable returns the reason why an agent cannot be restarted, or "".
 func Unrestartable(m *Room, r *panel.AgentRow) string {
 	switch {
-	case r.State == city.Suspended || r.OffAt != "" && r.Refusal.NoRestart != "":
+	case r.IsSuspended():
 		return r.Shown + " is suspended; " + m.Keys.KeyText(SuspendID) + " resumes it"
 	case r.Surplus():
 		return r.Shown + " is draining because its pool is scaling down"

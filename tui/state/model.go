@@ -91,11 +91,11 @@ type paneState struct {
 }
 
 type outgoing struct {
-	Drafts      []DraftTo // unsent messages, oldest first
-	SendingMail []SendingMail
-	Sent        []string // messages that were sent to agents, oldest first
-	Following   []followedText
-	followed    int // ID of the sending action that the status line shows
+	Drafts    []DraftTo // unsent messages, oldest first
+	Sending   []SendingText
+	Sent      []string // messages that were sent to agents, oldest first
+	Following []followedText
+	followed  int // ID of the sending action that the status line shows
 	// when text was last typed although sending was not possible; zero = never
 	RejectedTextAt time.Time
 }
@@ -185,7 +185,7 @@ type Confirm int
 const (
 	confirmNormal Confirm = iota // ask before actions that do harm or cannot be undone
 	ConfirmAlways                // ask before every verb
-	ConfirmNever                 // ask only if the user must type something or see a plan
+	ConfirmNever                 // ask only if the user must type something, choose, or see a plan
 )
 
 type otherCities struct {
