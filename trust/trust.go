@@ -31,8 +31,16 @@ type Program struct {
 	Sums  []string // hashes of what the program depends on, such as scripts and the environment
 }
 
-// paths returns the files that declare the program, and the files that it consists of.
-func (p Program) paths() []string { return slices.Concat(p.From, p.Files) }
+// paths returns the files that declare the program, the files that it consists of, and the targets of symbolic links.
+func (p Program) paths() []string {
+	out := slices.Concat(p.From, p.Files)
+	for _, path := range out {
+		if target, err := filepath.EvalSymlinks(path); err == nil && target != path {
+			out = append(out, target)
+		}
+	}
+	return out
+}
 
 // Sum returns a hash of the program without its position.
 func (p Program) Sum() string {

@@ -199,7 +199,11 @@ func TestCheckouts(t *testing.T) {
 		return h
 	}
 	commit(origin, "1")
-	for _, path := range []string{origin, filepath.Join(origin, "city.toml")} {
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Join(origin, "city.toml"), link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{origin, filepath.Join(origin, "city.toml"), link} {
 		if _, is := Heads(t.TempDir(), []Program{{Files: []string{path}}})[origin]; !is {
 			t.Errorf("the checkout of %s was not found", path)
 		}
