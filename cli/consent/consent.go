@@ -26,7 +26,7 @@ type trustShape struct {
 	Programs []trustedShape `json:"programs"`
 
 	listed []trust.Program
-	heads  map[string]trust.Head
+	heads  map[string]trust.Head // from before the programs were read
 }
 
 type trustedShape struct {
@@ -36,10 +36,26 @@ type trustedShape struct {
 	New  bool   `json:"new,omitempty"` // the user has not agreed to it
 }
 
-// DescribeTrust returns the programs that a city runs and whether they are trusted.
-func DescribeTrust(c *config.City) trustShape {
+// DescribeTrust returns the programs that a city runs and whether they are trusted. load reads the configuration.
+// DescribeTrust calls it twice.
+func DescribeTrust(load func() (*config.City, error)) (trustShape, error) {
+	c, err := load()
+	if err != nil {
+		return trustShape{}, err
+	}
+	// Read the heads before the programs. Otherwise, after a pull between the two, the record
+	// would contain the new HEAD but not the new programs. These would later look like edits.
+	heads := trust.Heads(c.Path, folder.ProgramsOf(c))
+	if c, err = load(); err != nil {
+		return trustShape{}, err
+	}
+	return describeTrust(c, heads), nil
+}
+
+func describeTrust(c *config.City, heads map[string]trust.Head) trustShape {
 	out := trustShape{Path: c.Path, Origin: trust.Origin(c.Path), Trusted: true,
-		Why: "you have confirmed or created this city before", Programs: []trustedShape{}}
+		Why: "you have confirmed or created this city before", Programs: []trustedShape{},
+		heads: heads}
 	out.Owner, _ = ownership.Of(c.Path)
 	fresh := map[string]bool{}
 	if why, always := folder.Ledger().Always(c.Path); always {
@@ -54,7 +70,6 @@ func DescribeTrust(c *config.City) trustShape {
 		}
 	}
 	out.listed = folder.ProgramsOf(c)
-	out.heads = trust.Heads(c.Path, out.listed)
 	for _, p := range out.listed {
 		line := p.Line
 		// show an untrusted command line in full, because redaction could hide a program
@@ -135,8 +150,14 @@ func thesePrograms(n int) string {
 	return fmt.Sprintf("these %d programs", n)
 }
 
-func mayRun(e *env.Env, dir string, c *config.City) error {
-	err := folder.Trusted(dir, c).Err()
+// MayStart returns an error if the city is not allowed to run. On a terminal, it asks the user to trust the city.
+func MayStart(e *env.Env, dir string) error {
+	load := func() (*config.City, error) { return e.LoadAt(dir, nil) }
+	c, err := load()
+	if err != nil {
+		return err
+	}
+	err = folder.Trusted(dir, c).Err()
 	if err == nil || e.ReadOnly {
 		return err
 	}
@@ -144,7 +165,10 @@ func mayRun(e *env.Env, dir string, c *config.City) error {
 		e.JSON {
 		return err
 	}
-	shown := DescribeTrust(c)
+	shown, failed := DescribeTrust(load)
+	if failed != nil {
+		return failed
+	}
 	ShowTrust(e, shown)
 	if !AskTrust(e, shown) {
 		return err
@@ -154,15 +178,6 @@ func mayRun(e *env.Env, dir string, c *config.City) error {
 	}
 	e.Untrusted = nil
 	return nil
-}
-
-// MayStart returns an error if the city is not allowed to run. On a terminal, it asks the user to trust the city.
-func MayStart(e *env.Env, dir string) error {
-	c, err := e.LoadAt(dir, nil)
-	if err != nil {
-		return err
-	}
-	return mayRun(e, dir, c)
 }
 
 // InitTrust trusts a city that the user has just created.

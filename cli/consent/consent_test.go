@@ -13,6 +13,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/folder"
 	"gcity/cli/output"
+	"gcity/config"
 	"gcity/trust"
 )
 
@@ -60,15 +61,16 @@ func (f onQuestion) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A program that a pull adds while the question is open is not trusted.
-func TestTrustCoversOnlyShownPrograms(t *testing.T) {
+// newCheckout returns a git checkout with a city, and functions that run git and commit a file in it.
+func newCheckout(t *testing.T) (dir string, git func(...string), write func(name, text string)) {
+	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("GCITY_TRUST", "")
-	dir := t.TempDir()
-	git := func(args ...string) {
+	dir = t.TempDir()
+	git = func(args ...string) {
 		t.Helper()
 		c := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
 		c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
@@ -76,7 +78,7 @@ func TestTrustCoversOnlyShownPrograms(t *testing.T) {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
-	write := func(name, text string) {
+	write = func(name, text string) {
 		t.Helper()
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -90,6 +92,12 @@ func TestTrustCoversOnlyShownPrograms(t *testing.T) {
 	}
 	git("init", "-q", "-b", "main")
 	write("city.toml", "[formulas]\ndir = \"auto\"\n[[agents]]\nname = \"a\"\nstart_command = \"sleep 9\"\n")
+	return dir, git, write
+}
+
+// A program that a pull adds while the question is open is not trusted.
+func TestTrustCoversOnlyShownPrograms(t *testing.T) {
+	dir, git, write := newCheckout(t)
 	git("checkout", "-qb", "other")
 	write("auto/automations/late/automation.toml", "[automation]\ngate = \"cooldown\"\ninterval = \"1h\"\nexec = \"late\"\n")
 	git("checkout", "-q", "main")
@@ -112,6 +120,32 @@ func TestTrustCoversOnlyShownPrograms(t *testing.T) {
 	}
 	err = folder.Trusted(dir, nil).Err()
 	if r, ok := errors.AsType[*trust.Refusal](err); !ok || len(r.New) != 1 || r.New[0].What != "automation late" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A program that a pull adds directly after the configuration was read is not trusted.
+func TestTrustAfterAPullWhileReading(t *testing.T) {
+	dir, git, write := newCheckout(t)
+	git("checkout", "-qb", "other")
+	write("city.toml", "[[agents]]\nname = \"a\"\nstart_command = \"sleep 8\"\n")
+	git("checkout", "-q", "main")
+	reads := 0
+	shown, err := DescribeTrust(func() (*config.City, error) {
+		c, err := folder.LoadCity(dir)
+		if reads++; reads == 2 {
+			git("checkout", "-q", "other")
+		}
+		return c, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shown.Confirm(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	err = folder.Trusted(dir, nil).Err()
+	if r, ok := errors.AsType[*trust.Refusal](err); !ok || len(r.New) != 1 || r.New[0].What != "agent a" {
 		t.Errorf("got %v", err)
 	}
 }
