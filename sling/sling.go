@@ -110,11 +110,13 @@ func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Resu
 		return err
 	}
 	recipe := req.Formula
-	if recipe == "" && f.bead.Metadata[city.MoleculeKey] == "" && !req.NoFormula {
-		recipe = to.defaultFormula()
-	}
-	if err := checkVars(req, recipe); err != nil {
-		return err
+	if f.bead.Metadata[city.MoleculeKey] == "" {
+		if recipe == "" && !req.NoFormula {
+			recipe = to.defaultFormula()
+		}
+		if err := checkVars(req, recipe); err != nil {
+			return err
+		}
 	}
 	molecule := ""
 	if recipe != "" {

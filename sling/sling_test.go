@@ -202,8 +202,10 @@ func TestSlingFormula(t *testing.T) {
 	if err != nil || len(all) != 3 || all[0].Title != "wax {{title}} well" || all[1].ParentID != b.ID || all[1].Description != "polish tw-1" || all[1].Assignee != "" {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if out, err = s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID}); err != nil || len(out.Events) > 0 {
-		t.Errorf("a second time: got %+v, %v", out, err)
+	for _, vars := range []map[string]string{nil, {"how": "well"}} {
+		if out, err = s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID, Vars: vars}); err != nil || len(out.Events) > 0 {
+			t.Errorf("a second time: got %+v, %v", out, err)
+		}
 	}
 	raw, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Title: "raw", NoFormula: true})
 	if err != nil || raw.Bead.Metadata[city.MoleculeKey] != "" {
