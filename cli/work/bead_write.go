@@ -247,7 +247,7 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 	case err != nil:
 		return err
 	case done:
-		return errors.Join(depot.Repeated(e, old), closeLeftConvoy(ctx, e, has, old))
+		return errors.Join(depot.Repeated(e, old), retryConvoyClose(ctx, e, has, old))
 	}
 	b, err := has.Update(ctx, old.ID, p)
 	if err != nil {
@@ -266,7 +266,7 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 		if err := changed(ctx, e, has, eventOf(b), b); err != nil {
 			return err
 		}
-		return closeLeftConvoy(ctx, e, has, b)
+		return retryConvoyClose(ctx, e, has, b)
 	case b.Rev == old.Rev:
 		if e.JSON {
 			return e.WriteJSON(b)
@@ -285,8 +285,8 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 	return errors.Join(err, printClosedConvoy(ctx, e, has, old, b))
 }
 
-// closeLeftConvoy closes the convoy of a closed bead if an interrupted attempt has left it open.
-func closeLeftConvoy(ctx context.Context, e *env.Env, has *depot.Store, b beads.Bead) error {
+// retryConvoyClose closes the convoy of a closed bead if an earlier attempt was interrupted and left it open.
+func retryConvoyClose(ctx context.Context, e *env.Env, has *depot.Store, b beads.Bead) error {
 	was := b
 	was.Status = beads.StatusOpen
 	return printClosedConvoy(ctx, e, has, was, b)
