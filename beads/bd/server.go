@@ -20,6 +20,7 @@ import (
 	"gcity/beads/foreign"
 	"gcity/internal/disk"
 	"gcity/internal/proc"
+	"gcity/internal/shell"
 )
 
 const (
@@ -162,8 +163,10 @@ func (s *Server) start() (died <-chan error, err error) {
 		return nil, fmt.Errorf("cannot write the Dolt server's log: %w", err)
 	}
 	defer log.Close()
-	cmd := exec.Command(exe, "sql-server", "--config", s.file("server.yaml"))
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.Data, log, log
+	// the server outlives this process
+	cmd := shell.InFolder(context.Background(), s.Data, exe, "sql-server", "--config",
+		s.file("server.yaml"))
+	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = environment(Options{Environ: s.Environ}, filepath.Dir(s.Data))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

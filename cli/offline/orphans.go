@@ -23,6 +23,10 @@ func CountOrphans(ctx context.Context, dir string) (n int, err error) {
 		closeNear()
 		return 0, nil
 	}
+	return countAlive(ctx, dir)
+}
+
+func countAlive(ctx context.Context, dir string) (n int, err error) {
 	p, closeIt, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
 		Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger(),
 		Broken: func(error) {}})
@@ -47,7 +51,10 @@ func CountOrphans(ctx context.Context, dir string) (n int, err error) {
 func StopOrphans(ctx context.Context, dir string, now func() time.Time, slow env.Slowly,
 	onPanic func(error)) (int, error) {
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
-		return 0, nil
+		// agents can outlive the folder; if they cannot be listed, they also cannot be stopped
+		if n, _ := countAlive(ctx, dir); n == 0 {
+			return 0, nil
+		}
 	}
 	// while this process holds the city, no controller can start agents
 	release, err := folder.HoldCity(dir)

@@ -45,7 +45,7 @@ func binary(t testing.TB) string {
 
 func build(t testing.TB, args ...string) {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"build", "-trimpath"}, args...)...)
+	cmd := exec.Command("go", append([]string{"build"}, args...)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)

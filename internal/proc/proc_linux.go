@@ -21,6 +21,16 @@ func Lives(pid int, start uint64) bool {
 	return err == nil && st.Start == start && st.State != 'Z' && st.State != 'X'
 }
 
+// Ended reports whether the process with this pid and start time has exited. A zombie counts as exited. If the process
+// cannot be examined, both Lives and Ended return false.
+func Ended(pid int, start uint64) bool {
+	st, err := ReadStat(pid)
+	if err != nil {
+		return Gone(err)
+	}
+	return st.Start != start || st.State == 'Z' || st.State == 'X'
+}
+
 // BootID returns the ID of the machine's current boot.
 func BootID() (string, error) {
 	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")

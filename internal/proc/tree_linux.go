@@ -11,9 +11,14 @@ import (
 )
 
 // Descendants returns the running processes below root, parents before children. It can miss processes that start
-// during the call.
+// during the call, and processes that it cannot examine.
 func Descendants(root int) []int {
-	var found []int
+	found, _ := descendants(root)
+	return found
+}
+
+// descendants returns an error if it could not examine all processes, for example without a free file descriptor.
+func descendants(root int) (found []int, err error) {
 	queue := []int{root}
 	for len(queue) > 0 {
 		children, ok := childrenOf(queue[0])
@@ -22,13 +27,17 @@ func Descendants(root int) []int {
 		}
 		queue = queue[1:]
 		for _, pid := range children {
-			if st, err := ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' {
+			st, readErr := ReadStat(pid)
+			if Exhausted(readErr) {
+				err = readErr
+			}
+			if readErr == nil && st.State != 'Z' && st.State != 'X' {
 				found = append(found, pid)
 				queue = append(queue, pid)
 			}
 		}
 	}
-	return found
+	return found, err
 }
 
 // childrenOf returns false if the kernel does not list children.
@@ -85,23 +94,27 @@ func slurp(path string) ([]byte, error) {
 	}
 }
 
-// scanDescendants is Descendants for kernels without /proc/<pid>/task/<tid>/children.
-func scanDescendants(root int) []int {
+// scanDescendants is descendants for kernels without /proc/<pid>/task/<tid>/children.
+func scanDescendants(root int) (found []int, err error) {
 	pids, err := All()
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	children := make(map[int][]int)
 	for _, pid := range pids {
-		if st, err := ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' {
+		st, readErr := ReadStat(pid)
+		if Exhausted(readErr) {
+			err = readErr
+		}
+		if readErr == nil && st.State != 'Z' && st.State != 'X' {
 			children[st.PPID] = append(children[st.PPID], pid)
 		}
 	}
-	found := append([]int(nil), children[root]...)
+	found = append(found, children[root]...)
 	for i := 0; i < len(found); i++ {
 		found = append(found, children[found[i]]...)
 	}
-	return found
+	return found, err
 }
 
 func below(root int) func(pid int) bool {
@@ -132,41 +145,47 @@ func SignalTree(root int, sig syscall.Signal) int {
 }
 
 // KillTree kills every descendant of root, which must be a subreaper that keeps reaping. It returns false if a process
-// is still alive at the deadline.
+// may still be alive at the deadline.
 func KillTree(root int, deadline time.Time) bool {
 	pause := 500 * time.Microsecond
-	for {
-		if len(Descendants(root)) == 0 {
-			return true
-		}
+	left, err := descendants(root)
+	for len(left) > 0 || err != nil {
 		SignalTree(root, syscall.SIGKILL)
-		if time.Now().After(deadline) {
-			return len(Descendants(root)) == 0
+		late := time.Now().After(deadline)
+		if left, err = descendants(root); late {
+			return err == nil && len(left) == 0
 		}
-		waitFirst(Descendants(root), pause)
+		if len(left) > 0 || err != nil {
+			waitFirst(left, pause)
+		}
 		pause = min(2*pause, 20*time.Millisecond)
+		left, err = descendants(root)
 	}
+	return true
 }
 
+// waitFirst waits at most d for the end of the first process. If it cannot watch that process, it waits for d.
 func waitFirst(pids []int, d time.Duration) {
-	if len(pids) == 0 {
-		return
+	var fds []unix.PollFd
+	if len(pids) > 0 {
+		fd, err := unix.PidfdOpen(pids[0], 0)
+		if err == nil {
+			defer unix.Close(fd)
+			fds = []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		} else if !Exhausted(err) {
+			return
+		}
 	}
-	fd, err := unix.PidfdOpen(pids[0], 0)
-	if err != nil {
-		return
-	}
-	defer unix.Close(fd)
 	// EINTR only shortens the wait
-	_, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, timespec(d), nil)
+	_, _ = unix.Ppoll(fds, timespec(d), nil)
 }
 
 // WaitPid waits at most d and reports whether the process with this pid has exited. The caller must know that the pid
-// was not reused.
+// was not reused. Without a free file descriptor, WaitPid returns false immediately.
 func WaitPid(pid int, d time.Duration) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return true
+		return !Exhausted(err)
 	}
 	defer unix.Close(fd)
 	deadline := time.Now().Add(d)

@@ -198,7 +198,7 @@ func (s *Screen) erase(n int, final byte) {
 		s.sequence("\x1b[J")
 		p.moveTo(x, y)
 	case n == 3 && p == &s.main:
-		s.history = nil
+		s.history, s.historyBytes = nil, 0
 		s.changed = true
 	}
 }

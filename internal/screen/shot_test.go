@@ -57,3 +57,23 @@ func TestHistoryIsBoundedInBytes(t *testing.T) {
 		t.Errorf("got %d lines with %d bytes; %d bytes were counted", n, held, s.historyBytes)
 	}
 }
+
+// A program that erases the history repeatedly, such as clear, keeps getting a new one.
+func TestErasedHistoryIsNotCounted(t *testing.T) {
+	s := New(80, 2, 10000)
+	for range 20 {
+		s.remember([]string{strings.Repeat("x", 1<<20)})
+		fmt.Fprint(s, "\x1b[3J")
+	}
+	for range 100 {
+		fmt.Fprint(s, "line\r\n")
+	}
+	held := 0
+	for _, l := range s.history {
+		held += len(l)
+	}
+	if held != s.historyBytes || s.HistoryLen() == 0 {
+		t.Errorf("got %d lines with %d bytes; %d bytes were counted", s.HistoryLen(), held,
+			s.historyBytes)
+	}
+}

@@ -47,7 +47,7 @@ func TestTextOfTail(t *testing.T) {
 	}
 	t.Logf("-seed %d", start)
 	r := rand.New(rand.NewPCG(start, 0))
-	shorter, rounds := 0, 1500
+	shorter, rounds := 0, 500
 	if testing.Short() {
 		rounds = 150
 	}

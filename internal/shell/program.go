@@ -62,7 +62,7 @@ func Call(ctx context.Context, p Program) (CallResult, error) {
 	if err := cmd.Start(); err != nil {
 		return CallResult{Code: -1}, fmt.Errorf("cannot run %s: %w", p.Path, err)
 	}
-	over, err := await(own, cmd)
+	over, err := Await(own, cmd)
 	ended := context.Cause(own)
 	_ = killGroup(cmd.Process)
 	if !over {
@@ -87,14 +87,41 @@ const execScript = `cd -P -- "$1" || exit 96
 shift
 exec "$@"`
 
+// the shell's errors begin with this name
+const execName = "gcity: cannot execute"
+
+// InFolder returns a command that runs the program at path in a folder. If the folder or the program is on a hung file
+// system, only the command hangs. In addition, the caller must not wait for the command without a limit; see Await.
+func InFolder(ctx context.Context, dir, path string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "/bin/sh",
+		append([]string{"-c", execScript, execName, dir, path}, args...)...)
+	if filepath.IsAbs(dir) {
+		cmd.Dir = "/"
+	}
+	return cmd
+}
+
+// NotExecuted reports whether a command from InFolder exited because it could not execute its program, and why. stderr
+// is the output of the command.
+func NotExecuted(stderr string) (why string, ok bool) {
+	if why, ok = strings.CutPrefix(stderr, execName+": "); !ok {
+		return "", false
+	}
+	why, _, _ = strings.Cut(why, "\n")
+	// the text begins with the line number in execScript
+	if _, rest, ok := strings.Cut(why, ": "); ok {
+		why = rest
+	}
+	return why, true
+}
+
 func (p *Program) command(ctx context.Context, path string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, path, p.Args...)
 	if p.Dir != "" {
 		if full, err := filepath.Abs(path); err == nil {
 			path = full
 		}
-		cmd = exec.CommandContext(ctx, "/bin/sh",
-			append([]string{"-c", execScript, "/bin/sh", p.Dir, path}, p.Args...)...)
+		cmd = InFolder(ctx, p.Dir, path, p.Args...)
 	}
 	cmd.Env = p.Env
 	if cmd.Env == nil {

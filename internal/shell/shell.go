@@ -71,7 +71,7 @@ func Run(ctx context.Context, l Line) (Result, error) {
 		pipes.finish(pipeGrace)
 		return Result{Code: -1}, fmt.Errorf("cannot run %q: %w", l.Text, err)
 	}
-	exited, err := await(ctx, cmd)
+	exited, err := Await(ctx, cmd)
 	ended := context.Cause(ctx)
 	_ = killGroup(cmd.Process)
 	if !exited {
@@ -108,8 +108,9 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	return res, nil
 }
 
-// If exited is false, the command might still be running, and the caller must use only cmd.Process.
-func await(ctx context.Context, cmd *exec.Cmd) (exited bool, err error) {
+// Await waits for a command that has been started with ctx. It gives up two seconds after ctx has ended. If exited is
+// false, the command might still be running, and the caller must use only cmd.Process.
+func Await(ctx context.Context, cmd *exec.Cmd) (exited bool, err error) {
 	result := make(chan error, 1)
 	// only this goroutine can reap the process, which might never exit
 	go func() { result <- cmd.Wait() }()

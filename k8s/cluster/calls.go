@@ -148,10 +148,23 @@ func (p *Provider) deletePod(pod *corev1.Pod) {
 		p.end(e, session.Exit{})
 	}
 	p.mu.Unlock()
-	if err := p.delete(ctx, pod); err != nil {
-		p.o.Logger.Warn("cannot delete the pod after a failed start", "pod", pod.Name, "error",
-			err)
+	err := p.delete(ctx, pod)
+	if err == nil {
+		return
 	}
+	p.o.Logger.Warn("cannot delete the pod after a failed start", "pod", pod.Name, "error", err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.pods[pod.Name]
+	if e == nil || e.pod.UID != pod.UID {
+		return
+	}
+	// List shows the session as stopped from now on, so that Acknowledge deletes the pod. The agent may still be
+	// running, but as long as the pod exists, the session cannot start again.
+	e.starting = false
+	e.exit = &session.Exit{Name: e.note.Name, Agent: e.note.Agent, ID: e.note.ID, Code: -1,
+		Asked: true, Reason: "its start failed", At: time.Now()}
+	p.changed()
 }
 
 func (p *Provider) startAgent(

@@ -83,6 +83,24 @@ func TestReasonOfFoundPod(t *testing.T) {
 	}
 }
 
+// If the pod of a failed start cannot be deleted, List shows its session, so that the controller acknowledges it.
+func TestUndeletedPodOfFailedStart(t *testing.T) {
+	p, e := unreachable(t)
+	p.synced, e.starting = true, true
+	p.down = errors.New("no route to host")
+	p.deletePod(e.pod)
+	all, err := p.List(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("got %+v, %v", all, err)
+	}
+	if x := all[0].Exit; all[0].Alive || x == nil || !x.Asked || x.ID != "1" {
+		t.Errorf("got %+v with the exit %+v", all[0], x)
+	}
+	if err := p.Acknowledge(t.Context(), "a", "1"); err == nil {
+		t.Error("Acknowledge: got no error, although the cluster is unavailable")
+	}
+}
+
 // The session of a pod on a lost node counts as running until it is killed with force.
 func TestForceOnLostNode(t *testing.T) {
 	s := settings(t)

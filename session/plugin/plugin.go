@@ -67,6 +67,7 @@ type Provider struct {
 	wg       recovery.Group
 
 	mu    sync.Mutex
+	exits int       // number of exits and failed starts of the helper
 	down  error     // nil if the helper is running
 	retry time.Time // when the helper restarts, if it is not running
 }
@@ -89,6 +90,7 @@ func New(o Options) (*Provider, error) {
 	started := make(chan struct{})
 	p.wg.Go(func() { p.keep(life, started) })
 	<-started
+	exits := p.exitCount()
 	ctx, cancel := context.WithTimeout(context.Background(), openLimit)
 	defer cancel()
 	client, err := protocol.NewClient(ctx, protocol.ClientOptions{
@@ -103,7 +105,16 @@ func New(o Options) (*Provider, error) {
 	p.mu.Lock()
 	p.Client = client
 	p.mu.Unlock()
+	if p.exitCount() > exits { // setDown did not know the client yet
+		client.Lost()
+	}
 	return p, nil
+}
+
+func (p *Provider) exitCount() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.exits
 }
 
 // Close makes the helper exit. The sessions keep running.

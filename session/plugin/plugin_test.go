@@ -270,7 +270,7 @@ func TestStartWithoutHelper(t *testing.T) {
 	}
 	eventually.True(t, "a failed restart of the helper", func() bool {
 		err := p.whyDown()
-		return err != nil && strings.Contains(err.Error(), "no such file")
+		return err != nil && strings.Contains(err.Error(), "not found")
 	})
 	_, err = p.Start(t.Context(), spec(city, "a", "exec cat"))
 	if !errors.Is(err, session.ErrMissing) || !strings.Contains(err.Error(), "cannot start the helper") {

@@ -58,6 +58,9 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 func (p *Provider) setDown(err error, wait time.Duration) {
 	p.mu.Lock()
 	p.down, p.retry = err, time.Now().Add(wait)
+	if err != nil {
+		p.exits++
+	}
 	client := p.Client
 	p.mu.Unlock()
 	if client != nil && err != nil {
@@ -66,8 +69,11 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 }
 
 func (p *Provider) run(ctx context.Context, onStart func()) error {
-	cmd := exec.Command(p.o.Program) //nolint:noctx // p.end stops the helper when ctx ends
-	cmd.Dir = p.o.City
+	if err := executable(p.o.Program); err != nil {
+		return fmt.Errorf("cannot start the helper: %w", err)
+	}
+	// p.end stops the helper when ctx ends
+	cmd := shell.InFolder(context.WithoutCancel(ctx), p.o.City, p.o.Program)
 	socket := fmt.Sprintf("%s=%d", protocol.SocketEnv, inheritedFD)
 	cmd.Env = append(shell.ScriptEnv(p.o.Environ), socket)
 	cmd.ExtraFiles = []*os.File{p.listener}
@@ -86,11 +92,23 @@ func (p *Provider) run(ctx context.Context, onStart func()) error {
 	onStart()
 	done := make(chan struct{})
 	p.wg.Go(outputLog.follow)
-	p.wg.Go(func() { p.end(ctx, cmd.Process.Pid, stdin, done) })
-	err = cmd.Wait()
+	killed, kill := context.WithCancel(context.WithoutCancel(ctx))
+	defer kill()
+	p.wg.Go(func() {
+		p.end(ctx, cmd.Process.Pid, stdin, done)
+		kill()
+	})
+	exited, err := shell.Await(killed, cmd)
 	close(done)
 	pipe.Close()
 	<-outputLog.over
+	if !exited {
+		return fmt.Errorf("the helper was killed, but process %d has not exited, because it is "+
+			"waiting for a file system or a device", cmd.Process.Pid)
+	}
+	if why, ok := shell.NotExecuted(outputLog.last); ok {
+		return fmt.Errorf("cannot start the helper: %s", why)
+	}
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay), err == nil:
 		err = errors.New("the helper exited")

@@ -40,9 +40,10 @@ type Client struct {
 	end     context.CancelFunc
 	wg      recovery.Group
 
-	mu     sync.Mutex
-	helper OpenResponse
-	opened bool // the current helper process has accepted the open call
+	mu      sync.Mutex
+	helper  OpenResponse
+	opened  bool   // the current helper process has accepted the open call
+	process uint64 // counts the helper processes
 }
 
 var _ interface {
@@ -101,29 +102,35 @@ func (c *Client) Close() {
 func (c *Client) Lost() {
 	c.mu.Lock()
 	c.opened = false
+	c.process++
 	c.mu.Unlock()
 	c.http.CloseIdleConnections()
 }
 
+// open sends an open call, unless the current helper process has accepted one. If that process exits in the meantime,
+// open tries again.
 func (c *Client) open(ctx context.Context) error {
-	c.mu.Lock()
-	opened := c.opened
-	c.mu.Unlock()
-	if opened {
-		return nil
+	for {
+		c.mu.Lock()
+		opened, process := c.opened, c.process
+		c.mu.Unlock()
+		if opened {
+			return nil
+		}
+		var response OpenResponse
+		if err := c.roundTrip(ctx, "open", c.o.Open, &response); err != nil {
+			return err
+		}
+		if response.Protocol != Version {
+			return fmt.Errorf("the helper uses version %d of the session protocol, but gcity "+
+				"uses %d: install a matching helper", response.Protocol, Version)
+		}
+		c.mu.Lock()
+		if c.process == process {
+			c.helper, c.opened = response, true
+		}
+		c.mu.Unlock()
 	}
-	var response OpenResponse
-	if err := c.roundTrip(ctx, "open", c.o.Open, &response); err != nil {
-		return err
-	}
-	if response.Protocol != Version {
-		return fmt.Errorf("the helper uses version %d of the session protocol, but gcity uses "+
-			"%d: install a matching helper", response.Protocol, Version)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.helper, c.opened = response, true
-	return nil
 }
 
 // post returns an error for a status other than 200 or 101. The caller must close the body.

@@ -93,6 +93,8 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 			return nil
 		}
 		return errNoRecord
+	case proc.Exhausted(err):
+		return fmt.Errorf("cannot read the record of session %q: %w", name, err)
 	case err != nil:
 		p.log.Error("cannot read a session's record", "session", name, "err", err)
 		return nil
@@ -115,6 +117,9 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	}
 	st, statErr := proc.ReadStat(pid)
 	l := newLink(conn, pid, statErr == nil && st.PPID == os.Getpid())
+	if l.child {
+		orphans.remove(pid)
+	}
 	e.mu.Lock()
 	e.link = l
 	e.mu.Unlock()

@@ -79,6 +79,13 @@ func (l *link) over() bool {
 	}
 }
 
+// idle reports whether the holder exits when the provider hangs up.
+func (e *entry) idle() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return !e.known || e.exit != nil && (e.acked || e.exit.Asked)
+}
+
 func (e *entry) alive() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -208,8 +215,12 @@ func (p *Provider) read(e *entry, l *link) {
 	}
 	l.conn.Close()
 	close(l.gone)
-	if l.child && p.ctx.Err() == nil {
+	switch {
+	case !l.child:
+	case p.ctx.Err() == nil:
 		p.reapHolder(e.name, l.holder)
+	default:
+		orphans.add(l.holder, e.idle())
 	}
 	p.lost(e, l)
 }
@@ -218,8 +229,11 @@ func (p *Provider) reapHolder(name string, pid int) {
 	if !proc.WaitPid(pid, reapWait) {
 		p.log.Error("a session's holder closed its connection but is still running",
 			"session", name, "pid", pid)
+		orphans.add(pid, false)
 		return
 	}
+	// another provider may have added the PID, which a new child can reuse from now on
+	orphans.remove(pid)
 	if err := proc.Reap(pid); err != nil {
 		p.log.Error("cannot reap a session's holder", "session", name, "pid", pid, "err", err)
 	}

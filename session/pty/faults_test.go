@@ -94,6 +94,15 @@ func TestExits(t *testing.T) {
 	}
 }
 
+func savedExit(t testing.TB, p *Provider, s session.Spec) *session.Exit {
+	t.Helper()
+	x, err := p.files.exitRecord(wire.Record{Name: s.Name, ID: s.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
 func TestExitWithoutController(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -109,7 +118,7 @@ func TestExitWithoutController(t *testing.T) {
 	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpKeys, Keys: []string{"Enter"}, Wait: time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "an exit record", func() bool { return first.files.exitRecord(wire.Record{Name: "a", ID: s.ID}) != nil })
+	until(t, "an exit record", func() bool { return savedExit(t, first, s) != nil })
 	second := newProvider(t, city)
 	list, err := second.List(t.Context())
 	if err != nil || len(list) != 1 || list[0].Exit == nil || list[0].Exit.Code != 9 {
@@ -138,7 +147,7 @@ func TestUnrecordedExitIsSaved(t *testing.T) {
 	}
 	pid := holderOf(t, first, "a")
 	first.Close()
-	until(t, "an exit record", func() bool { return first.files.exitRecord(wire.Record{Name: "a", ID: s.ID}) != nil })
+	until(t, "an exit record", func() bool { return savedExit(t, first, s) != nil })
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -161,9 +170,26 @@ func TestExitOfAKilledHolderIsSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "an exit record", func() bool {
-		x := p.files.exitRecord(wire.Record{Name: "a", ID: s.ID})
+		x := savedExit(t, p, s)
 		return x != nil && x.Code == 9 && !x.Lost
 	})
+}
+
+// If the exit record can never be read, the session of a killed holder still counts as lost.
+func TestUnsafeExitRecord(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "exec cat"))
+	if err := os.Mkdir(p.files.path("a", wire.ExitFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if x := nextExit(t, p); !x.Lost {
+		t.Errorf("got %+v", x)
+	}
 }
 
 func alive(pid int) bool {
@@ -661,7 +687,11 @@ func TestWaitingHolderKilled(t *testing.T) {
 		if !connected {
 			p.Close()
 		}
-		if err := syscall.Kill(holder, syscall.SIGKILL); err != nil || !proc.WaitPid(holder, eventually.Timeout) {
+		err := syscall.Kill(holder, syscall.SIGKILL)
+		if !connected && err == syscall.ESRCH {
+			err = nil // Close has already made it exit
+		}
+		if err != nil || !proc.WaitPid(holder, eventually.Timeout) {
 			t.Fatalf("killing %d: %v", holder, err)
 		}
 		if connected {

@@ -48,21 +48,26 @@ func (f *folders) record(name string) (r wire.Record, err error) {
 	return r, json.Unmarshal(data, &r)
 }
 
-func (f *folders) exitRecord(rec wire.Record) *session.Exit {
+// exitRecord returns nil if no exit of the session is saved or the file is invalid. It returns an error only if a later
+// call may succeed.
+func (f *folders) exitRecord(rec wire.Record) (*session.Exit, error) {
 	data, err := disk.ReadFile(f.path(rec.Name, wire.ExitFile))
-	if err != nil {
-		return nil
+	if proc.Exhausted(err) {
+		return nil, fmt.Errorf("cannot read the exit of session %q: %w", rec.Name, err)
 	}
 	var x session.Exit
-	if json.Unmarshal(data, &x) != nil || x.ID != rec.ID {
-		return nil
+	if err != nil || json.Unmarshal(data, &x) != nil || x.ID != rec.ID {
+		return nil, nil
 	}
-	return &x
+	return &x, nil
 }
 
 // saveExit saves an exit for a holder that has ended without saving it.
 func (f *folders) saveExit(rec wire.Record, x *session.Exit) {
-	if f.observe || f.exitRecord(rec) != nil {
+	if f.observe {
+		return
+	}
+	if saved, err := f.exitRecord(rec); saved != nil || err != nil {
 		return
 	}
 	data, err := json.Marshal(x)
@@ -144,7 +149,7 @@ func (f *folders) lockHolders(name string) string {
 }
 
 // sweepSession kills what a dead holder left: processes that hold its lock or have its ID in their environment.
-func (f *folders) sweepSession(rec wire.Record) (left []int) {
+func (f *folders) sweepSession(rec wire.Record) (left []int, err error) {
 	killed, left, err := proc.Sweep(proc.Marked("GC_SESSION_ID="+rec.ID,
 		f.path(rec.Name, wire.LockFile)), time.Now().Add(sweepTimeout))
 	if killed > 0 || err != nil || len(left) > 0 {
@@ -152,7 +157,7 @@ func (f *folders) sweepSession(rec wire.Record) (left []int) {
 			"killed", killed,
 			"left", left, "err", err)
 	}
-	return left
+	return left, err
 }
 
 func (f *folders) stopped(rec wire.Record) bool {
@@ -284,7 +289,7 @@ func same(a, b string) bool {
 
 // movedAway reports whether the holder in rec belongs to a city that was at this path before it was moved.
 func (f *folders) movedAway(rec wire.Record) bool {
-	if rec.Boot != f.boot || !proc.Lives(rec.Holder, rec.HolderStart) {
+	if rec.Boot != f.boot || proc.Ended(rec.Holder, rec.HolderStart) {
 		return false
 	}
 	cwd, err := os.Readlink(cwdOf(rec.Holder))

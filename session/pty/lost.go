@@ -3,6 +3,7 @@ package pty
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -48,20 +49,25 @@ func (p *Provider) lost(e *entry, l *link) {
 	p.recordEnd(e, rec)
 }
 
-// recordEnd records and reports the exit of a session after its holder has died or has saved an exit. If the holder
-// is alive but does not respond, recordEnd logs an error and treats the session as alive. The caller must hold the
-// name's lock.
+// recordEnd records and reports the exit of a session after its holder has died or has saved an exit. If the holder may
+// be alive but does not respond, recordEnd logs an error and treats the session as alive. If the files or the processes
+// of the session cannot be read, it does so as well, so that the next List tries again. The caller must hold the name's
+// lock.
 func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	// a holder that has saved an exit but does not respond is about to exit
-	x := p.files.exitRecord(rec)
-	if x == nil && rec.Boot == p.files.boot && proc.Lives(rec.Holder, rec.HolderStart) {
-		p.unreachable(e, rec)
+	x, err := p.files.exitRecord(rec)
+	if err == nil && x == nil && rec.Boot == p.files.boot {
+		if !proc.Ended(rec.Holder, rec.HolderStart) {
+			err = errors.New("the holder is alive but does not respond")
+		} else if !p.files.observe {
+			_, err = p.files.sweepSession(rec)
+		}
+	}
+	if err != nil {
+		p.unreachable(e, rec, err)
 		return
 	}
 	if x == nil {
-		if rec.Boot == p.files.boot && !p.files.observe {
-			p.files.sweepSession(rec)
-		}
 		now := time.Now()
 		x = &session.Exit{Name: rec.Name, Agent: rec.Agent, ID: rec.ID, Code: -1, Lost: true,
 			At: now}
@@ -81,9 +87,17 @@ func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	}
 }
 
-func (p *Provider) unreachable(e *entry, rec wire.Record) {
-	p.log.Error("a session's holder is alive but does not respond", "session", rec.Name, "pid",
-		rec.Holder)
+// unswept describes the result of a failed sweep.
+func unswept(left []int, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("pids %v", left)
+}
+
+func (p *Provider) unreachable(e *entry, rec wire.Record, why error) {
+	p.log.Error("cannot connect to a session; the next patrol will try again", "session", rec.Name,
+		"holder", rec.Holder, "err", why)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.setRecord(rec)
@@ -104,19 +118,23 @@ func (p *Provider) freeLock(ctx context.Context, e *entry) error {
 	if errors.Is(err, os.ErrNotExist) && p.files.removeFolder(e.name) {
 		return nil // a waiting holder has just exited
 	}
+	if proc.Exhausted(err) {
+		return fail("start", e.name, session.ErrExhausted, "cannot read its record: %v", err)
+	}
 	if err != nil {
 		return fail("start", e.name, session.ErrExists, "its lock is held by %v, but the session "+
 			"has no record: end these processes", p.files.lockHolders(e.name))
 	}
-	leaving := p.files.exitRecord(rec) != nil
-	if rec.Boot == p.files.boot && proc.Lives(rec.Holder, rec.HolderStart) &&
+	x, err := p.files.exitRecord(rec)
+	leaving := err == nil && x != nil
+	if rec.Boot == p.files.boot && !proc.Ended(rec.Holder, rec.HolderStart) &&
 		!(leaving && proc.WaitPid(rec.Holder, reapWait)) {
 		return fail("start", e.name, session.ErrExists, "its holder, pid %d, is alive but does "+
 			"not respond: run kill -9 %d", rec.Holder, rec.Holder)
 	}
-	if left := p.files.sweepSession(rec); len(left) > 0 {
+	if left, err := p.files.sweepSession(rec); err != nil || len(left) > 0 {
 		return fail("start", e.name, session.ErrExists, "cannot kill the remaining processes of "+
-			"its last session: pids %v", left)
+			"its last session: %s", unswept(left, err))
 	}
 	return nil
 }

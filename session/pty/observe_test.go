@@ -309,3 +309,14 @@ func TestObserverListsHiddenSessions(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, began)
 	}
 }
+
+// An observer creates nothing in a folder that is not a city yet.
+func TestObserverCreatesNothing(t *testing.T) {
+	city := t.TempDir()
+	if list, err := observer(t, city).List(t.Context()); err != nil || len(list) > 0 {
+		t.Errorf("got %v, %v", list, err)
+	}
+	if left, err := os.ReadDir(city); err != nil || len(left) > 0 {
+		t.Errorf("the observer created %v, %v", left, err)
+	}
+}

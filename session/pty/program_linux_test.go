@@ -28,7 +28,7 @@ var image = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	bin := filepath.Join(dir, "gcity-hold")
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", "noforcegc",
+	cmd := exec.Command("go", "build", "-tags", "noforcegc",
 		"-ldflags", "-s -w -checklinkname=0", "-o", bin, "gcity/session/pty/gcity-hold")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr

@@ -46,8 +46,8 @@ type Options struct {
 	Image  []byte
 	Logger *slog.Logger // nil disables logging
 
-	// Observe is for a caller that only reads a city. The provider then changes nothing, and does not keep holders
-	// alive.
+	// Observe is for a caller that only reads a city. The provider then changes and creates nothing, and does not keep
+	// holders alive.
 	Observe bool
 
 	// Plain gives sessions pipes instead of terminals. See package subprocess.
@@ -115,22 +115,13 @@ func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if err := errors.Join(disk.MkdirAll(filepath.Dir(at), 0o700), disk.MkdirAll(at, 0o700)); err !=
-		nil {
-		return nil, fmt.Errorf("cannot create the sessions' folder: %w", err)
-	}
 	boot, err := proc.BootID()
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the boot ID: %w", err)
 	}
-	errlog, err := disk.OpenFile(filepath.Join(at, "holders.log"),
-		os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	errlog, err := openFolder(at, &o)
 	if err != nil {
-		o.Logger.Warn("cannot open the holders' log; their messages will be lost",
-			"error", err)
-		if errlog, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Provider{
@@ -147,6 +138,7 @@ func New(o Options) (*Provider, error) {
 		ctx:    ctx,
 		close:  cancel,
 	}
+	orphans.reap()
 	adopt, cancelAdopt := context.WithTimeout(ctx, adoptTimeout)
 	defer cancelAdopt()
 	if err := errors.Join(p.files.restoreSockets(adopt), p.scan(adopt)); err != nil {
@@ -154,6 +146,25 @@ func New(o Options) (*Provider, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// openFolder creates the sessions' folder, and opens the log for messages of holders.
+func openFolder(at string, o *Options) (errlog *os.File, err error) {
+	if o.Observe {
+		return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	}
+	if err := errors.Join(disk.MkdirAll(filepath.Dir(at), 0o700), disk.MkdirAll(at, 0o700)); err !=
+		nil {
+		return nil, fmt.Errorf("cannot create the sessions' folder: %w", err)
+	}
+	errlog, err = disk.OpenFile(filepath.Join(at, "holders.log"),
+		os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		o.Logger.Warn("cannot open the holders' log; their messages will be lost",
+			"error", err)
+		return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	}
+	return errlog, nil
 }
 
 // Exits returns a channel that receives each exit immediately. Close closes the channel.

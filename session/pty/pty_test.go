@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "mini-controller" {
 		os.Exit(miniController(os.Args[2], os.Args[3:]))
 	}
+	if len(os.Args) == 3 && os.Args[1] == "few-files" {
+		os.Exit(adoptWithFewFiles(os.Args[2]))
+	}
 	os.Exit(m.Run())
 }
 

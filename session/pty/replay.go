@@ -1,5 +1,7 @@
 package pty
 
+import "bytes"
+
 // withoutQueries removes queries from old output. A viewer's terminal would reply to them, and the replies would end up
 // as input for the agent.
 func withoutQueries(old []byte) []byte {
@@ -66,17 +68,19 @@ func isQuery(seq []byte) bool {
 	case '[':
 		return isControlQuery(body)
 	case ']':
-		for i, c := range body {
-			if c == '?' && i > 0 && body[i-1] == ';' {
-				return true
-			}
-		}
+		return isOSCQuery(body)
 	case 'P': // DECRQSS, XTGETTCAP
 		return len(body) > 1 && (body[0] == '$' || body[0] == '+') && body[1] == 'q'
 	case '_': // terminals also reply to kitty's graphics commands
 		return len(body) > 0 && body[0] == 'G'
 	}
 	return false
+}
+
+// isOSCQuery recognizes a value "?". In kitty's sequences for colors (21) and notifications (99), values have names.
+func isOSCQuery(body []byte) bool {
+	named := bytes.HasPrefix(body, []byte("21;")) || bytes.HasPrefix(body, []byte("99;"))
+	return bytes.Contains(body, []byte(";?")) || named && bytes.Contains(body, []byte("=?"))
 }
 
 func isControlQuery(body []byte) bool {
@@ -91,11 +95,12 @@ func isControlQuery(body []byte) bool {
 		return len(body) > 1 && body[len(body)-2] == '$'
 	case 'q':
 		return first == '>'
-	case 'u':
+	case 'u', 'm', 'S': // kitty's keyboard protocol, XTQMODKEYS, XTSMGRAPHICS
 		return first == '?'
 	case 't':
 		// 22 and 23 push and pop the title, without a reply
-		return first != '2' || len(body) < 3
+		op, _, _ := bytes.Cut(body[:len(body)-1], []byte{';'})
+		return string(op) != "22" && string(op) != "23"
 	}
 	return false
 }

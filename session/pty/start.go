@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"gcity/internal/disk"
 	"gcity/internal/proc"
@@ -26,6 +27,7 @@ var (
 const (
 	startTimeout = 30 * time.Second
 	reapWait     = 5 * time.Second
+	leaveWait    = time.Second // how long Close waits for an idle holder
 
 	takeBackTimeout = 5 * time.Second
 )
@@ -134,6 +136,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	if err := disk.CheckDir(p.files.at + "/" + e.name); err != nil {
 		return nil, fmt.Errorf("cannot use the session's folder: %w", err)
 	}
+	orphans.reap()
 	l, err := p.launcher.execHolder(p.files.dir + "/" + e.name)
 	if err != nil {
 		return nil, err
@@ -183,13 +186,20 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	return refusal("start", s.Name, m.Data)
 }
 
+// ask sends a start request. JSON, which every holder understands, would change strings that are not UTF-8. A holder
+// that is too old for Begin rejects it, and the start fails.
 func (l *link) ask(req *wire.Request) error {
-	if l.sameBuild {
+	if l.sameBuild || !isUTF8(req.Spec) {
 		if data, ok := wire.EncodeBegin(req); ok {
 			return wire.Write(l.conn, wire.Begin, data)
 		}
 	}
 	return wire.WriteJSON(l.conn, wire.Ask, req)
+}
+
+func isUTF8(s *wire.Spec) bool {
+	return !slices.ContainsFunc(slices.Concat([]string{s.Command, s.Path, s.Dir}, s.Args, s.Env),
+		func(text string) bool { return !utf8.ValidString(text) })
 }
 
 type life struct {

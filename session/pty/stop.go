@@ -110,7 +110,7 @@ func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 	if !known {
 		return nil
 	}
-	if rec.Boot == p.files.boot && proc.Lives(rec.Holder, rec.HolderStart) {
+	if rec.Boot == p.files.boot && !proc.Ended(rec.Holder, rec.HolderStart) {
 		p.log.Error("a session's holder does not respond; killing it together with its agent",
 			"session", rec.Name, "pid", rec.Holder)
 		p.files.signalHolder(rec, syscall.SIGKILL)
@@ -119,8 +119,9 @@ func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 				"SIGKILL: see dmesg", rec.Holder)
 		}
 	}
-	if left := p.files.sweepSession(rec); len(left) > 0 {
-		return fail("stop", rec.Name, errOther, "cannot kill these processes: pids %v", left)
+	if left, err := p.files.sweepSession(rec); err != nil || len(left) > 0 {
+		return fail("stop", rec.Name, errOther, "cannot kill its processes: %s",
+			unswept(left, err))
 	}
 	p.recordEnd(e, rec) // so that the next List or Start sees that the session has ended
 	return nil

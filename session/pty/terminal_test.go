@@ -340,14 +340,18 @@ func tty(t *testing.T, p *Provider, name string) string {
 // Old output is replayed without queries, because the viewer's terminal would reply to them.
 func TestWithoutQueries(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain \x1b[31mred\x1b[0m\r\n":                   "plain \x1b[31mred\x1b[0m\r\n",
-		"a\x1b[cb\x1b[>0cc\x1b[6nd\x1b[?2026$pe":         "abcde",
-		"a\x1b]11;?\x07b\x1b]10;?\x1b\\c\x1b]0;title\ad": "abc\x1b]0;title\ad",
-		"a\x1bP+q544e\x1b\\b\x1bP$qm\x1b\\c":             "abc",
-		"a\x1b[?ub\x1b[>qc\x1b[14td\x1b[22;0te\x05f":     "abcd\x1b[22;0tef",
-		"a\x1b[2 qb\x1b[!pc\x1bZd\x1b7e\x1b8":            "a\x1b[2 qb\x1b[!pcd\x1b7e\x1b8",
-		"cut \x1b[3":                                     "cut \x1b[3",
-		"cut \x1b":                                       "cut \x1b",
+		"plain \x1b[31mred\x1b[0m\r\n":                    "plain \x1b[31mred\x1b[0m\r\n",
+		"a\x1b[cb\x1b[>0cc\x1b[6nd\x1b[?2026$pe":          "abcde",
+		"a\x1b]11;?\x07b\x1b]10;?\x1b\\c\x1b]0;title\ad":  "abc\x1b]0;title\ad",
+		"a\x1bP+q544e\x1b\\b\x1bP$qm\x1b\\c":              "abc",
+		"a\x1b[?ub\x1b[>qc\x1b[14td\x1b[22;0te\x05f":      "abcd\x1b[22;0tef",
+		"a\x1b[20tb\x1b[21tc\x1b[23td\x1b[2te\x1b[222tf":  "abc\x1b[23tdef",
+		"a\x1b[?4mb\x1b[>4;2mc\x1b[?1;1;0Sd\x1b[2Se":      "ab\x1b[>4;2mcd\x1b[2Se",
+		"a\x1b]99;i=1:p=?;\x1b\\b\x1b]21;foreground=?\ac": "abc",
+		"a\x1b]99;i=1;Done?\x1b\\b\x1b]0;x=?\ac":          "a\x1b]99;i=1;Done?\x1b\\b\x1b]0;x=?\ac",
+		"a\x1b[2 qb\x1b[!pc\x1bZd\x1b7e\x1b8":             "a\x1b[2 qb\x1b[!pcd\x1b7e\x1b8",
+		"cut \x1b[3":                                      "cut \x1b[3",
+		"cut \x1b":                                        "cut \x1b",
 	} {
 		if got := string(withoutQueries([]byte(in))); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os/exec"
 	"slices"
 	"strings"
@@ -51,6 +50,11 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	if lacks {
 		return nil, false, nil
 	}
+	if p.o.Observe {
+		if err := p.makeFolders(); err != nil {
+			return nil, true, err
+		}
+	}
 	limit := opLimit
 	if op == "start" {
 		limit = startLimit
@@ -64,15 +68,32 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	}
 	var stdout, stderr tail
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err = cmd.Run()
+	if err := cmd.Start(); err != nil {
+		return nil, true, fmt.Errorf("cannot execute %s: %w", p.o.Script, err)
+	}
+	exited, err := shell.Await(ctx, cmd)
+	if !exited { // the script can still write to stdout and stderr
+		return nil, true, fmt.Errorf("%s %s was killed: %w; process %d has not exited, because it "+
+			"is waiting for a file system or a device", p.o.Script, op, context.Cause(ctx),
+			cmd.Process.Pid)
+	}
+	return p.result(ctx, op, err, &stdout, &stderr)
+}
+
+// result interprets the end of a script. err is the error from waiting for the script.
+func (p *Provider) result(ctx context.Context, op string, err error,
+	stdout, stderr *tail) (out []byte, known bool, _ error) {
 	// a session can keep the script's output open
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil
 	}
 	var exit *exec.ExitError
+	why, unexecuted := shell.NotExecuted(stderr.buf.String())
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return nil, true, fmt.Errorf("%s %s was killed: %w", p.o.Script, op, context.Cause(ctx))
+	case errors.As(err, &exit) && unexecuted:
+		return nil, true, session.Missing(fmt.Errorf("cannot execute %s: %s", p.o.Script, why))
 	case errors.As(err, &exit) && exit.ExitCode() == unknownOp:
 		if op == "start" || op == "stop" || op == "is-running" || op == "list-running" {
 			return nil, false, fmt.Errorf("%s does not support %s (exit code 2), but every script "+
@@ -88,8 +109,6 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 			"the script printed no reason")
 		return nil, true, fmt.Errorf("%s %s failed with %s: %s", p.o.Script, op,
 			strings.Replace(exit.Error(), "exit status", "exit code", 1), why)
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return nil, true, session.Missing(fmt.Errorf("cannot execute %s: %w", p.o.Script, err))
 	case err != nil:
 		return nil, true, fmt.Errorf("cannot execute %s: %w", p.o.Script, err)
 	case stdout.dropped && op == "list-running":
@@ -138,8 +157,8 @@ func needed(op string) session.Ability {
 }
 
 func (p *Provider) command(ctx context.Context, op, name string, args []string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, p.o.Script, slices.Concat([]string{op, name}, args)...)
-	cmd.Env, cmd.Dir = p.env, p.o.Dir
+	cmd := shell.InFolder(ctx, p.o.Dir, p.o.Script, slices.Concat([]string{op, name}, args)...)
+	cmd.Env = p.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error {
 		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil &&

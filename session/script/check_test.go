@@ -93,3 +93,21 @@ func TestLook(t *testing.T) {
 		t.Errorf("acknowledged: %v", err)
 	}
 }
+
+// An observer of a city without sessions creates nothing, until it must execute the script.
+func TestObserverCreatesNothing(t *testing.T) {
+	city := t.TempDir()
+	p, err := New(Options{City: city, Script: muxScript(t), Dir: filepath.Join(city, ".gc", "records"), Environ: os.Environ(), Observe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := p.List(t.Context()); err != nil || len(list) > 0 {
+		t.Errorf("got %v, %v", list, err)
+	}
+	if left, err := os.ReadDir(city); err != nil || len(left) > 0 {
+		t.Errorf("the observer created %v, %v", left, err)
+	}
+	if err := p.Check(t.Context()); err != nil {
+		t.Errorf("Check: got %v", err)
+	}
+}

@@ -111,7 +111,7 @@ func (p *Provider) processes(e *entry, rec *record) bool {
 	p.mu.Lock()
 	pid, start := e.pid, e.start
 	p.mu.Unlock()
-	if pid > 0 && proc.Lives(pid, start) {
+	if pid > 0 && !proc.Ended(pid, start) {
 		return true
 	}
 	pid, start = find(rec.ID)

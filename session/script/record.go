@@ -3,7 +3,9 @@ package script
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -87,6 +89,9 @@ func (p *Provider) remove(name string) error {
 // readRecords fails if it cannot read a record, because gcity could otherwise start that session again.
 func readRecords(dir string) ([]record, error) {
 	files, err := disk.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the records of the script's sessions: %w", err)
 	}

@@ -37,7 +37,8 @@ type Options struct {
 	// the controller's environment
 	Environ []string
 
-	Observe bool         // read-only: the provider does not change anything
+	// read-only: the provider changes nothing, but creates the script's folders when it executes the script
+	Observe bool
 	Logger  *slog.Logger // nil disables logging
 }
 
@@ -94,12 +95,13 @@ func New(o Options) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the boot ID: %w", err)
 	}
-	state := filepath.Join(o.Dir, "state")
-	if err := disk.MkdirAll(state, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot create the folder for the script's sessions: %w", err)
-	}
-	p := &Provider{o: o, boot: boot, env: scriptEnv(o.Environ, o.City, state),
+	p := &Provider{o: o, boot: boot, env: scriptEnv(o.Environ, o.City, stateFolder(o.Dir)),
 		sessions: map[string]*entry{}, lacks: map[string]bool{}, stops: map[string]*stopping{}}
+	if !o.Observe {
+		if err := p.makeFolders(); err != nil {
+			return nil, err
+		}
+	}
 	recs, err := readRecords(o.Dir)
 	if err != nil {
 		return nil, err
@@ -108,6 +110,15 @@ func New(o Options) (*Provider, error) {
 		p.sessions[r.Name] = newEntry(r)
 	}
 	return p, nil
+}
+
+func stateFolder(dir string) string { return filepath.Join(dir, "state") }
+
+func (p *Provider) makeFolders() error {
+	if err := disk.MkdirState(stateFolder(p.o.Dir), 0o700); err != nil {
+		return fmt.Errorf("cannot create the folder for the script's sessions: %w", err)
+	}
+	return nil
 }
 
 func newEntry(r record) *entry {

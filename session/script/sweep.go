@@ -42,7 +42,7 @@ func (p *Provider) checkRecord(e *entry, rec *record, listed bool) bool {
 		e.pid, e.start = pid, start
 		p.mu.Unlock()
 	}
-	return pid > 0 && proc.Lives(pid, start)
+	return pid > 0 && !proc.Ended(pid, start)
 }
 
 // abortStart ends a session after an unfinished start. The caller must hold the lock.

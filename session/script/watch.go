@@ -6,7 +6,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"gcity/internal/shell"
 	"gcity/session"
 )
 
@@ -97,7 +97,8 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 		return nil, fmt.Errorf("cannot attach to %q: %w", name, err)
 	}
 	p.count(e, 1)
-	t := &terminal{p: p, e: e, f: f, cmd: cmd, end: end}
+	t := &terminal{p: p, e: e, f: f, end: end}
+	t.wait = func() { _, _ = shell.Await(life, cmd) } // the script was killed or has exited
 	return t, nil
 }
 
@@ -112,8 +113,8 @@ type terminal struct {
 	p    *Provider
 	e    *entry
 	f    *os.File
-	cmd  *exec.Cmd
 	end  context.CancelFunc
+	wait func() // call end first
 	once sync.Once
 }
 
@@ -140,7 +141,7 @@ func (t *terminal) Close() error {
 	t.once.Do(func() {
 		t.end()
 		t.f.Close()
-		_ = t.cmd.Wait() // the script was killed or has exited
+		t.wait()
 		t.p.count(t.e, -1)
 	})
 	return nil

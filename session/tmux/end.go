@@ -69,7 +69,7 @@ func (p *Provider) recordEnd(e *entry, id string, report bool) {
 }
 
 func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
-	if rec.lives(p.files.boot) {
+	if !rec.died(p.files.boot) {
 		if found, err := p.tmux.paneExists(ctx, rec); err != nil || found {
 			return nil, err
 		}
@@ -244,7 +244,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		return nil
 	}
 	// an agent that is no longer alive has exited on its own
-	if rec.lives(p.files.boot) {
+	if !rec.died(p.files.boot) {
 		if err := disk.Replace(p.files.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
 			return fmt.Errorf("cannot record the request to stop %q: %w", name, err)
 		}
@@ -296,7 +296,7 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) error {
 	family := tree(rec)
-	if grace > 0 && rec.lives(p.files.boot) {
+	if grace > 0 && !rec.died(p.files.boot) {
 		signalAll(family, unix.SIGCONT)
 		if p.ask(ctx, rec, grace, over) {
 			return nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gcity/internal/disk"
+	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/registry"
 )
@@ -112,8 +113,11 @@ func (p *Provider) scan() error {
 		if !f.IsDir() || p.reg.Find(f.Name()) != nil {
 			continue
 		}
-		rec, x, ok := p.files.recall(f.Name())
-		if !ok {
+		rec, x, err := p.files.recall(f.Name())
+		if proc.Exhausted(err) {
+			return fmt.Errorf("cannot read the sessions' records: %w", err)
+		}
+		if err != nil {
 			unstarted = unstarted || !p.files.clearUnstarted(f.Name())
 			continue
 		}
@@ -215,7 +219,7 @@ func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 		}
 		return false
 	}
-	if mine && !shown.dead && rec.lives(p.files.boot) {
+	if mine && !shown.dead && !rec.died(p.files.boot) {
 		e.mu.Lock()
 		shrunk := e.rec.ID == rec.ID && v.viewers[name].count == 0 && e.ownViewers == 0 &&
 			(shown.cols != rec.Cols || shown.rows != rec.Rows)
@@ -243,7 +247,7 @@ func (p *Provider) reload(e *entry) (rec record, alive bool) {
 		return e.life()
 	}
 	defer release()
-	if rec, x, ok := p.files.recall(e.name); ok {
+	if rec, x, err := p.files.recall(e.name); err == nil {
 		e.begin(rec, x)
 		p.watch(e)
 	}

@@ -134,7 +134,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	acked := *x
 	acked.Acked = true
 	// if the ID has changed, another process has started a new session
-	if now, _, ok := p.files.recall(name); ok && now.ID == id {
+	if now, _, err := p.files.recall(name); err == nil && now.ID == id {
 		if x.Asked {
 			p.files.removeFolder(name)
 		} else if err := writeJSON(p.files.path(name, exitFile), &acked); err != nil {

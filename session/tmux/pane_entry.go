@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"gcity/internal/disk"
 	"gcity/internal/proc"
@@ -20,12 +22,43 @@ import (
 // paneTask is the task of the process in a new pane. The process responds only if it fails, because it otherwise
 // becomes the agent.
 type paneTask struct {
-	Spec       session.Spec `json:"spec"`
-	Dir        string       `json:"dir"`
-	Pane       string       `json:"pane"`
+	Spec session.Spec `json:"spec"`
+	// replaces fields of Spec that JSON cannot represent, because they are not UTF-8; usually nil
+	Raw        *rawSpec `json:"raw,omitempty"`
+	Dir        string   `json:"dir"`
+	Pane       string   `json:"pane"`
 	Cols, Rows int
 	Boot       string
 	Ready      bool
+}
+
+type rawSpec struct {
+	Command []byte   `json:"command"`
+	Folder  []byte   `json:"folder"`
+	Env     [][]byte `json:"env"`
+}
+
+func newRaw(s *session.Spec) *rawSpec {
+	raw := &rawSpec{Command: []byte(s.Command), Folder: []byte(s.Dir)}
+	text := utf8.ValidString(s.Command) && utf8.ValidString(s.Dir)
+	for _, kv := range s.Env {
+		raw.Env = append(raw.Env, []byte(kv))
+		text = text && utf8.ValidString(kv)
+	}
+	if text {
+		return nil
+	}
+	return raw
+}
+
+func (r *rawSpec) restore(s *session.Spec) {
+	if r == nil {
+		return
+	}
+	s.Command, s.Dir, s.Env = string(r.Command), string(r.Folder), nil
+	for _, kv := range r.Env {
+		s.Env = append(s.Env, string(kv))
+	}
 }
 
 type refusal struct {
@@ -84,15 +117,23 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 		}
 		return rec, fail("start", s.Name, kind, "%s", no.Message)
 	}
-	rec, _, ok := p.files.recall(s.Name)
-	if !ok || rec.ID != s.ID {
+	rec, _, err = p.files.recall(s.Name)
+	if proc.Exhausted(err) {
+		return rec, err
+	}
+	if err != nil || rec.ID != s.ID {
 		return rec, errors.New("the process in the pane was killed before it became the agent")
 	}
 	return rec, nil
 }
 
+type listener interface {
+	AcceptUnix() (*net.UnixConn, error)
+	Close() error
+}
+
 type startSocket struct {
-	listener *net.UnixListener
+	listener listener
 	path     string
 
 	mu sync.Mutex
@@ -157,12 +198,26 @@ func sweepSockets(dir string) {
 	}
 }
 
-func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
+// how long the server waits before it tries again to accept a connection
+const acceptFirst, acceptLast = 5 * time.Millisecond, time.Second
+
+// serve accepts connections until the listener is closed.
+func (d *startSocket) serve(ctx context.Context, async func(func()) bool, log *slog.Logger) {
+	pause := acceptFirst
 	for {
 		conn, err := d.listener.AcceptUnix()
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) {
 			return
 		}
+		if err != nil { // for example EMFILE
+			if pause == acceptFirst {
+				log.Error("cannot accept the connection of a new pane; trying again", "err", err)
+			}
+			wait(ctx, pause)
+			pause = min(2*pause, acceptLast)
+			continue
+		}
+		pause = acceptFirst
 		async(func() {
 			conn.SetDeadline(time.Now().Add(taskTimeout))
 			defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()

@@ -39,6 +39,7 @@ func Pane() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	in.Raw.restore(&in.Spec)
 	no := in.follow()
 	// the controller might have exited
 	_ = json.NewEncoder(conn).Encode(no)

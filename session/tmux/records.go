@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -41,6 +42,9 @@ type record struct {
 }
 
 func (r *record) lives(boot string) bool { return r.Boot == boot && proc.Lives(r.PID, r.Start) }
+
+// died returns false if the process cannot be examined.
+func (r *record) died(boot string) bool { return r.Boot != boot || proc.Ended(r.PID, r.Start) }
 
 type ended struct {
 	session.Exit
@@ -95,26 +99,30 @@ func writeJSON(path string, v any) error {
 	return disk.Replace(path, append(data, '\n'), 0o600)
 }
 
-// recall reads the record and the exit of a session. x is nil if no exit is recorded; ok is false if this city has no
-// such session.
-func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
+// recall reads the record and the exit of a session. x is nil if no exit is recorded. recall returns an error if this
+// city has no such session, or if the files cannot be read.
+func (f *folders) recall(name string) (rec record, x *ended, err error) {
 	if err := readJSON(f.path(name, recordFile), &rec); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			f.log.Error("cannot read a session's record; ignoring the session", "session", name,
 				"err",
 				err)
 		}
-		return rec, nil, false
+		return rec, nil, err
 	}
 	if rec.City != f.city || rec.Name != name {
 		f.log.Warn("ignoring a session of another city", "session", name, "city", rec.City)
-		return rec, nil, false
+		return rec, nil, fs.ErrNotExist
 	}
 	x = &ended{}
-	if readJSON(f.path(name, exitFile), x) != nil || x.ID != rec.ID {
+	err = readJSON(f.path(name, exitFile), x)
+	if proc.Exhausted(err) {
+		return rec, nil, fmt.Errorf("cannot read the exit of session %q: %w", name, err)
+	}
+	if err != nil || x.ID != rec.ID {
 		x = nil
 	}
-	return rec, x, true
+	return rec, x, nil
 }
 
 func (f *folders) asked(rec *record) bool {

@@ -92,11 +92,14 @@ func (p *Provider) check(s *session.Spec) error {
 // endPrevious kills the remaining processes of the previous session. It fails if that session is alive or a process
 // cannot be killed. The caller must hold the name's lock and the start lock.
 func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
-	rec, x, ok := p.files.recall(e.name)
-	if ok && x == nil {
+	rec, x, err := p.files.recall(e.name)
+	if proc.Exhausted(err) {
+		return fail("start", e.name, session.ErrExhausted, "%v", err)
+	}
+	if err == nil && x == nil {
 		if found, err := p.tmux.paneExists(ctx, &rec); err != nil {
 			return fail("start", e.name, err, "cannot check whether it is running: %v", err)
-		} else if found && rec.lives(p.files.boot) {
+		} else if found && !rec.died(p.files.boot) {
 			e.begin(rec, nil)
 			p.watch(e)
 			return fail("start", e.name, session.ErrExists, "it is already running as pid %d",
@@ -136,8 +139,8 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 		// tmux may have created the session despite the error
 		return errors.Join(err, p.removeUnrecorded(late, s.Name))
 	}
-	rec, err := p.startAgent(ctx, s, paneTask{Spec: *s, Dir: filepath.Join(p.files.dir, s.Name),
-		Pane: pane,
+	rec, err := p.startAgent(ctx, s, paneTask{Spec: *s, Raw: newRaw(s),
+		Dir: filepath.Join(p.files.dir, s.Name), Pane: pane,
 		Cols: cols, Rows: rows, Boot: p.files.boot, Ready: !session.NeedsSettling(s)}, pid, arrival)
 	if err != nil {
 		return p.undoStart(s, pane, pid, err)
@@ -249,7 +252,8 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue // another process is starting the session
 		}
-		if rec, _, known := p.files.recall(name); !known || rec.PID != pane.pid {
+		rec, _, unknown := p.files.recall(name)
+		if !proc.Exhausted(unknown) && (unknown != nil || rec.PID != pane.pid) {
 			if err := p.removeUnrecorded(ctx, name); err != nil {
 				p.log.Warn("cannot undo an unfinished start", "session", name, "err", err)
 			}
@@ -274,7 +278,7 @@ func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error)
 		cleanupErrs = append(cleanupErrs, fmt.Errorf("cannot kill these processes of "+
 			"the session: %v", left))
 	}
-	if rec, x, ok := p.files.recall(s.Name); ok && x == nil && rec.ID == s.ID {
+	if rec, x, err := p.files.recall(s.Name); err == nil && x == nil && rec.ID == s.ID {
 		// with a record, the session would count as lost
 		disk.Remove(p.files.path(s.Name, recordFile))
 	}

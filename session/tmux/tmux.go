@@ -148,7 +148,7 @@ func (p *Provider) open() error {
 	if p.startSocket, err = openStartSocket(p.files.dir); err != nil {
 		return fmt.Errorf("cannot open the socket for starting agents: %w", err)
 	}
-	p.reg.Async(func() { p.startSocket.serve(p.ctx, p.reg.Async) })
+	p.reg.Async(func() { p.startSocket.serve(p.ctx, p.reg.Async, p.log) })
 	return nil
 }
 

@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "mini-controller" {
 		os.Exit(miniController(os.Args[2]))
 	}
+	if len(os.Args) == 3 && os.Args[1] == "few-files" {
+		os.Exit(adoptWithFewFiles(os.Args[2]))
+	}
 	// for the servers' sockets, because the path of t.TempDir is too long
 	dir, err := os.MkdirTemp("", "gct-")
 	if err == nil {

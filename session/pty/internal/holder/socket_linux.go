@@ -79,12 +79,28 @@ func listen(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
+// how long a holder that cannot accept a connection waits before it tries again
+const acceptFirst, acceptLast = 5 * time.Millisecond, time.Second
+
 func (h *holder) accept(ln *os.File) {
+	pause := acceptFirst
 	for {
-		fd, err := acceptFrom(ln)
-		if err != nil {
+		fd, open, err := acceptFrom(ln)
+		if !open {
 			return // leave has closed the socket, or settle has replaced it
 		}
+		if err != nil { // for example EMFILE
+			if pause == acceptFirst {
+				h.logError("cannot accept a connection; trying again", err)
+			}
+			select {
+			case <-time.After(pause):
+			case <-h.done:
+			}
+			pause = min(2*pause, acceptLast)
+			continue
+		}
+		pause = acceptFirst
 		if err := sameUser(fd); err != nil {
 			h.logError("rejected a connection", err)
 			unix.Close(fd)
@@ -99,12 +115,13 @@ func (h *holder) accept(ln *os.File) {
 	}
 }
 
-func acceptFrom(ln *os.File) (fd int, err error) {
+// acceptFrom waits for a connection. open is false if the socket was closed.
+func acceptFrom(ln *os.File) (fd int, open bool, err error) {
 	raw, err := ln.SyscallConn()
 	if err != nil {
-		return -1, err
+		return -1, false, err
 	}
-	readErr := raw.Read(func(l uintptr) bool {
+	closedErr := raw.Read(func(l uintptr) bool {
 		for {
 			fd, _, err = unix.Accept4(int(l), unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)
 			if err != unix.EINTR && err != unix.ECONNABORTED {
@@ -112,7 +129,7 @@ func acceptFrom(ln *os.File) (fd int, err error) {
 			}
 		}
 	})
-	return fd, errors.Join(readErr, err)
+	return fd, closedErr == nil, err
 }
 
 // sameUser rejects other users, except root. The folder's permissions already keep them out.

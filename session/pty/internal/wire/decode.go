@@ -24,6 +24,7 @@ func DecodeRequest(m Message) (r Request, err error) {
 var errTorn = errors.New("the start request is incomplete")
 
 // EncodeBegin encodes a start request for a message of kind Begin. If a string contains a NUL byte, ok is false.
+// Holders of other builds decode it by position, so a change of its fields needs a new Version.
 func EncodeBegin(r *Request) (data []byte, ok bool) {
 	s := r.Spec
 	fields := []string{
