@@ -24,8 +24,9 @@ func TestPastedLinesAreNotAnswers(t *testing.T) {
 		"no command": firstContact,
 		"foreground": func(e *env.Env) error { return foreground(t.Context(), e, false) },
 		"trust": func(e *env.Env) error {
-			if consent.AskTrust(e, consent.DescribeTrust(&config.City{})) {
-				return nil
+			shown, err := consent.DescribeTrust(func() (*config.City, error) { return &config.City{}, nil })
+			if err != nil || consent.AskTrust(e, shown) {
+				return err
 			}
 			return errors.New("not trusted")
 		},

@@ -15,6 +15,7 @@ import (
 	"gcity/cli/fleet"
 	"gcity/cli/folder"
 	"gcity/cli/output"
+	"gcity/config"
 	"gcity/internal/shell"
 )
 
@@ -61,14 +62,14 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	c, err := folder.LoadCity(dir)
+	load := func() (*config.City, error) { return folder.LoadCity(dir) }
+	shown, err := consent.DescribeTrust(load)
 	if err != nil {
 		return err
 	}
 	if e.ReadOnly && yes {
 		return env.ReadOnlyError("trust --yes")
 	}
-	shown := consent.DescribeTrust(c)
 	asks := !yes && e.InTTY && e.ErrTTY && !e.JSON && !shown.Trusted && !e.ReadOnly
 	if yes || asks {
 		if !e.JSON {
@@ -77,7 +78,7 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 		if asks && !consent.AskTrust(e, shown) {
 			return exit.Quietly(exit.CodeConfig)
 		}
-		if err := folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now()); err != nil {
+		if err := shown.Confirm(e.Now()); err != nil {
 			return err
 		}
 		shown.Trusted, shown.Why = true, "you just agreed to it"

@@ -116,8 +116,7 @@ func (r *programList) agent(a *Agent) {
 	for _, line := range a.SessionSetup {
 		r.add("session_setup of "+name, at("session_setup"), line)
 	}
-	r.add("session_setup_script of "+name, at("session_setup_script"), a.SessionSetupScript,
-		a.ScriptHash)
+	r.setupScript(a, at("session_setup_script"))
 	r.add("nudge of "+name, at("nudge"), a.Nudge)
 	r.add("work_query of "+name, at("work_query"), a.WorkQuery)
 	r.add("sling_query of "+name, at("sling_query"), a.SlingQuery)
@@ -129,6 +128,27 @@ func (r *programList) agent(a *Agent) {
 		r.file(a.OverlayDir)
 	}
 	r.provider("session provider of "+name, at("session"), a.Session)
+}
+
+// setupScript adds the session_setup_script of all members of an agent's pool.
+func (r *programList) setupScript(a *Agent, at Origin) {
+	if a.SessionSetupScript == "" {
+		return
+	}
+	var paths, hashes []string
+	for i := range max(1, a.Spec().Max) {
+		m := r.city.Member(a, i+1)
+		e, _ := r.city.Expand(&m) // loading the configuration reports the problems
+		if !slices.Contains(paths, e.Script) {
+			paths, hashes = append(paths, e.Script), append(hashes, m.ScriptHash)
+		}
+	}
+	r.add("session_setup_script of "+a.Qualified(), at, a.SessionSetupScript, hashes...)
+	for _, path := range paths {
+		if path != "" {
+			r.file(path)
+		}
+	}
 }
 
 // envOf formats variables for the trust question, because PATH and LD_PRELOAD can change which programs run.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"gcity/config/keys"
 	"os"
 	"path/filepath"
@@ -151,4 +152,32 @@ func TestProgramsOfKubernetes(t *testing.T) {
 		}
 	}
 	t.Errorf("%+v", c.Programs())
+}
+
+// A setup script is a file of its program, and a change of any pool member's script changes the program.
+func TestProgramsOfSetupScripts(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	text := "[workspace]\nname = \"app\"\n[[agents]]\nname = \"a\"\nstart_command = \"x\"\n" +
+		"session_setup_script = \"" + other + "/{{.Name}}.sh\"\n[agents.pool]\nmax = 2\n"
+	scripts := []string{filepath.Join(other, "a-1.sh"), filepath.Join(other, "a-2.sh")}
+	var sums []string
+	for _, written := range [][]string{scripts, scripts[1:]} {
+		for _, path := range written {
+			if err := os.WriteFile(path, fmt.Append(nil, len(written)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, err := Parse(dir, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range c.Programs() {
+			if p.What == "session_setup_script of a" && slices.Equal(p.Files, scripts) {
+				sums = append(sums, p.Sum())
+			}
+		}
+	}
+	if len(sums) != 2 || sums[0] == sums[1] {
+		t.Errorf("got the sums %v", sums)
+	}
 }

@@ -87,12 +87,13 @@ func FromBead(b beads.Bead) (m Message, ok bool) {
 	return m, true
 }
 
-// ToBead returns the bead for a message to send. It makes the subject and the text safe to print (L12). It ignores ID,
-// Sent, Read and Archived. Call Check first.
+// ToBead returns the bead for a message to send. It makes the subject and the text safe to print (L12). If the title
+// cannot contain the complete subject, the text begins with it. ToBead ignores ID, Sent, Read and Archived. Call Check
+// first.
 func ToBead(m Message) beads.Bead {
 	text := clean(m.Text)
 	b := beads.Bead{
-		Type: Type, Title: subject(m.Subject, text), Description: text,
+		Type: Type, Title: subject(m.Subject, text), Description: withSubject(m.Subject, text),
 		Metadata: map[string]string{keyFrom: cmp.Or(line(m.From), Person)},
 	}
 	if strings.HasPrefix(m.To, PoolPrefix) {
@@ -136,7 +137,7 @@ func Reply(to Message, from, text string) Message {
 	}
 	s := to.Subject
 	if !strings.HasPrefix(strings.ToLower(s), "re:") {
-		s = "Re: " + s
+		s = cut("Re: "+s, beads.MaxTitle)
 	}
 	return Message{From: from, To: whom, Subject: s, Text: text, Thread: cmp.Or(to.Thread, to.ID),
 		ReplyTo: to.ID}
@@ -188,6 +189,14 @@ func subject(given, text string) string {
 		s = line(first)
 	}
 	return cut(s, beads.MaxTitle)
+}
+
+func withSubject(given, text string) string {
+	full := clean(strings.TrimSpace(given))
+	if len(line(full)) <= beads.MaxTitle {
+		return text
+	}
+	return strings.TrimRight(full+"\n\n"+text, "\n")
 }
 
 func line(s string) string {

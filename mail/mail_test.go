@@ -158,6 +158,25 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
+// A subject that is too long for a title is also part of the text. A reply does not repeat it.
+func TestLongSubject(t *testing.T) {
+	long := strings.Repeat("größer ", 1000) + "end"
+	for text, want := range map[string]string{"": "1\n2 " + long, "text": "1\n2 " + long + "\n\ntext"} {
+		m := of(t, mail.ToBead(mail.Message{To: "ann", Subject: "1\n2 " + long, Text: text}))
+		if m.Text != want || len(m.Subject) > beads.MaxTitle || !strings.HasSuffix(m.Subject, "…") {
+			t.Errorf("subject %q, text %q", m.Subject, m.Text)
+		}
+		reply := of(t, mail.ToBead(mail.Reply(m, "ann", "yes")))
+		if reply.Text != "yes" || len(reply.Subject) > beads.MaxTitle {
+			t.Errorf("reply: subject %q, text %q", reply.Subject, reply.Text)
+		}
+	}
+	m := of(t, mail.ToBead(mail.Message{To: "ann", Subject: " two\nlines ", Text: "text"}))
+	if m.Subject != "two lines" || m.Text != "text" {
+		t.Errorf("subject %q, text %q", m.Subject, m.Text)
+	}
+}
+
 // A reminder shows the oldest messages first and has a limited size. No message text can end it.
 func TestReminder(t *testing.T) {
 	if r := mail.Reminder(nil); r != "" {

@@ -110,8 +110,13 @@ func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Resu
 		return err
 	}
 	recipe := req.Formula
-	if recipe == "" && f.bead.Metadata[city.MoleculeKey] == "" && !req.NoFormula {
-		recipe = to.defaultFormula()
+	if f.bead.Metadata[city.MoleculeKey] == "" {
+		if recipe == "" && !req.NoFormula {
+			recipe = to.defaultFormula()
+		}
+		if err := checkVars(req, recipe); err != nil {
+			return err
+		}
 	}
 	molecule := ""
 	if recipe != "" {
@@ -120,6 +125,13 @@ func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Resu
 		}
 	}
 	return s.assign(ctx, f, molecule, job{req, to, out})
+}
+
+func checkVars(req city.SlingRequest, recipe string) error {
+	if recipe == "" && len(req.Vars) > 0 {
+		return city.Errorf(city.Invalid, "variables require a formula")
+	}
+	return nil
 }
 
 type job struct {
@@ -181,9 +193,11 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 	if err != nil {
 		return err
 	}
+	recipe, from := req.Formula, ""
+	byDefault := recipe == "" && to.defaultFormula() != "" && !req.NoFormula
 	own := func(b *beads.Bead) {
 		switch {
-		case to.query() != "":
+		case to.query() != "", byDefault: // assigned later, so that no member claims it too early
 		case to.pool != "":
 			b.Labels = append(b.Labels, city.PoolLabel+to.pool)
 		default:
@@ -192,13 +206,14 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 		b.Title = cmp.Or(req.Title, b.Title)
 		b.Description = cmp.Or(req.Description, b.Description)
 	}
-	recipe, from := req.Formula, ""
-	byDefault := recipe == "" && to.defaultFormula() != "" && !req.NoFormula
 	if byDefault { // check the default formula before anything is created
-		if _, err := s.cook(to.defaultFormula(), to.rig,
-			valuesFor(beads.Bead{ID: "new", Title: req.Title}, req)); err != nil {
-			return err
-		}
+		_, err = s.cook(to.defaultFormula(), to.rig,
+			valuesFor(beads.Bead{ID: "new", Title: req.Title}, req))
+	} else {
+		err = checkVars(req, recipe)
+	}
+	if err != nil {
+		return err
 	}
 	if recipe == "" {
 		var b beads.Bead

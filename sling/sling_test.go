@@ -1,6 +1,7 @@
 package sling
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -201,8 +202,10 @@ func TestSlingFormula(t *testing.T) {
 	if err != nil || len(all) != 3 || all[0].Title != "wax {{title}} well" || all[1].ParentID != b.ID || all[1].Description != "polish tw-1" || all[1].Assignee != "" {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if out, err = s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID}); err != nil || len(out.Events) > 0 {
-		t.Errorf("a second time: got %+v, %v", out, err)
+	for _, vars := range []map[string]string{nil, {"how": "well"}} {
+		if out, err = s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID, Vars: vars}); err != nil || len(out.Events) > 0 {
+			t.Errorf("a second time: got %+v, %v", out, err)
+		}
 	}
 	raw, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Title: "raw", NoFormula: true})
 	if err != nil || raw.Bead.Metadata[city.MoleculeKey] != "" {
@@ -246,6 +249,32 @@ func TestSlingQuery(t *testing.T) {
 	_, err = s.Sling(t.Context(), city.SlingRequest{Target: "odd", Bead: b.ID})
 	if err == nil || !strings.Contains(err.Error(), "city.toml:10:15: agents.sling_query failed to assign tw-1 to odd: exit 3: the hook is full") {
 		t.Error(err)
+	}
+}
+
+type hastyPool struct{ *fake.Store }
+
+// Create claims the new bead at once if a pool member may.
+func (h hastyPool) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
+	made, err := h.Store.Create(ctx, b)
+	if err == nil && made.Assignee == "" && slices.Contains(made.Labels, city.PoolLabel+"yard/crew") {
+		_, err = h.Update(ctx, made.ID, beads.Patch{Assignee: new("yard/crew-1")})
+	}
+	return made, err
+}
+
+// A pool's member cannot claim new work before its molecule exists.
+func TestSlingToAPoolWithADefaultFormula(t *testing.T) {
+	s, stores := slinger(t)
+	s.declared("yard/crew").DefaultSlingFormula = "polish"
+	s.Store = func(rig string) (beads.Store, error) { return hastyPool{stores[rig]}, nil }
+	out, err := s.Sling(t.Context(), city.SlingRequest{Target: "yard/crew", Title: "boot"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := stores["yard"].Get(t.Context(), out.Bead.ID)
+	if err != nil || b.Title != "boot" || b.Metadata[city.MoleculeKey] == "" || !slices.Equal(b.Labels, []string{city.PoolLabel + "yard/crew"}) {
+		t.Errorf("%+v, %v", b, err)
 	}
 }
 

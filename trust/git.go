@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// Heads returns the state of the git checkouts that contain the city or the files that declare its programs, by folder.
-// It only reads files, because git itself would run programs from a repository's configuration.
+// Heads returns the state of the git checkouts that contain the city, the files that declare its programs, or the
+// programs' own files, by folder. It only reads files, because git itself would run programs from a repository's
+// configuration.
 func Heads(dir string, programs []Program) map[string]Head {
 	out, seen := map[string]Head{}, map[string]bool{}
 	add := func(from string) {
@@ -25,8 +26,8 @@ func Heads(dir string, programs []Program) map[string]Head {
 	}
 	add(dir)
 	for _, p := range programs {
-		for _, file := range p.From {
-			add(filepath.Dir(file))
+		for _, path := range p.paths() {
+			add(path)
 		}
 	}
 	return out

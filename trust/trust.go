@@ -27,8 +27,19 @@ type Program struct {
 	Line  string   // the command line, or the script
 	At    string   // where it is declared: "city.toml:12:1"
 	From  []string // the absolute paths of the files that declare it
-	Files []string // absolute paths of the scripts
+	Files []string // the absolute paths of its scripts and folders
 	Sums  []string // hashes of what the program depends on, such as scripts and the environment
+}
+
+// paths returns the files that declare the program, the files that it consists of, and the targets of symbolic links.
+func (p Program) paths() []string {
+	out := slices.Concat(p.From, p.Files)
+	for _, path := range out {
+		if target, err := filepath.EvalSymlinks(path); err == nil && target != path {
+			out = append(out, target)
+		}
+	}
+	return out
 }
 
 // Sum returns a hash of the program without its position.
@@ -45,7 +56,7 @@ type Record struct {
 	Path string `json:"path"` // absolute path of the city
 	// the sums of all trusted programs, sorted
 	Programs []string `json:"programs"`
-	// the commit of each git checkout that declares programs, by the checkout's folder
+	// the commit of each git checkout that programs come from, by the checkout's folder
 	Heads map[string]string `json:"heads"`
 	At    time.Time         `json:"at"`
 }
@@ -114,7 +125,7 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (
 		if slices.Contains(rec.Programs, p.Sum()) {
 			continue
 		}
-		if repo := movedOf(rec, p.From, heads); repo != "" {
+		if repo := movedOf(rec, p.paths(), heads); repo != "" {
 			added, where = append(added, p), cmp.Or(where, repo)
 		}
 	}
@@ -126,9 +137,9 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (
 	return rec.with(programs, heads), nil
 }
 
-func movedOf(rec *Record, files []string, heads map[string]Head) string {
-	for _, f := range files {
-		if repo := checkoutOf(f, heads); repo != "" && moved(rec, repo, heads[repo]) {
+func movedOf(rec *Record, paths []string, heads map[string]Head) string {
+	for _, path := range paths {
+		if repo := checkoutOf(path, heads); repo != "" && moved(rec, repo, heads[repo]) {
 			return repo
 		}
 	}
@@ -150,8 +161,8 @@ func within(folder, path string) bool {
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
 
-func checkoutOf(file string, heads map[string]Head) string {
-	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
+func checkoutOf(path string, heads map[string]Head) string {
+	for dir := path; ; dir = filepath.Dir(dir) {
 		if _, is := heads[dir]; is {
 			return dir
 		}

@@ -17,7 +17,12 @@ func program(line, file string) Program {
 func TestJudge(t *testing.T) {
 	const city, file = "/src/c", "/src/c/city.toml"
 	old, fresh := program("old", file), program("new", file)
+	script := program("old", file)
+	script.Files, script.Sums = []string{"/rig/x.sh"}, []string{"2"}
+	folder := script
+	folder.Files = []string{"/rig"}
 	local := func(string) bool { return true }
+	withRig := NewRecord(city, []Program{old}, map[string]Head{city: {Commit: "1"}, "/rig": {Commit: "7"}}, time.Now())
 	trustedAt := func(commit string) *Record {
 		heads := map[string]Head{}
 		if commit != "-" {
@@ -45,6 +50,9 @@ func TestJudge(t *testing.T) {
 		"became a checkout without a commit":      {trustedAt("-"), []Program{fresh}, map[string]Head{city: {}}, true},
 		"from another checkout, never seen":       {trustedAt("1"), []Program{program("x", "/rig/a.toml")}, map[string]Head{city: {Commit: "1"}, "/rig": {Commit: "7"}}, false},
 		"the city's moved, the file is elsewhere": {trustedAt("1"), []Program{program("x", "/etc/x.toml")}, map[string]Head{city: {Commit: "2"}}, true},
+		"a script's checkout was pulled":          {&withRig, []Program{script}, map[string]Head{city: {Commit: "1"}, "/rig": {Commit: "8"}}, false},
+		"a folder's checkout was pulled":          {&withRig, []Program{folder}, map[string]Head{city: {Commit: "1"}, "/rig": {Commit: "8"}}, false},
+		"a script was edited":                     {&withRig, []Program{script}, map[string]Head{city: {Commit: "1"}, "/rig": {Commit: "7"}}, true},
 	} {
 		_, refused := Judge(city, c.rec, c.now, c.heads)
 		if (refused == nil) != c.ok {
@@ -191,6 +199,15 @@ func TestCheckouts(t *testing.T) {
 		return h
 	}
 	commit(origin, "1")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Join(origin, "city.toml"), link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{origin, filepath.Join(origin, "city.toml"), link} {
+		if _, is := Heads(t.TempDir(), []Program{{Files: []string{path}}})[origin]; !is {
+			t.Errorf("the checkout of %s was not found", path)
+		}
+	}
 	git(t, t.TempDir(), "clone", "-q", origin, dir)
 	cloned := head().Commit
 	if got := Origin(dir); got != origin {

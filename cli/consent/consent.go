@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"gcity/cli/env"
 	"gcity/cli/folder"
@@ -23,6 +24,9 @@ type trustShape struct {
 	Trusted  bool           `json:"trusted"`
 	Why      string         `json:"why"`
 	Programs []trustedShape `json:"programs"`
+
+	listed []trust.Program
+	heads  map[string]trust.Head // from before the programs were read
 }
 
 type trustedShape struct {
@@ -32,10 +36,26 @@ type trustedShape struct {
 	New  bool   `json:"new,omitempty"` // the user has not agreed to it
 }
 
-// DescribeTrust returns the programs that a city runs and whether they are trusted.
-func DescribeTrust(c *config.City) trustShape {
+// DescribeTrust returns the programs that a city runs and whether they are trusted. load reads the configuration.
+// DescribeTrust calls it twice.
+func DescribeTrust(load func() (*config.City, error)) (trustShape, error) {
+	c, err := load()
+	if err != nil {
+		return trustShape{}, err
+	}
+	// Read the heads before the programs. Otherwise, after a pull between the two, the record
+	// would contain the new HEAD but not the new programs. These would later look like edits.
+	heads := trust.Heads(c.Path, folder.ProgramsOf(c))
+	if c, err = load(); err != nil {
+		return trustShape{}, err
+	}
+	return describeTrust(c, heads), nil
+}
+
+func describeTrust(c *config.City, heads map[string]trust.Head) trustShape {
 	out := trustShape{Path: c.Path, Origin: trust.Origin(c.Path), Trusted: true,
-		Why: "you have confirmed or created this city before", Programs: []trustedShape{}}
+		Why: "you have confirmed or created this city before", Programs: []trustedShape{},
+		heads: heads}
 	out.Owner, _ = ownership.Of(c.Path)
 	fresh := map[string]bool{}
 	if why, always := folder.Ledger().Always(c.Path); always {
@@ -49,7 +69,8 @@ func DescribeTrust(c *config.City) trustShape {
 			}
 		}
 	}
-	for _, p := range folder.ProgramsOf(c) {
+	out.listed = folder.ProgramsOf(c)
+	for _, p := range out.listed {
 		line := p.Line
 		// show an untrusted command line in full, because redaction could hide a program
 		if out.Trusted {
@@ -58,6 +79,11 @@ func DescribeTrust(c *config.City) trustShape {
 		out.Programs = append(out.Programs, trustedShape{p.What, line, p.At, fresh[p.Sum()]})
 	}
 	return out
+}
+
+// Confirm records that the user trusts the programs as they were described.
+func (s trustShape) Confirm(now time.Time) error {
+	return folder.Ledger().Save(trust.NewRecord(s.Path, s.listed, s.heads, now))
 }
 
 // ShowTrust prints what a city would run.
@@ -124,8 +150,14 @@ func thesePrograms(n int) string {
 	return fmt.Sprintf("these %d programs", n)
 }
 
-func mayRun(e *env.Env, dir string, c *config.City) error {
-	err := folder.Trusted(dir, c).Err()
+// MayStart returns an error if the city is not allowed to run. On a terminal, it asks the user to trust the city.
+func MayStart(e *env.Env, dir string) error {
+	load := func() (*config.City, error) { return e.LoadAt(dir, nil) }
+	c, err := load()
+	if err != nil {
+		return err
+	}
+	err = folder.Trusted(dir, c).Err()
 	if err == nil || e.ReadOnly {
 		return err
 	}
@@ -133,25 +165,19 @@ func mayRun(e *env.Env, dir string, c *config.City) error {
 		e.JSON {
 		return err
 	}
-	shown := DescribeTrust(c)
+	shown, failed := DescribeTrust(load)
+	if failed != nil {
+		return failed
+	}
 	ShowTrust(e, shown)
 	if !AskTrust(e, shown) {
 		return err
 	}
-	if err := folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now()); err != nil {
+	if err := shown.Confirm(e.Now()); err != nil {
 		return err
 	}
 	e.Untrusted = nil
 	return nil
-}
-
-// MayStart returns an error if the city is not allowed to run. On a terminal, it asks the user to trust the city.
-func MayStart(e *env.Env, dir string) error {
-	c, err := e.LoadAt(dir, nil)
-	if err != nil {
-		return err
-	}
-	return mayRun(e, dir, c)
 }
 
 // InitTrust trusts a city that the user has just created.

@@ -11,6 +11,7 @@ import (
 	"gcity/config"
 	"gcity/internal/ownership"
 	"gcity/prefs"
+	"gcity/session"
 	"gcity/session/mixed"
 	"gcity/trust"
 )
@@ -50,16 +51,21 @@ func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
 		add("automation", d.Exec)
 		add("check of automation", d.Check)
 	}
-	marks := filepath.Join(StateDir(c.Path), mixed.MarksFile)
-	names, _ := mixed.Marks(StateDir(c.Path)) // the session provider reports read errors
+	return append(all, earlierProviders(c.Path)...), len(found.Broken) == 0 && len(troubles) == 0
+}
+
+// earlierProviders returns the session providers that might still have sessions of the city in dir.
+func earlierProviders(dir string) (all []trust.Program) {
+	marks := filepath.Join(StateDir(dir), mixed.MarksFile)
+	names, _ := mixed.Marks(StateDir(dir)) // the session provider reports read errors
 	for _, name := range names {
-		if path, scripted := ExternalScript(name); scripted {
-			p := trust.Program{What: "session provider of earlier sessions", Line: path,
-				At: shownIn(c.Path, marks), From: []string{marks}}
-			all = append(all, p.WithScripts(c.Path))
+		if _, program, external := session.External(name); external {
+			p := trust.Program{What: "session provider of earlier sessions", Line: program,
+				At: shownIn(dir, marks), From: []string{marks}}
+			all = append(all, p.WithScripts(dir))
 		}
 	}
-	return all, len(found.Broken) == 0 && len(troubles) == 0
+	return all
 }
 
 // OwnedBy returns an error if another user can change a script of one of these programs.
@@ -101,10 +107,9 @@ func Trusted(dir string, c *config.City) trust.Grant {
 }
 
 func knownPrograms(dir string) []trust.Program {
-	k := LoadConfigCache(dir)
-	if k == nil {
-		return nil
+	c := config.City{Path: dir}
+	if k := LoadConfigCache(dir); k != nil {
+		c.Beads.Provider = k.Store.Provider
 	}
-	c := config.City{Path: dir, Beads: config.Beads{Provider: k.Store.Provider}}
-	return c.Programs()
+	return append(c.Programs(), earlierProviders(dir)...)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -246,7 +247,7 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 	case err != nil:
 		return err
 	case done:
-		return depot.Repeated(e, old)
+		return errors.Join(depot.Repeated(e, old), retryConvoyClose(ctx, e, has, old))
 	}
 	b, err := has.Update(ctx, old.ID, p)
 	if err != nil {
@@ -262,7 +263,10 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 	switch {
 	case b.Rev == old.Rev && e.Op != "":
 		// an earlier attempt made this change, but its event might be missing
-		return changed(ctx, e, has, eventOf(b), b)
+		if err := changed(ctx, e, has, eventOf(b), b); err != nil {
+			return err
+		}
+		return retryConvoyClose(ctx, e, has, b)
 	case b.Rev == old.Rev:
 		if e.JSON {
 			return e.WriteJSON(b)
@@ -271,15 +275,21 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 			output.SafeLine(b.Title))
 		return nil
 	case b.Status == beads.StatusClosed && old.Status != beads.StatusClosed:
-		if err := changed(ctx, e, has, events.BeadClosed, b); err != nil {
-			return err
-		}
-		return printClosedConvoy(ctx, e, has, old, b)
+		err = changed(ctx, e, has, events.BeadClosed, b)
+	default:
+		err = changedBead(ctx, e, has, old, b)
 	}
-	if err := changedBead(ctx, e, has, old, b); err != nil {
-		return err
+	if err != nil && e.Op != "" {
+		return err // the repetition also closes the convoy
 	}
-	return printClosedConvoy(ctx, e, has, old, b)
+	return errors.Join(err, printClosedConvoy(ctx, e, has, old, b))
+}
+
+// retryConvoyClose closes the convoy of a closed bead if an earlier attempt was interrupted and left it open.
+func retryConvoyClose(ctx context.Context, e *env.Env, has *depot.Store, b beads.Bead) error {
+	was := b
+	was.Status = beads.StatusOpen
+	return printClosedConvoy(ctx, e, has, was, b)
 }
 
 func eventOf(b beads.Bead) string {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gcity/beads"
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/exit"
@@ -38,12 +39,12 @@ of the agent's wisps are closed, the wisp is squashed: a closed bead of type dig
 records the result, and the wisp is closed and removed later. A wisp with open steps
 stays open and assigned to the agent, and the message lists its progress. With --auto
 it only sends the message, for hooks in programs that compact their own context; the
-message may then be empty. Without a controller it does everything except the restart,
-and exits with code 3.`,
+message may then be empty. A single argument that has several lines or over 500 bytes is the
+message. Without a controller it does everything but restart, and exits with code 3.`,
 		Example: `  gc handoff 'parser half done' 'gc-41: lexer works, see NOTES.md; next: errors'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		me := e.Getenv("GC_AGENT")
-		if len(args) == 1 && f.subject == "" {
+		if len(args) == 1 && f.subject == "" && isSubject(args[0]) {
 			f.subject, args = args[0], nil
 		}
 		if err := f.fill(e, args); err != nil {
@@ -83,6 +84,10 @@ and exits with code 3.`,
 	flags.StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
 	flags.BoolVar(&auto, "auto", false, "do not restart")
 	return c
+}
+
+func isSubject(text string) bool {
+	return len(text) <= beads.MaxTitle && !strings.Contains(strings.TrimSpace(text), "\n")
 }
 
 func mayHandOff(ctx context.Context, l *env.Link, agent, message string, auto bool) error {

@@ -40,7 +40,7 @@ func (f *slingFlags) flags(c *cobra.Command) {
 		"use this formula for the bead, instead of default_sling_formula")
 	flags.BoolVar(&f.noFormula, "no-formula", false,
 		"assign the bead itself, without default_sling_formula")
-	flags.StringVarP(&f.title, "title", "t", "", "title of the molecule")
+	flags.StringVarP(&f.title, "title", "t", "", "title of the molecule or of the new bead")
 	flags.StringArrayVar(&f.vars, "var", nil,
 		"a formula variable and its value, as NAME=VALUE; may be repeated")
 	flags.BoolVar(&f.nudge, "nudge", false,
@@ -49,7 +49,7 @@ func (f *slingFlags) flags(c *cobra.Command) {
 		"assign the work even if it has a different assignee")
 	flags.BoolVar(&f.force, "reassign", false, "the same as --force")
 	flags.BoolVar(&f.stdin, "stdin", false,
-		"create a bead from standard input: the first line is its title, the rest its description")
+		"create a bead from standard input; without --title, the first line is its title")
 }
 
 // SlingCommand returns the sling command.
@@ -177,7 +177,7 @@ func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 		if req.Target == "" {
 			return exit.Usage("no target given; run `gcity sling TARGET %q`", word)
 		}
-		req.Title, req.Description = output.FirstLine(word)
+		describeNew(req, word)
 		return nil
 	}
 	_, err := city.GetBead(ctx, l, word)
@@ -223,13 +223,18 @@ func slingInput(e *env.Env, req city.SlingRequest) ([]city.SlingRequest, error) 
 		return nil, exit.Usage("standard input is longer than %d KiB; shorten it",
 			beads.MaxText>>10)
 	}
-	first, rest := output.FirstLine(string(data))
-	if first == "" {
+	text := strings.TrimSpace(string(data))
+	if text == "" {
 		return nil, exit.Usage("standard input is empty; pipe the text into this command")
 	}
-	if req.Title == "" {
-		req.Title = first
-	}
-	req.Description = rest
+	describeNew(&req, text)
 	return []city.SlingRequest{req}, nil
+}
+
+func describeNew(req *city.SlingRequest, text string) {
+	if req.Title != "" {
+		req.Description = strings.TrimSpace(text)
+		return
+	}
+	req.Title, req.Description = output.FirstLine(text)
 }

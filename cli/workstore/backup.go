@@ -80,6 +80,7 @@ func (p Place) BackupDir() string {
 type backupFile struct {
 	path, kind, store string
 	at                time.Time
+	written           time.Time // differs from at if the clock was set back
 }
 
 func shortID(id string) string { return cmp.Or(id[:min(8, len(id))], "unnamed") }
@@ -98,9 +99,13 @@ func (p Place) backups() ([]backupFile, error) {
 		if len(parts) != 3 || !strings.HasSuffix(e.Name(), ".db") {
 			continue
 		}
-		if at, err := time.Parse(stampLayout, parts[2]); err == nil {
+		at, err := time.Parse(stampLayout, parts[2])
+		if err != nil {
+			continue
+		}
+		if info, err := e.Info(); err == nil {
 			path := filepath.Join(p.BackupDir(), e.Name())
-			all = append(all, backupFile{path, parts[0], parts[1], at})
+			all = append(all, backupFile{path, parts[0], parts[1], at, info.ModTime()})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b backupFile) int { return b.at.Compare(a.at) })
@@ -131,11 +136,20 @@ func (p Place) BackUp(
 	if err := disk.MkdirState(p.BackupDir(), 0o700); err != nil {
 		return sqlite.BackupInfo{}, fmt.Errorf("cannot create the folder for backups: %w", err)
 	}
+	all, err := p.backups()
+	if err != nil {
+		return sqlite.BackupInfo{}, err
+	}
+	at := now.UTC()
+	if len(all) > 0 && all[0].at.After(at) {
+		// after the clock was set back, the new backup must still sort first
+		at = all[0].at.Add(time.Second)
+	}
 	made, err := s.Backup(ctx, filepath.Join(p.BackupDir(), kind+"-new"))
 	if err != nil {
 		return sqlite.BackupInfo{}, err
 	}
-	name := kind + "-" + shortID(made.ID) + "-" + now.UTC().Format(stampLayout) + ".db"
+	name := kind + "-" + shortID(made.ID) + "-" + at.Format(stampLayout) + ".db"
 	if err := disk.Rename(made.Path, name); err != nil {
 		return sqlite.BackupInfo{}, fmt.Errorf("cannot rename the backup: %w", err)
 	}
@@ -149,7 +163,11 @@ func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 		return err
 	}
 	for _, b := range all {
-		if age := now.Sub(b.at); b.kind == daily && 0 <= age && age < backupEvery {
+		age := now.Sub(b.at)
+		if age < 0 {
+			age = now.Sub(b.written)
+		}
+		if b.kind == daily && 0 <= age && age < backupEvery {
 			return nil
 		}
 	}

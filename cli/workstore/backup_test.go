@@ -98,3 +98,43 @@ func TestDailyBackups(t *testing.T) {
 		t.Errorf("backups of the previous store: got %v", all)
 	}
 }
+
+// After the clock was set back, a new backup is still the newest one. It is kept, and is made only once a day.
+func TestBackupsAfterTheClockWasSetBack(t *testing.T) {
+	where := shelf(t)
+	now := time.Now()
+	backUp := func(now time.Time) string {
+		t.Helper()
+		if err := backUpAll(t.Context(), []Place{where}, now); err != nil {
+			t.Fatal(err)
+		}
+		path, err := where.NewestBackup()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const day = 24 * time.Hour
+	seen := map[string]bool{}
+	for _, ahead := range []time.Duration{365 * day, 366 * day, 367 * day} {
+		at := now.Add(ahead)
+		path := backUp(at)
+		seen[path] = true
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := backUp(now)
+	if len(seen) != 3 || seen[path] {
+		t.Fatalf("the newest backup is %s of %v", path, seen)
+	}
+	if again := backUp(now.Add(day / 2)); again != path {
+		t.Errorf("a second backup on the same day: %s after %s", again, path)
+	}
+	if next := backUp(now.Add(day + time.Hour)); seen[next] || next == path {
+		t.Errorf("no backup on the next day: %s", next)
+	}
+	if all, err := where.backups(); err != nil || len(all) != backupsKept {
+		t.Errorf("%v, %v", all, err)
+	}
+}
