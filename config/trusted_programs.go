@@ -80,11 +80,12 @@ func (r *programList) provider(what string, at Origin, name string) {
 	case external:
 		r.add(what, at, program)
 	case name == "k8s": // a kubeconfig and a pod file can contain names of programs
+		before := len(r.all)
 		r.add(what, at, "gcity-session-k8s")
-		for _, path := range []string{r.city.Session.Kubernetes.Kubeconfig,
-			r.city.Session.Kubernetes.Pod} {
-			if path != "" {
-				r.file(path)
+		k := r.city.Session.Kubernetes
+		for _, path := range []string{k.Kubeconfig, k.Pod} {
+			if path != "" && len(r.all) > before {
+				r.all[before] = r.all[before].WithFile(path)
 			}
 		}
 	case name == "bd":

@@ -139,19 +139,28 @@ escalate_command = "VALUE-s"
 	news("an overlay", text)
 }
 
-// The Kubernetes helper is a program of the city.
+// The Kubernetes helper is a program of the city. A change of the kubeconfig or the pod file changes it.
 func TestProgramsOfKubernetes(t *testing.T) {
-	c, err := Parse(t.TempDir(), []byte("[workspace]\nname = \"app\"\n[session]\n"+
-		"provider = \"k8s\"\n[session.k8s]\nkubeconfig = \"/k/config\"\npod = \"/k/pod.yaml\"\n"))
+	dir := t.TempDir()
+	c, err := Parse(dir, []byte("[workspace]\nname = \"app\"\n[session]\n"+
+		"provider = \"k8s\"\n[session.k8s]\nkubeconfig = \"kube\"\npod = \"pod.yaml\"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range c.Programs() {
-		if slices.Contains(p.Files, "/k/config") && slices.Contains(p.Files, "/k/pod.yaml") {
-			return
+	files := []string{filepath.Join(dir, "kube"), filepath.Join(dir, "pod.yaml")}
+	seen := map[string]bool{}
+	for _, path := range append([]string{""}, files...) {
+		if path != "" {
+			if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
+		all := c.Programs()
+		if len(all) != 1 || !slices.Equal(all[0].Files, files) || seen[all[0].Sum()] {
+			t.Errorf("after a change of %q: %+v", path, all)
+		}
+		seen[all[0].Sum()] = true
 	}
-	t.Errorf("%+v", c.Programs())
 }
 
 // A setup script is a file of its program, and a change of any pool member's script changes the program.

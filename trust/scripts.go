@@ -25,6 +25,14 @@ func (p Program) WithScripts(folders ...string) Program {
 	return p
 }
 
+// WithFile returns the program with the path and hash of a file that it reads.
+func (p Program) WithFile(path string) Program {
+	sum, _ := sumOf(path)
+	p.Files = append(slices.Clone(p.Files), path)
+	p.Sums = append(slices.Clone(p.Sums), path+" "+sum)
+	return p
+}
+
 type script struct{ word, path, sum string }
 
 func scripts(line string, folders []string) []script {
