@@ -156,12 +156,12 @@ func schemaCommand(e *env.Env) *cobra.Command {
 for a topology.toml. Editors that use taplo for TOML find the schema through a comment
 in the first line of the file:
 
-  #:schema ./.gc/city.schema.json
+  #:schema ./city.schema.json
 
 Generate the schema again after you upgrade gcity: an old schema does not contain new
 keys. gcity rejects everything that the schema rejects. A file that the schema accepts
 may still have errors that only "gcity config check" finds.`,
-		Example: "  gcity config schema > .gc/city.schema.json",
+		Example: "  gcity config schema > city.schema.json",
 		RunE: func(*cobra.Command, []string) error {
 			text := keys.JSONSchema(of)
 			if text == nil {
