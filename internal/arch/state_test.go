@@ -29,6 +29,7 @@ var byPath = map[string]string{
 	"internal/hungfs/":               "for tests",
 	"city/citytest/":                 "for tests",
 	"controller/controllertest/":     "for tests",
+	"session/sessiontest/":           "for tests",
 	"screenshots/":                   "writes the screenshots of the documentation",
 	"internal/faults/":               "damages its own cities deliberately",
 	"internal/cgroup/":               "/proc and control groups",

@@ -17,6 +17,11 @@ func TestStopSignals(t *testing.T) {
 	sessiontest.StopSignals(t, harness(newProvider))
 }
 
+func TestNotUTF8(t *testing.T) {
+	t.Parallel()
+	sessiontest.NotUTF8(t, harness(newProvider))
+}
+
 func harness(open func(t testing.TB, city string) *Provider) sessiontest.Harness {
 	return sessiontest.Harness{
 		Parallel: true,

@@ -17,6 +17,11 @@ func TestStopSignals(t *testing.T) {
 	sessiontest.StopSignals(t, harness())
 }
 
+func TestNotUTF8(t *testing.T) {
+	t.Parallel()
+	sessiontest.NotUTF8(t, harness())
+}
+
 func harness() sessiontest.Harness {
 	return sessiontest.Harness{
 		Parallel: true,
