@@ -180,7 +180,8 @@ func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, wasOpen bool) bo
 	case t == nil: // without the log, only runs with an open record get an event
 		return wasOpen
 	}
-	return !t.Ended[run.ID] && !run.Ended.Before(t.Since)
+	// the record can be closed later than the time of the event, but no event is older than the run
+	return !t.Ended[run.ID] && (wasOpen || !run.Opened.Before(t.Since))
 }
 
 func endOf(run *city.Run) (kind, msg string) {
