@@ -40,7 +40,7 @@ records the result, and the wisp is closed and removed later. A wisp with open s
 stays open and assigned to the agent, and the message lists its progress. With --auto
 it only sends the message, for hooks in programs that compact their own context; the
 message may then be empty. A single argument that has several lines or over 500 bytes is the
-message. Without a controller it does everything but restart, and exits with code 3.`,
+message. Without a controller it does everything except the restart, and exits with code 3.`,
 		Example: `  gc handoff 'parser half done' 'gc-41: lexer works, see NOTES.md; next: errors'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		me := e.Getenv("GC_AGENT")
