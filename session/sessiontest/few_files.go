@@ -44,6 +44,10 @@ func AdoptWithFewFiles(open func() (p session.Provider, shut func(), err error))
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return err
 	}
+	// the Go runtime cannot create its poller later, at the limit
+	if _, err := os.ReadFile(os.DevNull); err != nil {
+		return err
+	}
 	used, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return err
