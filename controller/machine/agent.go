@@ -72,7 +72,8 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	}
 	m.drains.pending(now, a)
 	if c := m.whyStop(now, a); c.kind != causeNone {
-		if last := m.deps.mustStopFirst(a); last != "" && c.kind.stopsMany() {
+		last := m.deps.mustStopFirst(a)
+		if last != "" && c.kind.stopsMany() && a.act.intent.kind != causeKill {
 			m.set(now, a, city.Stopping, c.why+"; stops after "+last+", which depends on it")
 			return
 		}
