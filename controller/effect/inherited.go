@@ -52,12 +52,14 @@ type SavedState struct {
 	Since time.Time  `json:"since"`
 }
 
-// SavedExit is the saved exit of an agent that will not be restarted.
+// SavedExit is the saved exit of an agent that will not be restarted, or its failed start.
 type SavedExit struct {
-	Why   string     `json:"why"`
-	Since time.Time  `json:"since"`
-	Final bool       `json:"final,omitempty"` // a user asked for the agent to stay stopped
-	Exit  *city.Exit `json:"exit,omitempty"`
+	Why   string    `json:"why"`
+	Since time.Time `json:"since"`
+	Final bool      `json:"final,omitempty"` // a user asked for the agent to stay stopped
+	// the start failed; Exit is an earlier one
+	Failed bool       `json:"failed,omitempty"`
+	Exit   *city.Exit `json:"exit,omitempty"`
 }
 
 // SavedDrain is a drain in progress.
