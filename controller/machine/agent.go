@@ -663,7 +663,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 // forRetry returns the cause if whyStop cannot find it again, and no cause otherwise
 func (c cause) forRetry() cause {
 	switch c.kind {
-	case causeRestart, causeKill, causeRequest, causeStrategy, causeWatchdog:
+	case causeRestart, causeKill, causeRequest, causeBeat, causeStrategy, causeWatchdog:
 		return c
 	}
 	return cause{}
