@@ -134,7 +134,7 @@ func (ps *Pools) SizeKnown(p *Pool) bool {
 }
 
 // openWork returns the open work of a pool that has no check. counted is false if the latest count does not contain the
-// pool, as after the pool's check was removed.
+// pool, for example because its check has just been removed.
 func (ps *Pools) openWork(p *Pool) (n int, counted bool) {
 	if work := ps.city.Work(); work.Counted && p.Want.Check == "" {
 		n, counted = work.Pools[p.Name()]
@@ -191,8 +191,12 @@ func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
 		} else if w.Check == "" {
 			p.lastValid, p.last = false, city.Check{}
 		}
-		// the size of a pool that was off says nothing about its new size
-		p.settled = p.settled && p.Want.Max > 0
+		if known && p.Want.Max == 0 && w.Max > 0 { // p.why says that it is off
+			p.why = "the minimum" + noCheckYet
+			if w.Check == "" {
+				p.why = uncountedReason(p.why, ps.city.Work().Uncounted)
+			}
+		}
 		p.Want, p.Members = w, p.Members[:0]
 		p.last.Command = redact.Text(w.Check)
 		ps.byName[w.Name] = p

@@ -246,7 +246,26 @@ func TestAPoolThatWasOffWantsItsMinimumUntilACount(t *testing.T) {
 	ps.Adopt(now, &c.conf)
 	ps.SizeAll(now)
 	const why = "the minimum, because the work has not been counted yet"
-	if p := ps.Snapshot(nil)[0]; p.Desired != 1 || p.Reason != why || len(c.recorded) > 0 {
-		t.Errorf("the pool wants %d: %s; recorded %v", p.Desired, p.Reason, c.recorded)
+	if p := ps.Snapshot(nil)[0]; p.Desired != 1 || p.Reason != why {
+		t.Errorf("the pool wants %d: %s", p.Desired, p.Reason)
+	}
+	if len(c.recorded) != 1 || c.recorded[0].Message != "0 → 1: "+why {
+		t.Errorf("recorded %v", c.recorded)
+	}
+}
+
+// The size that a user has set applies as soon as a pool is no longer off.
+func TestAPoolThatWasOffHasTheSizeOfAUser(t *testing.T) {
+	now := time.Unix(0, 0)
+	c, ps, _ := newTown("true")
+	spec := c.conf.Pools[0].Spec
+	c.conf.Pools[0].Max, c.conf.Overrides = 0, map[string]int{"crew": 3}
+	ps.Adopt(now, &c.conf)
+	ps.SizeAll(now)
+	c.conf.Pools = []agent.Pool{{Spec: spec, Check: "true"}}
+	ps.Adopt(now, &c.conf)
+	ps.SizeAll(now)
+	if len(c.recorded) != 1 || c.recorded[0].Message != "0 → 3: set to 3 by operator" {
+		t.Errorf("recorded %v", c.recorded)
 	}
 }
