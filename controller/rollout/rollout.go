@@ -29,7 +29,7 @@ type Member struct {
 	Busy   bool   // a start or a stop is in flight
 	Starts bool   // a start is in flight
 	Due    bool   // the restart was requested but has not started yet
-	Waits  bool   // the start waits only for a count or a change of work, which is in flight
+	Waits  bool   // the start waits only for a count or a return of work that is in flight
 	// the member is Running only after its screen has shown that it is ready
 	Proven bool
 }
