@@ -14,7 +14,7 @@ import (
 	"gcity/watchdog"
 )
 
-// A triage agent is told how long its worker has been silent, even if the worker was adopted during that time.
+// A triage agent gets the time since its worker's last output, even if the controller adopted the worker later.
 func TestSilenceOfAnAdoptedWorker(t *testing.T) {
 	w := newWorld()
 	if err := w.keep([]string{"care", "watches=worker", "triage=scout"}); err != nil {
