@@ -72,7 +72,8 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	}
 	m.drains.pending(now, a)
 	if c := m.whyStop(now, a); c.kind != causeNone {
-		if last := m.deps.mustStopFirst(a); last != "" && c.kind.stopsMany() {
+		last := m.deps.mustStopFirst(a)
+		if last != "" && c.kind.stopsMany() && a.act.intent.kind != causeKill {
 			m.set(now, a, city.Stopping, c.why+"; stops after "+last+", which depends on it")
 			return
 		}
@@ -662,7 +663,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 // forRetry returns the cause if whyStop cannot find it again, and no cause otherwise
 func (c cause) forRetry() cause {
 	switch c.kind {
-	case causeRestart, causeKill, causeRequest, causeStrategy, causeWatchdog:
+	case causeRestart, causeKill, causeRequest, causeBeat, causeStrategy, causeWatchdog:
 		return c
 	}
 	return cause{}
