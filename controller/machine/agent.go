@@ -451,9 +451,14 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	case lifecycle.Stopping: // the stop's result will report that the session has ended
 		return
 	}
-	switch {
-	case !a.phase.Alive() || a.sess.life.ID != e.ID:
+	if !a.phase.Alive() || a.sess.life.ID != e.ID {
 		return
+	}
+	a.phase.ExitReported(m.stepNumber)
+	if a.phase.State() == lifecycle.Unknown {
+		m.lists.request() // the list that is in progress is out of date
+	}
+	switch {
 	case e.Asked: // an earlier stop that reported an error has succeeded after all
 		m.endedAsRequested(now, a, e.ID)
 	default:
