@@ -259,8 +259,11 @@ func (p *Provider) Interrupt(ctx context.Context, name string) error {
 
 // Stop implements session.Provider.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
+	e, err := lookUp(ctx, p, name)
+	if err != nil {
+		return fmt.Errorf("cannot stop %q: %w", name, err)
+	}
 	p.mu.Lock()
-	e := p.find(name)
 	if e == nil || e.exit != nil || e.gone {
 		p.mu.Unlock()
 		return nil
@@ -304,8 +307,11 @@ func remove(ctx context.Context, p *Provider, pod *corev1.Pod, how metav1.Delete
 
 // Acknowledge implements session.Acknowledger. It deletes the pod of an ended session.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
+	e, err := lookUp(ctx, p, name)
+	if err != nil {
+		return fmt.Errorf("cannot delete the pod of %q: %w", name, err)
+	}
 	p.mu.Lock()
-	e := p.find(name)
 	if e == nil || e.note.ID != id || e.exit == nil {
 		p.mu.Unlock()
 		return nil

@@ -197,9 +197,40 @@ func (p *Provider) lost(e *entry, reason string) {
 // find returns the entry of a session's pod, or nil. The caller must hold mu.
 func (p *Provider) find(name string) *entry { return p.pods[podName(p.o.City, name)] }
 
-func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, error) {
+// lookUp returns the entry of a session's pod, or nil if the session has no pod. If no entry is known, lookUp waits
+// until the state of the pods is known. It returns an error if the state remains unknown.
+func lookUp(ctx context.Context, p *Provider, name string) (e *entry, err error) {
+	known := func() bool {
+		e = p.find(name)
+		return e != nil || p.synced || p.down != nil
+	}
+	if err := p.await(ctx, known); err != nil {
+		return nil, fmt.Errorf("the cluster has not responded: %w", err)
+	}
 	p.mu.Lock()
-	e := p.find(name)
+	defer p.mu.Unlock()
+	if e == nil && !p.synced {
+		return nil, unavailable(p)
+	}
+	return e, nil
+}
+
+// unavailable returns an error that says why and since when the state of the pods is unknown. The caller must hold mu.
+func unavailable(p *Provider) error {
+	at := "at"
+	if p.term == nil { // the elector adds a random delay to the interval of its requests
+		at = "by"
+	}
+	return fmt.Errorf("the cluster has been unavailable since %s; retry %s %s: %w",
+		p.since.Format(time.TimeOnly), at, p.retry.Format(time.TimeOnly), p.down)
+}
+
+func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, error) {
+	e, err := lookUp(ctx, p, name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot %s %q: %w", verb, name, err)
+	}
+	p.mu.Lock()
 	alive := e != nil && e.exit == nil && !e.gone
 	p.mu.Unlock()
 	if !alive {
@@ -209,6 +240,9 @@ func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, er
 }
 
 func (p *Provider) linkOf(ctx context.Context, verb, name string) (*link, error) {
+	if _, err := lookUp(ctx, p, name); err != nil {
+		return nil, fmt.Errorf("cannot %s %q: %w", verb, name, err)
+	}
 	var l *link
 	gone := false
 	err := p.await(ctx, func() bool {
@@ -236,12 +270,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	if !p.synced {
 		defer p.mu.Unlock()
-		at := "at"
-		if p.term == nil { // the elector adds a random delay to the interval of its requests
-			at = "by"
-		}
-		return nil, fmt.Errorf("the cluster has been unavailable since %s; retry %s %s: %w",
-			p.since.Format(time.TimeOnly), at, p.retry.Format(time.TimeOnly), p.down)
+		return nil, unavailable(p)
 	}
 	p.mu.Unlock()
 	p.adopt(ctx)
@@ -359,13 +388,14 @@ func details(pod *corev1.Pod) []string {
 
 // Look implements session.Looker.
 func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
-	p.mu.Lock()
-	e := p.find(name)
-	if e == nil {
-		p.mu.Unlock()
-		return session.Status{}, fmt.Errorf("cannot read the state of %q: %w", name,
-			session.ErrNotFound)
+	e, err := lookUp(ctx, p, name)
+	if err == nil && e == nil {
+		err = session.ErrNotFound
 	}
+	if err != nil {
+		return session.Status{}, fmt.Errorf("cannot read the state of %q: %w", name, err)
+	}
+	p.mu.Lock()
 	l, key := e.link, e.pod.Name
 	p.mu.Unlock()
 	if l != nil {

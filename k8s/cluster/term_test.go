@@ -61,6 +61,40 @@ func TestTermEndsBetweenAttempts(t *testing.T) {
 	}
 }
 
+// Before the first list of the pods, the provider does not report that a session does not exist.
+func TestCallsBeforeFirstList(t *testing.T) {
+	p, e := unreachable(t)
+	delete(p.pods, e.pod.Name)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	calls := map[string]func(context.Context) error{
+		"Stop":        func(ctx context.Context) error { return p.Stop(ctx, "a", time.Second) },
+		"Acknowledge": func(ctx context.Context) error { return p.Acknowledge(ctx, "a", "1") },
+		"Look":        func(ctx context.Context) error { _, err := p.Look(ctx, "a"); return err },
+		"Send":        func(ctx context.Context) error { return p.Send(ctx, "a", "text") },
+		"Output":      func(ctx context.Context) error { _, err := p.Output(ctx, "a", 0); return err },
+	}
+	for name, call := range calls {
+		if err := call(ended); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s without a response: %v", name, err)
+		}
+	}
+	p.down = errors.New("no route to host")
+	for name, call := range calls {
+		if err := call(t.Context()); !errors.Is(err, p.down) {
+			t.Errorf("%s without the cluster: %v", name, err)
+		}
+	}
+	p.down, p.synced = nil, true
+	for name, call := range calls {
+		err := call(t.Context())
+		if idempotent := name == "Stop" || name == "Acknowledge"; idempotent && err != nil ||
+			!idempotent && !errors.Is(err, session.ErrNotFound) {
+			t.Errorf("%s without a pod: %v", name, err)
+		}
+	}
+}
+
 // Even with force, a controller without the Lease deletes no pod.
 func TestForceWithoutLease(t *testing.T) {
 	p, e := unreachable(t)
