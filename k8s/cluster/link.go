@@ -122,7 +122,9 @@ func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, reopened bo
 			}
 		}
 	})
-	p.serveAgent(l, e.note.ID)
+	if !p.o.Observe { // the pod sends the agent's commands to the controller's helper
+		p.serveAgent(l, e.note.ID)
+	}
 	wg.Wait()
 }
 
@@ -209,8 +211,13 @@ type writer func([]byte) (int, error)
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
 // exec opens the stream to a pod. In the pod, it executes a program that connects the stream to the holder of the
-// agent's terminal.
+// agent's terminal. The stream of an observer does not replace the controller's stream. A gcity-pod without the command
+// observe rejects an observer.
 func (p *Provider) exec(ctx context.Context, name string) (*stream, error) {
+	command := "connect"
+	if p.o.Observe {
+		command = "observe"
+	}
 	r := p.client.CoreV1().
 		RESTClient().
 		Post().
@@ -219,7 +226,7 @@ func (p *Provider) exec(ctx context.Context, name string) (*stream, error) {
 		Name(name).
 		SubResource("exec").
 		VersionedParams(&corev1.PodExecOptions{
-			Container: container, Command: []string{tunnel.Binary, "connect"},
+			Container: container, Command: []string{tunnel.Binary, command},
 			Stdin: true, Stdout: true, Stderr: true,
 		}, scheme.ParameterCodec)
 	e, err := remotecommand.NewWebSocketExecutor(p.config, http.MethodGet, r.URL().String())

@@ -3,6 +3,9 @@ package cluster
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"gcity/internal/eventually"
+	"gcity/k8s/tunnel"
 	"gcity/session"
 )
 
@@ -58,6 +62,32 @@ func TestTermEndsBetweenAttempts(t *testing.T) {
 	e.worker = true
 	if p.keep(ctx, e); e.worker {
 		t.Error("a worker that began after its term is still running")
+	}
+}
+
+// A provider that only observes asks the pod not to replace the controller's stream.
+func TestStreamOfObserver(t *testing.T) {
+	commands := make(chan []string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		commands <- r.URL.Query()["command"]
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer server.Close()
+	for observe, want := range map[bool]string{false: "connect", true: "observe"} {
+		p, e := unreachable(t)
+		p.o.Observe, p.config = observe, &rest.Config{Host: server.URL}
+		client, err := kubernetes.NewForConfig(p.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.client = client
+		if _, err := p.connect(t.Context(), e); err == nil {
+			t.Error("got no error")
+		}
+		got := eventually.Receive(t, "the request arrives", commands)
+		if !slices.Equal(got, []string{tunnel.Binary, want}) {
+			t.Errorf("observe %v: got the command %q, want %s", observe, got, want)
+		}
 	}
 }
 

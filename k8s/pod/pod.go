@@ -37,38 +37,42 @@ const (
 	graceUnset = 30 * time.Second // the default of Kubernetes
 )
 
-// Serve runs the main process of a container. It serves the helper until the container must stop.
+// Serve runs the main process of a container. It serves the helper and observers until the container must stop.
 func Serve(log *slog.Logger) error {
-	_ = os.Remove(tunnel.Socket)
-	l, err := net.Listen("unix", tunnel.Socket)
-	if err != nil {
-		return fmt.Errorf("cannot listen for the helper: %w", err)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	h := &house{log: log}
-	h.server = protocol.NewServer(h.open)
-	mux := http.NewServeMux()
-	mux.Handle("/", h.server)
-	mux.HandleFunc("POST "+tunnel.FilesPath, h.files)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			wg.Go(func() { h.serve(conn, mux) })
+	h := newHouse(log)
+	for _, socket := range []string{tunnel.Socket, tunnel.ObserverSocket} {
+		_ = os.Remove(socket)
+		l, err := net.Listen("unix", socket)
+		if err != nil {
+			return fmt.Errorf("cannot listen for the helper: %w", err)
 		}
-	})
+		defer l.Close()
+		serve := h.serveHelper
+		if socket == tunnel.ObserverSocket {
+			serve = h.serveObserver
+		}
+		go accept(l, serve) // runs until the listener is closed
+	}
 	<-ctx.Done()
 	h.stopAgents()
-	return l.Close()
+	return nil
+}
+
+func accept(l net.Listener, serve func(net.Conn)) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go serve(conn) // runs until the connection is closed
+	}
 }
 
 type house struct {
-	log    *slog.Logger
-	server *protocol.Server
+	log     *slog.Logger
+	handler http.Handler
 
 	mu     sync.Mutex
 	p      *pty.Provider
@@ -76,22 +80,42 @@ type house struct {
 	helper *yamux.Session
 }
 
-// serve serves the connection of a helper. A new helper replaces the previous one.
-func (h *house) serve(conn net.Conn, handler http.Handler) {
+func newHouse(log *slog.Logger) *house {
+	h := &house{log: log}
+	mux := http.NewServeMux()
+	mux.Handle("/", protocol.NewServer(h.open))
+	mux.HandleFunc("POST "+tunnel.FilesPath, h.files)
+	h.handler = mux
+	return h
+}
+
+// serveHelper serves the connection of a helper. A new helper replaces the previous one, and receives the commands of
+// the agent.
+func (h *house) serveHelper(conn net.Conn) {
+	h.serveTunnel(conn, func(s *yamux.Session) {
+		h.mu.Lock()
+		before := h.helper
+		h.helper = s
+		h.mu.Unlock()
+		if before != nil {
+			before.Close()
+		}
+	})
+}
+
+// serveObserver serves the connection of a helper that only observes, for example for gcity doctor. The connection of
+// the controller's helper stays open.
+func (h *house) serveObserver(conn net.Conn) { h.serveTunnel(conn, func(*yamux.Session) {}) }
+
+func (h *house) serveTunnel(conn net.Conn, opened func(*yamux.Session)) {
 	defer conn.Close()
 	s, err := tunnel.Server(conn)
 	if err != nil {
 		return
 	}
 	defer s.Close()
-	h.mu.Lock()
-	before := h.helper
-	h.helper = s
-	h.mu.Unlock()
-	if before != nil {
-		before.Close()
-	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	opened(s)
+	server := &http.Server{Handler: h.handler, ReadHeaderTimeout: time.Minute}
 	if err := server.Serve(s); err != nil && !errors.Is(err, io.EOF) {
 		h.log.Info("the helper has disconnected", "error", err)
 	}
@@ -292,9 +316,9 @@ func unpackOne(root *os.Root, head *tar.Header, in io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// Connect connects standard input and output to the process that runs Serve.
-func Connect() error {
-	conn, err := net.Dial("unix", tunnel.Socket)
+// Connect connects standard input and output to a socket of the process that runs Serve.
+func Connect(socket string) error {
+	conn, err := net.Dial("unix", socket)
 	if err != nil {
 		return err
 	}
