@@ -193,7 +193,7 @@ func (p *Provider) startAgent(
 				made.Name, err),
 		)
 	}
-	if err := sendFiles(ctx, l, s.Dir); err != nil {
+	if err := sendFiles(ctx, l, s.Dir, packing(made, s.Dir)); err != nil {
 		return session.Status{}, fmt.Errorf(
 			"cannot start %q: %w: %w",
 			s.Name,
