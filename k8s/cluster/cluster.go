@@ -346,7 +346,7 @@ func (p *Provider) heard(e *entry, st *session.Status) {
 	}
 	e.last = *st
 	if st.Exit != nil {
-		p.end(e, *st.Exit)
+		p.end(e, e.reported(*st.Exit))
 	}
 }
 

@@ -141,12 +141,17 @@ func (p *Provider) ended(ctx context.Context, e *entry, l *link, x session.Exit)
 	if err == nil {
 		p.keepOutput(x.Name, output{x.ID, data})
 	}
-	if e.pod.DeletionTimestamp != nil &&
-		!e.asked { // no stop was requested, so the cluster is terminating the pod
+	p.end(e, e.reported(x))
+}
+
+// reported returns an exit that the pod has reported. If gcity did not request a stop, and the cluster is deleting the
+// pod, the exit has the cluster's reason. The caller must hold mu.
+func (e *entry) reported(x session.Exit) session.Exit {
+	if e.pod.DeletionTimestamp != nil && !e.asked {
 		_, _, why := ended(e.pod)
 		x.Asked, x.Lost, x.Reason = false, true, why
 	}
-	p.end(e, x)
+	return x
 }
 
 // keepOutput keeps the two newest outputs of each name. The caller must hold mu.

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"gcity/internal/eventually"
+	"gcity/session"
 )
 
 // terminatingPod returns a provider in a term, and the entry of a pod that the cluster is deleting.
@@ -76,5 +77,26 @@ func TestDrainIsRequestedInNextTerm(t *testing.T) {
 	p.endTerm()
 	if e.drained {
 		t.Error("the agent counts as drained")
+	}
+}
+
+// If the cluster deletes a pod, the exit in the pod's list has the cluster's reason. After a stop, it counts as
+// requested.
+func TestReasonOfListedExit(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		p, e := terminatingPod(t)
+		e.asked = asked
+		e.pod.Status.Reason, e.pod.Status.Message = "Evicted", "the node is low on memory"
+		st := &session.Status{ID: "1", Exit: &session.Exit{ID: "1", Asked: true}}
+		p.mu.Lock()
+		p.heard(e, st)
+		p.mu.Unlock()
+		want := session.Exit{ID: "1", Lost: true, Reason: "Evicted: the node is low on memory"}
+		if asked {
+			want = session.Exit{ID: "1", Asked: true}
+		}
+		if *e.exit != want {
+			t.Errorf("asked %v: got %+v", asked, *e.exit)
+		}
 	}
 }

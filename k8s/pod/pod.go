@@ -75,7 +75,7 @@ type house struct {
 	handler http.Handler
 
 	mu     sync.Mutex
-	p      *pty.Provider
+	p      *provider
 	city   net.Listener // listens on the city's socket for commands of agents in the pod
 	helper *yamux.Session
 }
@@ -133,8 +133,9 @@ func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened
 	if err != nil {
 		return protocol.Opened{}, err
 	}
+	own := newProvider(p)
 	h.mu.Lock()
-	h.p = p
+	h.p = own
 	h.mu.Unlock()
 	if err := markCity(r.City); err != nil {
 		h.log.Warn("the agent's commands will not find the city", "error", err)
@@ -142,7 +143,6 @@ func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened
 	if err := h.offerCity(filepath.Join(r.City, ".gc", "controller.sock")); err != nil {
 		h.log.Warn("the agent's commands will not reach the controller", "error", err)
 	}
-	own := newProvider(p)
 	return protocol.Opened{Name: "pod", Provider: own, Close: func() { p.Close() }}, nil
 }
 
@@ -225,7 +225,7 @@ func (h *house) stopAgents() {
 		awaitEnd(ctx, p, grace-last-killMargin)
 	}
 	for _, name := range living(ctx, p) {
-		_ = p.Stop(ctx, name, last)
+		_ = p.terminate(ctx, name, last)
 	}
 	time.Sleep(time.Second) // time for the helper to read the exit and the last output
 }
@@ -238,7 +238,7 @@ func podGrace() time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-func living(ctx context.Context, p *pty.Provider) []string {
+func living(ctx context.Context, p *provider) []string {
 	all, err := p.List(ctx)
 	if err != nil {
 		return nil
@@ -252,7 +252,7 @@ func living(ctx context.Context, p *pty.Provider) []string {
 	return names
 }
 
-func awaitEnd(ctx context.Context, p *pty.Provider, limit time.Duration) {
+func awaitEnd(ctx context.Context, p *provider, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	poll := time.NewTicker(200 * time.Millisecond)
