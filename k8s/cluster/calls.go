@@ -48,6 +48,11 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	if err != nil {
 		return session.Status{}, session.Missing(err)
 	}
+	done, err := beginCreating(ctx, p)
+	if err != nil {
+		return session.Status{}, fmt.Errorf("cannot start %q: %w", s.Name, err)
+	}
+	defer done()
 	pods := p.client.CoreV1().Pods(p.o.Settings.Namespace)
 	limit, cancel := context.WithTimeout(ctx, callLimit)
 	made, err := pods.Create(limit, pod, metav1.CreateOptions{})

@@ -58,6 +58,11 @@ type Provider struct {
 	retry time.Time
 	moved chan struct{} // closed and replaced when an entry changes
 	kept  map[string][]output
+
+	// state of the file that contains the place of the pods; see place
+	recorded bool // the file contains the configured place
+	settled  bool // the file was updated after the first list of the pods
+	creating int  // number of pods that are being created
 }
 
 // entry is the last known state of a pod and its session.
@@ -118,6 +123,12 @@ func New(o Options) (*Provider, error) {
 
 // Close closes the streams to all pods and releases the city's Lease. The pods keep running.
 func (p *Provider) Close() {
+	p.mu.Lock()
+	known := p.synced && !p.o.Observe
+	p.mu.Unlock()
+	if known {
+		forgetPlace(p)
+	}
 	p.stop()
 	<-p.done
 }
@@ -415,6 +426,9 @@ func (p *Provider) Check(ctx context.Context) error {
 	pod, err := p.o.Settings.manifest(&probe)
 	if err != nil {
 		return session.Missing(err)
+	}
+	if err := confirmPlace(ctx, p); err != nil {
+		return err
 	}
 	pods := p.client.CoreV1().Pods(p.o.Settings.Namespace)
 	few := metav1.ListOptions{Limit: 1, LabelSelector: labelCity}
