@@ -417,16 +417,18 @@ func (p *Provider) Clear(ctx context.Context, name string) error {
 // Capture implements session.Capturer.
 func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error) {
 	p.mu.Lock()
-	e := p.find(name)
-	current := e != nil && e.note.ID == id
-	for _, o := range p.keptOf(name, e) {
+	for _, o := range p.keptOf(name, p.find(name)) {
 		if o.id == id {
 			p.mu.Unlock()
 			return o.data, nil
 		}
 	}
 	p.mu.Unlock()
-	if !current {
+	e, err := lookUp(ctx, p, name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the output of %q: %w", name, err)
+	}
+	if e == nil || e.note.ID != id {
 		return nil, fmt.Errorf(
 			"the output of the requested session of %q is no longer available: %w",
 			name,

@@ -103,6 +103,7 @@ func TestCallsBeforeFirstList(t *testing.T) {
 		"Look":        func(ctx context.Context) error { _, err := p.Look(ctx, "a"); return err },
 		"Send":        func(ctx context.Context) error { return p.Send(ctx, "a", "text") },
 		"Output":      func(ctx context.Context) error { _, err := p.Output(ctx, "a", 0); return err },
+		"Capture":     func(ctx context.Context) error { _, err := p.Capture(ctx, "a", "1"); return err },
 	}
 	for name, call := range calls {
 		if err := call(ended); !errors.Is(err, context.Canceled) {
