@@ -208,8 +208,8 @@ func (l *lock) held(record *resourcelock.LeaderElectionRecord, raw []byte) {
 	p.changed()
 }
 
-// stale reports whether another holder has not renewed the Lease for the Lease's duration. As the elector does, it
-// compares no times of different machines, because their clocks may differ.
+// stale reports whether another holder has not renewed the Lease for the Lease's duration. Like the elector, it does
+// not compare times of different machines, because their clocks may differ.
 func (l *lock) stale(r *resourcelock.LeaderElectionRecord, raw []byte, now time.Time) bool {
 	if !bytes.Equal(raw, l.seen) {
 		l.seen, l.seenAt = raw, now
