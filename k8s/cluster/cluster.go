@@ -59,9 +59,9 @@ type Provider struct {
 	moved chan struct{} // closed and replaced when an entry changes
 	kept  map[string][]output
 
-	// state of the file that contains the place of the pods; see place
-	recorded bool // the file contains the configured place
-	settled  bool // the file was updated after the first list of the pods
+	// state of the file that contains the location of the pods; see location
+	saved    bool // the file contains the configured location
+	located  bool // the file was updated after the first list of the pods
 	creating int  // number of pods that are being created
 }
 
@@ -127,7 +127,7 @@ func (p *Provider) Close() {
 	known := p.synced && !p.o.Observe
 	p.mu.Unlock()
 	if known {
-		forgetPlace(p)
+		removeLocation(p)
 	}
 	p.stop()
 	<-p.done
@@ -427,7 +427,7 @@ func (p *Provider) Check(ctx context.Context) error {
 	if err != nil {
 		return session.Missing(err)
 	}
-	if err := confirmPlace(ctx, p); err != nil {
+	if err := checkLocation(ctx, p); err != nil {
 		return err
 	}
 	pods := p.client.CoreV1().Pods(p.o.Settings.Namespace)

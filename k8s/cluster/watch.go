@@ -77,7 +77,7 @@ func (p *Provider) lose(err error, retry time.Time) {
 func (p *Provider) selector() string { return labelCity + "=" + cityLabel(p.o.City) }
 
 func (p *Provider) list(ctx context.Context) (version string, err error) {
-	if err := confirmPlace(ctx, p); err != nil {
+	if err := checkLocation(ctx, p); err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
@@ -88,7 +88,7 @@ func (p *Provider) list(ctx context.Context) (version string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer settlePlace(ctx, p, len(all.Items))
+	defer updateLocation(ctx, p, len(all.Items))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	there := map[string]bool{}

@@ -16,8 +16,8 @@ import (
 	"gcity/session"
 )
 
-// inPlace returns a provider of a cluster in which the city's Lease has the given UID, and that has no pods.
-func inPlace(t *testing.T, city, namespace, uid string) *Provider {
+// inLocation returns a provider of a cluster in which the city's Lease has the given UID, and that has no pods.
+func inLocation(t *testing.T, city, namespace, uid string) *Provider {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -40,28 +40,28 @@ func inPlace(t *testing.T, city, namespace, uid string) *Provider {
 	return p
 }
 
-// If a city's agents may still be running in a different place, List does not report that they do not exist (L11).
-func TestOtherPlace(t *testing.T) {
+// If a city's agents may still be running in a different location, List does not report that they do not exist (L11).
+func TestOtherLocation(t *testing.T) {
 	for _, test := range []struct {
 		name, namespace, uid string
 		sameURL              bool
 		allowed              bool
 	}{
-		{name: "the same place", namespace: "gc", uid: "1", sameURL: true, allowed: true},
+		{name: "the same location", namespace: "gc", uid: "1", sameURL: true, allowed: true},
 		{name: "a new address of the same cluster", namespace: "gc", uid: "1", allowed: true},
 		{name: "a new Lease", namespace: "gc", uid: "2", sameURL: true, allowed: true},
 		{name: "another namespace", namespace: "work", uid: "2", sameURL: true},
 		{name: "another cluster", namespace: "gc", uid: "2"},
 	} {
 		city := t.TempDir()
-		old := inPlace(t, city, "gc", "1")
-		if err := confirmPlace(t.Context(), old); err != nil {
+		old := inLocation(t, city, "gc", "1")
+		if err := checkLocation(t.Context(), old); err != nil {
 			t.Errorf("%s: without a record: %v", test.name, err)
 		}
-		if err := recordPlace(t.Context(), old); err != nil {
+		if err := saveLocation(t.Context(), old); err != nil {
 			t.Fatal(err)
 		}
-		p := inPlace(t, city, test.namespace, test.uid)
+		p := inLocation(t, city, test.namespace, test.uid)
 		if test.sameURL {
 			p.config = old.config
 		}
@@ -83,14 +83,14 @@ func TestOtherPlace(t *testing.T) {
 	}
 }
 
-// The place is recorded as long as the city may have pods there.
-func TestRecordedPlace(t *testing.T) {
+// The location is recorded as long as the city may have pods there.
+func TestSavedLocation(t *testing.T) {
 	_, e := unreachable(t)
-	p := inPlace(t, t.TempDir(), "gc", "1")
+	p := inLocation(t, t.TempDir(), "gc", "1")
 	p.stop, p.done, p.synced = func() {}, make(chan struct{}), true
 	close(p.done)
 	recorded := func() bool {
-		_, err := os.Stat(placeFile(p.o.City))
+		_, err := os.Stat(locationFile(p.o.City))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestRecordedPlace(t *testing.T) {
 	if p.Close(); recorded() {
 		t.Error("recorded although no pod exists")
 	}
-	if err := recordPlace(t.Context(), p); err != nil {
+	if err := saveLocation(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.list(t.Context()); err != nil || recorded() {

@@ -16,15 +16,15 @@ import (
 	"gcity/session"
 )
 
-// place is the namespace in which a city's pods may run. A file in the city's folder contains it from before the first
-// pod is created until there are no pods.
-type place struct {
+// location is the cluster and the namespace in which a city's pods may run. A file in the city's folder contains it
+// from before the first pod is created until there are no pods.
+type location struct {
 	Server    string `json:"server"` // URL of the API server
 	Namespace string `json:"namespace"`
 	Lease     string `json:"lease"` // UID of the city's Lease, which does not depend on the URL
 }
 
-func placeFile(city string) string { return filepath.Join(city, ".gc", "k8s.json") }
+func locationFile(city string) string { return filepath.Join(city, ".gc", "k8s.json") }
 
 // leaseUID returns the UID of the city's Lease, or "" if the Lease does not exist.
 func leaseUID(ctx context.Context, p *Provider) (string, error) {
@@ -41,15 +41,15 @@ func leaseUID(ctx context.Context, p *Provider) (string, error) {
 	return string(lease.UID), nil
 }
 
-// confirmPlace returns an error if the city's pods may run in a different place than the configured one. In this case,
-// a list of the pods says nothing about the city's agents.
-func confirmPlace(ctx context.Context, p *Provider) error {
-	path, namespace := placeFile(p.o.City), p.o.Settings.Namespace
+// checkLocation returns an error if the city's pods may run in a different location than the configured one. In this
+// case, a list of the pods says nothing about the city's agents.
+func checkLocation(ctx context.Context, p *Provider) error {
+	path, namespace := locationFile(p.o.City), p.o.Settings.Namespace
 	data, err := disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var old place
+	var old location
 	if err == nil {
 		err = json.Unmarshal(data, &old)
 	}
@@ -73,17 +73,17 @@ func confirmPlace(ctx context.Context, p *Provider) error {
 		path))
 }
 
-// recordPlace records that pods of the city may run in the configured place.
-func recordPlace(ctx context.Context, p *Provider) error {
+// saveLocation records that pods of the city may run in the configured location.
+func saveLocation(ctx context.Context, p *Provider) error {
 	uid, err := leaseUID(ctx, p)
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(place{p.config.Host, p.o.Settings.Namespace, uid})
+	data, err := json.Marshal(location{p.config.Host, p.o.Settings.Namespace, uid})
 	if err != nil {
 		return err
 	}
-	path := placeFile(p.o.City)
+	path := locationFile(p.o.City)
 	if err := disk.MkdirIn(p.o.City, filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -91,52 +91,52 @@ func recordPlace(ctx context.Context, p *Provider) error {
 		return fmt.Errorf("cannot record where the city's pods run: %w", err)
 	}
 	p.mu.Lock()
-	p.recorded = true
+	p.saved = true
 	p.mu.Unlock()
 	return nil
 }
 
-// beginCreating records the place of a new pod. The caller must call done when the pod is known or was not created.
+// beginCreating records the location of a new pod. The caller must call done when the pod is known or was not created.
 func beginCreating(ctx context.Context, p *Provider) (done func(), err error) {
 	p.mu.Lock()
 	p.creating++
-	recorded := p.recorded
+	saved := p.saved
 	p.mu.Unlock()
 	done = func() {
 		p.mu.Lock()
 		p.creating--
 		p.mu.Unlock()
 	}
-	if recorded {
+	if saved {
 		return done, nil
 	}
-	if err := recordPlace(ctx, p); err != nil {
+	if err := saveLocation(ctx, p); err != nil {
 		done()
 		return nil, err
 	}
 	return done, nil
 }
 
-// settlePlace updates the recorded place after the provider's first list of the pods.
-func settlePlace(ctx context.Context, p *Provider, pods int) {
+// updateLocation updates the recorded location after the provider's first list of the pods.
+func updateLocation(ctx context.Context, p *Provider, pods int) {
 	p.mu.Lock()
-	first := !p.settled
-	p.settled = true
+	first := !p.located
+	p.located = true
 	p.mu.Unlock()
 	if !first || p.o.Observe {
 		return
 	}
 	if pods == 0 {
-		forgetPlace(p)
+		removeLocation(p)
 		return
 	}
-	if err := recordPlace(ctx, p); err != nil {
+	if err := saveLocation(ctx, p); err != nil {
 		p.o.Logger.Warn("cannot record where the city's pods run", "error", err)
 	}
 }
 
-// forgetPlace removes the recorded place if the city has no pods there.
-func forgetPlace(p *Provider) {
+// removeLocation removes the recorded location if the city has no pods there.
+func removeLocation(p *Provider) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.creating > 0 {
@@ -147,8 +147,8 @@ func forgetPlace(p *Provider) {
 			return
 		}
 	}
-	p.recorded = false
-	if err := os.Remove(placeFile(p.o.City)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	p.saved = false
+	if err := os.Remove(locationFile(p.o.City)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		p.o.Logger.Warn("cannot remove the record of where the city's pods run", "error", err)
 	}
 }
