@@ -417,8 +417,8 @@ func (p *Provider) Look(ctx context.Context, name string) (session.Status, error
 	return p.status(e), nil
 }
 
-// Check implements session.Checker. It checks the settings, the namespace, the permissions, and that no other
-// controller runs the city.
+// Check implements session.Checker. It checks the settings, the namespace, the permissions, that the city has
+// no pods in a different location, and that no other controller runs the city.
 func (p *Provider) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,12 +69,12 @@ func checkLocation(ctx context.Context, p *Provider) error {
 		return nil
 	}
 	return session.Missing(fmt.Errorf("the city's agents may still be running in namespace %s of "+
-		"%s, but namespace %s of %s is configured; restore the previous settings, or delete the "+
-		"pods there and then the file %s", old.Namespace, old.Server, namespace, p.config.Host,
+		"%s, but namespace %s of %s is configured; restore the previous settings, or delete %s if "+
+		"no pods of this city are left there", old.Namespace, old.Server, namespace, p.config.Host,
 		path))
 }
 
-// saveLocation records that pods of the city may run in the configured location.
+// saveLocation writes the configured location to the file. It does not write to the disk if the file is up to date.
 func saveLocation(ctx context.Context, p *Provider) error {
 	uid, err := leaseUID(ctx, p)
 	if err != nil {
@@ -84,11 +85,14 @@ func saveLocation(ctx context.Context, p *Provider) error {
 		return err
 	}
 	path := locationFile(p.o.City)
-	if err := disk.MkdirIn(p.o.City, filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	if err := disk.Save(path, data, 0o600); err != nil {
-		return fmt.Errorf("cannot record where the city's pods run: %w", err)
+	if old, err := disk.ReadFile(path); err != nil || !bytes.Equal(old, data) {
+		err := disk.MkdirIn(p.o.City, filepath.Dir(path), 0o700)
+		if err == nil {
+			err = disk.Save(path, data, 0o600)
+		}
+		if err != nil {
+			return fmt.Errorf("cannot record where the city's pods run: %w", err)
+		}
 	}
 	p.mu.Lock()
 	p.saved = true
@@ -96,7 +100,7 @@ func saveLocation(ctx context.Context, p *Provider) error {
 	return nil
 }
 
-// beginCreating records the location of a new pod. The caller must call done when the pod is known or was not created.
+// beginCreating saves the location of a new pod. The caller must call done when the pod is known or was not created.
 func beginCreating(ctx context.Context, p *Provider) (done func(), err error) {
 	p.mu.Lock()
 	p.creating++
@@ -112,12 +116,12 @@ func beginCreating(ctx context.Context, p *Provider) (done func(), err error) {
 	}
 	if err := saveLocation(ctx, p); err != nil {
 		done()
-		return nil, err
+		return nil, session.Missing(err) // nothing has run, so the failed start is not a crash
 	}
 	return done, nil
 }
 
-// updateLocation updates the recorded location after the provider's first list of the pods.
+// updateLocation updates the file after the provider's first list of the pods.
 func updateLocation(ctx context.Context, p *Provider, pods int) {
 	p.mu.Lock()
 	first := !p.located
@@ -135,7 +139,7 @@ func updateLocation(ctx context.Context, p *Provider, pods int) {
 	}
 }
 
-// removeLocation removes the recorded location if the city has no pods there.
+// removeLocation removes the file if the city has no pods.
 func removeLocation(p *Provider) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

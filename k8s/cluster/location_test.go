@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -80,6 +81,46 @@ func TestOtherLocation(t *testing.T) {
 		} else if checked == nil || checked.Error() != err.Error() {
 			t.Errorf("%s: Check: %v", test.name, checked)
 		}
+	}
+}
+
+// If the file is damaged, the pods are not listed. If the location cannot be saved, no agent starts, and the failed
+// start is not a crash.
+func TestUnusableLocation(t *testing.T) {
+	p := inLocation(t, t.TempDir(), "gc", "1")
+	if err := saveLocation(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(locationFile(p.o.City), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.list(t.Context()); !errors.Is(err, session.ErrMissing) {
+		t.Errorf("damaged file: %v", err)
+	}
+	p = inLocation(t, t.TempDir(), "gc", "1")
+	if err := os.WriteFile(filepath.Join(p.o.City, ".gc"), nil, 0o600); err != nil { // not a folder
+		t.Fatal(err)
+	}
+	if _, err := beginCreating(t.Context(), p); !errors.Is(err, session.ErrMissing) || p.creating != 0 {
+		t.Errorf("no folder for the file: %v, creating %d pods", err, p.creating)
+	}
+}
+
+// A start needs no space on the disk if the file is up to date.
+func TestUnchangedLocation(t *testing.T) {
+	p := inLocation(t, t.TempDir(), "gc", "1")
+	var files [2]fs.FileInfo
+	for i := range files {
+		if err := saveLocation(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if files[i], err = os.Stat(locationFile(p.o.City)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !os.SameFile(files[0], files[1]) {
+		t.Error("the file was replaced")
 	}
 }
 
