@@ -90,10 +90,20 @@ func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
 	})
 	if err != nil {
 		mux.Close()
-		return nil, cmp.Or(stream.err(), fmt.Errorf("the program in the pod does not respond: %w",
-			err))
+		return nil, refusal(cmp.Or(stream.err(),
+			fmt.Errorf("the program in the pod does not respond: %w", err)))
 	}
 	return &link{Client: client, mux: mux}, nil
+}
+
+// refusal returns the error of a stream that cannot be opened. A gcity-pod of an earlier version does not know the
+// command of observers.
+func refusal(err error) error {
+	if strings.Contains(err.Error(), tunnel.Usage) {
+		return errors.New("the gcity-pod in the pod is too old for commands that only observe " +
+			"the city; restart the agent with a newer tools_image")
+	}
+	return err
 }
 
 // serveLink serves a stream to a pod until the stream ends. If reopened is true, the stream replaces a lost stream.

@@ -91,6 +91,18 @@ func TestStreamOfObserver(t *testing.T) {
 	}
 }
 
+// The gcity-pod of an earlier version rejects an observer with its usage.
+func TestObserverOfOlderPod(t *testing.T) {
+	said := "gcity-pod: this program runs in gcity's pods; its commands are serve, connect and install"
+	if err := refusal(errors.New(said)); !strings.Contains(err.Error(), "too old") {
+		t.Error(err)
+	}
+	other := errors.New("no route to host")
+	if err := refusal(other); !errors.Is(err, other) {
+		t.Error(err)
+	}
+}
+
 // Before the first list of the pods, the provider does not report that a session does not exist.
 func TestCallsBeforeFirstList(t *testing.T) {
 	p, e := unreachable(t)

@@ -20,6 +20,9 @@ const (
 	Gcity          = Commands + "/gcity" // the gcity program that agents use to call the controller
 )
 
+// Usage is the beginning of gcity-pod's error for an unknown command.
+const Usage = "this program runs in gcity's pods"
+
 // Grace is the environment variable that contains a pod's grace period in seconds.
 const Grace = "GCITY_POD_GRACE"
 

@@ -32,8 +32,7 @@ func main() {
 		err = pod.Install()
 	default:
 		err = errors.New(
-			"this program runs in gcity's pods; its commands are serve, connect, observe and " +
-				"install",
+			tunnel.Usage + "; its commands are serve, connect, observe and install",
 		)
 	}
 	if err != nil {
