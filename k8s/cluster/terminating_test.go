@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"gcity/internal/disk"
 	"gcity/internal/eventually"
 	"gcity/session"
 )
@@ -33,7 +34,11 @@ func serveController(t *testing.T, city string, codes <-chan int) {
 	if err := os.Mkdir(filepath.Join(city, ".gc"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("unix", filepath.Join(city, ".gc", "controller.sock"))
+	path, err := disk.SocketPath(filepath.Join(city, ".gc", "controller.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}

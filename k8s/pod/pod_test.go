@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/yamux"
 
+	"gcity/internal/disk"
 	"gcity/internal/eventually"
 	"gcity/k8s/tunnel"
 	"gcity/session/protocol"
@@ -59,7 +60,7 @@ func TestObserver(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, all, err)
 		}
 	}
-	agent, err := net.Dial("unix", filepath.Join(city, ".gc", "controller.sock"))
+	agent, err := disk.DialSocket(t.Context(), filepath.Join(city, ".gc", "controller.sock"))
 	if err != nil {
 		t.Fatal(err)
 	}
