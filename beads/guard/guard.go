@@ -241,6 +241,8 @@ func Rejected(err error) bool { return err != nil && judged(err) == StoreWorks }
 func judged(err error) verdict {
 	var invalid *beads.Invalid
 	switch {
+	case errors.Is(err, errUntested):
+		return untested
 	case err == nil, errors.Is(err, beads.ErrNotFound), errors.Is(err, beads.ErrConflict),
 		errors.Is(err, beads.ErrUnreadable),
 		errors.Is(err, errors.ErrUnsupported), errors.As(err, &invalid):

@@ -96,24 +96,33 @@ func (g *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 // TryRead probes whether the store is readable again.
 func (g *Store) TryRead(ctx context.Context) {
 	// guarded records the result
-	_, _ = guarded(ctx, g, &g.reads, g.probe(), func(ctx context.Context) (uint64, error) {
-		if s, ok := g.store.(beads.Versioner); ok {
-			return s.Version(ctx)
-		}
-		_, err := g.store.List(ctx, beads.Query{Limit: 1})
-		return 0, err
+	_, _ = guarded(ctx, g, &g.reads, g.probe(), func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, g.readLittle(ctx)
 	})
 }
 
-// TryWrite probes whether the store is writable again. If the store is not a Prober, the next write serves as the
-// probe.
+// TryWrite probes whether the store is writable again. If the store is not a Prober, the probe is a read. If the read
+// succeeds, writes are allowed again, but the first write that fails opens the breaker.
 func (g *Store) TryWrite(ctx context.Context) {
-	s, ok := g.store.(beads.Prober)
-	if !ok {
-		return
-	}
 	// guarded records the result
 	_, _ = guarded(ctx, g, &g.writes, g.probe(), func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, s.Probe(ctx)
+		if s, ok := g.store.(beads.Prober); ok {
+			return struct{}{}, s.Probe(ctx)
+		}
+		if err := g.readLittle(ctx); judged(err) != StoreWorks {
+			return struct{}{}, err
+		}
+		return struct{}{}, errUntested
 	})
+}
+
+var errUntested = errors.New("this store has no call that tests whether it is writable")
+
+func (g *Store) readLittle(ctx context.Context) error {
+	if s, ok := g.store.(beads.Versioner); ok {
+		_, err := s.Version(ctx)
+		return err
+	}
+	_, err := g.store.List(ctx, beads.Query{Limit: 1})
+	return err
 }
