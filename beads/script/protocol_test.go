@@ -46,11 +46,22 @@ func TestScriptSupportsFewOperations(t *testing.T) {
 	if want := began + "ready\nlist\nlist\n"; log() != want {
 		t.Errorf("calls:\n%swant\n%s", log(), want)
 	}
-	if _, err := s.Create(t.Context(), beads.Bead{Title: "z"}); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "create") {
+	if _, err := s.Create(t.Context(), beads.Bead{Title: "z"}); err == nil || !strings.Contains(err.Error(), "must implement create") {
 		t.Errorf("a script that cannot create: got %v", err)
 	}
 	if err := s.Close(); err != nil || !strings.HasSuffix(log(), "create\nshutdown\n") {
 		t.Errorf("%v\n%s", err, log())
+	}
+}
+
+// Exit code 2 of a required operation is a failure, after which gcity calls the operation again.
+func TestRequiredOperationIsRetried(t *testing.T) {
+	s, log := told(t, `list) [ -e "$BEADS_DIR/../again" ] || { echo >"$BEADS_DIR/../again"; echo "syntax error" >&2; exit 2; }; echo '[{"id":"a-1","title":"x"}]' ;;`)
+	if _, err := s.List(t.Context(), beads.Query{}); err == nil || errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "syntax error") {
+		t.Errorf("got %v", err)
+	}
+	if all, err := s.List(t.Context(), beads.Query{}); err != nil || len(all) != 1 {
+		t.Errorf("got %v, %v\n%s", all, err, log())
 	}
 }
 
@@ -102,7 +113,7 @@ func TestFailingScripts(t *testing.T) {
 	for cases, want := range map[string]string{
 		`list) echo null ;;`: "must print a JSON array", `list) ;;`: "but it printed nothing", `list) echo '{}' ;;`: "JSON array",
 		`list) echo "no disk" >&2; exit 1 ;;`: "failed during list (exit code 1): no disk", `list) kill -9 $$ ;;`: "killed by a signal",
-		`ensure-ready) echo "no server" >&2; exit 3 ;;`: "no server", `get) ;;`: "does not support the operation list",
+		`ensure-ready) echo "no server" >&2; exit 3 ;;`: "no server", `get) ;;`: "during list (exit code 2): it printed nothing; a store script must implement list",
 	} {
 		s, _ := told(t, cases)
 		if all, err := s.List(t.Context(), beads.Query{}); err == nil || !strings.Contains(err.Error(), want) {
