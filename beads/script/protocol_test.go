@@ -178,6 +178,15 @@ ready) exit 2 ;;`)
 	}
 }
 
+// A record without an ID does not affect changes of links.
+func TestRecordWithoutID(t *testing.T) {
+	s, _ := told(t, `list) echo '[{"id":"a-1","title":"x"},{"id":"a-2","title":"y"},3]' ;;
+get) echo '{"id":"a-1","title":"x"}' ;; update) echo '{"id":"a-1","title":"x","needs":["a-2"]}' ;;`)
+	if b, err := s.Update(t.Context(), "a-1", beads.Patch{Needs: &[]string{"a-2"}}); err != nil || len(b.Needs) != 1 {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
 // A script may create a molecule in its own way.
 func TestMolCook(t *testing.T) {
 	s, log := told(t, `mol-cook) cat >>"$BEADS_DIR/../log"; echo a-1 ;;
