@@ -170,18 +170,15 @@ func (m *batchWriter) links(b beads.Bead) (parent string, needs []string) {
 func (m *batchWriter) undo(ctx context.Context, why error) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, undoLimit)
 	defer cancel()
-	p := beads.Closing()
-	p.SetMetadata = map[string]string{beads.CloseReason: "only partly created"}
+	withReason := beads.Closing()
+	withReason.SetMetadata = map[string]string{beads.CloseReason: "only partly created"}
 	var left []string
 	for _, b := range m.made {
 		if b.ID == "" || b.Status == beads.StatusClosed {
 			continue
 		}
-		now, err := p.Apply(b, time.Now())
-		if err == nil {
-			_, err = m.s.backend.Update(ctx, b, now)
-		}
-		if err != nil {
+		// if the program cannot store the reason, at least close the bead
+		if m.apply(ctx, b, withReason) != nil && m.apply(ctx, b, beads.Closing()) != nil {
 			left = append(left, b.ID)
 		}
 	}
@@ -193,4 +190,12 @@ func (m *batchWriter) undo(ctx context.Context, why error) error {
 			strings.Join(left, ", "))
 	}
 	return why
+}
+
+func (m *batchWriter) apply(ctx context.Context, b beads.Bead, p beads.Patch) error {
+	now, err := p.Apply(b, time.Now())
+	if err == nil {
+		_, err = m.s.backend.Update(ctx, b, now)
+	}
+	return err
 }

@@ -108,6 +108,19 @@ close) ;; get) echo '{"id":"a-1","title":"x"}' ;;`)
 	}
 }
 
+// A bead that cannot be completed after its creation is closed, and the error names it.
+func TestBeadThatCannotBeCompletedIsClosed(t *testing.T) {
+	s, log := told(t, `create) echo '{"id":"a-1","title":"x"}' ;; close) echo '{"id":"a-1","title":"x","status":"closed"}' ;;
+update) echo "no disk" >&2; exit 1 ;;`)
+	_, err := s.Create(t.Context(), beads.Bead{Title: "x", Description: "long"})
+	if err == nil || !strings.Contains(err.Error(), "bead a-1 was created, but not completely: ") || !strings.HasSuffix(err.Error(), ": no disk") {
+		t.Errorf("%v", err)
+	}
+	if !strings.HasSuffix(log(), "\nclose a-1\n") {
+		t.Errorf("%s", log())
+	}
+}
+
 // Every error of a script is reported with its cause, and never looks like an empty store.
 func TestFailingScripts(t *testing.T) {
 	for cases, want := range map[string]string{

@@ -39,11 +39,14 @@ func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, erro
 	}
 	now := want
 	now.Rev = got.Rev
-	got, err = k.change(ctx, got, now)
-	if lost := foreign.Mismatched(want, got); err == nil && len(lost) > 0 {
-		return k.closeIncomplete(ctx, got, lost...)
+	after, err := k.change(ctx, got, now)
+	if err != nil {
+		return got, fmt.Errorf("bead %s was created, but not completely: %w", got.ID, err)
 	}
-	return got, err
+	if lost := foreign.Mismatched(want, after); len(lost) > 0 {
+		return k.closeIncomplete(ctx, after, lost...)
+	}
+	return after, nil
 }
 
 func (k *backend) made(ctx context.Context, out []byte) (beads.Bead, error) {
