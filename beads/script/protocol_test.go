@@ -216,3 +216,45 @@ children) echo '[{"id":"a-2","title":"dry","ref":"dry","parent_id":"a-1","needs"
 		t.Errorf("%s", log())
 	}
 }
+
+// gcity completes a molecule that a script has created without some fields. If that fails, or if the script has not
+// created all beads, gcity closes the molecule.
+func TestIncompleteMolecule(t *testing.T) {
+	const (
+		root    = `{"id":"a-1","title":"paint","type":"molecule","ref":"paint"}`
+		step    = `{"id":"a-2","title":"dry","ref":"dry","parent_id":"a-1"}`
+		labeled = `{"id":"a-1","title":"paint","type":"molecule","ref":"paint","labels":["pool:worker"]}`
+		closes  = "\nclose) ;;\nget) echo '{\"id\":\"'$2'\",\"title\":\"x\",\"status\":\"closed\"}' ;;"
+	)
+	for _, c := range []struct{ name, cases, err, closed string }{
+		{"labels stored later", `mol-cook) echo '[` + root + `,` + step + `]' ;; update) echo '` + labeled + `' ;;`, "", ""},
+		{"labels not stored", `mol-cook) echo '[` + root + `,` + step + `]' ;; update) echo '` + root + `' ;;` + closes,
+			"bead a-1 was created, but not completely: the store script ./store.sh changed bead a-1, but did not store its labels", "a-1 a-2"},
+		{"missing step", `mol-cook) echo '` + labeled + `' ;; children) echo '[{"id":"a-3","title":"wash","parent_id":"a-1"}]' ;; update) exit 1 ;;` + closes,
+			`created a-1 without the step "dry" (dry)`, "a-1 a-3"},
+		{"unreadable step", `mol-cook) echo '[` + labeled + `,{"id":"a-2","title":""}]' ;; update) exit 1 ;;` + closes,
+			"are still open: a-2", "a-1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, log := told(t, c.cases)
+			made, err := s.CreateAll(t.Context(), []beads.Bead{
+				{ID: "$r", Title: "paint", Type: beads.TypeMolecule, Ref: "paint", Labels: []string{"pool:worker"}}, {Title: "dry", Ref: "dry", ParentID: "$r"},
+			})
+			if c.err == "" && (err != nil || len(made) != 2 || len(made[0].Labels) != 1) {
+				t.Errorf("got %+v, %v", made, err)
+			}
+			if c.err != "" && (made != nil || err == nil || !strings.Contains(err.Error(), c.err)) {
+				t.Errorf("got %+v, %v", made, err)
+			}
+			var closed []string
+			for line := range strings.Lines(log()) {
+				if id, ok := strings.CutPrefix(line, "close "); ok {
+					closed = append(closed, strings.TrimSpace(id))
+				}
+			}
+			if strings.Join(closed, " ") != c.closed {
+				t.Errorf("closed %q, want %s", closed, c.closed)
+			}
+		})
+	}
+}
