@@ -241,6 +241,27 @@ func TestSlowStoreRecovers(t *testing.T) {
 	})
 }
 
+func (*patient) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
+	for range all {
+		select {
+		case <-time.After(2 * time.Second):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return all, nil
+}
+
+// A slow store has enough time to create many beads.
+func TestSlowBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(func(Report) {}).StoreFor("", &patient{})
+		if made, err := g.CreateAll(t.Context(), make([]beads.Bead, 40)); err != nil || len(made) != 40 {
+			t.Errorf("created %d beads, %v", len(made), err)
+		}
+	})
+}
+
 // A store that cannot test its writes gets writes again after a successful read. If the next write fails, the guard
 // rejects writes at once, for twice as long.
 func TestWritesWithoutAProber(t *testing.T) {

@@ -48,10 +48,8 @@ func (g *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 		return nil, fmt.Errorf("this store cannot create several beads at once: %w",
 			errors.ErrUnsupported)
 	}
-	limit := g.limit() + time.Duration(len(all))*beadLimit
-	return guarded(ctx, g, &g.writes, limit, func(ctx context.Context) ([]beads.Bead, error) {
-		return s.CreateAll(ctx, all)
-	})
+	return guarded(ctx, g, &g.writes, g.batchLimit(len(all)),
+		func(ctx context.Context) ([]beads.Bead, error) { return s.CreateAll(ctx, all) })
 }
 
 func (g *Store) Count(ctx context.Context, q beads.Query) (int, error) {
