@@ -135,7 +135,7 @@ func (a *assembly) openLoop(ctx context.Context) error {
 	}
 	work := a.stores(ctx)
 	a.last, a.tcp = shutdown.New(controller.ShutdownLimit), newTCPListener(o.Dir)
-	a.undo.Add(func() { work.Close(a.last, o.Logger) })
+	a.undo.Add(func() { work.Close(a.last) })
 	files := OpenFiles(nil)
 	if text := controller.FewFiles(files, len(folder.Plan(a.config, o.Dir))); text != "" {
 		o.Logger.Warn(text)
@@ -162,6 +162,7 @@ func (a *assembly) openLoop(ctx context.Context) error {
 
 func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 	return &workstore.Stores{Open: map[workstore.Place]workstore.Store{}, Grant: a.o.grant,
+		Logger: a.o.Logger,
 		Places: func() []workstore.Place {
 			s, err := a.loop.Snapshot(ctx)
 			if err != nil {
