@@ -163,12 +163,12 @@ func (a *assembly) openLoop(ctx context.Context) error {
 func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 	return &workstore.Stores{Open: map[workstore.Place]workstore.Store{}, Grant: a.o.grant,
 		Logger: a.o.Logger,
-		Places: func() []workstore.Place {
+		Places: func() ([]workstore.Place, uint64) {
 			s, err := a.loop.Snapshot(ctx)
 			if err != nil {
-				return workstore.Places(a.config) // cannot happen: the loop is in this process
+				return workstore.Places(a.config), 0 // cannot happen: the loop is in this process
 			}
-			return workstore.PlacesOf(a.o.Dir, s)
+			return workstore.PlacesOf(a.o.Dir, s), s.Rev
 		}}
 }
 

@@ -106,25 +106,29 @@ func ProbeStore(ctx context.Context, p Place) (err error) {
 	return s.Probe(ctx)
 }
 
-// Stores contains a running city's stores. Each stays open until the configuration no longer contains its place, or
-// until Close is called.
+// Stores contains a running city's stores. Each stays open until Close is called. An embedded store is closed earlier
+// if its place is removed from the configuration.
 type Stores struct {
-	Places func() []Place // returns the places in the configuration in force
+	// Places returns the places in the configuration in force. A newer configuration never has a lower rev.
+	Places func() (places []Place, rev uint64)
 	Grant  trust.Grant
 	Logger *slog.Logger
 
 	mu      sync.Mutex
 	Open    map[Place]Store
+	rev     uint64 // highest rev that Of has seen
 	closing recovery.Group
 }
 
 // Of returns the store of a rig, or of the city if rig is "".
 func (s *Stores) Of(rig string) (beads.Store, error) {
+	places, rev := s.Places() // before Lock, because it can wait for the controller's loop
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// called after Lock, so that an older configuration does not close the stores of a newer one
-	places := s.Places()
-	s.closeRemoved(places)
+	if rev >= s.rev { // an older configuration might lack the places of open stores
+		s.rev = rev
+		s.closeRemoved(places)
+	}
 	for _, p := range places {
 		if p.Rig != rig {
 			continue
@@ -141,9 +145,11 @@ func (s *Stores) Of(rig string) (beads.Store, error) {
 	return nil, fmt.Errorf("rig %q no longer exists, so its work cannot be read", rig)
 }
 
+// closeRemoved closes the embedded stores of all other places. The other kinds of stores keep no files open. A script
+// is shut down only when the controller exits, because the store of another place might use it.
 func (s *Stores) closeRemoved(places []Place) {
 	for p, have := range s.Open {
-		if slices.Contains(places, p) {
+		if p.By.Provider != "" || slices.Contains(places, p) {
 			continue
 		}
 		delete(s.Open, p)
@@ -154,7 +160,10 @@ func (s *Stores) closeRemoved(places []Place) {
 }
 
 // BackUp makes the automatic backups that are due.
-func (s *Stores) BackUp(ctx context.Context) error { return backUpAll(ctx, s.Places(), time.Now()) }
+func (s *Stores) BackUp(ctx context.Context) error {
+	places, _ := s.Places()
+	return backUpAll(ctx, places, time.Now())
+}
 
 // Close closes all stores. Their scripts may run until the shutdown deadline.
 func (s *Stores) Close(last *shutdown.Deadline) {
