@@ -13,7 +13,10 @@ import (
 	"gcity/internal/shutdown"
 )
 
-const undoLimit = 20 * time.Second
+const (
+	undoLimit     = 20 * time.Second // for closing the created beads after a batch has failed
+	undoBeadLimit = 2 * time.Second  // added to undoLimit for each bead of the batch
+)
 
 // Create implements beads.Store.
 func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
@@ -198,7 +201,8 @@ func (m *batchWriter) links(b beads.Bead) (parent string, needs []string) {
 }
 
 func (m *batchWriter) undo(ctx context.Context, why error) error {
-	ctx, cancel := shutdown.CleanupContext(ctx, undoLimit)
+	ctx, cancel := shutdown.CleanupContext(ctx,
+		undoLimit+time.Duration(len(m.made))*undoBeadLimit)
 	defer cancel()
 	withReason := beads.Closing()
 	withReason.SetMetadata = map[string]string{beads.CloseReason: "only partly created"}
