@@ -95,7 +95,7 @@ func (g *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 func (g *Store) TryRead(ctx context.Context) {
 	// guarded records the result
 	_, _ = guarded(ctx, g, &g.reads, g.probe(), func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, g.readLittle(ctx)
+		return struct{}{}, g.readProbe(ctx)
 	})
 }
 
@@ -107,7 +107,7 @@ func (g *Store) TryWrite(ctx context.Context) {
 		if s, ok := g.store.(beads.Prober); ok {
 			return struct{}{}, s.Probe(ctx)
 		}
-		if err := g.readLittle(ctx); judged(err) != StoreWorks {
+		if err := g.readProbe(ctx); judged(err) != StoreWorks {
 			return struct{}{}, err
 		}
 		return struct{}{}, errUntested
@@ -116,7 +116,7 @@ func (g *Store) TryWrite(ctx context.Context) {
 
 var errUntested = errors.New("this store has no call that tests whether it is writable")
 
-func (g *Store) readLittle(ctx context.Context) error {
+func (g *Store) readProbe(ctx context.Context) error {
 	if s, ok := g.store.(beads.Versioner); ok {
 		_, err := s.Version(ctx)
 		return err
