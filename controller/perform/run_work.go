@@ -29,6 +29,7 @@ const (
 	maxHung    = 64
 	storeLimit = time.Minute
 	allLimit   = time.Minute
+	slingLimit = 2 * time.Minute // a slow store needs seconds for each bead of a molecule
 	runsShown  = 500
 )
 
@@ -97,7 +98,11 @@ func (au *automations) run(f effect.Effect) (ok bool) {
 func (wr *workRunner) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.ChangeBead:
-		start(wr.base, allLimit, f, wr.bead)
+		limit := allLimit
+		if _, ok := f.Cmd.(city.SlingWork); ok {
+			limit = slingLimit
+		}
+		start(wr.base, limit, f, wr.bead)
 	case effect.CountWork:
 		start(wr.base, allLimit, f, wr.count)
 	case effect.ReturnWork:
