@@ -22,11 +22,11 @@ func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string)
 	it.run, it.settled = nil, false
 	it.ended(run, how, now)
 	r.rev++
-	if how != Failed || it.memory.Tries > 0 || it.d.OnFailure == "" || it.gone {
+	if how != Failed || it.memory.Tries > 0 || it.d.OnFailure == "" || it.removed() {
 		return ""
 	}
 	next := r.items[it.d.OnFailure]
-	if next == nil || next.gone || next.d.Off != "" {
+	if next == nil || next.removed() || next.d.Off != "" {
 		return ""
 	}
 	switch {
@@ -84,7 +84,7 @@ func (it *item) ended(run *Run, how Outcome, now time.Time) {
 	case Failed:
 		m.Failures++
 	}
-	if run.Retry >= it.d.Retry || it.gone {
+	if run.Retry >= it.d.Retry || it.removed() {
 		return
 	}
 	m.Tries = run.Retry + 1

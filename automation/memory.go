@@ -108,17 +108,19 @@ func (r *Runs) Memory() map[string]Memory {
 	return out
 }
 
-// Load replaces the catalog. Known automations keep their state. New automations handle only events after newest, the
-// seq of the log's latest event. Load returns the automations whose runs were active at the last exit, and records
-// these runs as Interrupted. Afterwards, the caller must pass all events after From to See.
-func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted []string) {
+// Load replaces the catalog. Known automations keep their state, even while they are broken or cannot be read. New
+// automations handle only events after newest, the seq of the log's latest event. Load returns the automations whose
+// runs were active at the last exit, and records these runs as Interrupted. Afterwards, the caller must pass all events
+// after From to See.
+func (r *Runs) Load(c Catalog, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {
 		before[it] = !it.gone
-		it.gone = true
+		it.gone, it.unusable = true, c.mayContain(it.name)
 	}
-	for _, d := range all {
+	for _, d := range c.Automations {
 		it := r.get(d.Scoped())
+		first := it.d.Name == ""
 		if it.d.Check != d.Check {
 			// keep waiting for the result of a running check
 			it.check = CheckFacts{Running: it.check.Running}
@@ -129,19 +131,25 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 			}
 		}
 		was := it.memory.Gate
-		it.d, it.gone, it.settled = d, false, false
-		it.begin(newest, now, !r.loaded)
-		if !r.loaded && it.follows != "" && it.memory.Queued.IsZero() {
+		it.d, it.gone, it.unusable, it.settled = d, false, false, false
+		it.begin(newest, now, first)
+		if first && it.follows != "" && it.memory.Queued.IsZero() {
 			it.want, it.follows = it.after(it.follows, now), ""
 		}
 		if !before[it] || was != it.memory.Gate {
 			r.rev++
 		}
 	}
-	if !r.loaded {
-		r.loaded, r.began = true, now
+	if r.began.IsZero() {
+		r.began = now
 	}
 	r.order = slices.DeleteFunc(r.order, func(it *item) bool {
+		if it.unusable {
+			if it.want != nil && it.want.By != "" {
+				it.withdraw()
+			}
+			return false
+		}
 		if it.memory.Open && it.run == nil {
 			it.ended(&Run{Definition: it.d, Retry: it.memory.Retry, After: it.memory.From},
 				Interrupted, now)
@@ -166,8 +174,8 @@ func (d Definition) hasSameGate(e Definition) bool {
 		(d.Gate != Cron || d.Zone.String() == e.Zone.String())
 }
 
-// begin sets the log position from which an automation handles events. first is true for the first catalog after the
-// start of the program.
+// begin sets the log position from which an automation handles events. first is true for the automation's first
+// definition after the start of the program.
 func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m := &it.memory
 	gate := string(it.d.Gate)
@@ -221,7 +229,7 @@ func (r *Runs) Remembers(scoped string) bool { return r.items[scoped] != nil }
 // Awaits reports whether a run of the automation is due or being opened.
 func (r *Runs) Awaits(scoped string) bool {
 	it := r.items[scoped]
-	return it != nil && (it.want != nil || it.run != nil && it.run.Opened.IsZero())
+	return it != nil && (it.want != nil && !it.gone || it.run != nil && it.run.Opened.IsZero())
 }
 
 // From returns the seq after which events must be passed to See. ok is false if no automation has an event gate.

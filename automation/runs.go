@@ -21,8 +21,7 @@ type Runs struct {
 	order []*item // sorted by scoped name
 	rev   uint64
 
-	closed string // why no run could be opened in the latest Advance
-	loaded bool
+	closed string    // why no run could be opened in the latest Advance
 	began  time.Time // when Load was first called
 	now    time.Time
 	patrol time.Duration // minimum interval between two checks of a condition
@@ -30,10 +29,12 @@ type Runs struct {
 
 // item is the state of an automation, which might have been removed.
 type item struct {
-	name   string     // scoped name
-	d      Definition // definition from the latest catalog that contained the automation
-	gone   bool
-	memory Memory
+	name string     // scoped name
+	d    Definition // definition from the latest catalog that contained the automation
+	gone bool       // no run starts
+	// gone, but the file might still exist: it is broken, or it cannot be read
+	unusable bool
+	memory   Memory
 
 	judgedAt      time.Time
 	settled       bool   // since the last call to Judge, only the time has changed
@@ -60,6 +61,8 @@ type item struct {
 	// events skipped since the last Advance because of MaxDepth
 	skippedByDepth int
 }
+
+func (it *item) removed() bool { return it.gone && !it.unusable }
 
 type batch struct {
 	count  int
@@ -269,6 +272,7 @@ func (r *Runs) open(now time.Time, w World) []Run {
 		switch {
 		case it.run != nil:
 			free--
+		case it.gone:
 		case w.Ending != nil && w.Ending(it.name):
 		case it.want != nil && (it.unopened.IsZero() || !now.Before(it.unopened) ||
 			it.unopened.Sub(now) > maxUnopened):
@@ -342,7 +346,7 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	case !once && it.want.By == "" && it.want.Follows == "":
 		it.want.Follows, it.follows = it.follows, ""
 	}
-	if it.gone {
+	if it.removed() {
 		it.want = nil
 		it.forgetUnhandled()
 	}

@@ -51,7 +51,7 @@ func (rs *Runs) load(now time.Time) {
 	if !rs.RecordsRead || !rs.known {
 		return
 	}
-	rs.Schedule.Load(rs.catalog.Automations, rs.logSeq, now)
+	rs.Schedule.Load(rs.catalog, rs.logSeq, now)
 	forgotten := func(name string, _ *city.Run) bool { return !rs.Schedule.Remembers(name) }
 	maps.DeleteFunc(rs.Last, forgotten)
 	maps.DeleteFunc(rs.failed, forgotten)

@@ -1,0 +1,117 @@
+package automation
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func broken(names ...string) (c Catalog) {
+	for _, name := range names {
+		c.Broken = append(c.Broken, Broken{Name: name})
+	}
+	return c
+}
+
+// While an automation's file is invalid or cannot be read, no run starts, but its retry, its queued run, its events and
+// its on_failure run stay due (L6).
+func TestBrokenAutomationsKeepTheirState(t *testing.T) {
+	a := parse(t, "a", "gate = 'manual'\nexec = 'x'\nretry = 1\nretry_backoff = '10s'\non_failure = 'alarm'")
+	alarm := parse(t, "alarm", "gate = 'manual'\nexec = 'x'")
+	e := parse(t, "e", "gate = 'event'\non = 'x'\nexec = 'x'")
+	q := parse(t, "q", "gate = 'cooldown'\ninterval = '1m'\nexec = 'x'\noverlap = 'queue'")
+	for _, outage := range []string{"broken", "broken and restarted", "unread", "unread and restarted"} {
+		d := newDrill(t, 0, a, alarm, e, q)
+		lose := func() {
+			c := broken("a", "alarm", "e", "q")
+			if strings.HasPrefix(outage, "unread") {
+				c = Catalog{Unread: []string{""}}
+			}
+			d.r.Load(c, d.seq, d.now)
+			if strings.HasSuffix(outage, "restarted") {
+				d.restartWith(c)
+			}
+			d.is(d.turn(time.Hour), "")
+			d.load()
+			d.readLog()
+		}
+		if err := d.r.Fire("a", "ann", d.now); err != nil {
+			t.Fatal(err)
+		}
+		d.is(d.turn(0), "a q")
+		d.is(d.turn(time.Minute), "") // q is queued
+		d.r.Ended("a", Failed, d.now)
+		d.r.Ended("q", OK, d.now)
+		d.happen("x", 0)
+		lose()
+		d.is(d.turn(0), "a#1 e(1 in 1041-1042) q")
+		d.r.Ended("q", OK, d.now)
+		d.r.Ended("e", OK, d.now)
+		d.is(d.r.Ended("a", Failed, d.now), "alarm")
+		lose()
+		d.is(d.turn(0), "alarm q")
+	}
+}
+
+// A run that was active at the last exit counts as interrupted when its automation can be read again, so its retry
+// follows.
+func TestInterruptedRunOfABrokenAutomation(t *testing.T) {
+	a := parse(t, "a", "gate = 'manual'\nexec = 'x'\nretry = 1")
+	d := newDrill(t, 0, a)
+	if err := d.r.Fire("a", "ann", d.now); err != nil {
+		t.Fatal(err)
+	}
+	d.is(d.turn(0), "a")
+	if got := d.restartWith(broken("a")); len(got) > 0 {
+		t.Errorf("got %q interrupted, want none", got)
+	}
+	d.is(d.turn(time.Minute), "")
+	d.is(strings.Join(d.r.Load(Catalog{Automations: d.defs}, d.seq, d.now), " "), "a")
+	d.is(d.turn(time.Minute), "a#1")
+}
+
+// The end of a run leads to a retry or an on_failure run even if the files of both automations are broken by then.
+func TestRunThatEndsWhileItsAutomationIsBroken(t *testing.T) {
+	a := parse(t, "a", "gate = 'manual'\nexec = 'x'\nretry = 1\nretry_backoff = '10s'\non_failure = 'alarm'")
+	alarm := parse(t, "alarm", "gate = 'manual'\nexec = 'x'")
+	d := newDrill(t, 0, a, alarm)
+	if err := d.r.Fire("a", "ann", d.now); err != nil {
+		t.Fatal(err)
+	}
+	for _, next := range []string{"a#1", "alarm"} {
+		d.turn(0)
+		d.r.Load(broken("a", "alarm"), d.seq, d.now)
+		d.r.Ended("a", Failed, d.now)
+		d.is(d.turn(time.Minute), "")
+		d.load()
+		d.is(d.turn(0), next)
+	}
+}
+
+// A manual request does not wait for a broken automation, and broken automations that are then removed leave no state.
+func TestBrokenAutomationsAreForgottenAfterTheirRemoval(t *testing.T) {
+	a := parse(t, "a", "gate = 'manual'\nexec = 'x'\nretry = 1\nretry_backoff = '10s'")
+	d := newDrill(t, 0, a)
+	d.shut = "the store is closed"
+	if err := d.r.Fire("a", "ann", d.now); err != nil {
+		t.Fatal(err)
+	}
+	d.is(d.turn(0), "")
+	d.r.Load(broken("a"), d.seq, d.now)
+	d.is(d.turn(0), "")
+	if d.r.Awaits("a") {
+		t.Error("the request for a broken automation is still due")
+	}
+	d.load()
+	d.shut = ""
+	d.is(d.turn(0), "")
+	d.r.Load(broken("a"), d.seq, d.now.Add(keepRemoved+time.Hour))
+	if !d.r.Remembers("a") {
+		t.Error("the state of a broken automation is gone")
+	}
+	d.r.Load(Catalog{}, d.seq, d.now)
+	d.r.Load(Catalog{}, d.seq, d.now.Add(keepRemoved+time.Hour))
+	if d.r.Remembers("a") {
+		t.Error("the state of a removed automation is kept")
+	}
+}
