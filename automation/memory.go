@@ -30,6 +30,11 @@ type Memory struct {
 	Queued  time.Time `json:"queued,omitzero"`
 	// the failed automation that caused the run that is due or queued; "" = none
 	Follows string `json:"follows,omitempty"`
+	// more failed automations; each causes another run
+	ThenFollows []string `json:"then_follows,omitempty"`
+	// the failed automation that caused the latest run, and that run's Depth; a retry keeps both
+	Followed string `json:"followed,omitempty"`
+	Depth    int    `json:"depth,omitempty"`
 
 	On     string `json:"on,omitempty"`     // the event type that the fields below refer to
 	Cursor uint64 `json:"cursor,omitempty"` // events up to this seq are handled
@@ -54,7 +59,12 @@ func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory 
 		return m
 	}
 	m.Last, m.Open, m.Retry, m.Queued, m.Again = opened, open, retry, time.Time{}, 0
-	m.Follows = ""
+	if retry == 0 || m.Followed == "" { // the run has used the first failure
+		m.Followed, m.Depth, m.Follows = m.Follows, 0, ""
+		if len(m.ThenFollows) > 0 {
+			m.Follows, m.ThenFollows = m.ThenFollows[0], m.ThenFollows[1:]
+		}
+	}
 	if seq == 0 || seq != m.Cursor { // an equal seq means a retry with the same events
 		m.From = m.Cursor
 	}
@@ -79,7 +89,13 @@ func (m Memory) Succeeded(ended time.Time) Memory {
 func (r *Runs) Recall(all map[string]Memory) {
 	for name, m := range all {
 		it := r.get(name)
-		it.follows, m.Follows = m.Follows, ""
+		if m.Follows != "" {
+			it.failures = append(it.failures, failure{of: m.Follows})
+		}
+		for _, of := range m.ThenFollows {
+			it.failures = append(it.failures, failure{of: of})
+		}
+		m.Follows, m.ThenFollows = "", nil
 		it.memory = m
 		it.seen = max(m.Cursor, m.Seen)
 	}
@@ -93,11 +109,18 @@ func (r *Runs) Memory() map[string]Memory {
 	out := make(map[string]Memory, len(r.items))
 	for name, it := range r.items {
 		m := it.memory
-		m.Seen, m.Follows = 0, it.follows
-		for _, run := range []*Run{it.want, it.run} {
-			if run != nil && run.Opened.IsZero() && run.Follows != "" {
+		m.Seen = 0
+		for _, run := range []*Run{it.run, it.want} {
+			if run != nil && run.Opened.IsZero() && run.Follows != "" && run.Retry == 0 {
 				m.Follows = run.Follows
 			}
+		}
+		for _, f := range it.failures {
+			if m.Follows == "" {
+				m.Follows = f.of
+				continue
+			}
+			m.ThenFollows = append(m.ThenFollows, f.of)
 		}
 		if it.pending.count == 0 && (it.run == nil || !it.run.Opened.IsZero()) &&
 			it.seen > m.Cursor {
@@ -133,9 +156,6 @@ func (r *Runs) Load(c Catalog, newest uint64, now time.Time) (interrupted []stri
 		was := it.memory.Gate
 		it.d, it.gone, it.unusable, it.settled = d, false, false, false
 		it.begin(newest, now, first)
-		if first && it.follows != "" && it.memory.Queued.IsZero() {
-			it.want, it.follows = it.after(it.follows, now), ""
-		}
 		if !before[it] || was != it.memory.Gate {
 			r.rev++
 		}
@@ -204,7 +224,7 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 
 // leave records that an automation was removed. Its active run continues.
 func (r *Runs) leave(it *item, now time.Time) {
-	it.want, it.pending, it.follows = nil, batch{}, ""
+	it.want, it.pending, it.failures = nil, batch{}, nil
 	it.forgetUnhandled()
 	it.check, it.memory.Queued, it.memory.Tries = CheckFacts{Running: it.check.Running},
 		time.Time{}, 0

@@ -46,7 +46,7 @@ type item struct {
 	want          *Run // the run that is due and waiting for a slot; nil = no run is waiting
 	run           *Run // the run that is active or being opened; nil = no run
 	skipReported  bool
-	follows       string // the failed automation that caused the queued run
+	failures      []failure // oldest first; for each one, an on_failure run must follow
 	// when another run was requested while the current one was being opened; zero = never
 	again time.Time
 
@@ -182,11 +182,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	}
 	if want := it.want; want != nil && (it.d.Off != "" || suspended != "" && want.By == "") {
 		it.want, actions.TextChanged = nil, true
-		if want.By != "" || want.Follows != "" {
-			r.rev++ // Memory no longer contains Follows
-			actions.pass(it.name, want.Depth+1, "was due (%s) but is %s", want.Reason,
-				cmp.Or(it.d.Off, "suspended "+suspended))
-		}
+		r.drop(it, want, cmp.Or(it.d.Off, "suspended "+suspended), actions)
 	}
 	// the gate does not decide while a run is due or starting
 	if it.want != nil || it.run != nil && it.run.Opened.IsZero() {
@@ -208,9 +204,11 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 		it.check.Fresh, actions.TextChanged = false, true
 		it.want = &Run{Definition: it.d, Reason: v.Reason, Retry: v.Retry, Opening: v.Opening,
 			Since: now}
-		if v.Retry == 0 {
-			it.want.Follows, it.follows = it.follows, ""
-		}
+		r.attachFailure(it)
+	case it.run == nil && len(it.failures) > 0 && !it.retries() && suspended == "" &&
+		it.d.Off == "":
+		actions.TextChanged = true
+		it.want = it.after(it.nextFailure(), now)
 	case v.Ask:
 		it.check.Running, it.check.Asked = true, now
 		actions.Check = append(actions.Check, it.d)
@@ -228,6 +226,20 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 				it.d.clock(v.Opening), it.d.clock(it.run.began()))
 		}
 	}
+}
+
+// drop reports the runs that were due because of a user or of a failure.
+func (r *Runs) drop(it *item, want *Run, why string, actions *Actions) {
+	const text = "was due (%s) but is %s"
+	if want.By != "" || want.Follows != "" && want.Retry == 0 { // a retry stays due
+		r.rev++ // Memory no longer contains Follows
+		actions.pass(it.name, want.Depth+1, text, want.Reason, why)
+	}
+	for _, f := range it.failures {
+		r.rev++
+		actions.pass(it.name, f.depth+1, text, f.reason(), why)
+	}
+	it.failures = nil
 }
 
 // catchUpLimit is how long a retry waits for its events. The log might no longer contain them.
@@ -313,10 +325,8 @@ func (r *Runs) Opened(scoped string, now time.Time) {
 		return
 	}
 	it.run.Opened = now
-	if it.again.IsZero() { // no run is queued any longer
-		it.follows = ""
-	}
 	m := &it.memory
+	m.Followed, m.Depth = it.run.Follows, it.run.Depth
 	m.Last, m.Open, m.Queued, m.Retry = now, true, it.again, it.run.Retry
 	m.From, m.Cursor, m.Again = m.Cursor, max(m.Cursor, it.run.Until), 0
 	it.skipReason = ""
@@ -343,8 +353,8 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	switch {
 	case once && it.want.By != "":
 		it.withdraw()
-	case !once && it.want.By == "" && it.want.Follows == "":
-		it.want.Follows, it.follows = it.follows, ""
+	case !once && it.want.By == "":
+		r.attachFailure(it)
 	}
 	if it.removed() {
 		it.want = nil

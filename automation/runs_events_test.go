@@ -2,6 +2,7 @@ package automation
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -125,7 +126,7 @@ func TestNote(t *testing.T) {
 		{noon().Add(time.Hour), 9, 1, Memory{Last: noon().Add(time.Hour), Open: true, From: 5,
 			Cursor: 9, Retry: 1}},
 	} {
-		if got := m.Note(c.opened, true, c.seq, c.retry); got != c.want {
+		if got := m.Note(c.opened, true, c.seq, c.retry); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%+v, want %+v", got, c.want)
 		}
 	}
