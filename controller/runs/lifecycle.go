@@ -100,13 +100,13 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 		if before := rs.Last[r.Automation]; before == nil || before.Opened.Before(r.Opened) {
 			rs.Last[r.Automation] = &r
 		}
+		if r.Outcome == string(automation.Failed) {
+			rs.failed[r.Automation] = &r
+		}
 	}
 	for name, r := range rs.Last {
 		if r.Ended != nil && r.Outcome == string(automation.OK) {
 			rs.Inherited[name] = rs.Inherited[name].Succeeded(*r.Ended)
-		}
-		if r.Outcome == string(automation.Failed) {
-			rs.failed[name] = r
 		}
 	}
 	rs.Schedule.Recall(rs.Inherited)
@@ -221,7 +221,6 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	done.MadeTitle, done.TimedOut = in.Title, in.TimedOut
 	rs.out.Changed = true
 	kind, msg := endOf(&done)
-	delete(rs.failed, in.Scoped)
 	if in.Outcome == automation.Failed {
 		rs.failed[in.Scoped] = &done
 	}
