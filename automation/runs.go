@@ -92,6 +92,8 @@ type Run struct {
 
 	events batch
 	gate   string // why the gate was already open when a user requested the run; "" = it was closed
+	// the user has canceled the request while the run was being opened
+	withdrawn bool
 }
 
 func (r *Run) began() time.Time {
@@ -318,11 +320,12 @@ const (
 	maxUnopened = time.Minute
 )
 
-// Opened records that a run's record was written. The run's events now count as handled.
-func (r *Runs) Opened(scoped string, now time.Time) {
+// Opened records that a run's record was written. The run's events now count as handled. If canceled is true, the
+// request for the run was canceled in the meantime: the caller must call Canceled instead of starting the run.
+func (r *Runs) Opened(scoped string, now time.Time) (canceled bool) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
-		return
+		return false
 	}
 	it.run.Opened = now
 	m := &it.memory
@@ -335,6 +338,7 @@ func (r *Runs) Opened(scoped string, now time.Time) {
 		time.Time{}
 	it.recent = append(it.recent[max(0, len(it.recent)+1-Rate):], now)
 	r.rev++
+	return it.run.withdrawn
 }
 
 // Unopened records that a run's record could not be written. The run stays due and is tried again later. A manual
@@ -348,6 +352,7 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	once := it.again.IsZero()
 	it.want, it.run, it.again = it.run, nil, time.Time{}
 	it.giveBack(it.want)
+	it.want.withdrawn = false // another request keeps the run due
 	it.openFailures++
 	it.unopened, it.openProblem = now.Add(wait), why
 	switch {

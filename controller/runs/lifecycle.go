@@ -185,7 +185,7 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	rs.out.Note(&rs.RecordNotCreated, "")
 	run := city.RunOf(in.Bead)
 	rs.Current[name], rs.Last[name], rs.Depths[run.ID] = &run, &run, in.Run.Depth
-	rs.Schedule.Opened(name, now)
+	canceled := rs.Schedule.Opened(name, now)
 	var replies []effect.Reply
 	for _, id := range rs.FireWaiters[name] {
 		replies = append(replies, effect.Reply{ID: id,
@@ -197,6 +197,10 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	rs.record(effect.CloseRun{Run: run, Kind: events.AutomationFired, Msg: run.Reason}, replies...)
 	if !rs.city.Running() {
 		rs.endUnstarted(name)
+		return
+	}
+	if canceled {
+		rs.cancelUnstarted(now, in.Run, run.ID, in.Run.By)
 		return
 	}
 	rs.Queued = append(rs.Queued, effect.Run{In: rs.city.Configuration().Source, Run: in.Run,
