@@ -11,12 +11,13 @@ import (
 
 // Memory is the persistent state of an automation.
 type Memory struct {
-	// when the automation was first seen with this gate
+	// when the automation was first seen with this gate, or was enabled or added again
 	Born time.Time `json:"born"`
 	// the gate; for Cron, with the schedule and the time zone; "" = unknown
 	Gate string `json:"gate,omitempty"`
 	// when the automation was removed from the catalog; zero = it is in the catalog
 	Gone time.Time `json:"gone,omitzero"`
+	Off  bool      `json:"off,omitempty"` // the automation is disabled
 	Last time.Time `json:"last,omitzero"` // when the latest run was opened
 	Open bool      `json:"open,omitempty"`
 	// retry number of the latest run; 0 = not a retry
@@ -153,10 +154,10 @@ func (r *Runs) Load(c Catalog, newest uint64, now time.Time) (interrupted []stri
 				it.want = nil // the new gate decides whether a run is due
 			}
 		}
-		was := it.memory.Gate
+		was := it.memory
 		it.d, it.gone, it.unusable, it.settled = d, false, false, false
 		it.begin(newest, now, first)
-		if !before[it] || was != it.memory.Gate {
+		if !before[it] || was.Gate != it.memory.Gate || was.Off != it.memory.Off {
 			r.rev++
 		}
 	}
@@ -202,12 +203,12 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 	if it.d.Gate == Cron {
 		gate = it.d.When() + " " + it.d.Zone.String()
 	}
-	if m.Born.IsZero() || m.Born.After(now) || it.d.Gate == Cron && m.Gate != "" && m.Gate != gate {
+	long := !m.Gone.IsZero() && now.Sub(m.Gone) > maxAbsence
+	changed := it.d.Gate == Cron && (long || m.Off || m.Gate != "" && m.Gate != gate)
+	if m.Born.IsZero() || m.Born.After(now) || changed {
 		m.Born = now
 	}
-	m.Gate = gate
-	long := !m.Gone.IsZero() && now.Sub(m.Gone) > maxAbsence
-	m.Gone = time.Time{}
+	m.Gate, m.Off, m.Gone = gate, it.d.Off != "", time.Time{}
 	if m.fromRecord && it.d.Gate == Event {
 		m.On = it.d.On
 	}

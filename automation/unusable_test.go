@@ -115,3 +115,33 @@ func TestBrokenAutomationsAreForgottenAfterTheirRemoval(t *testing.T) {
 		t.Error("the state of a removed automation is kept")
 	}
 }
+
+// Scheduled times from before a cron automation was enabled, or added again after a long time, do not count as missed.
+func TestTimesBeforeAnAutomationIsEnabled(t *testing.T) {
+	const text = "gate = 'cron'\nschedule = '0 13 * * *'\nexec = 'x'\ncatch_up = "
+	for _, catchUp := range []string{"true", "false"} {
+		on := parse(t, "a", text+catchUp)
+		off := on
+		off.Off, off.Hash = "it is disabled in its file (enabled = false)", "off"
+		for outage, c := range map[string]Catalog{"off": {Automations: []Definition{off}}, "removed": {}, "broken": broken("a")} {
+			for _, restart := range []bool{false, true} {
+				d := newDrill(t, 0, on)
+				d.is(d.turn(0), "")
+				d.r.Load(c, d.seq, d.now)
+				d.is(d.turn(2*time.Hour), "")
+				want := ""
+				if outage == "broken" {
+					want = "a"
+				}
+				if restart {
+					d.restart()
+				} else {
+					d.load()
+				}
+				d.is(d.turn(0), want)
+				d.r.Ended("a", OK, d.now)
+				d.is(d.turn(23*time.Hour), "a")
+			}
+		}
+	}
+}
