@@ -321,14 +321,23 @@ const (
 )
 
 // Opened records that a run's record was written. The run's events now count as handled. If canceled is true, the
-// request for the run was canceled in the meantime: the caller must call Canceled instead of starting the run.
+// request for the run was canceled in the meantime: the run must not start, and it changes nothing else.
 func (r *Runs) Opened(scoped string, now time.Time) (canceled bool) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
 		return false
 	}
-	it.run.Opened = now
 	m := &it.memory
+	if it.run.withdrawn {
+		if !it.again.IsZero() {
+			m.Queued = it.again
+		}
+		it.run, it.settled, it.again = nil, false, time.Time{}
+		it.unopened, it.openFailures, it.openProblem = time.Time{}, 0, ""
+		r.rev++
+		return true
+	}
+	it.run.Opened = now
 	m.Followed, m.Depth = it.run.Follows, it.run.Depth
 	m.Last, m.Open, m.Queued, m.Retry = now, true, it.again, it.run.Retry
 	m.From, m.Cursor, m.Again = m.Cursor, max(m.Cursor, it.run.Until), 0
@@ -338,7 +347,7 @@ func (r *Runs) Opened(scoped string, now time.Time) (canceled bool) {
 		time.Time{}
 	it.recent = append(it.recent[max(0, len(it.recent)+1-Rate):], now)
 	r.rev++
-	return it.run.withdrawn
+	return false
 }
 
 // Unopened records that a run's record could not be written. The run stays due and is tried again later. A manual

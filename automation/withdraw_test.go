@@ -25,7 +25,9 @@ func TestWithdrawWhileTheRunIsOpened(t *testing.T) {
 			t.Errorf("Opened(%s) = %v, want %v", name, got, want)
 		}
 	}
-	d.r.Canceled("a", d.now)
+	if m := d.r.Memory()["a"]; m.Open || m.Failures > 0 || !m.Last.IsZero() {
+		t.Errorf("the canceled run is in the state: %+v", m)
+	}
 	d.defs = d.defs[:1]
 	d.load()
 

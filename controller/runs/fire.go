@@ -203,18 +203,12 @@ func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 	if i := slices.IndexFunc(rs.Queued, func(f effect.Run) bool { return f.Bead == bead }); i >= 0 {
 		f := rs.Queued[i]
 		rs.Queued = slices.Delete(rs.Queued, i, i+1)
-		rs.cancelUnstarted(now, f.Run, bead, by)
+		rs.Ended(now, effect.RunEnded{Scoped: name, Bead: bead, Outcome: automation.Failed,
+			Problem: (&effect.CanceledError{By: by}).Error() + " before it started",
+			Formula: f.Run.Definition.Formula != "", Canceled: true})
 		return
 	}
 	rs.out.Do(effect.CancelRun{Bead: bead, By: by})
-}
-
-// cancelUnstarted ends a run that has a record but has not started.
-func (rs *Runs) cancelUnstarted(now time.Time, run automation.Run, bead, by string) {
-	rs.Ended(now, effect.RunEnded{Scoped: run.Definition.Scoped(), Bead: bead,
-		Outcome: automation.Failed,
-		Problem: (&effect.CanceledError{By: by}).Error() + " before it started",
-		Formula: run.Definition.Formula != "", Canceled: true})
 }
 
 func (rs *Runs) replyToCancel(run *city.Run, canceled bool) {

@@ -184,8 +184,11 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	}
 	rs.out.Note(&rs.RecordNotCreated, "")
 	run := city.RunOf(in.Bead)
+	if rs.Schedule.Opened(name, now) {
+		rs.discard(now, run, in.Run.Definition.Formula != "")
+		return
+	}
 	rs.Current[name], rs.Last[name], rs.Depths[run.ID] = &run, &run, in.Run.Depth
-	canceled := rs.Schedule.Opened(name, now)
 	var replies []effect.Reply
 	for _, id := range rs.FireWaiters[name] {
 		replies = append(replies, effect.Reply{ID: id,
@@ -199,13 +202,20 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 		rs.endUnstarted(name)
 		return
 	}
-	if canceled {
-		rs.cancelUnstarted(now, in.Run, run.ID, in.Run.By)
-		return
-	}
 	rs.Queued = append(rs.Queued, effect.Run{In: rs.city.Configuration().Source, Run: in.Run,
 		Bead:   in.Bead.ID,
 		Memory: rs.Schedule.Rev(), Failed: rs.failed[in.Run.Follows]})
+	rs.save()
+	rs.Advance(now)
+}
+
+// discard closes the record of a run that must not start, because the client stopped waiting while the record was being
+// created. No event is recorded.
+func (rs *Runs) discard(now time.Time, run city.Run, isFormula bool) {
+	delete(rs.Current, run.Automation)
+	run.Ended, run.Outcome = &now, city.RunVoid
+	run.Error = "the request was canceled before the run started"
+	rs.closeRecord(effect.CloseRun{Run: run, Formula: isFormula})
 	rs.save()
 	rs.Advance(now)
 }
