@@ -49,7 +49,7 @@ func (it *item) followFailure(f failure, now time.Time) {
 	same := func(g failure) bool { return g.of == f.of }
 	m := &it.memory
 	switch retry := it.retries() && m.Followed != "" && m.Followed != f.of; {
-	case it.want == nil && it.run == nil && !retry:
+	case it.want == nil && it.run == nil && !retry && !it.gone: // gone: the retries are unknown
 		it.want = it.after(f, now)
 		return
 	case it.want != nil && it.want.Follows == f.of, slices.ContainsFunc(it.failures, same):

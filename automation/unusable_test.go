@@ -88,6 +88,26 @@ func TestRunThatEndsWhileItsAutomationIsBroken(t *testing.T) {
 	}
 }
 
+// A failure does not replace the retry of an on_failure automation that could not be read since the controller started.
+func TestAFailureWhileItsOnFailureAutomationIsBroken(t *testing.T) {
+	d := alarmed(t, 1, "a", "b")
+	d.r.Ended("a", Failed, d.now)
+	d.r.Ended("b", OK, d.now)
+	d.is(d.alarm(0), "alarm after a, depth 1")
+	d.r.Ended("alarm", Failed, d.now)
+	c := broken("alarm")
+	c.Automations = d.defs[1:]
+	d.restartWith(c)
+	d.fire("b")
+	d.is(d.turn(0), "b")
+	d.is(d.r.Ended("b", Failed, d.now), "alarm")
+	d.is(d.turn(time.Minute), "")
+	d.load()
+	d.is(d.alarm(0), "alarm#1 after a, depth 1")
+	d.r.Ended("alarm", OK, d.now)
+	d.is(d.alarm(0), "alarm after b, depth 1")
+}
+
 // A manual request does not wait for a broken automation, and broken automations that are then removed leave no state.
 func TestBrokenAutomationsAreForgottenAfterTheirRemoval(t *testing.T) {
 	a := parse(t, "a", "gate = 'manual'\nexec = 'x'\nretry = 1\nretry_backoff = '10s'")
