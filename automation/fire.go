@@ -45,7 +45,7 @@ func (it *item) queue(now time.Time) {
 }
 
 // Withdraw cancels a manual request that has not started a run. ok is false if it finds none. If the run is being
-// opened, Opened returns that the request was canceled.
+// opened, Opened later reports that the request was canceled.
 func (r *Runs) Withdraw(scoped string) (ok bool) {
 	it := r.items[scoped]
 	if it != nil && it.run != nil && it.run.onlyByHand() && it.run.Opened.IsZero() {
@@ -60,7 +60,7 @@ func (r *Runs) Withdraw(scoped string) (ok bool) {
 	return true
 }
 
-// onlyByHand reports whether a request is the only cause of the run, which handles no events.
+// onlyByHand reports whether the run has no cause other than a manual request, and handles no events.
 func (r *Run) onlyByHand() bool { return r.By != "" && r.gate == "" && r.Count == 0 }
 
 // withdraw cancels a manual request. A run that is also due because of its gate stays due.

@@ -31,7 +31,7 @@ type Runs struct {
 type item struct {
 	name string     // scoped name
 	d    Definition // definition from the latest catalog that contained the automation
-	gone bool       // no run starts
+	gone bool       // the latest catalog does not contain the automation, so no run starts
 	// gone, but the file might still exist: it is broken, or it cannot be read
 	unusable bool
 	memory   Memory
@@ -230,7 +230,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	}
 }
 
-// drop reports the runs that were due because of a user or of a failure.
+// drop removes the failures that wait, and reports the runs of a user or of a failure that will not start.
 func (r *Runs) drop(it *item, want *Run, why string, actions *Actions) {
 	const text = "was due (%s) but is %s"
 	if want.By != "" || want.Follows != "" && want.Retry == 0 { // a retry stays due
