@@ -11,6 +11,7 @@ import (
 
 	"gcity/city"
 	"gcity/internal/deadline"
+	"gcity/internal/recovery"
 	"gcity/internal/span"
 )
 
@@ -57,20 +58,39 @@ func (s *Supervisor) SetListener(d city.Listener) {
 	s.change()
 }
 
+// list returns the states of all cities, and a channel that is closed at the next change. It asks all running cities at
+// the same time and without holding mu, because a city that does not respond takes a moment.
 func (s *Supervisor) list() ([]city.Info, <-chan struct{}) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	out, changed := s.infos(), s.changed
+	running := map[string]City{}
+	for path, w := range s.workers {
+		running[path] = w.running
+	}
+	s.mu.Unlock()
+	var asks recovery.Group
+	for i := range out {
+		if out[i].Running {
+			asks.Go(func() { addSnapshot(&out[i], running[out[i].Path]) })
+		}
+	}
+	asks.Wait()
+	return out, changed
+}
+
+// infos returns the states of all cities by name, without asking the cities. The caller must hold mu.
+func (s *Supervisor) infos() []city.Info {
 	out := make([]city.Info, 0, len(s.workers))
 	for _, w := range s.sorted() {
 		out = append(out, w.info())
 	}
-	return out, s.changed
+	return out
 }
 
-// info returns a city's state without calling the city. The caller must hold mu.
+// info returns a city's state without asking the city. The caller must hold mu.
 func (w *worker) info() city.Info {
 	i := city.Info{Name: w.name, Path: w.path, Status: w.state, Error: w.why, Since: w.since,
-		Crashes: w.crashes}
+		Crashes: w.crashes, Running: w.state == city.CityRunning && w.running != nil}
 	if w.state == city.CityRefused {
 		i.LeftoverSessions = w.lives
 	}
@@ -78,14 +98,15 @@ func (w *worker) info() city.Info {
 		until := w.until
 		i.Until = &until
 	}
-	if w.state != city.CityRunning || w.running == nil {
-		return i
-	}
-	i.Running = true
-	snap, err := w.running.Control().Snapshot(context.Background())
+	return i
+}
+
+// addSnapshot adds what a running city's snapshot says about its state.
+func addSnapshot(i *city.Info, running City) {
+	snap, err := running.Control().Snapshot(context.Background())
 	if err != nil {
 		i.Error = err.Error()
-		return i
+		return
 	}
 	if snap.Suspended {
 		i.Status = city.CitySuspended
@@ -100,7 +121,6 @@ func (w *worker) info() city.Info {
 		i.Error = "the previous configuration stays in force, because the changed " +
 			"one is invalid: " + firstLine(snap.Config.Rejected)
 	}
-	return i
 }
 
 // Watch implements city.Directory.

@@ -45,7 +45,8 @@ type testCity struct {
 	land  *fakeFleet
 	path  string
 	snap  city.Snapshot
-	fails chan any // receives an error, nil, or the value to panic with
+	late  time.Duration // before a snapshot is returned
+	fails chan any      // receives an error, nil, or the value to panic with
 	left  chan struct{}
 	hurry chan struct{}
 	slow  chan struct{} // nil = the city stops immediately
@@ -188,6 +189,10 @@ type fakeControl struct {
 
 func (h *fakeControl) Snapshot(context.Context) (*city.Snapshot, error) {
 	t := h.t
+	t.land.mu.Lock()
+	late := t.late
+	t.land.mu.Unlock()
+	time.Sleep(late) // on the bubble's fake clock
 	t.land.mu.Lock()
 	defer t.land.mu.Unlock()
 	s := t.snap
