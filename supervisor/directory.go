@@ -162,13 +162,10 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	if err != nil {
 		return city.Info{}, err
 	}
-	if err := s.restore(ctx); err != nil {
-		return city.Info{}, err
-	}
 	if err := s.nameTaken(e); err != nil {
 		return city.Info{}, err
 	}
-	if err := Add(ctx, s.o.Home, e); err != nil {
+	if err := s.edit(ctx, addition(e)); err != nil {
 		return city.Info{}, err
 	}
 	s.readNow(ctx)
@@ -291,10 +288,8 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	if w == nil {
 		return city.Receipt{}, s.unknown(name)
 	}
-	if err := s.restore(ctx); err != nil {
-		return city.Receipt{}, err
-	}
-	if _, err := Remove(ctx, s.o.Home, w.path); err != nil {
+	var was bool
+	if err := s.edit(ctx, removal(w.path, &was)); err != nil {
 		return city.Receipt{}, err
 	}
 	if err := Remember(s.o.Home, Entry{Path: w.path, Name: name}, time.Now()); err != nil {
