@@ -99,18 +99,28 @@ func judgeNow(dir string, rec *Record, programs []Program) (Record, *Refusal) {
 	return Judge(dir, rec, programs, settledHeads(dir, programs))
 }
 
-// Extend records all programs of a trusted city and the current commits. The caller must pass every program: if a pull
-// has changed an omitted one, the change would later look like a local edit.
-func (l *Ledger) Extend(dir string, programs []Program) error {
+// Extend records all programs of a trusted city and the current commits. known contains the city's programs. If the
+// record changes, Extend calls read to read them again, and records nothing if read returns false. Both must contain
+// every program: if a pull has changed an omitted one, the change would later look like a local edit.
+func (l *Ledger) Extend(dir string, known []Program, read func() ([]Program, bool)) error {
 	rec, err := l.Load(dir)
 	if rec == nil || err != nil {
 		return err
 	}
-	renewed, refused := judgeNow(dir, rec, programs)
-	if refused != nil || renewed.equal(*rec) {
+	// Read the heads before the programs. Otherwise, after a pull between the two, the record
+	// would contain the new HEAD but not the new programs. These would later look like edits.
+	heads := Heads(dir, known)
+	if rec.with(known, heads).equal(*rec) {
 		return nil
 	}
-	return l.Save(renewed)
+	programs, complete := read()
+	if !complete {
+		return nil
+	}
+	if _, refused := judgeNow(dir, rec, programs); refused != nil {
+		return nil
+	}
+	return l.Save(rec.with(programs, heads))
 }
 
 // Load reads a city's record. It returns nil if the city has no record.

@@ -104,6 +104,10 @@ func env(pairs ...string) func(string) string {
 	}
 }
 
+func unchanged(all []Program) func() ([]Program, bool) {
+	return func() ([]Program, bool) { return all, true }
+}
+
 func TestLedger(t *testing.T) {
 	state, city := t.TempDir(), t.TempDir()
 	programs := func() ([]Program, error) {
@@ -124,7 +128,7 @@ func TestLedger(t *testing.T) {
 		t.Error("another user's record was used")
 	}
 	fresh := append(all, program("y", filepath.Join(city, "city.toml")))
-	if err := l.Extend(city, fresh); err != nil {
+	if err := l.Extend(city, fresh, unchanged(fresh)); err != nil {
 		t.Error(err)
 	}
 	if rec, err := l.Load(city); err != nil || len(rec.Programs) != 2 {
@@ -302,13 +306,55 @@ func TestPullIsNotAnEdit(t *testing.T) {
 				if (err == nil) != c.allowed {
 					t.Errorf("check: %v", err)
 				}
-				if err := l.Extend(dir, fresh); err != nil {
+				if err := l.Extend(dir, fresh, unchanged(fresh)); err != nil {
 					t.Error(err)
 				}
 				if rec, err := l.Load(dir); err != nil || (len(rec.Programs) == 1) != c.allowed {
 					t.Error(rec, err)
 				}
 			})
+		})
+	}
+}
+
+// A program that a pull adds after the configuration was read is not trusted, whenever the pull moves HEAD.
+func TestPullAfterReading(t *testing.T) {
+	for name, early := range map[string]bool{"before the heads are read": true, "with the programs": false} {
+		t.Run(name, func(t *testing.T) {
+			l, dir := Open(env("XDG_STATE_HOME="+t.TempDir()), nil), t.TempDir()
+			file, head := filepath.Join(dir, "city.toml"), filepath.Join(dir, ".git", "HEAD")
+			move := func(commit string) {
+				if err := os.WriteFile(head, []byte(commit), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Mkdir(filepath.Dir(head), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			move("1")
+			old, pulled := program("old", file), program("pulled", file)
+			known := []Program{old}
+			if err := l.Trust(dir, known, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			if early {
+				move("2")
+			} else {
+				known = append(known, program("edited", file))
+			}
+			err := l.Extend(dir, known, func() ([]Program, bool) {
+				if early {
+					return append(known, pulled), true
+				}
+				defer move("2")
+				return []Program{old}, true
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			if l.Check(dir, func() ([]Program, error) { return []Program{old, pulled}, nil }).Err() == nil {
+				t.Error("the pulled program is trusted")
+			}
 		})
 	}
 }
