@@ -120,8 +120,32 @@ func (l *Ledger) Extend(dir string, known []Program, read func() ([]Program, boo
 	if _, refused := judgeNow(dir, rec, programs); refused != nil {
 		return nil
 	}
-	return l.Save(rec.with(programs, heads))
+	return l.locked(dir, func() error {
+		// the user might have revoked the trust in the meantime
+		if now, err := l.Load(dir); now == nil || err != nil || !now.equal(*rec) {
+			return err
+		}
+		return l.write(rec.with(programs, heads))
+	})
 }
+
+// locked calls f while no other process changes the city's record. The folder of the records must exist.
+func (l *Ledger) locked(dir string, f func() error) error {
+	for end := time.Now().Add(lockLimit); ; time.Sleep(lockRetry) {
+		lock, err := disk.TryLock(strings.TrimSuffix(l.file(dir), ".json") + ".lock")
+		if err == nil {
+			return errors.Join(f(), lock.Release())
+		}
+		if !errors.Is(err, disk.ErrLocked) || time.Now().After(end) {
+			return fmt.Errorf("cannot change the record of trusted cities: %w", err)
+		}
+	}
+}
+
+const (
+	lockLimit = 10 * time.Second
+	lockRetry = 10 * time.Millisecond
+)
 
 // Load reads a city's record. It returns nil if the city has no record.
 func (l *Ledger) Load(dir string) (*Record, error) {
@@ -158,6 +182,10 @@ func (l *Ledger) Save(r Record) error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return fmt.Errorf("cannot write the record of trusted cities: %w", err)
 	}
+	return l.locked(r.Path, func() error { return l.write(r) })
+}
+
+func (l *Ledger) write(r Record) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
 		err = disk.WriteFile(l.file(r.Path), append(data, '\n'), 0o600)
@@ -190,7 +218,7 @@ func (l *Ledger) Revoke(dir string) (bool, error) {
 	if l.dir == "" {
 		return false, nil
 	}
-	err := os.Rename(l.file(dir), l.revokedFile(dir))
+	err := l.locked(dir, func() error { return os.Rename(l.file(dir), l.revokedFile(dir)) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -3,7 +3,8 @@
 //
 // # Concurrency
 //
-// All functions may be called concurrently. Records are separate files that are replaced atomically.
+// All functions may be called concurrently. Records are separate files that are replaced atomically. Each has a lock
+// file, which changes to the record hold.
 package trust
 
 import (

@@ -359,6 +359,72 @@ func TestPullAfterReading(t *testing.T) {
 	}
 }
 
+// If the user revokes the trust while Extend waits for git, the city stays untrusted.
+func TestRevokeDuringExtend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, dir := Open(env("XDG_STATE_HOME="+t.TempDir()), nil), t.TempDir()
+		index := filepath.Join(dir, ".git", "index")
+		if err := os.Mkdir(filepath.Dir(index), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(index, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(index, time.Now(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Trust(dir, nil, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		edited := []Program{program("edited", filepath.Join(dir, "city.toml"))}
+		extended := make(chan error)
+		go func() { extended <- l.Extend(dir, edited, unchanged(edited)) }()
+		synctest.Wait() // until Extend waits for git
+		select {
+		case err := <-extended:
+			t.Fatalf("Extend did not wait: %v", err)
+		default:
+		}
+		if was, err := l.Revoke(dir); !was || err != nil {
+			t.Error(was, err)
+		}
+		if err := <-extended; err != nil {
+			t.Error(err)
+		}
+		if rec, err := l.Load(dir); rec != nil || err != nil {
+			t.Errorf("got %+v, %v; want no record", rec, err)
+		}
+	})
+}
+
+// A revocation waits while another process changes the record.
+func TestRevokeWaitsForTheLock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, dir := Open(env("XDG_STATE_HOME="+t.TempDir()), nil), t.TempDir()
+		if err := l.Trust(dir, nil, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		revoked := make(chan error)
+		if err := l.locked(dir, func() error {
+			go func() { _, err := l.Revoke(dir); revoked <- err }()
+			synctest.Wait()
+			rec, err := l.Load(dir)
+			if rec == nil {
+				t.Error("the record was removed while it was locked")
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-revoked; err != nil {
+			t.Error(err)
+		}
+		if rec, err := l.Load(dir); rec != nil || err != nil {
+			t.Errorf("got %+v, %v; want no record", rec, err)
+		}
+	})
+}
+
 func commitTree(t *testing.T, dir string) string {
 	t.Helper()
 	c := exec.Command("git", "-C", dir, "-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-p", "HEAD",
