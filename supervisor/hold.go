@@ -118,19 +118,18 @@ func (h Home) holder(lock string) Running {
 
 // Find returns the supervisor that runs the cities of a home. ok is false if none is running.
 func Find(h Home) (_ Running, ok bool, err error) {
-	r, err := readRecord(h.record())
-	if errors.Is(err, os.ErrNotExist) {
+	r, unread := readRecord(h.record())
+	if errors.Is(unread, os.ErrNotExist) {
 		return Running{}, false, nil
 	}
-	if err != nil {
-		return Running{}, false, err
-	}
+	// if the lock is free, the record is ignored, even if it is damaged
 	lock, err := disk.TryLock(filepath.Join(h.Dir, "supervisor.lock"))
-	// another call to Find might hold the lock
-	if errors.Is(err, disk.ErrLocked) {
+	switch {
+	case errors.Is(err, disk.ErrLocked) && unread != nil:
+		return Running{}, false, unread
+	case errors.Is(err, disk.ErrLocked): // another call to Find might hold the lock
 		return r, proc.Lives(r.PID, r.Start), nil
-	}
-	if err != nil {
+	case err != nil:
 		return Running{}, false, err
 	}
 	return Running{}, false, lock.Release()
