@@ -158,6 +158,8 @@ func (s *Supervisor) City(name string) (city.Control, error) {
 
 // Register implements city.Registrar. It waits at most settleLimit for the city to run or fail.
 func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, error) {
+	s.addRegistering(1)
+	defer s.addRegistering(-1)
 	e, err := s.identify(ctx, path)
 	if err != nil {
 		return city.Info{}, err
@@ -175,6 +177,12 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	}
 	s.mu.Unlock()
 	return s.settled(ctx, e)
+}
+
+func (s *Supervisor) addRegistering(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.registering += n
 }
 
 // nameTaken returns an error if another city has the same name. Unlike Add, it also checks the cities that have no name

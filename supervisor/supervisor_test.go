@@ -612,13 +612,26 @@ func TestHurryWhileOpening(t *testing.T) {
 
 // A supervisor that was started by a command exits some time after its last city was unregistered.
 func TestUntilEmpty(t *testing.T) {
+	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
 		l.s.o.UntilEmpty = true
+		l.s.o.Name = func(path string) string {
+			time.Sleep(1500 * time.Millisecond) // on the bubble's fake clock
+			return filepath.Base(path)
+		}
 		l.begin("/c/a")
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute + tenth)
 		l.want("a running")
 		if _, err := l.s.Unregister(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(29*time.Second + 5*tenth)
+		// during this call, the last idle pulse would end the supervisor
+		if i, err := l.s.Register(t.Context(), dir); err != nil || !i.Running {
+			t.Fatalf("register while the supervisor is idle: %+v, %v", i, err)
+		}
+		if _, err := l.s.Unregister(t.Context(), filepath.Base(dir)); err != nil {
 			t.Fatal(err)
 		}
 		select {
