@@ -307,6 +307,74 @@ func TestCityCrashes(t *testing.T) {
 	})
 }
 
+// changeConfig reports a change to a city's configuration.
+func (l *fakeFleet) changeConfig(path string) {
+	l.t.Helper()
+	synctest.Wait()
+	l.mu.Lock()
+	edit := l.edit[path]
+	l.mu.Unlock()
+	select {
+	case edit <- struct{}{}:
+	case <-time.After(time.Second):
+		l.t.Errorf("the configuration of %s is not watched", path)
+	}
+}
+
+// A change to a configuration that is made while the city is being opened is not missed.
+func TestConfigurationChangesDuringOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newFakeFleet(t)
+		l.wrong["/c/a"] = errors.New("no")
+		l.begin("/c/a")
+		l.want("a refused 10s")
+		finish := make(chan struct{})
+		l.mu.Lock()
+		l.hangs["/c/a"] = finish
+		l.mu.Unlock()
+		time.Sleep(10 * time.Second)
+		l.want("a starting")
+		l.changeConfig("/c/a")
+		l.mu.Lock()
+		clear(l.wrong)
+		l.mu.Unlock()
+		close(finish)
+		tick()
+		l.want("a running")
+		l.over("")
+	})
+}
+
+// A watch that starts so late that the city has run in the meantime does not prevent a new one.
+func TestWatchStartsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newFakeFleet(t)
+		late, calls := make(chan struct{}), 0
+		l.s.o.Watch = func(ctx context.Context, path string) <-chan struct{} {
+			if calls++; calls == 1 {
+				<-late
+			}
+			return l.watch(ctx, path)
+		}
+		l.wrong["/c/a"] = errors.New("no")
+		l.begin("/c/a")
+		l.want("a refused 10s")
+		l.mu.Lock()
+		clear(l.wrong)
+		l.mu.Unlock()
+		time.Sleep(10*time.Second + tenth)
+		l.want("a running")
+		l.city("/c/a").fails <- errors.New("lost")
+		tick()
+		l.want("a crashed 20s")
+		close(late)
+		l.changeConfig("/c/a")
+		tick()
+		l.want("a running")
+		l.over("")
+	})
+}
+
 // A city that cannot be opened shows why and is retried. It does not block other cities.
 func TestCityCannotBeOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
