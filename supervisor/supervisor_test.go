@@ -345,6 +345,28 @@ func TestConfigurationChangesDuringOpen(t *testing.T) {
 	})
 }
 
+// A change to a configuration is not missed if opening the city has already exceeded its time limit.
+func TestConfigurationChangesDuringSlowOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newFakeFleet(t)
+		finish := make(chan struct{})
+		l.hangs["/c/a"], l.wrong["/c/a"] = finish, errors.New("no")
+		l.begin("/c/a")
+		time.Sleep(l.s.o.OpenTimeout + tenth)
+		l.want("a refused 10s")
+		l.changeConfig("/c/a")
+		synctest.Wait()
+		l.mu.Lock()
+		clear(l.hangs)
+		clear(l.wrong)
+		l.mu.Unlock()
+		close(finish)
+		tick()
+		l.want("a running")
+		l.over("")
+	})
+}
+
 // A watch that starts so late that the city has run in the meantime does not prevent a new one.
 func TestWatchStartsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -155,7 +155,9 @@ func (w *worker) pause(until time.Time) bool {
 	var edits <-chan struct{}
 	if !until.IsZero() { // a configuration change does not restart a city that was stopped
 		w.startWatch()
-		edits = w.watch.edits
+		if w.opening == nil { // otherwise, a retry would only wait for the attempt in progress
+			edits = w.watch.edits
+		}
 	}
 	var due <-chan time.Time
 	if !until.IsZero() {
@@ -186,7 +188,6 @@ func (w *worker) begin() (err error) {
 		}
 		w.changeState(city.CityStarting)
 	})
-	w.watch.drain() // this attempt reads the changed configuration
 	return err
 }
 
