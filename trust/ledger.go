@@ -74,7 +74,7 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 		return nil
 	}
 	if rec == nil {
-		_, refused := Judge(dir, nil, nil, nil)
+		refused := Judge(dir, nil, nil, nil)
 		if l.revoked(dir) {
 			refused.Why = "you have revoked your trust"
 		}
@@ -84,14 +84,14 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	if err != nil {
 		return fmt.Errorf("cannot list the programs that the city in %s runs: %w", dir, err)
 	}
-	if _, refused := judgeNow(dir, rec, all); refused != nil {
+	if refused := judgeNow(dir, rec, all); refused != nil {
 		return refused
 	}
 	return nil
 }
 
 // A pull writes files before it moves HEAD, so judgeNow judges new programs only after git has finished.
-func judgeNow(dir string, rec *Record, programs []Program) (Record, *Refusal) {
+func judgeNow(dir string, rec *Record, programs []Program) *Refusal {
 	isNew := func(p Program) bool { return !slices.Contains(rec.Programs, p.Sum()) }
 	if !slices.ContainsFunc(programs, isNew) {
 		return Judge(dir, rec, programs, Heads(dir, programs))
@@ -117,7 +117,7 @@ func (l *Ledger) Extend(dir string, known []Program, read func() ([]Program, boo
 	if !complete {
 		return nil
 	}
-	if _, refused := judgeNow(dir, rec, programs); refused != nil {
+	if refused := judgeNow(dir, rec, programs); refused != nil {
 		return nil
 	}
 	return l.locked(dir, func() error {

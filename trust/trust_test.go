@@ -54,7 +54,7 @@ func TestJudge(t *testing.T) {
 		"a folder's checkout was pulled":          {&withRig, []Program{folder}, map[string]Head{city: {Commit: "1"}, "/rig": {Commit: "8"}}, false},
 		"a script was edited":                     {&withRig, []Program{script}, map[string]Head{city: {Commit: "1"}, "/rig": {Commit: "7"}}, true},
 	} {
-		_, refused := Judge(city, c.rec, c.now, c.heads)
+		refused := Judge(city, c.rec, c.now, c.heads)
 		if (refused == nil) != c.ok {
 			t.Errorf("%s: got refused = %v", name, refused)
 		}
@@ -65,12 +65,13 @@ func TestJudge(t *testing.T) {
 func TestJudgeRestarts(t *testing.T) {
 	const city, file = "/src/c", "/src/c/city.toml"
 	first := NewRecord(city, []Program{program("old", file)}, map[string]Head{city: {Commit: "1"}}, time.Now())
-	edited, refused := Judge(city, &first, []Program{program("new", file)}, map[string]Head{city: {Commit: "1"}})
-	if refused != nil {
+	added, heads := []Program{program("new", file)}, map[string]Head{city: {Commit: "1"}}
+	if refused := Judge(city, &first, added, heads); refused != nil {
 		t.Fatal(refused)
 	}
+	edited := first.with(added, heads)
 	for _, line := range []string{"old", "new"} {
-		if _, refused := Judge(city, &edited, []Program{program(line, file)}, map[string]Head{city: {Commit: "2"}}); refused != nil {
+		if refused := Judge(city, &edited, []Program{program(line, file)}, map[string]Head{city: {Commit: "2"}}); refused != nil {
 			t.Errorf("%s: %v", line, refused)
 		}
 	}
