@@ -7,10 +7,11 @@ import (
 )
 
 // configWatch watches a city's configuration from the first failed attempt to start the city until the city runs. It
-// continues during the attempts, so that no change is missed. A city that runs watches its own configuration.
+// continues during further attempts, so that no change is missed. The first retry reads a change that was made during
+// the first attempt. A city that runs watches its own configuration.
 type configWatch struct {
-	edits  chan struct{}
-	cancel context.CancelFunc // nil = no watch
+	edits  chan struct{}      // receives a value after a change
+	cancel context.CancelFunc // nil = no watch; only the worker's goroutine uses it
 
 	// the supervisor's mu protects these fields
 	ctx    context.Context // of the current watch

@@ -59,7 +59,7 @@ func (s *Supervisor) SetListener(d city.Listener) {
 }
 
 // list returns the states of all cities, and a channel that is closed at the next change. It asks all running cities at
-// the same time and without holding mu, because a city that does not respond takes a moment.
+// the same time and without holding mu, because a city that does not respond delays its answer.
 func (s *Supervisor) list() ([]city.Info, <-chan struct{}) {
 	s.mu.Lock()
 	out, changed := s.infos(), s.changed
@@ -190,7 +190,7 @@ func (s *Supervisor) addRegistering(n int) {
 func (s *Supervisor) nameTaken(e Entry) error {
 	all, err := Read(s.o.Home)
 	if err != nil {
-		return nil // Add reports this error
+		return nil // edit reports this error
 	}
 	names := s.namesOf(all)
 	return NameConflict(Named(all, func(path string) string { return names[path] }), e)

@@ -114,10 +114,10 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 // *city.Error with code Conflict.
 func Add(ctx context.Context, h Home, e Entry) error { return edit(ctx, h, addition(e)) }
 
-// change returns the content of the registry after a change to the given content, which has the given entries.
-type change func(data []byte, all []Entry) ([]byte, error)
+// registryChange returns the new content of the registry. data is its current content, and all are its entries.
+type registryChange func(data []byte, all []Entry) ([]byte, error)
 
-func addition(e Entry) change {
+func addition(e Entry) registryChange {
 	return func(data []byte, all []Entry) ([]byte, error) {
 		if wrong := CheckName(e.Name); wrong != "" {
 			return nil, city.Errorf(city.Invalid, "%s; set [workspace] name in its city.toml",
@@ -172,7 +172,7 @@ func Remove(ctx context.Context, h Home, path string) (was bool, err error) {
 }
 
 // removal returns the change that removes a city, and sets was to whether it was registered.
-func removal(path string, was *bool) change {
+func removal(path string, was *bool) registryChange {
 	return func(data []byte, all []Entry) ([]byte, error) {
 		*was = slices.ContainsFunc(all, func(o Entry) bool { return o.Path == path })
 		if !*was {
@@ -184,7 +184,7 @@ func removal(path string, was *bool) change {
 
 const editTimeout = 10 * time.Second
 
-func edit(ctx context.Context, h Home, c change) error {
+func edit(ctx context.Context, h Home, change registryChange) error {
 	if err := h.Make(); err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func edit(ctx context.Context, h Home, c change) error {
 			Message: fmt.Sprintf("the registry of cities is invalid; correct it first:\n%v", err),
 			Details: city.ConfigRefused}
 	}
-	out, err := c(data, all)
+	out, err := change(data, all)
 	if err != nil || slices.Equal(out, data) {
 		return err
 	}

@@ -40,16 +40,16 @@ func (s *Supervisor) emptyProblem() error {
 		"DIR` to add one again, or `gcity unregister NAME` to stop one", s.o.Home.Registry(), n)
 }
 
-// edit changes the registry. In an empty registry, the same write also adds the current cities. The change alone would
-// stop them.
-func (s *Supervisor) edit(ctx context.Context, c change) error {
+// edit changes the registry. If the registry is empty, the same write adds the current cities. Otherwise, the change
+// would stop them.
+func (s *Supervisor) edit(ctx context.Context, change registryChange) error {
 	return edit(ctx, s.o.Home, func(data []byte, all []Entry) ([]byte, error) {
 		if len(all) == 0 {
 			for _, e := range s.kept() {
 				data, all = addEntry(data, all, e), append(all, e)
 			}
 		}
-		return c(data, all)
+		return change(data, all)
 	})
 }
 

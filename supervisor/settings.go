@@ -229,7 +229,7 @@ func bytesOf(text string) (int64, bool) {
 	return int64(n), true
 }
 
-// checkShared reports cities and sockets that do not belong to a single tenant.
+// checkShared reports each city that belongs to two tenants, and each socket that is used twice.
 func (h Home) checkShared(all toml.Table, tenants []Tenant) {
 	owner := map[string]string{}
 	sockets := map[string]string{filepath.Clean(h.Socket()): "the supervisor"}

@@ -98,7 +98,7 @@ type Supervisor struct {
 	workers map[string]*worker // by path
 	// cities unregistered during the current read, by path; the read must not restart them
 	dropped map[string]bool
-	// number of calls of Register in progress
+	// number of Register calls in progress
 	registering int
 	settings    Settings
 	problem     string // with the registry or the settings

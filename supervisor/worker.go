@@ -33,8 +33,7 @@ type worker struct {
 	done chan struct{}
 	wake chan struct{} // receives a value to request an immediate retry
 
-	// only the worker's goroutine uses the fields opening and watch
-	opening chan opened
+	opening chan opened // only the worker's goroutine uses it
 	watch   configWatch
 
 	name    string

@@ -100,8 +100,8 @@ func judgeNow(dir string, rec *Record, programs []Program) *Refusal {
 }
 
 // Extend records all programs of a trusted city and the current commits. known contains the city's programs. If the
-// record changes, Extend calls read to read them again, and records nothing if read returns false. Both must contain
-// every program: if a pull has changed an omitted one, the change would later look like a local edit.
+// record must change, Extend calls read to read them again. If read returns false, Extend records nothing. Both lists
+// must contain every program: if a pull has changed an omitted one, the change would later look like a local edit.
 func (l *Ledger) Extend(dir string, known []Program, read func() ([]Program, bool)) error {
 	rec, err := l.Load(dir)
 	if rec == nil || err != nil {
@@ -129,7 +129,7 @@ func (l *Ledger) Extend(dir string, known []Program, read func() ([]Program, boo
 	})
 }
 
-// locked calls f while no other process changes the city's record. The folder of the records must exist.
+// locked calls f while it holds the lock of the city's record. The folder of the records must exist.
 func (l *Ledger) locked(dir string, f func() error) error {
 	for end := time.Now().Add(lockLimit); ; time.Sleep(lockRetry) {
 		lock, err := disk.TryLock(strings.TrimSuffix(l.file(dir), ".json") + ".lock")

@@ -4,7 +4,7 @@
 // # Concurrency
 //
 // All functions may be called concurrently. Records are separate files that are replaced atomically. Each has a lock
-// file, which changes to the record hold.
+// file, which a process locks to change the record.
 package trust
 
 import (
