@@ -218,6 +218,9 @@ func (l *Ledger) Revoke(dir string) (bool, error) {
 	if l.dir == "" {
 		return false, nil
 	}
+	if _, err := os.Lstat(l.file(dir)); errors.Is(err, fs.ErrNotExist) {
+		return false, nil // without creating a lock file
+	}
 	err := l.locked(dir, func() error { return os.Rename(l.file(dir), l.revokedFile(dir)) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

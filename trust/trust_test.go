@@ -398,6 +398,24 @@ func TestRevokeDuringExtend(t *testing.T) {
 	})
 }
 
+// Revoking the trust in a city without a record does not create a file.
+func TestRevokeWithoutRecord(t *testing.T) {
+	l := Open(env("XDG_STATE_HOME="+t.TempDir()), nil)
+	if err := l.Trust("/c/a", nil, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadDir(l.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if was, err := l.Revoke("/c/b"); was || err != nil {
+		t.Errorf("got %v, %v", was, err)
+	}
+	if after, err := os.ReadDir(l.dir); err != nil || len(after) != len(before) {
+		t.Errorf("got files %v, %v; want %v", after, err, before)
+	}
+}
+
 // A revocation waits while another process changes the record.
 func TestRevokeWaitsForTheLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
