@@ -66,6 +66,13 @@ func (p *Provider) scan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	complete := true
+	for _, e := range p.reg.All() {
+		complete = p.files.updateActivity(e) && complete
+	}
+	if !complete {
+		return nil // the next scan tries again
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.scanned = info.ModTime()
