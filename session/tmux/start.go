@@ -233,13 +233,14 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for mangled, pane := range v.panes {
+	for mangled, panes := range v.panes {
 		name, ok := unmangle(mangled)
 		if !ok {
 			continue
 		}
 		if e := p.reg.Find(name); e != nil {
-			if rec, _ := e.life(); rec.PID == pane.pid {
+			rec, _ := e.life()
+			if _, ok := rec.paneIn(panes); ok {
 				continue
 			}
 		}
@@ -253,7 +254,8 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 			continue // another process is starting the session
 		}
 		rec, _, unknown := p.files.recall(name)
-		if !proc.Exhausted(unknown) && (unknown != nil || rec.PID != pane.pid) {
+		_, recorded := rec.paneIn(panes)
+		if !proc.Exhausted(unknown) && (unknown != nil || !recorded) {
 			if err := p.removeUnrecorded(ctx, name); err != nil {
 				p.log.Warn("cannot undo an unfinished start", "session", name, "err", err)
 			}
