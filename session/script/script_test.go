@@ -15,6 +15,7 @@ import (
 
 	"gcity/internal/eventually"
 	"gcity/session"
+	"gcity/session/sessiontest"
 )
 
 func (h *home) asked(t *testing.T) [][]string {
@@ -331,5 +332,19 @@ func TestOthersAndFailures(t *testing.T) {
 	}
 	if _, err := New(Options{City: h.city, Script: script, Dir: filepath.Join(h.city, "records")}); err == nil || !strings.Contains(err.Error(), "x.json") {
 		t.Errorf("an invalid record: got %v", err)
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	h := open(t, muxScript(t))
+	fill := sessiontest.FillableDisk(t, filepath.Join(h.city, "records"))
+	h.reopen(t)
+	start(t, h, "gc-a", forever)
+	fill()
+	if err := h.Stop(t.Context(), "gc-a", 0); err != nil {
+		t.Error(err)
+	}
+	if st, _ := status(t, h, "gc-a"); st.Exit == nil || !st.Exit.Asked {
+		t.Errorf("stop: got %+v, want a requested exit", st)
 	}
 }
