@@ -210,7 +210,11 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	rec.Starting, rec.Asked = true, true
 	// write the record before the script runs, so that the next controller finds the session
 	if err := p.write(rec); err != nil {
-		return session.Status{}, fmt.Errorf("cannot start %q: %w", s.Name, err)
+		err = fmt.Errorf("cannot start %q: %w", s.Name, err)
+		if proc.Exhausted(err) {
+			err = session.Exhausted(err)
+		}
+		return session.Status{}, err
 	}
 	order := request{op: "start", name: s.Name, stdin: startInput(&s), env: startMark + rec.ID}
 	if _, _, err = p.carryOut(ctx, order); err != nil {

@@ -337,10 +337,13 @@ func TestOthersAndFailures(t *testing.T) {
 
 func TestFullDisk(t *testing.T) {
 	h := open(t, muxScript(t))
-	fill := sessiontest.FillableDisk(t, filepath.Join(h.city, "records"))
+	fill, _ := sessiontest.FillableDisk(t, filepath.Join(h.city, "records"))
 	h.reopen(t)
 	start(t, h, "gc-a", forever)
 	fill()
+	if _, err := h.Start(t.Context(), h.spec("gc-b", forever)); !errors.Is(err, session.ErrExhausted) {
+		t.Errorf("start: got %v, want an ErrExhausted", err)
+	}
 	if err := h.Stop(t.Context(), "gc-a", 0); err != nil {
 		t.Error(err)
 	}

@@ -11,9 +11,9 @@ import (
 	"gcity/session"
 )
 
-// FillableDisk mounts a small disk at dir. fill creates files until the disk has no space for another one. The test is
-// skipped if it may not mount.
-func FillableDisk(t *testing.T, dir string) (fill func()) {
+// FillableDisk mounts a small disk at dir. fill creates files until the disk has no space for another one, and free
+// removes one of them. The test is skipped if it may not mount.
+func FillableDisk(t *testing.T, dir string) (fill, free func()) {
 	t.Helper()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "nr_inodes=100"); err != nil {
 		t.Skipf("cannot mount a small disk: %v", err)
@@ -34,10 +34,17 @@ func FillableDisk(t *testing.T, dir string) (fill func()) {
 			t.Fatal(err)
 		}
 	}
-	return fill
+	free = func() {
+		n--
+		if err := os.Remove(path()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return fill, free
 }
 
-// FullDisk checks that a session can be stopped while the disk is full.
+// FullDisk checks that a start on a full disk fails with session.ErrExhausted, whichever file it cannot create, and
+// that a stop succeeds.
 func FullDisk(t *testing.T, open func(city string) session.Provider,
 	spec func(city, name string) session.Spec) {
 	t.Helper()
@@ -46,9 +53,19 @@ func FullDisk(t *testing.T, open func(city string) session.Provider,
 	if err := os.Mkdir(state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	fill := FillableDisk(t, state)
+	fill, free := FillableDisk(t, state)
 	p := open(city)
-	Start(t, p, spec(city, "a"))
+	fill()
+	for failed := 0; ; failed++ {
+		_, err := p.Start(t.Context(), spec(city, "a"))
+		if err == nil && failed > 1 {
+			break
+		}
+		if !errors.Is(err, session.ErrExhausted) {
+			t.Fatalf("start %d: got %v, want an ErrExhausted", failed, err)
+		}
+		free()
+	}
 	fill()
 	if err := p.Stop(t.Context(), "a", 0); err != nil {
 		t.Fatal(err)
