@@ -32,11 +32,23 @@ func (p *Provider) Patience(name string) time.Duration {
 	return most
 }
 
-// If a patient provider is late, the error is a session.LateError.
+// If a patient provider is late, or a provider is still being opened, the error is a session.LateError.
 func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
 	q, err := p.opened(m)
 	if err != nil {
-		if q, err = p.opened(p.member(m.name)); err != nil {
+		o := p.open(m.name)
+		select {
+		case <-o.done:
+		case <-ctx.Done():
+			return nil, &session.LateError{Waited: time.Since(o.began).Round(time.Second),
+				Result: func(ctx context.Context) ([]session.Status, error) {
+					if _, _, err := p.provider(ctx, m.name); err != nil {
+						return nil, err
+					}
+					return p.list(ctx, m)
+				}}
+		}
+		if q, err = p.opened(m); err != nil {
 			return nil, err
 		}
 	}
