@@ -351,3 +351,21 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("stop: got %+v, want a requested exit", st)
 	}
 }
+
+// An uptime is never negative, and never includes the time when this machine was off.
+func TestUptime(t *testing.T) {
+	for what, change := range map[string]func(*record){
+		"the clock was set back": func(r *record) { r.Started = time.Now().Add(time.Hour) },
+		"the machine was off":    func(r *record) { r.Started, r.Boot = time.Now().Add(-time.Hour), "earlier" },
+	} {
+		h := open(t, muxScript(t))
+		start(t, h, "gc-a", forever)
+		change(&h.sessions["gc-a"].rec)
+		if err := h.Stop(t.Context(), "gc-a", 0); err != nil {
+			t.Fatal(err)
+		}
+		if st, _ := status(t, h, "gc-a"); st.Exit == nil || st.Exit.Uptime != 0 {
+			t.Errorf("%s: got %+v, want an exit after 0s", what, st.Exit)
+		}
+	}
+}

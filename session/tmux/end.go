@@ -77,7 +77,7 @@ func (p *Provider) findEnd(ctx context.Context, rec *record, asked bool) (*ended
 			return nil, err
 		}
 	}
-	x := lost(rec)
+	x := p.files.lost(rec)
 	if rec.Boot == p.files.boot {
 		p.files.sweep(rec, nil)
 		var err error
@@ -116,12 +116,14 @@ func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	return number(strings.TrimSpace(out)) == rec.PID, nil
 }
 
-func lost(rec *record) *ended {
-	now := time.Now()
-	return &ended{Exit: session.Exit{
-		Name: rec.Name, Agent: rec.Agent, ID: rec.ID, Code: -1, Lost: true, At: now,
-		Uptime: uptime(rec, now),
+func (f *folders) lost(rec *record) *ended {
+	x := &ended{Exit: session.Exit{
+		Name: rec.Name, Agent: rec.Agent, ID: rec.ID, Code: -1, Lost: true, At: time.Now(),
 	}}
+	if rec.Boot == f.boot { // otherwise, the machine was off for an unknown time
+		x.Uptime = uptime(rec, x.At)
+	}
+	return x
 }
 
 // the wall clock may have been set back
@@ -135,7 +137,7 @@ func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		dead, output, err := c.readDeadPane(ctx, rec)
 		if isGone(err) {
-			return lost(rec), nil
+			return c.files.lost(rec), nil
 		}
 		if err != nil {
 			return nil, err
@@ -161,7 +163,7 @@ func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 	defer cancel()
 	dead, _, err := c.readDeadPane(ctx, rec)
 	if err != nil {
-		return lost(rec)
+		return c.files.lost(rec)
 	}
 	x := dead.exit(rec)
 	x.Asked = c.files.asked(rec)

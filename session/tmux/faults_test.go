@@ -104,6 +104,19 @@ func TestServerDies(t *testing.T) {
 	}
 }
 
+// The uptime of a session from before a reboot is unknown, because it would include the time when the machine was off.
+func TestUptimeAfterReboot(t *testing.T) {
+	t.Parallel()
+	born := time.Now().Add(-time.Hour).UnixNano()
+	f := folders{boot: "now"}
+	if x := f.lost(&record{Boot: "earlier", Born: born}); x.Uptime != 0 {
+		t.Errorf("earlier boot: got %s, want 0", x.Uptime)
+	}
+	if x := f.lost(&record{Boot: "now", Born: born}); x.Uptime < time.Hour {
+		t.Errorf("this boot: got %s, want at least 1h", x.Uptime)
+	}
+}
+
 func TestDeletedSocket(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

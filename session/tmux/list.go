@@ -242,7 +242,7 @@ func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 		return false
 	}
 	if p.files.observe {
-		x := lost(&rec)
+		x := p.files.lost(&rec)
 		if mine {
 			x = p.tmux.presumedEnd(p.ctx, &rec)
 		}
