@@ -117,6 +117,22 @@ func TestUptimeAfterReboot(t *testing.T) {
 	}
 }
 
+// An empty file, which a power failure can leave, counts as missing.
+func TestEmptyServerFile(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	first := newProvider(t, city)
+	path := filepath.Join(first.files.dir, serverFile)
+	first.Close()
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	start(t, newProvider(t, city), spec(city, "a", "exec cat"))
+	if data, err := os.ReadFile(path); err != nil || len(data) == 0 {
+		t.Errorf("the file was not written again: got %q, %v", data, err)
+	}
+}
+
 func TestDeletedSocket(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
