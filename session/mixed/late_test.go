@@ -3,6 +3,7 @@ package mixed_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -130,6 +131,67 @@ func TestSlowOpening(t *testing.T) {
 		close(free)
 		if all, err = session.Await(t.Context(), all, err); err != nil || len(all) != 1 || all[0].Provider != "slow" {
 			t.Errorf("%+v, %v", all, err)
+		}
+	})
+}
+
+// A late list returns the error of the call that it waits for. It does not open the provider again.
+func TestSlowOpeningFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, "pty", "slow")
+		start(t, h.mix(t, false), "a", "slow")
+		fail := make(chan struct{})
+		opens := 0
+		p, err := mixed.New(mixed.Options{Dir: h.dir, DefaultProvider: "pty",
+			Open: func(name string) (session.Provider, func(), error) {
+				if name == "pty" {
+					return h.kept[name], func() {}, nil
+				}
+				if opens++; opens > 1 {
+					<-fail
+				}
+				return nil, nil, errors.New("not yet")
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		all, err := p.List(t.Context())
+		close(fail)
+		synctest.Wait()
+		if _, err = session.Await(t.Context(), all, err); err == nil || !strings.Contains(err.Error(), "not yet") || opens != 2 {
+			t.Errorf("got %v after %d calls of Open, want 2", err, opens)
+		}
+	})
+}
+
+// Close waits for a provider that is being opened, and closes it. The start that waits for it fails.
+func TestCloseDuringOpening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, "pty", "slow")
+		free := make(chan struct{})
+		closed := 0
+		p, err := mixed.New(mixed.Options{Dir: h.dir, DefaultProvider: "pty",
+			Open: func(name string) (session.Provider, func(), error) {
+				if name == "pty" {
+					return h.kept[name], func() {}, nil
+				}
+				<-free
+				return h.kept[name], func() { closed++ }, nil
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		started := make(chan error, 1)
+		go func() { _, err := p.Start(t.Context(), spec("a", "slow")); started <- err }()
+		synctest.Wait()
+		over := make(chan struct{})
+		go func() { p.Close(); close(over) }()
+		synctest.Wait()
+		close(free)
+		<-over
+		if err := <-started; err == nil || closed != 1 {
+			t.Errorf("start: got %v; the provider was closed %d times, want once", err, closed)
 		}
 	})
 }
