@@ -92,7 +92,7 @@ func (f *folders) openActivity(e *entry) {
 }
 
 // updateActivity maps the activity record of a live session again if the holder has recreated its folder. It returns
-// false if the new record does not exist yet.
+// false if it cannot map the new record yet.
 func (f *folders) updateActivity(e *entry) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
