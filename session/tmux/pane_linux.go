@@ -68,7 +68,7 @@ func (in *paneTask) follow() refusal {
 	}
 	rec, err := in.record()
 	if err != nil {
-		return refusal{Message: err.Error()}
+		return refusal{Exhausted: proc.Exhausted(err), Message: err.Error()}
 	}
 	if err := writeJSON(in.Dir+"/"+recordFile, rec); err != nil {
 		return refuse("cannot write the session's record", err)

@@ -46,7 +46,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		return session.Status{}, fail("start", s.Name, err, "%v", err)
 	}
 	if err := disk.MkdirAll(filepath.Join(p.files.dir, s.Name), 0o700); err != nil {
-		return session.Status{}, fail("start", s.Name, startError(err, err),
+		return session.Status{}, fail("start", s.Name, startError(err),
 			"cannot create its folder: %v", err)
 	}
 	fd, err := proc.Lock(p.files.path(s.Name, startFile), time.Now().Add(lockTimeout))
@@ -55,8 +55,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		if errors.Is(err, proc.ErrLocked) {
 			reason = "another controller is starting it or cleaning it up"
 		}
-		return session.Status{}, fail("start", s.Name, startError(err, session.ErrExists),
-			"%s: %v", reason, err)
+		return session.Status{}, fail("start", s.Name, startError(err), "%s: %v", reason,
+			err)
 	}
 	defer proc.Close(fd)
 	if err := p.endPrevious(ctx, e); err != nil {
@@ -72,12 +72,16 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// startError returns session.ErrExhausted if err means that resources are exhausted, and otherwise kind.
-func startError(err, kind error) error {
-	if proc.Exhausted(err) {
+// startError returns session.ErrExists for a lock that another process holds, session.ErrExhausted for exhausted
+// resources, and otherwise err.
+func startError(err error) error {
+	switch {
+	case errors.Is(err, proc.ErrLocked):
+		return session.ErrExists
+	case proc.Exhausted(err):
 		return session.ErrExhausted
 	}
-	return kind
+	return err
 }
 
 func (p *Provider) check(s *session.Spec) error {
@@ -126,8 +130,7 @@ func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 		fd, err = proc.Lock(p.files.path(e.name, lockFile), time.Now().Add(lockWait))
 	}
 	if err != nil {
-		return fail("start", e.name, startError(err, session.ErrExists), "cannot take its lock: %v",
-			err)
+		return fail("start", e.name, startError(err), "cannot take its lock: %v", err)
 	}
 	proc.Close(fd)
 	p.files.keepOutputs(e.name, rec.ID)
@@ -186,7 +189,7 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 		out, err = p.tmux.run(ctx, nil, create...)
 	}
 	if err != nil {
-		return "", 0, fail("start", s.Name, startError(err, err),
+		return "", 0, fail("start", s.Name, startError(err),
 			"tmux cannot create a session: %v", err)
 	}
 	f := strings.Fields(out)
