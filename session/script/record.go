@@ -70,8 +70,8 @@ func (p *Provider) path(name string) string { return filepath.Join(p.o.Dir, name
 
 func (p *Provider) write(r record) error { return p.save(r, disk.Replace) }
 
-// save writes a record. The record of a new session must be synced: an empty file after a power failure would keep the
-// provider closed.
+// save writes a record. The record of a new session must be synced: a power failure could otherwise leave an empty
+// file, and the provider could not be opened.
 func (p *Provider) save(r record,
 	replace func(path string, data []byte, perm fs.FileMode) error) error {
 	data, err := json.Marshal(r)

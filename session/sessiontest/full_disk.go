@@ -12,7 +12,7 @@ import (
 )
 
 // FillableDisk mounts a small disk at dir. fill creates files until the disk has no space for another one, and free
-// removes one of them. The test is skipped if it may not mount.
+// removes one of them. It skips the test if it cannot mount the disk.
 func FillableDisk(t *testing.T, dir string) (fill, free func()) {
 	t.Helper()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "nr_inodes=100"); err != nil {

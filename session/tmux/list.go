@@ -205,7 +205,7 @@ func number(s string) int {
 	return n
 }
 
-// paneIn returns the agent's pane. ok is false if the session does not have it.
+// paneIn returns the agent's pane. ok is false if it is not one of these.
 func (r *record) paneIn(panes []pane) (own pane, ok bool) {
 	i := slices.IndexFunc(panes, func(q pane) bool { return q.id == r.Pane && q.pid == r.PID })
 	if i < 0 {

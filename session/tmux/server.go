@@ -161,7 +161,7 @@ func newClient(files folders, program string) *client {
 
 func (c *client) locate() error {
 	data, err := disk.ReadFile(filepath.Join(c.files.dir, serverFile))
-	if err == nil && len(data) == 0 { // after a power failure
+	if err == nil && len(data) == 0 { // a power failure can leave an empty file
 		err = fs.ErrNotExist
 	}
 	switch {
