@@ -30,6 +30,9 @@ var (
 // Missing converts an error to an ErrMissing with the same text.
 func Missing(err error) error { return &kindError{err, ErrMissing} }
 
+// Exhausted converts an error to an ErrExhausted with the same text.
+func Exhausted(err error) error { return &kindError{err, ErrExhausted} }
+
 // kindError is an error that is also of a kind, which its text does not contain.
 type kindError struct {
 	error

@@ -17,8 +17,7 @@ const listLimit = 5 * time.Second
 
 // Start implements session.Provider. It fails if another provider has or might have a live session with this name.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
-	m := p.member(cmp.Or(s.Provider, p.o.DefaultProvider))
-	q, err := p.opened(m)
+	m, q, err := p.provider(ctx, cmp.Or(s.Provider, p.o.DefaultProvider))
 	if err != nil {
 		return session.Status{}, session.Missing(fmt.Errorf("cannot start %q: %w", s.Name, err))
 	}

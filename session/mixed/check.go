@@ -9,7 +9,7 @@ import (
 
 // CheckOf implements session.MultiProvider.
 func (p *Provider) CheckOf(ctx context.Context, provider string) error {
-	q, err := p.opened(p.member(cmp.Or(provider, p.o.DefaultProvider)))
+	_, q, err := p.provider(ctx, cmp.Or(provider, p.o.DefaultProvider))
 	if err != nil {
 		return err
 	}
@@ -21,6 +21,6 @@ func (p *Provider) CheckOf(ctx context.Context, provider string) error {
 
 // IsLocal implements session.Local. A provider that cannot be opened counts as not local.
 func (p *Provider) IsLocal(provider string) bool {
-	q, err := p.opened(p.member(cmp.Or(provider, p.o.DefaultProvider)))
+	_, q, err := p.provider(context.Background(), cmp.Or(provider, p.o.DefaultProvider))
 	return err == nil && session.IsLocal(q, provider)
 }

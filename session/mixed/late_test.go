@@ -3,6 +3,8 @@ package mixed_test
 import (
 	"context"
 	"errors"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -89,6 +91,141 @@ func TestLookupWaitsForSlowList(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		if err := p.Send(t.Context(), "a", "x"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// While a provider is being opened, List does not wait longer for it than for a slow provider.
+func TestSlowOpening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, "pty", "slow")
+		start(t, h.mix(t, false), "a", "slow")
+		free := make(chan struct{})
+		var block atomic.Bool
+		p, err := mixed.New(mixed.Options{Dir: h.dir, DefaultProvider: "pty",
+			Open: func(name string) (session.Provider, func(), error) {
+				switch {
+				case block.Load():
+					<-free
+				case name == "slow":
+					return nil, nil, errors.New("not yet")
+				}
+				return h.kept[name], func() {}, nil
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		block.Store(true)
+		began := time.Now()
+		all, err := p.List(t.Context())
+		partial, ok := errors.AsType[*session.PartialError](err)
+		// time.Since uses the fake clock of the synctest bubble
+		if !ok || len(all) != 0 || time.Since(began) > 6*time.Second {
+			t.Fatalf("got %+v, %v after %s", all, err, time.Since(began))
+		}
+		if _, late := errors.AsType[*session.LateError](partial.Unknown["slow"]); !late {
+			t.Errorf("%v", err)
+		}
+		close(free)
+		if all, err = session.Await(t.Context(), all, err); err != nil || len(all) != 1 || all[0].Provider != "slow" {
+			t.Errorf("%+v, %v", all, err)
+		}
+	})
+}
+
+// A late list returns the error of the call that it waits for. It does not open the provider again.
+func TestSlowOpeningFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, "pty", "slow")
+		start(t, h.mix(t, false), "a", "slow")
+		fail := make(chan struct{})
+		opens := 0
+		p, err := mixed.New(mixed.Options{Dir: h.dir, DefaultProvider: "pty",
+			Open: func(name string) (session.Provider, func(), error) {
+				if name == "pty" {
+					return h.kept[name], func() {}, nil
+				}
+				if opens++; opens > 1 {
+					<-fail
+				}
+				return nil, nil, errors.New("not yet")
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		all, err := p.List(t.Context())
+		close(fail)
+		synctest.Wait()
+		if _, err = session.Await(t.Context(), all, err); err == nil || !strings.Contains(err.Error(), "not yet") || opens != 2 {
+			t.Errorf("got %v after %d calls of Open, want 2", err, opens)
+		}
+	})
+}
+
+// Close waits for a provider that is being opened, and closes it. The start that waits for it fails.
+func TestCloseDuringOpening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, "pty", "slow")
+		free := make(chan struct{})
+		closed := 0
+		p, err := mixed.New(mixed.Options{Dir: h.dir, DefaultProvider: "pty",
+			Open: func(name string) (session.Provider, func(), error) {
+				if name == "pty" {
+					return h.kept[name], func() {}, nil
+				}
+				<-free
+				return h.kept[name], func() { closed++ }, nil
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		started := make(chan error, 1)
+		go func() { _, err := p.Start(t.Context(), spec("a", "slow")); started <- err }()
+		synctest.Wait()
+		over := make(chan struct{})
+		go func() { p.Close(); close(over) }()
+		synctest.Wait()
+		close(free)
+		<-over
+		if err := <-started; err == nil || closed != 1 {
+			t.Errorf("start: got %v; the provider was closed %d times, want once", err, closed)
+		}
+	})
+}
+
+// The first start with a provider that opens slowly does not delay starts with other providers.
+func TestSlowFirstStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, "pty", "slow")
+		free := make(chan struct{})
+		p, err := mixed.New(mixed.Options{Dir: h.dir, DefaultProvider: "pty",
+			Open: func(name string) (session.Provider, func(), error) {
+				if name == "slow" {
+					<-free
+				}
+				return h.kept[name], func() {}, nil
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		started := make(chan error, 1)
+		go func() { _, err := p.Start(t.Context(), spec("a", "slow")); started <- err }()
+		synctest.Wait()
+		start(t, p, "b", "")
+		if all, err := p.List(t.Context()); err != nil || len(all) != 1 {
+			t.Errorf("%+v, %v", all, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := p.Start(ctx, spec("c", "slow")); !errors.Is(err, session.ErrMissing) {
+			t.Errorf("%v", err)
+		}
+		close(free)
+		if err := <-started; err != nil {
 			t.Error(err)
 		}
 	})

@@ -32,11 +32,20 @@ func (p *Provider) Patience(name string) time.Duration {
 	return most
 }
 
-// If a patient provider is late, the error is a session.LateError.
+// If a patient provider is late, or a provider is still being opened, the error is a session.LateError.
 func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
 	q, err := p.opened(m)
 	if err != nil {
-		if q, err = p.opened(p.member(m.name)); err != nil {
+		o := p.open(m.name)
+		select {
+		case <-o.done:
+		case <-ctx.Done():
+			return nil, &session.LateError{Waited: time.Since(o.began).Round(time.Second),
+				Result: func(ctx context.Context) ([]session.Status, error) {
+					return p.listOpened(ctx, m, o)
+				}}
+		}
+		if q, err = p.opened(m); err != nil {
 			return nil, err
 		}
 	}
@@ -55,6 +64,20 @@ func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error
 		return nil, &session.LateError{Waited: time.Since(l.began).Round(time.Second),
 			Result: l.rest}
 	}
+}
+
+// listOpened waits for a call of Options.Open, and lists the sessions if it succeeds.
+func (p *Provider) listOpened(ctx context.Context, m *member, o *opening) ([]session.Status,
+	error) {
+	select {
+	case <-o.done:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if _, err := p.opened(m); err != nil {
+		return nil, err
+	}
+	return p.list(ctx, m)
 }
 
 func (l *sharedList) rest(ctx context.Context) ([]session.Status, error) {

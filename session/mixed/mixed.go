@@ -6,7 +6,8 @@
 // # Concurrency
 //
 // A Provider is safe for concurrent use. It has one goroutine for each provider that is a session.Notifier or a
-// session.Changer, and one for each List call to a patient provider. Close ends all of them.
+// session.Changer, one for each List call to a patient provider, and one for each call of Options.Open. Close ends all
+// of them, but waits for the calls of Options.Open.
 package mixed
 
 import (
@@ -18,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"gcity/internal/recovery"
 	"gcity/session"
@@ -55,18 +57,25 @@ type Provider struct {
 	end     context.CancelCauseFunc
 	wg      recovery.Group
 
-	opening    sync.Mutex
 	writeToken chan struct{} // contains a token while the marks file is being written
 
 	mu      sync.Mutex
 	members map[string]*member
-	order   []*member // sorted by name, after the default provider
+	opening map[string]*opening // calls in progress, by provider name
+	order   []*member           // sorted by name, after the default provider
 	// by session name; complete for each member with listed == true
 	held   map[string][]location
 	closed bool
 }
 
-// Provider.member can change p and err until p is set. Code that does not know whether p is set reads them through
+// opening is a call of Options.Open. All concurrent callers use its result.
+type opening struct {
+	began  time.Time
+	done   chan struct{} // closed when the call ends
+	member *member       // contains the result after done is closed
+}
+
+// Provider.finish can change p and err until p is set. Code that does not know whether p is set reads them through
 // opened.
 type member struct {
 	name   string
@@ -119,8 +128,9 @@ func New(o Options) (*Provider, error) {
 		o: o, exits: make(chan session.Exit, exitsKept), done: make(chan struct{}),
 		changes:    make(chan struct{}, 1),
 		writeToken: make(chan struct{}, 1),
-		members:    map[string]*member{}, held: map[string][]location{},
-		wg: recovery.Group{OnPanic: recovery.Fatal(o.Broken)},
+		members:    map[string]*member{}, opening: map[string]*opening{},
+		held: map[string][]location{},
+		wg:   recovery.Group{OnPanic: recovery.Fatal(o.Broken)},
 	}
 	p.life, p.end = context.WithCancelCause(context.Background())
 	marked, err := Marks(o.Dir)
@@ -130,31 +140,62 @@ func New(o Options) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	home := p.member(o.DefaultProvider)
-	if _, err := p.opened(home); err != nil {
+	home, _, err := p.provider(context.Background(), o.DefaultProvider)
+	if err != nil {
 		return nil, err
 	}
 	home.inUse, home.marked = true, true
 	for _, name := range marked {
-		m := p.member(name)
+		m, _, _ := p.provider(context.Background(), name) // List reports the error
 		m.inUse, m.marked = true, true
 	}
 	return p, nil
 }
 
-func (p *Provider) member(name string) *member {
-	p.opening.Lock()
-	defer p.opening.Unlock()
-	p.mu.Lock()
-	m, known := p.members[name]
-	p.mu.Unlock()
-	if known && m.p != nil {
-		return m
+// provider returns the provider with a name. It opens the provider if necessary.
+func (p *Provider) provider(ctx context.Context, name string) (*member, session.Provider, error) {
+	o := p.open(name)
+	select {
+	case <-o.done:
+	case <-ctx.Done():
+		return nil, nil, fmt.Errorf("the session provider %s is still being opened: %w", name,
+			context.Cause(ctx))
 	}
-	q, closeIt, err := p.o.Open(name)
+	q, err := p.opened(o.member)
+	return o.member, q, err
+}
+
+// open opens a provider in the background, unless it is open or is being opened.
+func (p *Provider) open(name string) *opening {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !known {
+	if o := p.opening[name]; o != nil {
+		return o
+	}
+	o := &opening{began: time.Now(), done: make(chan struct{}), member: p.members[name]}
+	if o.member == nil && p.closed {
+		o.member = &member{name: name, err: errClosed}
+	}
+	if p.closed || o.member != nil && o.member.p != nil {
+		close(o.done)
+		return o
+	}
+	p.opening[name] = o
+	p.wg.Go(func() {
+		var q session.Provider
+		var closeIt func()
+		err := errBroken
+		defer func() { p.finish(o, name, q, closeIt, err) }()
+		q, closeIt, err = p.o.Open(name)
+	})
+	return o
+}
+
+func (p *Provider) finish(o *opening, name string, q session.Provider, closeIt func(), err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := o.member
+	if m == nil {
 		m = &member{name: name}
 		p.members[name] = m
 		p.order = append(p.order, m)
@@ -173,7 +214,9 @@ func (p *Provider) member(name string) *member {
 	if c, ok := m.p.(session.Changer); ok {
 		p.wg.Go(func() { p.forwardChanges(c.Changes()) })
 	}
-	return m
+	delete(p.opening, name)
+	o.member = m
+	close(o.done)
 }
 
 func (p *Provider) opened(m *member) (session.Provider, error) {
@@ -182,7 +225,7 @@ func (p *Provider) opened(m *member) (session.Provider, error) {
 	return m.p, m.err
 }
 
-var errBroken = errors.New("listing the sessions was interrupted")
+var errBroken = errors.New("the call to the session provider was interrupted")
 
 var errClosed = errors.New("the session providers are closed")
 
@@ -273,7 +316,7 @@ func (p *Provider) ended(m *member, name, id string) {
 
 // LimitsOf implements session.MultiProvider.
 func (p *Provider) LimitsOf(provider string) session.Limits {
-	q, err := p.opened(p.member(cmp.Or(provider, p.o.DefaultProvider)))
+	_, q, err := p.provider(context.Background(), cmp.Or(provider, p.o.DefaultProvider))
 	if err != nil {
 		return session.Limits{}
 	}

@@ -3,6 +3,7 @@ package pty
 import (
 	"errors"
 	"io"
+	"os"
 	"runtime/debug"
 	"syscall"
 
@@ -12,7 +13,11 @@ import (
 
 // activityRecord is a session's activity record, mapped into memory. Reading memory is about ten times cheaper than a
 // system call.
-type activityRecord struct{ page []byte }
+type activityRecord struct {
+	page []byte
+	path string      // of the file
+	file os.FileInfo // identifies the file
+}
 
 var errNoActivity = errors.New("the file contains no activity record")
 
@@ -41,7 +46,16 @@ func mapActivity(path string) (activityRecord, error) {
 	if ctlErr != nil {
 		return activityRecord{}, ctlErr
 	}
-	return activityRecord{page}, err
+	return activityRecord{page, path, info}, err
+}
+
+// current reports whether the mapped file is still at its path.
+func (r activityRecord) current() bool {
+	if r.page == nil {
+		return false
+	}
+	now, err := os.Stat(r.path)
+	return err == nil && os.SameFile(now, r.file)
 }
 
 func (r activityRecord) read() (a wire.Activity, ok bool) {

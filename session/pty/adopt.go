@@ -60,8 +60,13 @@ func (p *Provider) scan(ctx context.Context) error {
 		}
 	}
 	err = g.Wait()
-	if errors.Is(err, errNoRecord) {
-		return nil
+	complete := true
+	// also after an error: a session that cannot be adopted must not freeze the others
+	for _, e := range p.reg.All() {
+		complete = p.files.updateActivity(e) && complete
+	}
+	if errors.Is(err, errNoRecord) || err == nil && !complete {
+		return nil // the next scan tries again
 	}
 	if err != nil {
 		return err

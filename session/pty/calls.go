@@ -59,9 +59,7 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 			return nil, err
 		}
 		if conn, err = dial(p.files.at+"/"+name, wire.SocketFile); err == nil {
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			p.files.openActivity(e)
+			p.files.updateActivity(e)
 			return conn, nil
 		}
 		if conn, err := dial(cwdOf(l.holder), wire.SocketFile); err == nil {

@@ -545,6 +545,16 @@ func TestFolderDeleted(t *testing.T) {
 		t.Error(err)
 	}
 	shows(t, first, "a", "still here")
+	until(t, "the current state of b, too", func() bool {
+		if err := first.SetMeta(t.Context(), "b", session.DrainMark, "1"); err != nil {
+			t.Fatal(err)
+		}
+		if err := first.Send(t.Context(), "b", "me too"); err != nil {
+			t.Fatal(err)
+		}
+		list, err := first.List(t.Context())
+		return err == nil && len(list) == 2 && list[1].Drain.On() && list[1].Output > b.Output
+	})
 	if err := os.RemoveAll(first.files.dir); err != nil {
 		t.Fatal(err)
 	}

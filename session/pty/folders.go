@@ -83,15 +83,37 @@ func (f *folders) saveExit(rec wire.Record, x *session.Exit) {
 // openActivity maps the current holder's activity record. The caller must hold e.mu.
 func (f *folders) openActivity(e *entry) {
 	e.activity.close()
-	record, err := mapActivity(f.path(e.name, wire.LockFile))
-	if errors.Is(err, errNoActivity) {
-		record, err = mapActivity(f.path(e.name, wire.OldActivityFile))
-	}
+	record, err := f.mapActivity(e.name)
 	if err != nil {
 		f.log.Warn("cannot read a session's activity", "session", e.name, "err", err)
 		return
 	}
 	e.activity = record
+}
+
+// updateActivity maps the activity record of a live session again if the holder has recreated its folder. It returns
+// false if it cannot map the new record yet.
+func (f *folders) updateActivity(e *entry) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.known || e.exit != nil || e.activity.current() {
+		return true
+	}
+	record, err := f.mapActivity(e.name)
+	if err != nil {
+		return false
+	}
+	e.activity.close()
+	e.activity = record
+	return true
+}
+
+func (f *folders) mapActivity(name string) (activityRecord, error) {
+	record, err := mapActivity(f.path(name, wire.LockFile))
+	if errors.Is(err, errNoActivity) {
+		record, err = mapActivity(f.path(name, wire.OldActivityFile))
+	}
+	return record, err
 }
 
 // removeFolder removes a session's files if no process holds the session's lock. It reports whether the lock was free.

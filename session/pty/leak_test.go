@@ -33,18 +33,20 @@ func TestCloseLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	round() // the first round also opens files that stay open until the process exits
+	idle := goleak.IgnoreCurrent()
+	round()                    // the first round also opens files that stay open until the process exits
+	goleak.VerifyNone(t, idle) // until its last goroutine exits, files of the round can be open
 	before, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Fatal(err)
 	}
-	running := goleak.IgnoreCurrent()
 	for range 3 {
 		round()
 	}
-	goleak.VerifyNone(t, running)
+	goleak.VerifyNone(t, idle)
 	after, err := os.ReadDir("/proc/self/fd")
-	if err != nil || len(after) != len(before) {
+	// fewer are possible: the garbage collector closes files that earlier tests did not close
+	if err != nil || len(after) > len(before) {
 		t.Errorf("got %d file descriptors, %d before: %v", len(after), len(before), err)
 	}
 }

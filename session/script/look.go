@@ -151,7 +151,10 @@ func (p *Provider) ended(e *entry) {
 	e.rec.Starting = false
 	e.rec.Exit = &session.Exit{
 		Name: e.rec.Name, Agent: e.rec.Agent, ID: e.rec.ID, Code: -1, Asked: e.rec.Asked, At: now,
-		Uptime: now.Sub(e.rec.Started),
+		Uptime: max(0, now.Sub(e.rec.Started)), // the wall clock may have been set back
+	}
+	if e.rec.Local && e.rec.Boot != p.boot { // the machine was off for an unknown time
+		e.rec.Exit.Uptime = 0
 	}
 	e.pid = 0
 	if err := p.write(e.rec); err != nil {

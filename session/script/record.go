@@ -68,12 +68,17 @@ func (r record) with(key, value string) record {
 
 func (p *Provider) path(name string) string { return filepath.Join(p.o.Dir, name+".json") }
 
-func (p *Provider) write(r record) error {
+func (p *Provider) write(r record) error { return p.save(r, disk.Replace) }
+
+// save writes a record. The record of a new session must be synced: a power failure could otherwise leave an empty
+// file, and the provider could not be opened.
+func (p *Provider) save(r record,
+	replace func(path string, data []byte, perm fs.FileMode) error) error {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	if err := disk.Replace(p.path(r.Name), append(data, '\n'), 0o600); err != nil {
+	if err := replace(p.path(r.Name), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("cannot write its record: %w", err)
 	}
 	return nil

@@ -209,8 +209,12 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	rec := newRecord(&s, p.boot)
 	rec.Starting, rec.Asked = true, true
 	// write the record before the script runs, so that the next controller finds the session
-	if err := p.write(rec); err != nil {
-		return session.Status{}, fmt.Errorf("cannot start %q: %w", s.Name, err)
+	if err := p.save(rec, disk.Save); err != nil {
+		err = fmt.Errorf("cannot start %q: %w", s.Name, err)
+		if proc.Exhausted(err) {
+			err = session.Exhausted(err)
+		}
+		return session.Status{}, err
 	}
 	order := request{op: "start", name: s.Name, stdin: startInput(&s), env: startMark + rec.ID}
 	if _, _, err = p.carryOut(ctx, order); err != nil {
@@ -221,7 +225,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	begun := rec
 	begun.Starting, begun.Asked, begun.Local = false, false, pid > 0
 	// without this, the next controller would undo the start
-	if err := p.write(begun); err != nil {
+	if err := p.save(begun, disk.Save); err != nil {
 		return session.Status{}, errors.Join(fmt.Errorf("cannot start %q: %w", s.Name, err),
 			p.undoStart(ctx, e, rec, &old))
 	}

@@ -15,6 +15,7 @@ import (
 
 	"gcity/internal/eventually"
 	"gcity/session"
+	"gcity/session/sessiontest"
 )
 
 func (h *home) asked(t *testing.T) [][]string {
@@ -331,5 +332,40 @@ func TestOthersAndFailures(t *testing.T) {
 	}
 	if _, err := New(Options{City: h.city, Script: script, Dir: filepath.Join(h.city, "records")}); err == nil || !strings.Contains(err.Error(), "x.json") {
 		t.Errorf("an invalid record: got %v", err)
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	h := open(t, muxScript(t))
+	fill, _ := sessiontest.FillableDisk(t, filepath.Join(h.city, "records"))
+	h.reopen(t)
+	start(t, h, "gc-a", forever)
+	fill()
+	if _, err := h.Start(t.Context(), h.spec("gc-b", forever)); !errors.Is(err, session.ErrExhausted) {
+		t.Errorf("start: got %v, want an ErrExhausted", err)
+	}
+	if err := h.Stop(t.Context(), "gc-a", 0); err != nil {
+		t.Error(err)
+	}
+	if st, _ := status(t, h, "gc-a"); st.Exit == nil || !st.Exit.Asked {
+		t.Errorf("stop: got %+v, want a requested exit", st)
+	}
+}
+
+// An uptime is never negative, and never includes the time when this machine was off.
+func TestUptime(t *testing.T) {
+	for what, change := range map[string]func(*record){
+		"the clock was set back": func(r *record) { r.Started = time.Now().Add(time.Hour) },
+		"the machine was off":    func(r *record) { r.Started, r.Boot = time.Now().Add(-time.Hour), "earlier" },
+	} {
+		h := open(t, muxScript(t))
+		start(t, h, "gc-a", forever)
+		change(&h.sessions["gc-a"].rec)
+		if err := h.Stop(t.Context(), "gc-a", 0); err != nil {
+			t.Fatal(err)
+		}
+		if st, _ := status(t, h, "gc-a"); st.Exit == nil || st.Exit.Uptime != 0 {
+			t.Errorf("%s: got %+v, want an exit after 0s", what, st.Exit)
+		}
 	}
 }

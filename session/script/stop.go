@@ -110,8 +110,9 @@ func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace tim
 	err = p.write(e.rec)
 	hurried := !s.by.IsZero() && !time.Now().Before(s.by)
 	p.mu.Unlock()
-	if err != nil {
-		return fmt.Errorf("cannot stop %q: %w", name, err)
+	if err != nil { // a full disk must not keep an agent running
+		p.o.Logger.Warn("cannot record the request to stop a session: after a restart of the "+
+			"controller, its exit would count as a crash", "session", name, "err", err)
 	}
 	if grace > 0 && !rec.Starting && !hurried {
 		p.ask(ctx, &rec, s, grace)

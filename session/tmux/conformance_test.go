@@ -22,6 +22,12 @@ func TestNotUTF8(t *testing.T) {
 	sessiontest.NotUTF8(t, harness())
 }
 
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	sessiontest.FullDisk(t, func(city string) session.Provider { return newProvider(t, city) },
+		func(city, name string) session.Spec { return spec(city, name, "exec sleep 1000") })
+}
+
 func harness() sessiontest.Harness {
 	return sessiontest.Harness{
 		Parallel: true,

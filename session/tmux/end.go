@@ -58,7 +58,10 @@ func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, callTimeout)
 	defer cancel()
-	if x, err := p.findEnd(ctx, &rec); err != nil {
+	e.mu.Lock()
+	asked := e.asked
+	e.mu.Unlock()
+	if x, err := p.findEnd(ctx, &rec, asked); err != nil {
 		if p.ctx.Err() == nil {
 			p.log.Error("cannot determine how a session ended; the next patrol will try again",
 				"session", rec.Name, "err", err)
@@ -68,13 +71,13 @@ func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	}
 }
 
-func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
+func (p *Provider) findEnd(ctx context.Context, rec *record, asked bool) (*ended, error) {
 	if !rec.died(p.files.boot) {
 		if found, err := p.tmux.paneExists(ctx, rec); err != nil || found {
 			return nil, err
 		}
 	}
-	x := lost(rec)
+	x := p.files.lost(rec)
 	if rec.Boot == p.files.boot {
 		p.files.sweep(rec, nil)
 		var err error
@@ -83,7 +86,7 @@ func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
 		}
 	}
 	found := !x.Lost
-	x.Asked = p.files.asked(rec)
+	x.Asked = asked || p.files.asked(rec)
 	x.Lost = x.Lost && !x.Asked
 	if err := writeJSON(p.files.path(rec.Name, exitFile), x); err != nil {
 		p.log.Warn("cannot record an exit", "session", rec.Name, "err", err)
@@ -113,12 +116,14 @@ func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	return number(strings.TrimSpace(out)) == rec.PID, nil
 }
 
-func lost(rec *record) *ended {
-	now := time.Now()
-	return &ended{Exit: session.Exit{
-		Name: rec.Name, Agent: rec.Agent, ID: rec.ID, Code: -1, Lost: true, At: now,
-		Uptime: uptime(rec, now),
+func (f *folders) lost(rec *record) *ended {
+	x := &ended{Exit: session.Exit{
+		Name: rec.Name, Agent: rec.Agent, ID: rec.ID, Code: -1, Lost: true, At: time.Now(),
 	}}
+	if rec.Boot == f.boot { // otherwise, the machine was off for an unknown time
+		x.Uptime = uptime(rec, x.At)
+	}
+	return x
 }
 
 // the wall clock may have been set back
@@ -132,7 +137,7 @@ func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		dead, output, err := c.readDeadPane(ctx, rec)
 		if isGone(err) {
-			return lost(rec), nil
+			return c.files.lost(rec), nil
 		}
 		if err != nil {
 			return nil, err
@@ -158,7 +163,7 @@ func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 	defer cancel()
 	dead, _, err := c.readDeadPane(ctx, rec)
 	if err != nil {
-		return lost(rec)
+		return c.files.lost(rec)
 	}
 	x := dead.exit(rec)
 	x.Asked = c.files.asked(rec)
@@ -236,17 +241,21 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		return err
 	}
 	rec, alive := e.life()
+	// an agent that is no longer alive has exited on its own
+	ask := alive && !rec.died(p.files.boot)
 	e.mu.Lock()
 	over := e.over
+	e.asked = e.asked || ask
 	e.mu.Unlock()
 	release()
 	if !alive {
 		return nil
 	}
-	// an agent that is no longer alive has exited on its own
-	if !rec.died(p.files.boot) {
+	if ask {
 		if err := disk.Replace(p.files.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
-			return fmt.Errorf("cannot record the request to stop %q: %w", name, err)
+			// a full disk must not keep an agent running
+			p.log.Warn("cannot record the request to stop a session: after a restart of the "+
+				"controller, its exit would count as a crash", "session", name, "err", err)
 		}
 	}
 	if err := p.end(ctx, &rec, grace, over); err != nil {

@@ -23,6 +23,7 @@ type entry struct {
 	rec        record
 	exit       *ended        // valid if known is true; nil while the session is alive
 	over       chan struct{} // closed when the field exit is set
+	asked      bool          // a stop has been requested through this provider
 	watch      *proc.Watched
 	pane       pane
 	views      viewers
@@ -61,7 +62,7 @@ func (e *entry) begin(rec record, x *ended) {
 	if e.known && e.rec.ID == rec.ID {
 		return
 	}
-	e.known, e.rec, e.exit = true, rec, x
+	e.known, e.rec, e.exit, e.asked = true, rec, x, false
 	e.pane, e.views, e.typed, e.sent = pane{}, viewers{}, time.Time{}, time.Time{}
 	e.over = make(chan struct{})
 	if x != nil {

@@ -309,3 +309,33 @@ func TestSlowWatcher(t *testing.T) {
 		t.Fatalf("%+v", f)
 	}
 }
+
+// A user's second pane or window in an agent's session does not hide the agent from its controller or the next one.
+func TestOtherPanes(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"split-window", "new-window"} {
+		city := t.TempDir()
+		first := newProvider(t, city)
+		st := start(t, first, spec(city, "a", "exec cat"))
+		other, err := first.tmux.run(t.Context(), nil, command, "-d", "-P", "-F", "#{pane_id}", "-t", "=a:", "sleep 1000")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := first.SetMeta(t.Context(), "a", session.DrainMark, "1790000000"); err != nil {
+			t.Fatal(err)
+		}
+		list, err := first.List(t.Context())
+		if err != nil || len(list) != 1 || !list[0].Alive || !list[0].Drain.On() {
+			t.Errorf("%s: %+v, %v", command, list, err)
+		}
+		first.Close()
+		second := newProvider(t, city)
+		list, err = second.List(t.Context())
+		if err != nil || len(list) != 1 || !list[0].Alive || list[0].PID != st.PID || !lives(st.PID) {
+			t.Errorf("%s: the next controller: %+v, %v", command, list, err)
+		}
+		if _, err := second.tmux.run(t.Context(), nil, "kill-pane", "-t", strings.TrimSpace(other)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -104,6 +104,35 @@ func TestServerDies(t *testing.T) {
 	}
 }
 
+// The uptime of a session from before a reboot is unknown, because it would include the time when the machine was off.
+func TestUptimeAfterReboot(t *testing.T) {
+	t.Parallel()
+	born := time.Now().Add(-time.Hour).UnixNano()
+	f := folders{boot: "now"}
+	if x := f.lost(&record{Boot: "earlier", Born: born}); x.Uptime != 0 {
+		t.Errorf("earlier boot: got %s, want 0", x.Uptime)
+	}
+	if x := f.lost(&record{Boot: "now", Born: born}); x.Uptime < time.Hour {
+		t.Errorf("this boot: got %s, want at least 1h", x.Uptime)
+	}
+}
+
+// An empty file, which a power failure can leave, counts as missing.
+func TestEmptyServerFile(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	first := newProvider(t, city)
+	path := filepath.Join(first.files.dir, serverFile)
+	first.Close()
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	start(t, newProvider(t, city), spec(city, "a", "exec cat"))
+	if data, err := os.ReadFile(path); err != nil || len(data) == 0 {
+		t.Errorf("the file was not written again: got %q, %v", data, err)
+	}
+}
+
 func TestDeletedSocket(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

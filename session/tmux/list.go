@@ -33,7 +33,8 @@ type viewers struct {
 }
 
 type snapshot struct {
-	panes   map[string]pane // by tmux session name
+	// by tmux session name; a user of tmux can add panes to an agent's session
+	panes   map[string][]pane
 	viewers map[string]viewers
 }
 
@@ -142,7 +143,7 @@ func (p *Provider) snapshot(ctx context.Context, rec *record) (snapshot, error) 
 		panes, clients = []string{"list-panes", "-s", "-t", session},
 			[]string{"list-clients", "-t", session}
 	}
-	v := snapshot{panes: map[string]pane{}, viewers: map[string]viewers{}}
+	v := snapshot{panes: map[string][]pane{}, viewers: map[string]viewers{}}
 	format := []string{"p", "#{pane_id}", "#{pane_pid}", "#{pane_dead}", "#{pid}",
 		"#{window_width}", "#{window_height}", "#{window_activity}"}
 	for _, key := range statusMarks() {
@@ -164,7 +165,8 @@ func (p *Provider) snapshot(ctx context.Context, rec *record) (snapshot, error) 
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), fieldSep)
 		switch {
 		case fields[0] == "p" && len(fields) == len(format):
-			v.panes[fields[len(fields)-1]] = readPane(fields)
+			name := fields[len(fields)-1]
+			v.panes[name] = append(v.panes[name], readPane(fields))
 			p.noteServer(number(fields[4]))
 		case fields[0] == "c" && len(fields) == len(client) && fields[1] == "0" && fields[2] == "0":
 			w := v.viewers[fields[5]]
@@ -203,16 +205,25 @@ func number(s string) int {
 	return n
 }
 
+// paneIn returns the agent's pane. ok is false if it is not one of these.
+func (r *record) paneIn(panes []pane) (own pane, ok bool) {
+	i := slices.IndexFunc(panes, func(q pane) bool { return q.id == r.Pane && q.pid == r.PID })
+	if i < 0 {
+		return pane{}, false
+	}
+	return panes[i], true
+}
+
 // compare updates a session from a snapshot. suspect means that the session seems to have ended. For an observer,
 // compare records the exit immediately instead.
 func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 	name := mangle(e.name)
-	shown, there := v.panes[name]
 	rec, alive := e.life()
-	if there && shown.pid != rec.PID && !shown.dead {
+	shown, mine := rec.paneIn(v.panes[name])
+	if !mine && slices.ContainsFunc(v.panes[name], func(q pane) bool { return !q.dead }) {
 		rec, alive = p.reload(e)
+		shown, mine = rec.paneIn(v.panes[name])
 	}
-	mine := there && shown.pid == rec.PID && shown.id == rec.Pane
 	if !alive {
 		if mine && shown.dead && !p.files.observe {
 			p.reg.Async(func() { p.tmux.remove(p.ctx, &rec) })
@@ -231,7 +242,7 @@ func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 		return false
 	}
 	if p.files.observe {
-		x := lost(&rec)
+		x := p.files.lost(&rec)
 		if mine {
 			x = p.tmux.presumedEnd(p.ctx, &rec)
 		}

@@ -62,8 +62,23 @@ func (r *rawSpec) restore(s *session.Spec) {
 }
 
 type refusal struct {
-	Own     bool   `json:"own"` // the cause is in the agent's own settings
-	Message string `json:"message"`
+	Own       bool   `json:"own"` // the cause is in the agent's own settings
+	Exhausted bool   `json:"exhausted,omitempty"`
+	Message   string `json:"message"`
+}
+
+func refuse(what string, err error) refusal {
+	return refusal{Exhausted: proc.Exhausted(err), Message: what + ": " + err.Error()}
+}
+
+func (r refusal) kind() error {
+	switch {
+	case r.Own:
+		return session.ErrCommand
+	case r.Exhausted:
+		return session.ErrExhausted
+	}
+	return errOther
 }
 
 func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask, pid int,
@@ -111,11 +126,7 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 		if err := json.Unmarshal(response, &no); err != nil {
 			return rec, fmt.Errorf("the process in the pane sent an invalid response: %w", err)
 		}
-		kind := errOther
-		if no.Own {
-			kind = session.ErrCommand
-		}
-		return rec, fail("start", s.Name, kind, "%s", no.Message)
+		return rec, fail("start", s.Name, no.kind(), "%s", no.Message)
 	}
 	rec, _, err = p.files.recall(s.Name)
 	if proc.Exhausted(err) {

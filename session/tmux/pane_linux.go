@@ -53,24 +53,25 @@ const lockNumber = 200
 // follow makes this process the agent. It returns only if it fails.
 func (in *paneTask) follow() refusal {
 	fd, err := proc.Lock(in.Dir+"/"+lockFile, time.Now().Add(500*time.Millisecond))
+	if errors.Is(err, proc.ErrLocked) {
+		return refuse("a process from an earlier start still holds the session's lock", err)
+	}
 	if err != nil {
-		return refusal{Message: "a process from an earlier start still holds " +
-			"the session's lock: " + err.Error()}
+		return refuse("cannot take the session's lock", err)
 	}
 	// from here on, the agent's processes inherit the lock
 	if _, err := proc.Raise(fd, lockNumber); err != nil {
-		return refusal{Message: "cannot move the session's lock to another file descriptor: " +
-			err.Error()}
+		return refuse("cannot move the session's lock to another file descriptor", err)
 	}
 	if err := os.Chdir(in.Spec.Dir); err != nil {
 		return refusal{Own: true, Message: "cannot use its folder: " + err.Error()}
 	}
 	rec, err := in.record()
 	if err != nil {
-		return refusal{Message: err.Error()}
+		return refusal{Exhausted: proc.Exhausted(err), Message: err.Error()}
 	}
 	if err := writeJSON(in.Dir+"/"+recordFile, rec); err != nil {
-		return refusal{Message: "cannot write the session's record: " + err.Error()}
+		return refuse("cannot write the session's record", err)
 	}
 	signal.Reset()
 	if program, err := in.Spec.FindProgram(); err == nil && program.Path != "" {
@@ -88,7 +89,7 @@ func (in *paneTask) follow() refusal {
 		return refusal{Own: true, Message: "cannot run the command, because /bin/sh " +
 			"does not exist"}
 	}
-	return refusal{Message: "cannot create its process: " + err.Error()}
+	return refuse("cannot create its process", err)
 }
 
 func (in *paneTask) record() (record, error) {

@@ -161,6 +161,9 @@ func newClient(files folders, program string) *client {
 
 func (c *client) locate() error {
 	data, err := disk.ReadFile(filepath.Join(c.files.dir, serverFile))
+	if err == nil && len(data) == 0 { // a power failure can leave an empty file
+		err = fs.ErrNotExist
+	}
 	switch {
 	case err == nil:
 		if err := json.Unmarshal(data, &c.server); err != nil {
@@ -199,7 +202,7 @@ func (c *client) locate() error {
 func (c *client) writeServer() error {
 	data, err := json.Marshal(c.server)
 	if err == nil {
-		err = disk.Replace(filepath.Join(c.files.dir, serverFile), append(data, '\n'), 0o600)
+		err = disk.Save(filepath.Join(c.files.dir, serverFile), append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot record the tmux server: %w", err)

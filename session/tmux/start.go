@@ -46,14 +46,17 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		return session.Status{}, fail("start", s.Name, err, "%v", err)
 	}
 	if err := disk.MkdirAll(filepath.Join(p.files.dir, s.Name), 0o700); err != nil {
-		return session.Status{}, fmt.Errorf("cannot create the folder for session %q: %w",
-			s.Name,
-			err)
+		return session.Status{}, fail("start", s.Name, startError(err),
+			"cannot create its folder: %v", err)
 	}
 	fd, err := proc.Lock(p.files.path(s.Name, startFile), time.Now().Add(lockTimeout))
 	if err != nil {
-		return session.Status{}, fail("start", s.Name, session.ErrExists,
-			"another controller is starting it or cleaning it up: %v", err)
+		reason := "cannot take its start lock"
+		if errors.Is(err, proc.ErrLocked) {
+			reason = "another controller is starting it or cleaning it up"
+		}
+		return session.Status{}, fail("start", s.Name, startError(err), "%s: %v", reason,
+			err)
 	}
 	defer proc.Close(fd)
 	if err := p.endPrevious(ctx, e); err != nil {
@@ -67,6 +70,18 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		return st, fail("start", s.Name, errOther, "it ended immediately after it started")
 	}
 	return st, nil
+}
+
+// startError returns session.ErrExists for a lock that another process holds, session.ErrExhausted for exhausted
+// resources, and otherwise err.
+func startError(err error) error {
+	switch {
+	case errors.Is(err, proc.ErrLocked):
+		return session.ErrExists
+	case proc.Exhausted(err):
+		return session.ErrExhausted
+	}
+	return err
 }
 
 func (p *Provider) check(s *session.Spec) error {
@@ -115,7 +130,7 @@ func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 		fd, err = proc.Lock(p.files.path(e.name, lockFile), time.Now().Add(lockWait))
 	}
 	if err != nil {
-		return fail("start", e.name, session.ErrExists, "cannot take its lock: %v", err)
+		return fail("start", e.name, startError(err), "cannot take its lock: %v", err)
 	}
 	proc.Close(fd)
 	p.files.keepOutputs(e.name, rec.ID)
@@ -174,7 +189,8 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 		out, err = p.tmux.run(ctx, nil, create...)
 	}
 	if err != nil {
-		return "", 0, fail("start", s.Name, err, "tmux cannot create a session: %v", err)
+		return "", 0, fail("start", s.Name, startError(err),
+			"tmux cannot create a session: %v", err)
 	}
 	f := strings.Fields(out)
 	if len(f) != 3 {
@@ -233,13 +249,14 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for mangled, pane := range v.panes {
+	for mangled, panes := range v.panes {
 		name, ok := unmangle(mangled)
 		if !ok {
 			continue
 		}
 		if e := p.reg.Find(name); e != nil {
-			if rec, _ := e.life(); rec.PID == pane.pid {
+			rec, _ := e.life()
+			if _, ok := rec.paneIn(panes); ok {
 				continue
 			}
 		}
@@ -253,7 +270,8 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 			continue // another process is starting the session
 		}
 		rec, _, unknown := p.files.recall(name)
-		if !proc.Exhausted(unknown) && (unknown != nil || rec.PID != pane.pid) {
+		_, recorded := rec.paneIn(panes)
+		if !proc.Exhausted(unknown) && (unknown != nil || !recorded) {
 			if err := p.removeUnrecorded(ctx, name); err != nil {
 				p.log.Warn("cannot undo an unfinished start", "session", name, "err", err)
 			}

@@ -81,7 +81,7 @@ func Main(args []string) int {
 	}
 	h, err := open(args[0], first)
 	if err != nil {
-		first.fail(err)
+		first.fail(resourceError(err))
 		first.Close()
 		return 1
 	}
