@@ -158,6 +158,46 @@ func TestEscStaysBeforeTheAnswer(t *testing.T) {
 	}
 }
 
+// A room that is left while its agents drain cancels the drains first, because the next controller would complete them.
+func TestLeavingCancelsTheDrains(t *testing.T) {
+	for key, want := range map[string]feed.Exit{"b": feed.HandOver, "a": feed.KeepAgents} {
+		s := demo(t, 120, 40)
+		s.change(few)
+		s.press("q", "d", "y")
+		drains := feed.News{Results: []feed.Result{{ID: s.m.Departure.ID, Total: 3, Receipts: []string{"", "", ""}}}}
+		s.press("q", key)
+		s.wants()
+		s.shows("quitting when the city has canceled the drains")
+		s.hear(drains)
+		s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "chatty"}, city.Undrain{Agent: "idle"})
+		if _, ok := effectOf[feed.Quit](s); ok {
+			t.Fatalf("%s: left before the drains were canceled", key)
+		}
+		undrains := feed.News{Results: []feed.Result{{ID: s.m.Departure.ID, Total: 3, Receipts: []string{"", "", ""}}}}
+		s.press("q", key)
+		s.wants()
+		s.hear(undrains)
+		if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != want {
+			t.Errorf("%s: the drains are canceled, but the room stays open: %+v", key, s.out)
+		}
+	}
+	s := demo(t, 120, 40)
+	s.change(few)
+	s.press("q", "d", "y")
+	s.done("builder drains", "chatty drains", "idle drains")
+	s.press("q", "b")
+	p, _ := effectOf[feed.SendCommands](s)
+	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"", ""}, Failures: []string{"idle is stopping"}, FailedIndexes: []int{2}}}})
+	s.shows("idle is stopping")
+	if _, ok := effectOf[feed.Quit](s); ok {
+		t.Error("the room closed although a drain was not canceled")
+	}
+	s.press("q", "b")
+	if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.HandOver {
+		t.Error("the user cannot leave after the failure")
+	}
+}
+
 // Leaving does not wait for agents that cannot be drained.
 func TestDrainAllIsRefused(t *testing.T) {
 	s := demo(t, 120, 40)

@@ -315,7 +315,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 		return
 	}
 	state.RenewUndo(m, &r)
-	state.DropUndrained(m, &r)
+	state.ReceiveDeparture(m, &r)
 	text, failed := r.Text(), len(r.Failures) > 0
 	if k := m.Keys.MainKey("view.palette"); r.Total > 1 && k != "" {
 		text += " (see " + k + "messages)"

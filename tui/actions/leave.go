@@ -29,7 +29,7 @@ func AskQuit(m *state.Room) []feed.Effect { return AskLeave(m, nil) }
 // AskLeave is like AskQuit, but adds the given lines before the text. If the user stays, it runs the given task.
 func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 	leave := func(e feed.Exit) func(*state.Room) []feed.Effect {
-		return func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: e}} }
+		return func(m *state.Room) []feed.Effect { return state.Leave(m, e) }
 	}
 	switch {
 	case m.HostsHome && m.Home != "":

@@ -135,6 +135,17 @@ func (r *Runner) SendCommands(p SendCommands) {
 	})
 }
 
+// SendLast sends commands after the control room has ended. It waits for their results, but no longer than QuitGrace.
+func (r *Runner) SendLast(commands []city.Command) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), QuitGrace)
+	defer cancel()
+	for _, c := range commands {
+		if _, err := r.City.Do(ctx, c); err != nil {
+			r.Log.Warn("a command failed", "verb", c.Verb(), "target", c.Target(), "error", err)
+		}
+	}
+}
+
 func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.Receipt,
 	failed string) {
 	limit := city.ResponseLimit(c)

@@ -20,6 +20,7 @@ type Departure struct {
 	responded bool // the results of the drain commands are known
 	// cancel the drains when their results are known
 	canceled bool
+	exit     feed.Exit         // how to leave when the drains are canceled; feed.Ended = stay
 	Sessions map[string]string // session IDs of the awaited agents, by name
 	Total    int
 	Until    time.Time // when to leave, even if some agents have not finished
@@ -28,10 +29,42 @@ type Departure struct {
 // Waits reports whether the room will be left as soon as the agents have finished.
 func (d *Departure) Waits() bool { return d.Total > 0 && !d.canceled }
 
-// DropUndrained stops waiting for agents that could not be drained.
-func DropUndrained(m *Room, r *feed.Result) {
+// Leave leaves the room. Drains of a departure are canceled first, because a later controller would complete them and
+// leave the agents stopped.
+func Leave(m *Room, e feed.Exit) []feed.Effect {
 	d := &m.Departure
-	if d.Total == 0 || d.ID != r.ID {
+	canceling := d.exit != feed.Ended
+	if d.Total == 0 && !canceling {
+		return []feed.Effect{feed.Quit{Exit: e}}
+	}
+	if d.exit = e; d.Total == 0 {
+		return nil
+	}
+	return CancelDeparture(m)
+}
+
+// DepartureUndrains returns commands that cancel the drains of a departure.
+func DepartureUndrains(m *Room) []city.Command {
+	var all []city.Command
+	for _, name := range m.Departure.Draining {
+		all = append(all, city.Undrain{Agent: name})
+	}
+	return all
+}
+
+// ReceiveDeparture handles the result of drains, or of canceling them. It stops waiting for agents that could not be
+// drained.
+func ReceiveDeparture(m *Room, r *feed.Result) {
+	d := &m.Departure
+	if d.ID != r.ID {
+		return
+	}
+	if d.Total == 0 {
+		exit := d.exit
+		m.Departure = Departure{}
+		if exit != feed.Ended && len(r.Failures) == 0 {
+			m.Todo = append(m.Todo, feed.Quit{Exit: exit})
+		}
 		return
 	}
 	var draining []string
@@ -68,7 +101,11 @@ func CancelDeparture(m *Room) []feed.Effect {
 	d := &m.Departure
 	if len(d.Draining) > 0 && !d.responded {
 		d.canceled = true
-		ShowSuccess(m, "not quitting; the drains will be canceled when the city responds")
+		text := "not quitting; the drains will be canceled when the city responds"
+		if d.exit != feed.Ended {
+			text = "quitting when the city has canceled the drains"
+		}
+		ShowSuccess(m, text)
 		return nil
 	}
 	waits := unfinished(m)
@@ -76,7 +113,11 @@ func CancelDeparture(m *Room) []feed.Effect {
 		over := r.State == city.Draining || r.State == city.Exited
 		return slices.Contains(d.Draining, r.Name) && (over || slices.Contains(waits, r))
 	})
+	exit := d.exit
 	m.Departure = Departure{}
+	if len(rows) == 0 && exit != feed.Ended {
+		return []feed.Effect{feed.Quit{Exit: exit}}
+	}
 	if len(rows) == 0 {
 		ShowSuccess(m, "canceled quitting")
 		return nil
@@ -85,9 +126,13 @@ func CancelDeparture(m *Room) []feed.Effect {
 	for i, r := range rows {
 		commands[i] = city.Undrain{Agent: r.Name}
 	}
-	return SendCommands(m, "not quitting, and canceling the drain of",
-		details.TargetNames(rows, false),
-		commands...)
+	names := details.TargetNames(rows, false)
+	if exit == feed.Ended {
+		return SendCommands(m, "not quitting, and canceling the drain of", names, commands...)
+	}
+	todo := SendCommands(m, "quitting after canceling the drain of", names, commands...)
+	m.Departure = Departure{ID: m.Status.ID, exit: exit}
+	return todo
 }
 
 // DepartureText returns a description of the progress of a departure, or "".
