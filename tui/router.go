@@ -307,6 +307,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 	}
 	defer state.ReportFiredRun(m)
 	state.KeepUndelivered(m, &r)
+	defer state.ReceiveUnsent(m, &r)
 	state.MarkListsOutdated(m, true) // any action can change beads
 	if r.Created != "" {
 		m.Work.SelectNew(r.Created)

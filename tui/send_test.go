@@ -174,6 +174,32 @@ func TestUndoneChangeIsNotReported(t *testing.T) {
 	}
 }
 
+// A nudge that the city submits while the user withdraws it is not a draft. It is followed as before.
+func TestUnsendThatIsTooLate(t *testing.T) {
+	for _, key := range []string{"U", "I"} {
+		s := demo(t, 120, 40)
+		s.choose("idle")
+		s.press("i", "x", "enter")
+		queued := city.Send{ID: 7, Text: "x", Lines: 1, Bytes: 1, Stage: city.Queued, Since: epoch}
+		s.sent(queued)
+		s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{queued} })
+		s.press(key, "y")
+		p, ok := effectOf[feed.SendCommands](s)
+		if !ok {
+			t.Fatalf("%s: nothing is sent", key)
+		}
+		s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 1, Failures: []string{"the nudge was already typing"},
+			FailedIndexes: []int{0}, RejectedUnsends: []int{0}}}})
+		if len(s.m.Drafts) > 0 {
+			t.Errorf("%s: a text that the city has is a draft: %+v", key, s.m.Drafts)
+		}
+		s.press("esc")
+		queued.Stage, queued.Why, queued.Since = city.GivenUp, "the agent has ended", s.now
+		s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{queued} })
+		s.shows("idle: given up: the agent has ended", "esc dismisses")
+	}
+}
+
 // Before a queued text is sent now, it is withdrawn from the queue.
 func TestSendNowDoesNotDouble(t *testing.T) {
 	s := demo(t, 120, 40)
@@ -266,10 +292,17 @@ func TestSendNowStopsWhereItCannotBeTakenBack(t *testing.T) {
 	r.SendCommands(p)
 	r.Wait()
 	n, _ := box.Take(epoch)
-	if len(c.done) != 0 || len(n.Results) != 1 || !slices.Equal(n.Results[0].Failures, []string{"nothing waits to be sent"}) {
+	if len(c.done) != 0 || len(n.Results) != 1 || !slices.Equal(n.Results[0].Failures, []string{"nothing waits to be sent"}) ||
+		!slices.Equal(n.Results[0].RejectedUnsends, []int{0}) {
 		t.Errorf("done: %v, %+v", c.done, n.Results)
 	}
-	c.fail = nil
+	c.fail = map[string]string{"idle": "idle has no session"}
+	r.SendCommands(p)
+	r.Wait()
+	if n, _ := box.Take(epoch); len(c.done) != 1 || len(n.Results) != 1 || len(n.Results[0].RejectedUnsends) > 0 {
+		t.Errorf("the nudge was withdrawn: %v, %+v", c.done, n.Results)
+	}
+	c.fail, c.done = nil, nil
 	r.SendCommands(p)
 	r.Wait()
 	if len(c.done) != 2 {

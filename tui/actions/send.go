@@ -268,8 +268,9 @@ func unsendQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 		body: body,
 		do: func(m *state.Room) []feed.Effect {
 			state.Unmark(m, commands)
+			todo := state.SendCommands(m, "canceling", what, commands...)
 			state.ExpectUnsent(m, commands)
-			return state.SendCommands(m, "canceling", what, commands...)
+			return todo
 		}}
 }
 

@@ -87,7 +87,9 @@ func KeepUndelivered(m *Room, r *feed.Result) {
 		d := s.Draft
 		d.To = nil
 		for n, name := range s.Draft.To {
-			if slices.Contains(r.FailedIndexes, s.First+n) {
+			// a text that could not be withdrawn stays with the city
+			if slices.Contains(r.FailedIndexes, s.First+n) &&
+				!slices.Contains(r.RejectedUnsends, s.First+n) {
 				d.To = append(d.To, name)
 			}
 		}

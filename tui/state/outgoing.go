@@ -19,8 +19,11 @@ type followedText struct {
 	life      time.Time // start time of the controller that queued it
 	seen      bool
 	missing   bool
-	unsending bool
+	unsending unsending
 }
+
+// unsending is the command with which the user withdraws a message. The zero value means that there is none.
+type unsending struct{ action, index int }
 
 // maxFollowed is the maximum total size of the followed messages, in bytes.
 const maxFollowed = 4 << 20
@@ -58,15 +61,34 @@ func FullText(m *Room, agent string, s *city.Send) (string, bool) {
 	return "", false
 }
 
-// ExpectUnsent marks messages that the user is withdrawing, so that their removal is not reported as a failure.
+// ExpectUnsent marks messages that the latest action withdraws, so that their removal is not reported as a failure.
 func ExpectUnsent(m *Room, commands []city.Command) {
-	for _, c := range commands {
+	for index, c := range commands {
 		for i := range m.Following {
-			if u, ok := c.(city.Unsend); ok && u.Agent == m.Following[i].Agent &&
-				u.ID == m.Following[i].Send.ID {
-				m.Following[i].unsending = true
+			l := &m.Following[i]
+			if u, ok := c.(city.Unsend); ok && u.Agent == l.Agent && u.ID == l.Send.ID &&
+				l.unsending == (unsending{}) {
+				l.unsending = unsending{m.Status.ID, index}
 			}
 		}
+	}
+}
+
+// ReceiveUnsent unmarks the messages that could not be withdrawn.
+func ReceiveUnsent(m *Room, r *feed.Result) {
+	for i := range m.Following {
+		l := &m.Following[i]
+		if l.unsending.action == r.ID && slices.Contains(r.RejectedUnsends, l.unsending.index) {
+			l.unsending = unsending{}
+			reportLoss(m, l)
+		}
+	}
+}
+
+// reportLoss reports that a message was not delivered, unless the user is withdrawing it.
+func reportLoss(m *Room, l *followedText) {
+	if l.Send.Stage == city.GivenUp && l.unsending == (unsending{}) {
+		ShowFailure(m, widget.Plain(l.Agent)+": "+l.stateText())
 	}
 }
 
@@ -80,10 +102,8 @@ func updateFollowed(m *Room) {
 		if !l.update(m.Snap) {
 			continue
 		}
-		changed = changed || l.action == m.followed && !l.unsending
-		if l.Send.Stage == city.GivenUp && !l.unsending {
-			ShowFailure(m, widget.Plain(l.Agent)+": "+l.stateText())
-		}
+		changed = changed || l.action == m.followed && l.unsending == (unsending{})
+		reportLoss(m, l)
 	}
 	if changed {
 		showFollowed(m)
