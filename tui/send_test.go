@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/themes"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
@@ -94,6 +95,64 @@ func TestStatusCountsWhatWasSent(t *testing.T) {
 	s.typeIn("messages")
 	s.press("enter")
 	s.shows("2 sent, 1 given up", "sent to chatty")
+	s.press("esc")
+
+	// A text that is too long for the history is a draft again.
+	long := strings.Repeat("read the failing test first\n", 800)
+	to := []string{"idle"}
+	queued := city.Send{ID: 2, Stage: city.Queued, Since: s.now}
+	send := func() {
+		t.Helper()
+		s.press("esc")
+		state.UnmarkAll(s.m, state.Marking(s.m))
+		s.choose("idle")
+		state.ForgetDraft(s.m, to)
+		s.press("i")
+		s.paste(long)
+		s.press("enter")
+		p, _ := effectOf[feed.SendCommands](s)
+		if len(p.Commands) != 1 {
+			t.Fatalf("%d commands", len(p.Commands))
+		}
+	}
+	keeps := func(when string) {
+		t.Helper()
+		if i := state.DraftOf(s.m, to); i < 0 {
+			t.Errorf("%s: the text is lost", when)
+		}
+	}
+	send()
+	s.sent(queued)
+	s.agent("idle", func(a *city.Agent) {
+		a.Sends = []city.Send{{ID: 2, Stage: city.GivenUp, Why: "the agent has ended", Since: s.now}}
+	})
+	keeps("given up")
+
+	// A text that left the queue during an absence might have been given up.
+	send()
+	queued.ID, queued.Since = 3, s.now
+	s.sent(queued)
+	s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{queued} })
+	s.now = s.now.Add(2 * time.Minute)
+	s.agent("idle", func(a *city.Agent) { a.Sends = nil })
+	keeps("left the queue")
+	const unknown = "idle: it is unknown whether the nudge was typed; see the events"
+	if last := s.m.Messages[len(s.m.Messages)-1]; last.Text != unknown || last.Token != themes.Warn {
+		t.Errorf("message: %+v", last)
+	}
+
+	// The receipt can be older than the first snapshot after an absence.
+	send()
+	queued.ID, queued.Since = 4, s.now
+	s.now = s.now.Add(2 * time.Minute)
+	s.sent(queued)
+	s.shows(unknown)
+	keeps("the receipt is late")
+	for _, l := range s.m.Following {
+		if l.Send.ID == queued.ID {
+			t.Errorf("still followed: %+v", l.Send)
+		}
+	}
 }
 
 // The status of a sent text does not overwrite the result of a newer verb.

@@ -306,7 +306,7 @@ func sendNowQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 				n := c.(city.Nudge)
 				state.RememberSent(m, n.Text)
 				state.ExpectDelivery(m, state.DraftTo{To: []string{n.Agent},
-					Unsent: asDraft(n.Text)}, i)
+					Unsent: state.AsDraft(n.Text)}, i)
 			}
 			for i, e := range todo {
 				if p, ok := e.(feed.SendCommands); ok {
@@ -323,13 +323,7 @@ func sendLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if why := needRunning(m); why != "" {
 		return nil, why
 	}
-	return deliver(m, state.Targets(m), args[0], state.DraftTo{Unsent: asDraft(args[0])}), ""
-}
-
-func asDraft(text string) state.Unsent {
-	c := dialog.NewComposer(&state.Composer{}, state.Unsent{})
-	c.Paste(text)
-	return c.Unsent()
+	return deliver(m, state.Targets(m), args[0], state.DraftTo{Unsent: state.AsDraft(args[0])}), ""
 }
 
 func nudgeLine(m *state.Room, args []string) ([]feed.Effect, string) {

@@ -3,6 +3,7 @@ package state
 import (
 	"slices"
 
+	"gcity/tui/dialog"
 	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
@@ -98,6 +99,13 @@ func KeepUndelivered(m *Room, r *feed.Result) {
 		}
 	}
 	m.Sending = others
+}
+
+// AsDraft returns a text as an unsent message.
+func AsDraft(text string) Unsent {
+	c := dialog.NewComposer(&Composer{}, Unsent{})
+	c.Paste(text)
+	return c.Unsent()
 }
 
 // KeepDraft stores a draft.

@@ -25,6 +25,9 @@ type followedText struct {
 // unsending is the command with which the user withdraws a message. The zero value means that there is none.
 type unsending struct{ action, index int }
 
+// sendShown is how long a snapshot lists a message after it has left the queue.
+const sendShown = time.Minute
+
 // maxFollowed is the maximum total size of the followed messages, in bytes.
 const maxFollowed = 4 << 20
 
@@ -34,8 +37,9 @@ func FollowTexts(m *Room, r feed.Result) {
 		return
 	}
 	for _, l := range r.Sent {
+		// the message of an old receipt might have left the snapshots before the room has seen it
 		m.Following = append(m.Following, followedText{SentText: l, action: r.ID,
-			life: m.Snap.Started})
+			life: m.Snap.Started, seen: m.Now.Sub(l.Send.Since) > sendShown})
 	}
 	size, from := 0, len(m.Following)
 	for from > 0 && size+len(m.Following[from-1].Text) <= maxFollowed {
@@ -85,12 +89,22 @@ func ReceiveUnsent(m *Room, r *feed.Result) {
 	}
 }
 
-// reportLoss reports that a message was not delivered, unless the user is withdrawing it.
+// reportLoss reports that a message was not delivered, unless the user is withdrawing it. It keeps a text that is too
+// long for the history of sent messages.
 func reportLoss(m *Room, l *followedText) {
-	if l.Send.Stage == city.GivenUp && l.unsending == (unsending{}) {
+	if l.unsending != (unsending{}) || l.Send.Stage != city.GivenUp && !l.isUnknown() {
+		return
+	}
+	if l.Send.Stage == city.GivenUp {
 		ShowFailure(m, widget.Plain(l.Agent)+": "+l.stateText())
 	}
+	if to := []string{l.Agent}; len(l.Text) > MaxSentText && DraftOf(m, to) < 0 {
+		KeepDraft(m, DraftTo{To: to, Unsent: AsDraft(l.Text)})
+	}
 }
+
+// isUnknown reports whether the message left the queue while the room received no snapshots.
+func (l *followedText) isUnknown() bool { return l.missing && !l.Send.Stage.Over() }
 
 func updateFollowed(m *Room) {
 	if len(m.Following) == 0 || m.Snap == nil {
@@ -125,14 +139,16 @@ func (l *followedText) update(s *city.Snapshot) bool {
 		}
 	}
 	l.missing = l.seen || !ok
-	return l.missing && !l.Send.Stage.Over()
+	return l.isUnknown()
 }
 
 func (l *followedText) stateText() string {
 	agent := widget.Plain(l.Agent)
 	text := agent + ": " + widget.Plain(l.Send.Stage.Text())
 	switch {
-	case l.missing && !l.Send.Stage.Over():
+	case l.isUnknown() && l.unsending == (unsending{}):
+		return agent + ": it is unknown whether the nudge was typed; see the events"
+	case l.isUnknown():
 		return agent + ": the nudge is no longer queued"
 	case l.Send.Stage == city.Submitted:
 		text = "sent to " + agent
@@ -167,7 +183,10 @@ func showFollowed(m *Room) {
 		}
 		all = append(all, l)
 		each = append(each, widget.FirstItem(l.stateText()))
-		if !l.Send.Stage.Over() && !l.missing {
+		switch {
+		case l.isUnknown() && l.unsending == (unsending{}) && token == themes.Good:
+			token = themes.Warn
+		case !l.Send.Stage.Over() && !l.missing:
 			token = themes.Busy
 			waits = waits || l.Send.Stage == city.Queued
 		}
@@ -195,7 +214,7 @@ func stagesText(all []*followedText) string {
 		city.GivenUp} {
 		n, why := 0, ""
 		for _, l := range all {
-			if l.Send.Stage != stage || l.missing && !stage.Over() {
+			if l.Send.Stage != stage || l.isUnknown() {
 				continue
 			}
 			if n++; why == "" {
@@ -210,6 +229,15 @@ func stagesText(all []*followedText) string {
 			part += ": " + why
 		}
 		parts = append(parts, part)
+	}
+	unknown := 0
+	for _, l := range all {
+		if l.isUnknown() {
+			unknown++
+		}
+	}
+	if unknown > 0 {
+		parts = append(parts, fmt.Sprintf("%d unknown: see the events", unknown))
 	}
 	return strings.Join(parts, ", ")
 }
