@@ -132,13 +132,21 @@ func sendComposed(m *state.Room) []feed.Effect {
 		return nil
 	}
 	var rows []*panel.AgentRow
+	var gone []string
 	for _, name := range c.To {
 		if r := m.Agents.Find(name); r != nil {
 			rows = append(rows, r)
+		} else {
+			gone = append(gone, widget.Plain(name))
 		}
 	}
 	if len(rows) == 0 {
 		c.Problem = "none of the recipients exists any longer"
+		return nil
+	}
+	dropped := state.NoLonger(gone) + "; enter sends to the others"
+	if len(gone) > 0 && c.Problem != dropped {
+		c.Problem = dropped
 		return nil
 	}
 	leaveComposer(m)
