@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -100,6 +101,45 @@ func TestTheQuestionAboutALostCityAcceptsAnswers(t *testing.T) {
 	s.send(tuitest.KeyPress("l"))
 	if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.Leave {
 		t.Errorf("the room stays open:\n%s", s.text())
+	}
+}
+
+// A question about stopping the city returns after a short interruption, and requires the confirmation again.
+func TestTheQuestionAboutStoppingReturns(t *testing.T) {
+	for _, agents := range []int{6, 3} {
+		s := newStage(t, Options{Mode: state.Joined})
+		s.size(120, 40)
+		s.hear(feed.News{Snap: demoSnapshot(epoch)})
+		if agents == 3 {
+			s.change(few)
+		}
+		s.line("stop city", "enter")
+		if agents == 6 {
+			s.press("6")
+		}
+		title := fmt.Sprintf("Stop %d agents and the city?", agents)
+		why := "the connection was lost"
+		s.hear(feed.News{Unreachable: &why})
+		s.shows("Quit bright-lights?")
+		s.hides(title)
+		if s.m.Dialogs.Choice().Cursor != 1 {
+			t.Error("quitting is preselected")
+		}
+		s.press("up")
+		why = ""
+		s.hear(feed.News{Unreachable: &why})
+		s.shows(title)
+		s.press("enter") // "no" is preselected
+		if _, ok := effectOf[feed.Quit](s); ok {
+			t.Errorf("%d agents: enter left the room", agents)
+		}
+		s.line("stop city", "enter")
+		why = "the connection was lost"
+		s.hear(feed.News{Unreachable: &why})
+		s.press("enter")
+		if _, ok := effectOf[feed.Quit](s); ok {
+			t.Errorf("%d agents: enter left the room of a city that does not respond", agents)
+		}
 	}
 }
 

@@ -219,8 +219,12 @@ func receive(m *state.Room, n feed.News) {
 		state.ListCities(m)
 	}
 	state.LeaveWhenDone(m)
-	if c := m.Dialogs.Choice(); c != nil && c.AboutLeaving && state.Uncontrollable(m) {
-		actions.AskLost(m)
+	if c := m.Dialogs.Choice(); c != nil && c.AboutLeaving {
+		if state.Uncontrollable(m) {
+			actions.AskLost(m)
+		} else {
+			actions.AskAgain(m)
+		}
 	}
 }
 
