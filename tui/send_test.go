@@ -95,6 +95,9 @@ func TestStatusCountsWhatWasSent(t *testing.T) {
 	s.typeIn("messages")
 	s.press("enter")
 	s.shows("2 sent, 1 given up", "sent to chatty")
+	if last := s.m.Messages[len(s.m.Messages)-1]; !strings.HasPrefix(last.Text, "2 sent, 1 given up") || last.Token != themes.Warn {
+		t.Errorf("message: %+v", last)
+	}
 	s.press("esc")
 
 	// A text that is too long for the history is a draft again.

@@ -92,7 +92,7 @@ func ReceiveUnsent(m *Room, r *feed.Result) {
 // reportLoss reports that a message was not delivered, unless the user is withdrawing it. It keeps a text that is too
 // long for the history of sent messages.
 func reportLoss(m *Room, l *followedText) {
-	if l.unsending != (unsending{}) || l.Send.Stage != city.GivenUp && !l.isUnknown() {
+	if !l.isLost() {
 		return
 	}
 	if l.Send.Stage == city.GivenUp {
@@ -103,7 +103,13 @@ func reportLoss(m *Room, l *followedText) {
 	}
 }
 
-// isUnknown reports whether the message left the queue while the room received no snapshots.
+// isLost reports whether the message was not or might not have been delivered. A message that the user is withdrawing
+// is not lost.
+func (l *followedText) isLost() bool {
+	return l.unsending == (unsending{}) && (l.Send.Stage == city.GivenUp || l.isUnknown())
+}
+
+// isUnknown reports whether the message left the snapshots before the room has seen how it ended.
 func (l *followedText) isUnknown() bool { return l.missing && !l.Send.Stage.Over() }
 
 func updateFollowed(m *Room) {
@@ -184,7 +190,7 @@ func showFollowed(m *Room) {
 		all = append(all, l)
 		each = append(each, widget.FirstItem(l.stateText()))
 		switch {
-		case l.isUnknown() && l.unsending == (unsending{}) && token == themes.Good:
+		case l.isLost() && token == themes.Good:
 			token = themes.Warn
 		case !l.Send.Stage.Over() && !l.missing:
 			token = themes.Busy
