@@ -148,6 +148,9 @@ func TestStatusCountsWhatWasSent(t *testing.T) {
 	send()
 	queued.ID, queued.Since = 4, s.now
 	s.now = s.now.Add(2 * time.Minute)
+	command := s.out
+	s.change(func(*city.Snapshot) {})
+	s.out = command
 	s.sent(queued)
 	s.shows(unknown)
 	keeps("the receipt is late")

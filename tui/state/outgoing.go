@@ -37,9 +37,8 @@ func FollowTexts(m *Room, r feed.Result) {
 		return
 	}
 	for _, l := range r.Sent {
-		// the message of an old receipt might have left the snapshots before the room has seen it
 		m.Following = append(m.Following, followedText{SentText: l, action: r.ID,
-			life: m.Snap.Started, seen: m.Now.Sub(l.Send.Since) > sendShown})
+			life: m.Snap.Started})
 	}
 	size, from := 0, len(m.Following)
 	for from > 0 && size+len(m.Following[from-1].Text) <= maxFollowed {
@@ -144,7 +143,8 @@ func (l *followedText) update(s *city.Snapshot) bool {
 			return changed
 		}
 	}
-	l.missing = l.seen || !ok
+	// the message might have left the snapshots before the room has seen it
+	l.missing = l.seen || !ok || s.At.Sub(l.Send.Since) > sendShown
 	return l.isUnknown()
 }
 
