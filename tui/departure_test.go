@@ -213,9 +213,15 @@ func TestLeavingCancelsTheDrains(t *testing.T) {
 		if _, ok := effectOf[feed.Quit](s); ok {
 			t.Fatalf("%s: left before the drains were canceled", key)
 		}
+		s.shows("quitting when the city has canceled the drains")
+		if state.StartSwitch(s.m, feed.SwitchCity{Name: "alpha"}) != nil {
+			t.Fatalf("%s: the user can go to another city, where the room does not quit", key)
+		}
+		if all := state.DepartureUndrains(s.m); len(all) != 3 {
+			t.Errorf("%s: a hangup cancels the drains %v", key, all)
+		}
 		undrains := feed.News{Results: []feed.Result{{ID: s.m.Departure.ID, Total: 3, Receipts: []string{"", "", ""}}}}
-		s.press("q", key)
-		s.wants()
+		s.press("esc") // dismisses why the room did not switch
 		s.hear(undrains)
 		if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != want {
 			t.Errorf("%s: the drains are canceled, but the room stays open: %+v", key, s.out)
@@ -236,6 +242,56 @@ func TestLeavingCancelsTheDrains(t *testing.T) {
 	if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.HandOver {
 		t.Error("the user cannot leave after the failure")
 	}
+}
+
+// The user can quit without waiting for the city to cancel the drains, or stay with esc.
+func TestLeavingDoesNotRequireAResponse(t *testing.T) {
+	for _, responds := range []bool{false, true} { // to the drains
+		leaving := func() *stage {
+			s := demo(t, 120, 40)
+			s.change(few)
+			s.press("q", "d", "y")
+			if responds {
+				s.done("builder drains", "chatty drains", "idle drains")
+			}
+			s.press("q", "b")
+			if _, ok := effectOf[feed.Quit](s); ok {
+				t.Fatal("left before the drains were canceled")
+			}
+			return s
+		}
+		s := leaving()
+		s.press("q", "b")
+		if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.HandOver {
+			t.Errorf("the user cannot leave: responds = %v", responds)
+		}
+		s = leaving()
+		result := feed.News{Results: []feed.Result{{ID: s.m.Departure.ID, Total: 3, Receipts: []string{"", "", ""}}}}
+		s.press("esc")
+		s.hides("quitting when")
+		s.hear(result)
+		if _, ok := effectOf[feed.Quit](s); ok {
+			t.Errorf("left although the user chose to stay: responds = %v", responds)
+		}
+	}
+}
+
+// The user can drain all agents again only after the earlier drains are canceled, because esc cancels only the latest drains.
+func TestDrainAllTwice(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(few)
+	s.press("q", "d", "y")
+	s.done("builder drains", "chatty drains", "idle drains")
+	s.press("q", "d")
+	s.shows("cannot drain all agents again: quitting when all agents have finished: 0 of 3 done")
+	s.press("esc", "esc")
+	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "chatty"}, city.Undrain{Agent: "idle"})
+	undrains := feed.News{Results: []feed.Result{{ID: s.m.Departure.ID, Total: 3, Receipts: []string{"", "", ""}}}}
+	s.press("q", "d")
+	s.shows("cannot drain all agents again: the previous drains are not canceled yet")
+	s.hear(undrains)
+	s.press("esc", "q", "d", "y")
+	s.wants(city.Drain{Agent: "builder", Final: true}, city.Drain{Agent: "chatty", Final: true}, city.Drain{Agent: "idle", Final: true})
 }
 
 // Leaving does not wait for agents that cannot be drained.

@@ -177,6 +177,10 @@ func askDrainAll(m *state.Room, stay state.Task) []feed.Effect {
 	if len(rows) == 0 {
 		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
 	}
+	if why := state.WhyNoDeparture(m); why != "" {
+		state.ShowFailure(m, "cannot drain all agents again: "+why)
+		return nil
+	}
 	build := func(m *state.Room, rows []*panel.AgentRow) question {
 		q := drainAllQuestion(m, rows)
 		q.stay = stay

@@ -14,8 +14,8 @@ import (
 
 // Departure is the state of waiting for all agents to drain. The zero value means that the user is not leaving.
 type Departure struct {
-	ID int // ID of the action that drained the agents
-	// agents with a drain command that has not failed
+	ID int // ID of the action that drains the agents, or that cancels their drains
+	// agents with a drain command that has not failed, or with a drain that is being canceled
 	Draining  []string
 	responded bool // the results of the drain commands are known
 	// cancel the drains when their results are known
@@ -29,18 +29,21 @@ type Departure struct {
 // Waits reports whether the room will be left as soon as the agents have finished.
 func (d *Departure) Waits() bool { return d.Total > 0 && !d.canceled }
 
+// Leaves reports whether the room will close without further input.
+func (d *Departure) Leaves() bool { return d.Waits() || d.exit != feed.Ended }
+
 // Leave leaves the room. Drains of a departure are canceled first, because a later controller would complete them and
-// leave the agents stopped.
+// leave the agents stopped. A second call does not wait for that, because the city might not respond.
 func Leave(m *Room, e feed.Exit) []feed.Effect {
 	d := &m.Departure
-	canceling := d.exit != feed.Ended
-	if d.Total == 0 && !canceling {
+	drains := d.Total > 0 || len(d.Draining) > 0
+	if !drains || d.exit != feed.Ended {
 		return []feed.Effect{feed.Quit{Exit: e}}
 	}
 	if d.exit = e; d.Total == 0 {
-		return nil
+		return nil // the drains are being canceled
 	}
-	return CancelDeparture(m)
+	return cancelDrains(m)
 }
 
 // DepartureUndrains returns commands that cancel the drains of a departure.
@@ -77,7 +80,7 @@ func ReceiveDeparture(m *Room, r *feed.Result) {
 	}
 	d.Draining, d.responded = draining, true
 	if d.canceled {
-		m.Todo = append(m.Todo, CancelDeparture(m)...)
+		m.Todo = append(m.Todo, cancelDrains(m)...)
 	}
 }
 
@@ -98,12 +101,21 @@ func LeaveWhenDone(m *Room) {
 
 // CancelDeparture stops waiting to leave, and cancels the drains that this room started.
 func CancelDeparture(m *Room) []feed.Effect {
+	m.Departure.exit = feed.Ended
+	if m.Departure.Total == 0 {
+		ShowSuccess(m, "not quitting; the drains are being canceled")
+		return nil
+	}
+	return cancelDrains(m)
+}
+
+func cancelDrains(m *Room) []feed.Effect {
 	d := &m.Departure
 	if len(d.Draining) > 0 && !d.responded {
 		d.canceled = true
 		text := "not quitting; the drains will be canceled when the city responds"
 		if d.exit != feed.Ended {
-			text = "quitting when the city has canceled the drains"
+			text = DepartureText(m)
 		}
 		ShowSuccess(m, text)
 		return nil
@@ -122,29 +134,39 @@ func CancelDeparture(m *Room) []feed.Effect {
 		ShowSuccess(m, "canceled quitting")
 		return nil
 	}
-	commands := make([]city.Command, len(rows))
-	for i, r := range rows {
-		commands[i] = city.Undrain{Agent: r.Name}
+	for _, r := range rows {
+		m.Departure.Draining = append(m.Departure.Draining, r.Name)
 	}
-	names := details.TargetNames(rows, false)
-	if exit == feed.Ended {
-		return SendCommands(m, "not quitting, and canceling the drain of", names, commands...)
+	doing := "not quitting, and canceling the drain of"
+	if exit != feed.Ended {
+		doing = "quitting after canceling the drain of"
 	}
-	todo := SendCommands(m, "quitting after canceling the drain of", names, commands...)
-	m.Departure = Departure{ID: m.Status.ID, exit: exit}
+	todo := SendCommands(m, doing, details.TargetNames(rows, false), DepartureUndrains(m)...)
+	m.Departure.ID, m.Departure.exit = m.Status.ID, exit
 	return todo
 }
 
 // DepartureText returns a description of the progress of a departure, or "".
 func DepartureText(m *Room) string {
 	d := &m.Departure
-	if !d.Waits() {
+	switch {
+	case d.exit != feed.Ended:
+		return "quitting when the city has canceled the drains; quit again to leave at once"
+	case !d.Waits():
 		return ""
 	}
 	left := len(unfinished(m))
 	return fmt.Sprintf("quitting when all agents have finished: %d of %d done, at most %s left",
 		d.Total-left,
 		d.Total, widget.Age(d.Until.Sub(m.Now)))
+}
+
+// WhyNoDeparture returns the reason why the room cannot drain all agents again, or "".
+func WhyNoDeparture(m *Room) string {
+	if d := &m.Departure; len(d.Draining) > 0 && !d.Leaves() {
+		return "the previous drains are not canceled yet"
+	}
+	return DepartureText(m)
 }
 
 // RunningAgents returns the number of running agents.
