@@ -159,6 +159,16 @@ func TestStatusCountsWhatWasSent(t *testing.T) {
 			t.Errorf("still followed: %+v", l.Send)
 		}
 	}
+
+	// The controller's clock can be behind that of the room.
+	send()
+	queued.ID, queued.Since = 5, s.m.Snap.At
+	s.now = s.now.Add(2 * time.Minute)
+	s.sent(queued)
+	if all := s.m.Following; len(all) == 0 || all[len(all)-1].Send.ID != queued.ID {
+		t.Error("a nudge is not followed because the clocks differ")
+	}
+	s.shows("idle: queued")
 }
 
 // The status of a sent text does not overwrite the result of a newer verb.
