@@ -298,6 +298,30 @@ func TestComposerOutlivesItsAgents(t *testing.T) {
 	s.shows("none of the recipients")
 }
 
+// A recipient that disappears while the user is writing is named before the text is sent to the others.
+func TestComposerNamesDroppedRecipients(t *testing.T) {
+	s := demo(t, 120, 40)
+	for _, name := range []string{"builder", "idle"} {
+		s.choose(name)
+		s.press("space")
+	}
+	s.press("i", "x")
+	s.change(func(n *city.Snapshot) {
+		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "idle" })
+	})
+	const dropped = "idle no longer exists; enter sends to the others"
+	s.press("enter")
+	s.wants()
+	s.shows(dropped)
+	s.press("y")
+	s.hides(dropped)
+	s.press("enter")
+	s.wants()
+	s.shows(dropped)
+	s.press("enter")
+	s.wants(city.Nudge{Agent: "builder", Text: "xy"})
+}
+
 // Without colors, the text is the same and has only bold, faint and reverse styles.
 func TestComposerWithoutColor(t *testing.T) {
 	for _, name := range []string{"send", "send-lines", "send-many"} {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -103,6 +104,45 @@ func TestTheQuestionAboutALostCityAcceptsAnswers(t *testing.T) {
 	}
 }
 
+// A question about stopping the city returns after a short interruption, and requires the confirmation again.
+func TestTheQuestionAboutStoppingReturns(t *testing.T) {
+	for _, agents := range []int{6, 3} {
+		s := newStage(t, Options{Mode: state.Joined})
+		s.size(120, 40)
+		s.hear(feed.News{Snap: demoSnapshot(epoch)})
+		if agents == 3 {
+			s.change(few)
+		}
+		s.line("stop city", "enter")
+		if agents == 6 {
+			s.press("6")
+		}
+		title := fmt.Sprintf("Stop %d agents and the city?", agents)
+		why := "the connection was lost"
+		s.hear(feed.News{Unreachable: &why})
+		s.shows("Quit bright-lights?")
+		s.hides(title)
+		if s.m.Dialogs.Choice().Cursor != 1 {
+			t.Error("quitting is preselected")
+		}
+		s.press("up")
+		why = ""
+		s.hear(feed.News{Unreachable: &why})
+		s.shows(title)
+		s.press("enter") // "no" is preselected
+		if _, ok := effectOf[feed.Quit](s); ok {
+			t.Errorf("%d agents: enter left the room", agents)
+		}
+		s.line("stop city", "enter")
+		why = "the connection was lost"
+		s.hear(feed.News{Unreachable: &why})
+		s.press("enter")
+		if _, ok := effectOf[feed.Quit](s); ok {
+			t.Errorf("%d agents: enter left the room of a city that does not respond", agents)
+		}
+	}
+}
+
 // Stopping the city asks for confirmation even if the preferences turn confirmations off.
 func TestStoppingTheCityAsks(t *testing.T) {
 	s := newStage(t, Options{Mode: state.Joined})
@@ -156,6 +196,102 @@ func TestEscStaysBeforeTheAnswer(t *testing.T) {
 	if _, ok := effectOf[feed.Quit](s); ok {
 		t.Error("the room closed although the user chose to stay")
 	}
+}
+
+// A room that is left while its agents drain cancels the drains first, because the next controller would complete them.
+func TestLeavingCancelsTheDrains(t *testing.T) {
+	for key, want := range map[string]feed.Exit{"b": feed.HandOver, "a": feed.KeepAgents} {
+		s := demo(t, 120, 40)
+		s.change(few)
+		s.press("q", "d", "y")
+		drains := feed.News{Results: []feed.Result{{ID: s.m.Departure.ID, Total: 3, Receipts: []string{"", "", ""}}}}
+		s.press("q", key)
+		s.wants()
+		s.shows("quitting when the city has canceled the drains")
+		s.hear(drains)
+		s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "chatty"}, city.Undrain{Agent: "idle"})
+		if _, ok := effectOf[feed.Quit](s); ok {
+			t.Fatalf("%s: left before the drains were canceled", key)
+		}
+		s.shows("quitting when the city has canceled the drains")
+		if state.StartSwitch(s.m, feed.SwitchCity{Name: "alpha"}) != nil {
+			t.Fatalf("%s: the user can go to another city, where the room does not quit", key)
+		}
+		if all := state.DepartureUndrains(s.m); len(all) != 3 {
+			t.Errorf("%s: a hangup cancels the drains %v", key, all)
+		}
+		undrains := feed.News{Results: []feed.Result{{ID: s.m.Departure.ID, Total: 3, Receipts: []string{"", "", ""}}}}
+		s.press("esc") // dismisses why the room did not switch
+		s.hear(undrains)
+		if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != want {
+			t.Errorf("%s: the drains are canceled, but the room stays open: %+v", key, s.out)
+		}
+	}
+	s := demo(t, 120, 40)
+	s.change(few)
+	s.press("q", "d", "y")
+	s.done("builder drains", "chatty drains", "idle drains")
+	s.press("q", "b")
+	p, _ := effectOf[feed.SendCommands](s)
+	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"", ""}, Failures: []string{"idle is stopping"}, FailedIndexes: []int{2}}}})
+	s.shows("idle is stopping")
+	if _, ok := effectOf[feed.Quit](s); ok {
+		t.Error("the room closed although a drain was not canceled")
+	}
+	s.press("q", "b")
+	if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.HandOver {
+		t.Error("the user cannot leave after the failure")
+	}
+}
+
+// The user can quit without waiting for the city to cancel the drains, or stay with esc.
+func TestLeavingDoesNotRequireAResponse(t *testing.T) {
+	for _, responds := range []bool{false, true} { // to the drains
+		leaving := func() *stage {
+			s := demo(t, 120, 40)
+			s.change(few)
+			s.press("q", "d", "y")
+			if responds {
+				s.done("builder drains", "chatty drains", "idle drains")
+			}
+			s.press("q", "b")
+			if _, ok := effectOf[feed.Quit](s); ok {
+				t.Fatal("left before the drains were canceled")
+			}
+			return s
+		}
+		s := leaving()
+		s.press("q", "b")
+		if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.HandOver {
+			t.Errorf("the user cannot leave: responds = %v", responds)
+		}
+		s = leaving()
+		result := feed.News{Results: []feed.Result{{ID: s.m.Departure.ID, Total: 3, Receipts: []string{"", "", ""}}}}
+		s.press("esc")
+		s.hides("quitting when")
+		s.hear(result)
+		if _, ok := effectOf[feed.Quit](s); ok {
+			t.Errorf("left although the user chose to stay: responds = %v", responds)
+		}
+	}
+}
+
+// The user can drain all agents again only after the earlier drains are canceled, because esc cancels only the latest drains.
+func TestDrainAllTwice(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(few)
+	s.press("q", "d", "y")
+	s.done("builder drains", "chatty drains", "idle drains")
+	s.press("q", "d")
+	s.shows("cannot drain all agents again: quitting when all agents have finished: 0 of 3 done")
+	s.press("esc", "esc")
+	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "chatty"}, city.Undrain{Agent: "idle"})
+	undrains := feed.News{Results: []feed.Result{{ID: s.m.Departure.ID, Total: 3, Receipts: []string{"", "", ""}}}}
+	s.press("q", "d")
+	s.shows("cannot drain all agents again: the previous drains are not canceled yet")
+	s.hear(undrains)
+	s.press("esc", "q", "d", "y")
+	s.wants(city.Drain{Agent: "builder", Final: true}, city.Drain{Agent: "chatty", Final: true}, city.Drain{Agent: "idle", Final: true})
 }
 
 // Leaving does not wait for agents that cannot be drained.

@@ -230,6 +230,36 @@ func TestTheListNeverGoesBack(t *testing.T) {
 	})
 }
 
+// A snapshot of a former controller that a stream delivers late does not replace that of the new controller.
+func TestTheListIgnoresLateSnapshotsOfAFormerController(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
+	l := feed.NewFleetWatcher(r)
+	b := &feed.CityWatch{}
+	l.Mailbox, l.Responded = r.Mailbox, true
+	l.Infos, l.Watched["alpha"] = []city.Info{{Name: "alpha", Running: true}}, b
+	snap := func(started time.Time, rev uint64, agents int) *city.Snapshot {
+		return &city.Snapshot{Started: started, Rev: rev, Agents: make([]city.Agent, agents)}
+	}
+	for i, step := range []struct {
+		snap   *city.Snapshot
+		polled bool
+		want   int
+	}{
+		{snap(epoch.Add(time.Hour), 1, 1), true, 1},
+		{snap(epoch, 50, 2), false, 1},
+		{snap(epoch.Add(time.Hour), 2, 3), false, 3},
+		{snap(epoch.Add(2*time.Hour), 1, 4), false, 4},
+	} {
+		l.Take(ctx, b, step.snap, step.polled)
+		l.PublishChanges()
+		if got := l.Published.Find("alpha").Summary.Agents; got != step.want {
+			t.Errorf("step %d: %d agents, want %d", i, got, step.want)
+		}
+	}
+}
+
 // If a new list contains the same controller, the city's streams continue, even if the start time has a UTC offset.
 func TestTheSameControllerIsRecognizedInEachList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -78,6 +78,8 @@ func child(mode string) int {
 				panic(err)
 			}
 			f.change(func(s *city.Snapshot) { s.Agents = crowd(n).Agents })
+		case "few":
+			f.change(few)
 		case "mute":
 			o.City = mute{f}
 		case "unanswered":
@@ -132,7 +134,13 @@ func child(mode string) int {
 		}
 	}
 	if path := os.Getenv("TUI_REPORT"); path != "" {
-		if err := os.WriteFile(path, fmt.Appendf(nil, "%s %v", exit, err), 0o600); err != nil {
+		report := fmt.Appendf(nil, "%s %v", exit, err)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for _, c := range f.done {
+			report = fmt.Appendf(report, ", %s %s", c.Verb(), c.Target())
+		}
+		if err := os.WriteFile(path, report, 0o600); err != nil {
 			panic(err)
 		}
 	}

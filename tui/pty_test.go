@@ -334,6 +334,25 @@ func TestTerminalHangup(t *testing.T) {
 	c.ends("hangup")
 }
 
+// A hangup cancels the drains of a departure, so that the agents keep running.
+func TestTerminalHangupDuringDeparture(t *testing.T) {
+	t.Parallel()
+	c := open(t, "hosting few", 120, 40)
+	c.sees("3 running")
+	c.keys("q")
+	c.sees("Quit bright-lights?")
+	c.answer("d")
+	c.sees("Drain 3 agents, then quit?")
+	c.answer("y")
+	c.sees("quitting when all agents have finished")
+	c.signal(syscall.SIGHUP)
+	c.ends("hangup <nil>")
+	got, err := os.ReadFile(c.report)
+	if want := ", undrain builder, undrain chatty, undrain idle"; err != nil || !strings.HasSuffix(string(got), want) {
+		t.Errorf("commands: got %q, %v; want the suffix %q", got, err, want)
+	}
+}
+
 // The room exits if its terminal disappears, even during an attach.
 func TestTerminalGone(t *testing.T) {
 	for _, attached := range []bool{false, true} {

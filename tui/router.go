@@ -219,8 +219,12 @@ func receive(m *state.Room, n feed.News) {
 		state.ListCities(m)
 	}
 	state.LeaveWhenDone(m)
-	if c := m.Dialogs.Choice(); c != nil && c.AboutLeaving && state.Uncontrollable(m) {
-		actions.AskLost(m)
+	if c := m.Dialogs.Choice(); c != nil && c.AboutLeaving {
+		if state.Uncontrollable(m) {
+			actions.AskLost(m)
+		} else {
+			actions.AskAgain(m)
+		}
 	}
 }
 
@@ -307,6 +311,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 	}
 	defer state.ReportFiredRun(m)
 	state.KeepUndelivered(m, &r)
+	defer state.ReceiveUnsent(m, &r)
 	state.MarkListsOutdated(m, true) // any action can change beads
 	if r.Created != "" {
 		m.Work.SelectNew(r.Created)
@@ -315,7 +320,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 		return
 	}
 	state.RenewUndo(m, &r)
-	state.DropUndrained(m, &r)
+	state.ReceiveDeparture(m, &r)
 	text, failed := r.Text(), len(r.Failures) > 0
 	if k := m.Keys.MainKey("view.palette"); r.Total > 1 && k != "" {
 		text += " (see " + k + "messages)"

@@ -130,7 +130,11 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 			return feed.Ended, nil
 		}
 	}
-	return r.ExitReason()
+	exit, err := r.ExitReason()
+	if m := t.current.m; exit == feed.Hangup && m.Preferences.OnHangup != "stop" {
+		t.current.r.SendLast(state.DepartureUndrains(m))
+	}
+	return exit, err
 }
 
 // runProgram creates a new program for each call, so that the terminal is fully restored in between.

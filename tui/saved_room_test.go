@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 
 	"gcity/tui/actions"
 	"gcity/tui/feed"
+	"gcity/tui/palette"
 	"gcity/tui/panel"
 	"gcity/tui/state"
 )
@@ -186,5 +188,24 @@ func TestTheCursorReturnsToItsRow(t *testing.T) {
 	next.press("g")
 	if rows := state.SavedRoomOf(next.m).Rows; rows["agents"] != "" {
 		t.Errorf("the first row is stored: %v", rows)
+	}
+}
+
+// Long lines of the palette do not make the file too large to be read again.
+func TestSavedRoomWithLongLines(t *testing.T) {
+	s := demo(t, 120, 40)
+	for i := range palette.MaxHistory {
+		s.m.History = palette.AddToHistory(s.m.History, fmt.Sprint(i, strings.Repeat("x", 16<<10)))
+		s.m.History = palette.AddToHistory(s.m.History, fmt.Sprint(i, strings.Repeat("\x01", 4000)))
+	}
+	s.m.History = palette.AddToHistory(s.m.History, "goto idle")
+	path := filepath.Join(t.TempDir(), "room")
+	text := state.SavedRoomOf(s.m).Text()
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old, err := feed.ReadSavedRoom(path)
+	if n := len(old.History); err != nil || len(text) > feed.MaxSavedRoom || n < 2 || old.History[n-1] != "goto idle" {
+		t.Errorf("read %d lines from %d bytes: %v", n, len(text), err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/themes"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
@@ -94,6 +95,80 @@ func TestStatusCountsWhatWasSent(t *testing.T) {
 	s.typeIn("messages")
 	s.press("enter")
 	s.shows("2 sent, 1 given up", "sent to chatty")
+	if last := s.m.Messages[len(s.m.Messages)-1]; !strings.HasPrefix(last.Text, "2 sent, 1 given up") || last.Token != themes.Warn {
+		t.Errorf("message: %+v", last)
+	}
+	s.press("esc")
+
+	// A text that is too long for the history is a draft again.
+	long := strings.Repeat("read the failing test first\n", 800)
+	to := []string{"idle"}
+	queued := city.Send{ID: 2, Stage: city.Queued, Since: s.now}
+	send := func() {
+		t.Helper()
+		s.press("esc")
+		state.UnmarkAll(s.m, state.Marking(s.m))
+		s.choose("idle")
+		state.ForgetDraft(s.m, to)
+		s.press("i")
+		s.paste(long)
+		s.press("enter")
+		p, _ := effectOf[feed.SendCommands](s)
+		if len(p.Commands) != 1 {
+			t.Fatalf("%d commands", len(p.Commands))
+		}
+	}
+	keeps := func(when string) {
+		t.Helper()
+		if i := state.DraftOf(s.m, to); i < 0 {
+			t.Errorf("%s: the text is lost", when)
+		}
+	}
+	send()
+	s.sent(queued)
+	s.agent("idle", func(a *city.Agent) {
+		a.Sends = []city.Send{{ID: 2, Stage: city.GivenUp, Why: "the agent has ended", Since: s.now}}
+	})
+	keeps("given up")
+
+	// A text that left the queue during an absence might have been given up.
+	send()
+	queued.ID, queued.Since = 3, s.now
+	s.sent(queued)
+	s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{queued} })
+	s.now = s.now.Add(2 * time.Minute)
+	s.agent("idle", func(a *city.Agent) { a.Sends = nil })
+	keeps("left the queue")
+	const unknown = "idle: it is unknown whether the nudge was typed; see the events"
+	if last := s.m.Messages[len(s.m.Messages)-1]; last.Text != unknown || last.Token != themes.Warn {
+		t.Errorf("message: %+v", last)
+	}
+
+	// The receipt can be older than the first snapshot after an absence.
+	send()
+	queued.ID, queued.Since = 4, s.now
+	s.now = s.now.Add(2 * time.Minute)
+	command := s.out
+	s.change(func(*city.Snapshot) {})
+	s.out = command
+	s.sent(queued)
+	s.shows(unknown)
+	keeps("the receipt is late")
+	for _, l := range s.m.Following {
+		if l.Send.ID == queued.ID {
+			t.Errorf("still followed: %+v", l.Send)
+		}
+	}
+
+	// The controller's clock can be behind that of the room.
+	send()
+	queued.ID, queued.Since = 5, s.m.Snap.At
+	s.now = s.now.Add(2 * time.Minute)
+	s.sent(queued)
+	if all := s.m.Following; len(all) == 0 || all[len(all)-1].Send.ID != queued.ID {
+		t.Error("a nudge is not followed because the clocks differ")
+	}
+	s.shows("idle: queued")
 }
 
 // The status of a sent text does not overwrite the result of a newer verb.
@@ -171,6 +246,32 @@ func TestUndoneChangeIsNotReported(t *testing.T) {
 	s.shows("took back 1 text")
 	if s.m.Status.Failed {
 		t.Errorf("the status line shows a failure: %q", s.m.Status.Text)
+	}
+}
+
+// A nudge that the city submits while the user withdraws it is not a draft. It is followed as before.
+func TestUnsendThatIsTooLate(t *testing.T) {
+	for _, key := range []string{"U", "I"} {
+		s := demo(t, 120, 40)
+		s.choose("idle")
+		s.press("i", "x", "enter")
+		queued := city.Send{ID: 7, Text: "x", Lines: 1, Bytes: 1, Stage: city.Queued, Since: epoch}
+		s.sent(queued)
+		s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{queued} })
+		s.press(key, "y")
+		p, ok := effectOf[feed.SendCommands](s)
+		if !ok {
+			t.Fatalf("%s: nothing is sent", key)
+		}
+		s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 1, Failures: []string{"the nudge was already typing"},
+			FailedIndexes: []int{0}, RejectedUnsends: []int{0}}}})
+		if len(s.m.Drafts) > 0 {
+			t.Errorf("%s: a text that the city has is a draft: %+v", key, s.m.Drafts)
+		}
+		s.press("esc")
+		queued.Stage, queued.Why, queued.Since = city.GivenUp, "the agent has ended", s.now
+		s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{queued} })
+		s.shows("idle: given up: the agent has ended", "esc dismisses")
 	}
 }
 
@@ -266,10 +367,17 @@ func TestSendNowStopsWhereItCannotBeTakenBack(t *testing.T) {
 	r.SendCommands(p)
 	r.Wait()
 	n, _ := box.Take(epoch)
-	if len(c.done) != 0 || len(n.Results) != 1 || !slices.Equal(n.Results[0].Failures, []string{"nothing waits to be sent"}) {
+	if len(c.done) != 0 || len(n.Results) != 1 || !slices.Equal(n.Results[0].Failures, []string{"nothing waits to be sent"}) ||
+		!slices.Equal(n.Results[0].RejectedUnsends, []int{0}) {
 		t.Errorf("done: %v, %+v", c.done, n.Results)
 	}
-	c.fail = nil
+	c.fail = map[string]string{"idle": "idle has no session"}
+	r.SendCommands(p)
+	r.Wait()
+	if n, _ := box.Take(epoch); len(c.done) != 1 || len(n.Results) != 1 || len(n.Results[0].RejectedUnsends) > 0 {
+		t.Errorf("the nudge was withdrawn: %v, %+v", c.done, n.Results)
+	}
+	c.fail, c.done = nil, nil
 	r.SendCommands(p)
 	r.Wait()
 	if len(c.done) != 2 {

@@ -199,6 +199,88 @@ func TestViewerAsksForKeptOutput(t *testing.T) {
 	})
 }
 
+// If the output of a stopped agent could not be requested, the pane says so.
+func TestPaneSaysWhyStoredOutputIsMissing(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("release-notes")
+	s.hear(feed.News{Pane: &terminal.News{Agent: "release-notes", Problem: "the connection was lost", Ended: true}})
+	s.shows("Nothing to show: the connection was lost")
+	s.hear(feed.News{Pane: &terminal.News{Agent: "release-notes", Ended: true}})
+	s.shows("it has no stored output")
+}
+
+// outage is a city that does not respond until the given time.
+type outage struct {
+	*fakeCity
+	until time.Time
+	kept  string // the stored output of all agents
+}
+
+func (o *outage) fails() error {
+	if time.Now().Before(o.until) {
+		return &city.NotRunning{Program: "controller"}
+	}
+	return nil
+}
+
+func (o *outage) Watch(_ context.Context, agent string) iter.Seq2[city.Frame, error] {
+	return func(yield func(city.Frame, error) bool) {
+		if err := o.fails(); err != nil {
+			yield(city.Frame{}, err)
+			return
+		}
+		yield(city.Frame{}, &city.Error{Code: city.Unavailable, Message: agent + " has no session"})
+	}
+}
+
+func (o *outage) Output(context.Context, string, int) (string, error) { return o.kept, o.fails() }
+
+func (o *outage) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+	return func(yield func(city.Piece, error) bool) {
+		if err := o.fails(); err != nil {
+			yield(city.Piece{}, err)
+			return
+		}
+		yield(city.Piece{Text: run + " printed this\n"}, nil)
+	}
+}
+
+// Output that is first requested during an outage is requested again, also for agents and runs that have ended.
+func TestViewerRequestsOutputAgainAfterAnOutage(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		watch feed.Watch
+		kept  string
+		want  string
+	}{
+		{"stored output", feed.Watch{Agent: "a"}, "good bye\n", "good bye"},
+		{"no stored output", feed.Watch{Agent: "a"}, "", ""},
+		{"a run", feed.Watch{Run: "r-1"}, "", "r-1 printed this"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				o := &outage{newFakeCity(epoch), time.Now().Add(10 * time.Minute), c.kept}
+				b := feed.NewMailbox()
+				r := &feed.Runner{Ctx: ctx, City: o, Mailbox: b, Log: slog.New(slog.DiscardHandler), Fail: cancel}
+				r.Viewer = feed.NewViewer(o, b, terminal.NewScreen)
+				r.Spawn("pane", r.Viewer.Run)
+				r.Viewer.Show(c.watch)
+				time.Sleep(time.Minute) // fake time
+				if p := seen(t, b); p.Problem != feed.NotRunning || len(p.Text) > 0 {
+					t.Errorf("during the outage: %+v", p)
+				}
+				time.Sleep(10 * time.Minute)
+				if p := seen(t, b); p.Problem != "" || strings.Join(p.Text, "") != c.want || !p.Ended {
+					t.Errorf("after the outage: %+v", p)
+				}
+				cancel()
+				r.Wait()
+			})
+		})
+	}
+}
+
 func TestViewerOpensABrokenStreamAgain(t *testing.T) {
 	opened := 0
 	viewing(t, func(ctx context.Context, _ string, yield func(city.Frame, error) bool) {

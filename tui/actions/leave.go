@@ -29,7 +29,7 @@ func AskQuit(m *state.Room) []feed.Effect { return AskLeave(m, nil) }
 // AskLeave is like AskQuit, but adds the given lines before the text. If the user stays, it runs the given task.
 func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 	leave := func(e feed.Exit) func(*state.Room) []feed.Effect {
-		return func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: e}} }
+		return func(m *state.Room) []feed.Effect { return state.Leave(m, e) }
 	}
 	switch {
 	case m.HostsHome && m.Home != "":
@@ -120,21 +120,36 @@ func askStopCity(m *state.Room, stay state.Task) []feed.Effect {
 	return nil
 }
 
+// lostQuestion is the subject of a question that AskLost has replaced.
+type lostQuestion struct{ build builder }
+
 // AskLost replaces an open question about leaving when the city has stopped or no longer responds.
 func AskLost(m *state.Room) {
 	c := m.Dialogs.Choice()
-	c.Body = []string{widget.FirstItem(state.Alerts(m)[0].Text)}
-	if c.About == nil {
-		return // only the text changes, so that the question accepts answers
+	body := []string{widget.FirstItem(state.Alerts(m)[0].Text)}
+	build, ok := c.About.(builder)
+	if !ok {
+		c.Body = body // only the text changes, so that the question accepts answers
+		return
 	}
-	c.Title, c.RequiredText, c.About = "Quit "+state.CityTitle(m, 50)+"?", "", nil
-	c.Answers = []state.Answer{
-		{Key: "l", Title: "quit", Do: func(*state.Room) []feed.Effect {
-			return []feed.Effect{feed.Quit{Exit: feed.Leave}}
-		}},
-		{Key: "n", Title: "no, stay", Safe: true, Do: c.OnCancel},
+	*c = state.Choice{Title: "Quit " + state.CityTitle(m, 50) + "?", Body: body, Cursor: 1,
+		Answers: []state.Answer{
+			{Key: "l", Title: "quit", Do: func(*state.Room) []feed.Effect {
+				return []feed.Effect{feed.Quit{Exit: feed.Leave}}
+			}},
+			{Key: "n", Title: "no, stay", Safe: true, Do: c.OnCancel},
+		},
+		Since: m.Now, OnCancel: c.OnCancel, AboutLeaving: true, About: lostQuestion{build}}
+}
+
+// AskAgain restores a question that AskLost has replaced, because the city responds again.
+func AskAgain(m *state.Room) {
+	c := m.Dialogs.Choice()
+	if lost, ok := c.About.(lostQuestion); ok {
+		q := lost.build(m)
+		*c = *q.choice(m)
+		c.AboutLeaving, c.About = true, lost.build
 	}
-	c.Cursor, c.Since, c.OpenedByKey = min(c.Cursor, 1), m.Now, false
 }
 
 func areRunning(n int) string {
@@ -161,6 +176,10 @@ func askDrainAll(m *state.Room, stay state.Task) []feed.Effect {
 	rows := m.Agents.Where(func(r *panel.AgentRow) bool { return r.Running && r.Session != nil })
 	if len(rows) == 0 {
 		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
+	}
+	if why := state.WhyNoDeparture(m); why != "" {
+		state.ShowFailure(m, "cannot drain all agents again: "+why)
+		return nil
 	}
 	build := func(m *state.Room, rows []*panel.AgentRow) question {
 		q := drainAllQuestion(m, rows)

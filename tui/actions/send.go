@@ -132,13 +132,21 @@ func sendComposed(m *state.Room) []feed.Effect {
 		return nil
 	}
 	var rows []*panel.AgentRow
+	var gone []string
 	for _, name := range c.To {
 		if r := m.Agents.Find(name); r != nil {
 			rows = append(rows, r)
+		} else {
+			gone = append(gone, widget.Plain(name))
 		}
 	}
 	if len(rows) == 0 {
 		c.Problem = "none of the recipients exists any longer"
+		return nil
+	}
+	dropped := state.NoLonger(gone) + "; enter sends to the others"
+	if len(gone) > 0 && c.Problem != dropped {
+		c.Problem = dropped
 		return nil
 	}
 	leaveComposer(m)
@@ -268,8 +276,9 @@ func unsendQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 		body: body,
 		do: func(m *state.Room) []feed.Effect {
 			state.Unmark(m, commands)
+			todo := state.SendCommands(m, "canceling", what, commands...)
 			state.ExpectUnsent(m, commands)
-			return state.SendCommands(m, "canceling", what, commands...)
+			return todo
 		}}
 }
 
@@ -305,7 +314,7 @@ func sendNowQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 				n := c.(city.Nudge)
 				state.RememberSent(m, n.Text)
 				state.ExpectDelivery(m, state.DraftTo{To: []string{n.Agent},
-					Unsent: asDraft(n.Text)}, i)
+					Unsent: state.AsDraft(n.Text)}, i)
 			}
 			for i, e := range todo {
 				if p, ok := e.(feed.SendCommands); ok {
@@ -322,13 +331,7 @@ func sendLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if why := needRunning(m); why != "" {
 		return nil, why
 	}
-	return deliver(m, state.Targets(m), args[0], state.DraftTo{Unsent: asDraft(args[0])}), ""
-}
-
-func asDraft(text string) state.Unsent {
-	c := dialog.NewComposer(&state.Composer{}, state.Unsent{})
-	c.Paste(text)
-	return c.Unsent()
+	return deliver(m, state.Targets(m), args[0], state.DraftTo{Unsent: state.AsDraft(args[0])}), ""
 }
 
 func nudgeLine(m *state.Room, args []string) ([]feed.Effect, string) {

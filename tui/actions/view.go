@@ -210,7 +210,7 @@ func back(m *state.Room) []feed.Effect {
 	}
 	switch {
 	case failed:
-	case m.Departure.Waits():
+	case m.Departure.Leaves():
 		return state.CancelDeparture(m)
 	case m.Focus == panel.IDPeek && m.Peek.Back():
 	case m.Focus == panel.IDEvents && m.Events.Frozen:

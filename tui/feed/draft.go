@@ -172,12 +172,13 @@ func (r *Runner) ApplyDraft(e ApplyDraft) {
 		if err := disk.Remove(e.Draft.Path); err != nil {
 			r.Log.Warn("cannot remove a draft of the configuration", "error", err)
 		}
-		message, failed := r.sendCommand(ctx, city.Reload{})
+		o := r.sendCommand(ctx, city.Reload{})
+		failed := o.failed
 		if failed != "" {
 			failed = "the configuration was written, but the reload failed: " + failed
 		}
 		// the controller may have applied the file already, so the reload may have changed nothing
-		effect := strings.TrimPrefix(message.Message, "nothing changed: ")
+		effect := strings.TrimPrefix(o.receipt.Message, "nothing changed: ")
 		r.report(e.ID, title, "the configuration was edited: "+effect, failed)
 	})
 }

@@ -83,9 +83,11 @@ type Result struct {
 	Receipts      []string // responses from the city, in the order of the commands
 	Failures      []string
 	FailedIndexes []int
-	Sent          []SentText
-	Created       string // ID of a bead that was created; "" = none
-	FailuresOnly  bool
+	// indexes of the commands that are, or require, an Unsend that the city rejected
+	RejectedUnsends []int
+	Sent            []SentText
+	Created         string // ID of a bead that was created; "" = none
+	FailuresOnly    bool
 }
 
 // FoundBeads is the response to QueryBeads.

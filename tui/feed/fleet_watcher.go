@@ -271,8 +271,9 @@ func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot,
 	now := l.r.Now()
 	fresh := fleet.Summarize(s, now)
 	l.change(func() {
-		// the stream might lag behind a response to a poll
-		if ctx.Err() != nil || s.Started.Equal(b.started) && s.Rev < b.rev {
+		// the stream might lag behind a response to a poll, also with snapshots from a former controller
+		former := !polled && s.Started.Before(b.started)
+		if ctx.Err() != nil || former || s.Started.Equal(b.started) && s.Rev < b.rev {
 			return
 		}
 		if !polled {

@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 
+	"gcity/city"
 	"gcity/tui/terminal"
 )
 
@@ -13,7 +14,7 @@ func (v *Viewer) viewRun(ctx context.Context, t Watch) {
 		if ctx.Err() != nil {
 			return
 		}
-		n.Ended, n.Problem = err == nil || !v.running(), ""
+		n.Ended, n.Problem = err == nil || city.HasCode(err, city.NotFound) && !v.running(), ""
 		if err != nil {
 			n.Problem = unreachableReason(err)
 		}

@@ -98,60 +98,83 @@ func (r *Runner) PanicError() error {
 // SendCommands sends commands and puts their result into the mailbox.
 func (r *Runner) SendCommands(p SendCommands) {
 	r.Spawn("command", func(ctx context.Context) {
-		receipts := make([]city.Receipt, len(p.Commands))
-		failed := make([]string, len(p.Commands))
+		outcomes := make([]outcome, len(p.Commands))
 		var g errgroup.Group
 		g.SetLimit(maxConcurrent)
 		for i, c := range p.Commands {
 			g.Go(func() error {
 				defer r.RecoverPanic("command")
 				if p.Prerequisites != nil {
-					if _, failed[i] = r.sendCommand(ctx, p.Prerequisites[i]); failed[i] != "" {
-						return nil
-					}
+					outcomes[i] = r.sendCommand(ctx, p.Prerequisites[i])
 				}
-				receipts[i], failed[i] = r.sendCommand(ctx, c)
+				if outcomes[i].failed == "" {
+					outcomes[i] = r.sendCommand(ctx, c)
+				}
 				return nil
 			})
 		}
 		_ = g.Wait() // goroutines store their results by index and return no errors
 		res := Result{ID: p.ID, Title: p.Title, Total: len(p.Commands)}
 		for i, c := range p.Commands {
-			if failed[i] != "" {
-				res.Failures = append(res.Failures, failed[i])
+			o := &outcomes[i]
+			if o.unsendRejected {
+				res.RejectedUnsends = append(res.RejectedUnsends, i)
+			}
+			if o.failed != "" {
+				res.Failures = append(res.Failures, o.failed)
 				res.FailedIndexes = append(res.FailedIndexes, i)
 				continue
 			}
-			res.Receipts = append(res.Receipts, receipts[i].Message)
-			if _, ok := c.(city.CreateBead); ok && receipts[i].Bead != nil {
-				res.Created = receipts[i].Bead.ID
+			res.Receipts = append(res.Receipts, o.receipt.Message)
+			if _, ok := c.(city.CreateBead); ok && o.receipt.Bead != nil {
+				res.Created = o.receipt.Bead.ID
 			}
-			if n, ok := c.(city.Nudge); ok && receipts[i].Send != nil {
+			if n, ok := c.(city.Nudge); ok && o.receipt.Send != nil {
 				res.Sent = append(res.Sent,
-					SentText{Agent: n.Agent, Text: n.Text, Send: *receipts[i].Send})
+					SentText{Agent: n.Agent, Text: n.Text, Send: *o.receipt.Send})
 			}
 		}
 		r.Mailbox.putResult(res)
 	})
 }
 
-func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.Receipt,
-	failed string) {
+// SendLast sends commands after the control room has ended. It waits for their results, but no longer than QuitGrace.
+func (r *Runner) SendLast(commands []city.Command) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), QuitGrace)
+	defer cancel()
+	for _, c := range commands {
+		if _, err := r.City.Do(ctx, c); err != nil {
+			r.Log.Warn("a command failed", "verb", c.Verb(), "target", c.Target(), "error", err)
+		}
+	}
+}
+
+// outcome is the result of one command.
+type outcome struct {
+	receipt        city.Receipt
+	failed         string // "" = it succeeded
+	unsendRejected bool   // it is an Unsend, and the city responded that it did not carry it out
+}
+
+func (r *Runner) sendCommand(ctx context.Context, c city.Command) (o outcome) {
 	limit := city.ResponseLimit(c)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	receipt, err := r.City.Do(ctx, c)
+	var err error
+	o.receipt, err = r.City.Do(ctx, c)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return receipt, fmt.Sprintf("%s %s: no response within %s; the command might still take "+
+		o.failed = fmt.Sprintf("%s %s: no response within %s; the command might still take "+
 			"effect; see the events", c.Verb(), c.Target(), limit)
 	case err != nil:
 		r.Log.Warn("a command failed", "verb", c.Verb(), "target", c.Target(), "error", err)
-		return receipt, err.Error()
-	case receipt.Message == "":
-		receipt.Message = fmt.Sprintf("%s %s: done", c.Verb(), c.Target())
+		_, unsends := c.(city.Unsend)
+		o.unsendRejected = unsends && city.HasCode(err, city.Conflict)
+		o.failed = err.Error()
+	case o.receipt.Message == "":
+		o.receipt.Message = fmt.Sprintf("%s %s: done", c.Verb(), c.Target())
 	}
-	return receipt, ""
+	return o
 }
 
 // logFailure logs the error of a request, if there is one, and returns it as text for the user.

@@ -112,15 +112,13 @@ func (v *Viewer) view(ctx context.Context, t Watch) {
 		if err != nil {
 			p.Problem = unreachableReason(err)
 		}
-		if p.Screen == nil {
-			v.readLastOutput(ctx, &p)
-		}
+		failed := p.Screen == nil && v.readLastOutput(ctx, &p)
 		v.mailbox.PutPane(p)
 		if running {
 			running = waitToRetry(ctx, tries+2) && v.running()
 		}
 		if !running {
-			v.readLateOutput(ctx, &p)
+			v.readLateOutput(ctx, &p, failed)
 			<-ctx.Done()
 			return
 		}
@@ -128,14 +126,16 @@ func (v *Viewer) view(ctx context.Context, t Watch) {
 }
 
 // readLateOutput reads the last output again if there was none, because the controller stores it only after it has
-// reported the end of the session.
-func (v *Viewer) readLateOutput(ctx context.Context, p *terminal.News) {
+// reported the end of the session. It continues while the requests fail.
+func (v *Viewer) readLateOutput(ctx context.Context, p *terminal.News, failed bool) {
 	const tries = 5
-	for n := range tries {
+	for n := 0; n < tries || failed; n++ {
 		if p.Screen != nil || len(p.Text) > 0 || !waitToRetry(ctx, n) {
 			return
 		}
-		if v.readLastOutput(ctx, p); len(p.Text) > 0 {
+		before := p.Problem
+		failed = v.readLastOutput(ctx, p)
+		if len(p.Text) > 0 || p.Problem != before {
 			v.mailbox.PutPane(*p)
 		}
 	}
@@ -212,12 +212,22 @@ func (v *Viewer) writeFrame(p *terminal.News, f city.Frame) {
 	p.LinesReceived += lines
 }
 
-func (v *Viewer) readLastOutput(ctx context.Context, p *terminal.News) {
+// readLastOutput reads the output of the previous session. It reports whether the request failed.
+func (v *Viewer) readLastOutput(ctx context.Context, p *terminal.News) (failed bool) {
 	request, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	text, err := v.city.Output(request, p.Agent, p.HistoryLimit)
-	if err != nil || strings.TrimSpace(text) == "" {
-		return
+	switch {
+	case city.HasCode(err, city.NotFound):
+	case err != nil:
+		if !v.running() {
+			p.Problem = unreachableReason(err)
+		}
+		return true
+	case strings.TrimSpace(text) != "":
+		p.Text, p.Problem, p.Ended = widget.AllPlain(text), "", true
+	case !v.running():
+		p.Problem = ""
 	}
-	p.Text, p.Problem, p.Ended = widget.AllPlain(text), "", true
+	return false
 }

@@ -126,7 +126,7 @@ func FootParts(m *Room) (status, footer bool) {
 		return true, true
 	}
 	s := &m.Status
-	status = m.Typing() || m.Departure.Waits() || s.Failed || s.Pending ||
+	status = m.Typing() || m.Departure.Leaves() || s.Failed || s.Pending ||
 		s.Text != "" && m.Now.Sub(s.Since) < StatusDuration/4
 	return status, !status
 }

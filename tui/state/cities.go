@@ -140,7 +140,7 @@ func DecideSwitch(m *Room) (SwitchAction, *fleet.City) {
 		stopped = nil
 	}
 	switch {
-	case m.Departure.Waits() && (m.Directory || stopped != nil):
+	case m.Departure.Leaves() && (m.Directory || stopped != nil):
 		return RefusesSwitch, nil
 	case !m.Directory && stopped != nil:
 		return AsksStart, stopped
@@ -216,7 +216,7 @@ func AllNeeds(m *Room) []fleetNeed {
 
 // StartSwitch starts a switch to another city.
 func StartSwitch(m *Room, t feed.SwitchCity) []feed.Effect {
-	if m.Departure.Waits() {
+	if m.Departure.Leaves() {
 		ShowFailure(m, "cannot switch city: "+DepartureText(m))
 		return nil
 	}

@@ -3,6 +3,7 @@ package state
 import (
 	"slices"
 
+	"gcity/tui/dialog"
 	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
@@ -87,7 +88,9 @@ func KeepUndelivered(m *Room, r *feed.Result) {
 		d := s.Draft
 		d.To = nil
 		for n, name := range s.Draft.To {
-			if slices.Contains(r.FailedIndexes, s.First+n) {
+			// a text that could not be withdrawn stays with the city
+			if slices.Contains(r.FailedIndexes, s.First+n) &&
+				!slices.Contains(r.RejectedUnsends, s.First+n) {
 				d.To = append(d.To, name)
 			}
 		}
@@ -96,6 +99,13 @@ func KeepUndelivered(m *Room, r *feed.Result) {
 		}
 	}
 	m.Sending = others
+}
+
+// AsDraft returns a text as an unsent message.
+func AsDraft(text string) Unsent {
+	c := dialog.NewComposer(&Composer{}, Unsent{})
+	c.Paste(text)
+	return c.Unsent()
 }
 
 // KeepDraft stores a draft.

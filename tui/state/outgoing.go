@@ -19,8 +19,14 @@ type followedText struct {
 	life      time.Time // start time of the controller that queued it
 	seen      bool
 	missing   bool
-	unsending bool
+	unsending unsending
 }
+
+// unsending is the command with which the user withdraws a message. The zero value means that there is none.
+type unsending struct{ action, index int }
+
+// sendShown is how long a snapshot lists a message after it has left the queue.
+const sendShown = time.Minute
 
 // maxFollowed is the maximum total size of the followed messages, in bytes.
 const maxFollowed = 4 << 20
@@ -58,17 +64,52 @@ func FullText(m *Room, agent string, s *city.Send) (string, bool) {
 	return "", false
 }
 
-// ExpectUnsent marks messages that the user is withdrawing, so that their removal is not reported as a failure.
+// ExpectUnsent marks messages that the latest action withdraws, so that their removal is not reported as a failure.
 func ExpectUnsent(m *Room, commands []city.Command) {
-	for _, c := range commands {
+	for index, c := range commands {
 		for i := range m.Following {
-			if u, ok := c.(city.Unsend); ok && u.Agent == m.Following[i].Agent &&
-				u.ID == m.Following[i].Send.ID {
-				m.Following[i].unsending = true
+			l := &m.Following[i]
+			if u, ok := c.(city.Unsend); ok && u.Agent == l.Agent && u.ID == l.Send.ID &&
+				l.unsending == (unsending{}) {
+				l.unsending = unsending{m.Status.ID, index}
 			}
 		}
 	}
 }
+
+// ReceiveUnsent unmarks the messages that could not be withdrawn.
+func ReceiveUnsent(m *Room, r *feed.Result) {
+	for i := range m.Following {
+		l := &m.Following[i]
+		if l.unsending.action == r.ID && slices.Contains(r.RejectedUnsends, l.unsending.index) {
+			l.unsending = unsending{}
+			reportLoss(m, l)
+		}
+	}
+}
+
+// reportLoss reports that a message was not delivered, unless the user is withdrawing it. It keeps a text that is too
+// long for the history of sent messages.
+func reportLoss(m *Room, l *followedText) {
+	if !l.isLost() {
+		return
+	}
+	if l.Send.Stage == city.GivenUp {
+		ShowFailure(m, widget.Plain(l.Agent)+": "+l.stateText())
+	}
+	if to := []string{l.Agent}; len(l.Text) > MaxSentText && DraftOf(m, to) < 0 {
+		KeepDraft(m, DraftTo{To: to, Unsent: AsDraft(l.Text)})
+	}
+}
+
+// isLost reports whether the message was not or might not have been delivered. A message that the user is withdrawing
+// is not lost.
+func (l *followedText) isLost() bool {
+	return l.unsending == (unsending{}) && (l.Send.Stage == city.GivenUp || l.isUnknown())
+}
+
+// isUnknown reports whether the message left the snapshots before the room has seen how it ended.
+func (l *followedText) isUnknown() bool { return l.missing && !l.Send.Stage.Over() }
 
 func updateFollowed(m *Room) {
 	if len(m.Following) == 0 || m.Snap == nil {
@@ -80,10 +121,8 @@ func updateFollowed(m *Room) {
 		if !l.update(m.Snap) {
 			continue
 		}
-		changed = changed || l.action == m.followed && !l.unsending
-		if l.Send.Stage == city.GivenUp && !l.unsending {
-			ShowFailure(m, widget.Plain(l.Agent)+": "+l.stateText())
-		}
+		changed = changed || l.action == m.followed && l.unsending == (unsending{})
+		reportLoss(m, l)
 	}
 	if changed {
 		showFollowed(m)
@@ -104,15 +143,18 @@ func (l *followedText) update(s *city.Snapshot) bool {
 			return changed
 		}
 	}
-	l.missing = l.seen || !ok
-	return l.missing && !l.Send.Stage.Over()
+	// the message might have left the snapshots before the room has seen it
+	l.missing = l.seen || !ok || s.At.Sub(l.Send.Since) > sendShown
+	return l.isUnknown()
 }
 
 func (l *followedText) stateText() string {
 	agent := widget.Plain(l.Agent)
 	text := agent + ": " + widget.Plain(l.Send.Stage.Text())
 	switch {
-	case l.missing && !l.Send.Stage.Over():
+	case l.isUnknown() && l.unsending == (unsending{}):
+		return agent + ": it is unknown whether the nudge was typed; see the events"
+	case l.isUnknown():
 		return agent + ": the nudge is no longer queued"
 	case l.Send.Stage == city.Submitted:
 		text = "sent to " + agent
@@ -147,7 +189,10 @@ func showFollowed(m *Room) {
 		}
 		all = append(all, l)
 		each = append(each, widget.FirstItem(l.stateText()))
-		if !l.Send.Stage.Over() && !l.missing {
+		switch {
+		case l.isLost() && token == themes.Good:
+			token = themes.Warn
+		case !l.Send.Stage.Over() && !l.missing:
 			token = themes.Busy
 			waits = waits || l.Send.Stage == city.Queued
 		}
@@ -175,7 +220,7 @@ func stagesText(all []*followedText) string {
 		city.GivenUp} {
 		n, why := 0, ""
 		for _, l := range all {
-			if l.Send.Stage != stage || l.missing && !stage.Over() {
+			if l.Send.Stage != stage || l.isUnknown() {
 				continue
 			}
 			if n++; why == "" {
@@ -190,6 +235,15 @@ func stagesText(all []*followedText) string {
 			part += ": " + why
 		}
 		parts = append(parts, part)
+	}
+	unknown := 0
+	for _, l := range all {
+		if l.isUnknown() {
+			unknown++
+		}
+	}
+	if unknown > 0 {
+		parts = append(parts, fmt.Sprintf("%d unknown: see the events", unknown))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -71,7 +71,7 @@ func emptyPaneText(m *state.Room, r *panel.AgentRow) string {
 	switch stopped := m.Env().Stopped; {
 	case stopped != "" && (r.Running || r.HasOutput()):
 		return "The output of " + r.Shown + " cannot be read: " + stopped + "."
-	case m.Peek.News.Problem != "" && r.Running:
+	case m.Peek.News.Problem != "":
 		return "Nothing to show: " + widget.Plain(m.Peek.News.Problem)
 	case !r.Running:
 		return fmt.Sprintf("%s is %s; %s.", r.Shown, r.State.Is(), actions.Unstored(r))
