@@ -17,7 +17,8 @@ func TestCampaign(t *testing.T) {
 		t.Skip("builds the program and runs for half a minute")
 	}
 	bin := filepath.Join(t.TempDir(), "gcity")
-	build := exec.Command("go", "build", "-o", bin, "gcity")
+	// the flags of the tests in e2e, so that both share the compiled packages
+	build := exec.Command("go", "build", "-gcflags=all=-N -l", "-o", bin, "gcity")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
