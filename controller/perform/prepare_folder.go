@@ -2,6 +2,7 @@ package perform
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -105,8 +106,8 @@ func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (summary strin
 	both := slices.DeleteFunc(slices.Clone(added.Written), func(file string) bool {
 		return !slices.Contains(put.Written, file)
 	})
-	if len(both) > 0 && err == nil {
-		err = overlay.RecordCopied(w.Spec.Dir, memory, both)
+	if len(both) > 0 {
+		err = errors.Join(err, overlay.RecordCopied(w.Spec.Dir, memory, both))
 	}
 	return strings.Join(parts, "; "), added.Problems, err
 }

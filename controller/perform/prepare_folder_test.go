@@ -186,6 +186,46 @@ func TestOverlayAndHooksShareAFile(t *testing.T) {
 	fill("left as they are: .claude/settings.json")
 }
 
+// interrupted is a context that ends when a file exists.
+type interrupted struct {
+	context.Context
+	file string
+}
+
+func (c interrupted) Err() error {
+	if _, err := os.Lstat(c.file); err == nil {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// The hooks in a copied file do not count as a user's edit of that file, even if a later file cannot be copied.
+func TestAFailedOverlayAndHooksShareAFile(t *testing.T) {
+	r, w := prompted(t, "", "arg", "")
+	w.Overlay, w.Hooks = t.TempDir(), []string{"claude"}
+	const settings = ".claude/settings.json"
+	put := func(name, text string) {
+		t.Helper()
+		file := filepath.Join(w.Overlay, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755),
+			os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(settings, `{"model": "one"}`)
+	put("later", "")
+	ctx := interrupted{context.Background(), filepath.Join(w.Spec.Dir, settings)}
+	if _, _, err := r.Sessions.copyFiles(ctx, w); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("the later file: %v", err)
+	}
+	put(settings, `{"model": "two"}`)
+	said, troubles, err := r.Sessions.copyFiles(t.Context(), w)
+	want := "copied: later; updated: " + settings + "; hooks written: " + settings
+	if err != nil || len(troubles) > 0 || said != want {
+		t.Errorf("got %q, %q, %v; want %q", said, troubles, err, want)
+	}
+}
+
 // Agents that start together wait for each other, in one folder as well as in many.
 func TestManyFoldersArePreparedTogether(t *testing.T) {
 	for _, shared := range []bool{true, false} {
