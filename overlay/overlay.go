@@ -50,9 +50,9 @@ type Report struct {
 	Written []string
 }
 
-// Apply copies the overlay in source into the existing folder target, and stores a list of the copied files in the
-// folder records. It never writes outside these two folders.
-func Apply(ctx context.Context, source, target, records string) (Report, error) {
+// Apply copies the overlay in source into the existing folder target, and stores a list of the copied files in
+// records.Dir. It never writes outside these two folders.
+func Apply(ctx context.Context, source, target string, records Records) (Report, error) {
 	tree, err := Scan(ctx, source)
 	if err != nil {
 		return Report{}, fmt.Errorf("the overlay %s %w", source, err)
@@ -67,12 +67,11 @@ func Apply(ctx context.Context, source, target, records string) (Report, error) 
 		return Report{}, fmt.Errorf("the folder %s %w", target, err)
 	}
 	defer dst.Close()
-	file := fileOf(records, target)
-	known, err := loadRecord(file, target)
+	known, err := records.load(target)
 	if err != nil {
 		return Report{}, err
 	}
-	a := applier{from: source, src: src, dst: dst, known: known,
+	a := applier{from: records.name(source), src: src, dst: dst, known: known,
 		sync: (*os.File).Sync}
 	a.removeTemps(tree.Files)
 	for _, f := range tree.Files {
@@ -87,13 +86,13 @@ func Apply(ctx context.Context, source, target, records string) (Report, error) 
 		}
 	}
 	if a.changed {
-		err = errors.Join(err, saveRecord(file, known))
+		err = errors.Join(err, records.save(known))
 	}
 	return a.report, err
 }
 
 type applier struct {
-	from     string
+	from     string // see Records.name
 	src, dst *os.Root
 	known    *record
 	report   Report

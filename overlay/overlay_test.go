@@ -17,15 +17,20 @@ import (
 )
 
 type world struct {
-	t                *testing.T
-	from, to, memory string
+	t        *testing.T
+	from, to string
+	records  Records
 }
 
 func newWorld(t *testing.T) *world {
-	dir := t.TempDir()
-	w := &world{t, filepath.Join(dir, "overlay"), filepath.Join(dir, "work"), filepath.Join(dir, "gc", "overlays")}
+	w := worldIn(t, filepath.Join(t.TempDir(), "city"))
 	w.make(w.from, w.to)
 	return w
+}
+
+func worldIn(t *testing.T, city string) *world {
+	return &world{t, filepath.Join(city, "overlay"), filepath.Join(city, "work"),
+		Records{Dir: filepath.Join(city, "gc", "overlays"), City: city}}
 }
 
 func (w *world) make(dirs ...string) {
@@ -57,7 +62,7 @@ func (w *world) has(name, want string) {
 
 func (w *world) apply() Report {
 	w.t.Helper()
-	r, err := Apply(w.t.Context(), w.from, w.to, w.memory)
+	r, err := Apply(w.t.Context(), w.from, w.to, w.records)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -157,7 +162,7 @@ func TestApplyDoesNotWaitForAPipe(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		r, err := Apply(t.Context(), w.from, w.to, w.memory)
+		r, err := Apply(t.Context(), w.from, w.to, w.records)
 		if len(r.Copied) > 0 {
 			t.Errorf("%+v", r)
 		}
@@ -168,12 +173,40 @@ func TestApplyDoesNotWaitForAPipe(t *testing.T) {
 	}
 }
 
+// After the city was moved, the copied files are still updated, and the user's are still kept.
+func TestApplyAfterTheCityWasMoved(t *testing.T) {
+	w := newWorld(t)
+	w.put(w.from, "copied", "one", 0o644)
+	w.put(w.from, "edited", "one", 0o644)
+	w.apply()
+	w.put(w.to, "edited", "mine", 0o644)
+	moved := w.records.City + "-2"
+	if err := os.Rename(w.records.City, moved); err != nil {
+		t.Fatal(err)
+	}
+	w = worldIn(t, moved)
+	w.put(w.from, "copied", "two", 0o644)
+	w.put(w.from, "edited", "two", 0o644)
+	w.says(w.apply(), "updated: copied; left as they are: edited")
+}
+
+// Apply finds records with absolute paths, which older versions wrote.
+func TestRecordsWithAbsolutePaths(t *testing.T) {
+	w := newWorld(t)
+	w.put(w.from, "copied", "one", 0o644)
+	old := *w
+	old.records.City = ""
+	old.apply()
+	w.put(w.from, "copied", "two", 0o644)
+	w.says(w.apply(), "updated: copied")
+}
+
 // Two agents that share a folder do not replace each other's files.
 func TestApplyLeavesAnotherOverlaysFiles(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.from, "CLAUDE.md", "first", 0o644)
 	w.apply()
-	other := &world{t, filepath.Join(t.TempDir(), "other"), w.to, w.memory}
+	other := &world{t, filepath.Join(t.TempDir(), "other"), w.to, w.records}
 	other.put(other.from, "CLAUDE.md", "second", 0o644)
 	other.says(other.apply(), "left as they are: CLAUDE.md")
 	w.has("CLAUDE.md", "first")
@@ -186,7 +219,7 @@ func TestRecordCopied(t *testing.T) {
 	w := newWorld(t)
 	own := func(paths ...string) {
 		t.Helper()
-		if err := RecordCopied(w.to, w.memory, paths); err != nil {
+		if err := RecordCopied(w.to, w.records, paths); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -292,11 +325,11 @@ func TestScanKnowsEveryChange(t *testing.T) {
 	look("another name")
 }
 
-func TestInvalidMemoryFileChangesNothing(t *testing.T) {
+func TestInvalidRecordChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.from, "a", "one", 0o644)
 	w.apply()
-	files, err := filepath.Glob(filepath.Join(w.memory, "*.json"))
+	files, err := filepath.Glob(filepath.Join(w.records.Dir, "*.json"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%q, %v", files, err)
 	}
@@ -316,7 +349,7 @@ func TestApplyEndsWithItsContext(t *testing.T) {
 	w.put(w.from, "a", "one", 0o644)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
-	if _, err := Apply(ctx, w.from, w.to, w.memory); err == nil || !strings.Contains(err.Error(), "enough") {
+	if _, err := Apply(ctx, w.from, w.to, w.records); err == nil || !strings.Contains(err.Error(), "enough") {
 		t.Error(err)
 	}
 }

@@ -91,9 +91,9 @@ func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (summary strin
 	troubles []string,
 	err error) {
 	var put overlay.Report
-	memory := filepath.Join(sr.w.Dir, ".gc", "overlays")
+	records := overlay.Records{Dir: filepath.Join(sr.w.Dir, ".gc", "overlays"), City: sr.w.Dir}
 	if w.Overlay != "" {
-		put, err = overlay.Apply(ctx, w.Overlay, w.Spec.Dir, memory)
+		put, err = overlay.Apply(ctx, w.Overlay, w.Spec.Dir, records)
 	}
 	var parts []string
 	if text := put.String(); text != "" {
@@ -107,7 +107,7 @@ func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (summary strin
 		return !slices.Contains(put.Written, file)
 	})
 	if len(both) > 0 {
-		err = errors.Join(err, overlay.RecordCopied(w.Spec.Dir, memory, both))
+		err = errors.Join(err, overlay.RecordCopied(w.Spec.Dir, records, both))
 	}
 	return strings.Join(parts, "; "), added.Problems, err
 }
