@@ -69,6 +69,21 @@ func (w *world) apply() Report {
 	return r
 }
 
+// applier returns an applier whose function sync is not set.
+func (w *world) applier(known *record) *applier {
+	w.t.Helper()
+	src, err := open(w.from)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	dst, err := open(w.to)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = errors.Join(src.Close(), dst.Close()) })
+	return &applier{from: w.records.name(w.from), src: src, dst: dst, records: w.records, known: known}
+}
+
 func (w *world) says(r Report, want string) {
 	w.t.Helper()
 	if r.String() != want {
@@ -199,6 +214,38 @@ func TestRecordsWithAbsolutePaths(t *testing.T) {
 	old.apply()
 	w.put(w.from, "copied", "two", 0o644)
 	w.says(w.apply(), "updated: copied")
+}
+
+// After gcity was killed while it copied, the files that were already copied are still updated.
+func TestApplyAfterAnInterruptedCopy(t *testing.T) {
+	w := newWorld(t)
+	w.put(w.from, "first", "one", 0o644)
+	w.put(w.from, "second", "one", 0o644)
+	w.put(w.from, "theirs", "one", 0o644)
+	w.put(w.to, "theirs", "two", 0o644)
+	tree, err := Scan(t.Context(), w.from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := w.records.load(w.to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := w.applier(known)
+	synced := 0
+	a.sync = func(*os.File) error {
+		if synced++; synced == 2 {
+			panic("killed")
+		}
+		return nil
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_ = a.apply(t.Context(), tree.Files) // panics
+	}()
+	w.has("first", "one")
+	w.put(w.from, "first", "two", 0o644)
+	w.says(w.apply(), "copied: second; updated: first; left as they are: theirs")
 }
 
 // Two agents that share a folder do not replace each other's files.
@@ -382,18 +429,8 @@ func TestFilesAreWrittenAtomically(t *testing.T) {
 // A file's content is on the disk before the file has its name, so a power failure cannot leave an empty file.
 func TestFilesAreSynced(t *testing.T) {
 	w := newWorld(t)
-	src, err := open(w.from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	dst, err := open(w.to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dst.Close()
 	synced := ""
-	a := applier{from: w.from, src: src, dst: dst, known: &record{Files: map[string]fileRecord{}}}
+	a := w.applier(&record{Files: map[string]fileRecord{}})
 	a.sync = func(f *os.File) error {
 		data, err := os.ReadFile(f.Name())
 		there, _ := os.ReadFile(filepath.Join(w.to, "a"))
