@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,6 +98,23 @@ func CreateOnce(ctx context.Context, e *env.Env, d *Store, b beads.Bead) (made b
 	b.Labels = append(b.Labels, label)
 	made, err = d.Create(ctx, b)
 	return made, false, err
+}
+
+// LabelOperation adds the label of the current operation to the beads that a patch changes.
+func LabelOperation(e *env.Env, p beads.Patch) beads.Patch {
+	if e.Op != "" {
+		p.AddLabels = append(slices.Clip(p.AddLabels), operationLabel+e.Op)
+	}
+	return p
+}
+
+// ClosedByOperation returns the closed beads that the current operation has labeled.
+func ClosedByOperation(ctx context.Context, e *env.Env, d *Store) ([]beads.Bead, error) {
+	if err := checkOperation(e); e.Op == "" || err != nil {
+		return nil, err
+	}
+	return d.List(ctx, beads.Query{Labels: []string{operationLabel + e.Op},
+		Status: []beads.Status{beads.StatusClosed}, Limit: -1})
 }
 
 // WasReported reports whether the log contains the current operation's event about a bead.

@@ -172,12 +172,19 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p be
 	if err != nil {
 		return err
 	}
-	for i := len(open) - 1; i >= 0; i-- {
-		if err := patchBead(ctx, e, has, open[i].ID, p); err != nil {
-			return err
+	// the events of steps that an earlier attempt closed might be missing
+	closed, err := depot.ClosedByOperation(ctx, e, has)
+	if err != nil {
+		return err
+	}
+	p = depot.LabelOperation(e, p)
+	var all depot.Changes
+	for _, b := range slices.Backward(append(open, closed...)) {
+		if !all.Add(patchBead(ctx, e, has, b.ID, p)) {
+			break
 		}
 	}
-	return nil
+	return all.Err()
 }
 
 func checkSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, ids []string) error {

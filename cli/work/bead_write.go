@@ -339,23 +339,15 @@ automations create, are removed only after their steps are closed too.`,
 				return err
 			}
 		}
+		var all depot.Changes
 		for _, id := range args {
-			if steps {
-				if err := closeSteps(ctx, e, d, id, p); err != nil {
-					return err
-				}
-			}
-			if err := patchBead(ctx, e, d, id, p); err != nil {
-				return err
-			}
-			if steps {
-				continue
-			}
-			if err := warnOpenSteps(ctx, e, d, id); err != nil {
-				return err
+			if steps && !all.Add(closeSteps(ctx, e, d, id, p)) ||
+				!all.Add(patchBead(ctx, e, d, id, p)) ||
+				!steps && !all.Add(warnOpenSteps(ctx, e, d, id)) {
+				break
 			}
 		}
-		return nil
+		return all.Err()
 	})
 	depot.Operation(e, c)
 	flags := c.Flags()
