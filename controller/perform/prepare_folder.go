@@ -23,7 +23,8 @@ import (
 
 const (
 	equipLimit  = 20 * time.Second
-	maxCopies   = maxHung / 2 // leaves calls for other folders
+	copyLimit   = equipLimit - 2*time.Second // so a slow folder does not count as unresponsive
+	maxCopies   = maxHung / 2                // leaves calls for other folders
 	gitLimit    = 5 * time.Second
 	renderLimit = 5 * time.Second
 )
@@ -33,6 +34,9 @@ const (
 	maxGiven = 100 << 10
 	maxTyped = 4000 // bytes per line; terminals pass at most 4,095 to a program
 )
+
+var errSlowCopy = fmt.Errorf("the time limit of %s has passed; the next start copies the "+
+	"remaining files", copyLimit)
 
 // folderTurns lets one start at a time prepare a folder.
 type folderTurns struct {
@@ -72,7 +76,7 @@ func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (summary s
 	// A hung call outlives its start. Calls are named after the folder, so the next start cannot write to the folder at
 	// the same time.
 	if !sr.inBackground(ctx, "folder "+w.Spec.Dir, equipLimit, func() func() {
-		ctx, cancel := context.WithTimeout(ctx, equipLimit)
+		ctx, cancel := context.WithTimeoutCause(ctx, sr.copyLimit, errSlowCopy)
 		defer cancel()
 		did, problems, failed := sr.copyFiles(ctx, w)
 		return func() { summary, troubles, err = did, problems, failed }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"gcity/agent"
 	"gcity/controller/effect"
@@ -246,6 +247,19 @@ func TestManyFoldersArePreparedTogether(t *testing.T) {
 		}
 		all.Wait()
 	}
+}
+
+// An overlay that takes too long to copy is not reported as a folder that does not respond.
+func TestASlowCopyIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // so equipLimit does not pass on a slow machine
+		r, w := prompted(t, "", "arg", "")
+		w.Overlay, r.Sessions.copyLimit = t.TempDir(), 0
+		_, _, err := r.Sessions.prepareFolder(t.Context(), w)
+		want := "cannot copy the agent's overlay: the overlay " + w.Overlay + " cannot be read: " + errSlowCopy.Error()
+		if !errors.Is(err, errSlowCopy) || err.Error() != want {
+			t.Errorf("got %v; want %s", err, want)
+		}
+	})
 }
 
 // A start that is canceled while another start uses the folder says so.
