@@ -32,6 +32,8 @@ func (r Records) file(folder string) string {
 type record struct {
 	Folder string                `json:"folder"` // see Records.name
 	Files  map[string]fileRecord `json:"files"`  // by path
+	// it contained absolute paths inside the city, as written by older versions
+	absolute bool
 }
 
 type fileRecord struct {
@@ -55,12 +57,14 @@ func (r Records) load(folder string) (*record, error) {
 	known := &record{}
 	if err != nil || json.Unmarshal(data, known) != nil || r.name(known.Folder) != name ||
 		known.Files == nil {
-		known = &record{Files: map[string]fileRecord{}}
+		known = &record{Folder: name, Files: map[string]fileRecord{}}
 	}
-	known.Folder = name
+	known.absolute, known.Folder = known.Folder != name, name
 	for at, f := range known.Files {
-		f.From = r.name(f.From)
-		known.Files[at] = f
+		if from := r.name(f.From); from != f.From {
+			f.From, known.absolute = from, true
+			known.Files[at] = f
+		}
 	}
 	return known, nil
 }

@@ -72,7 +72,7 @@ func Apply(ctx context.Context, source, target string, records Records) (Report,
 		return Report{}, err
 	}
 	a := applier{from: records.name(source), src: src, dst: dst, records: records, known: known,
-		sync: (*os.File).Sync}
+		changed: known.absolute, sync: (*os.File).Sync}
 	err = a.apply(ctx, tree.Files)
 	return a.report, err
 }

@@ -205,13 +205,19 @@ func TestApplyAfterTheCityWasMoved(t *testing.T) {
 	w.says(w.apply(), "updated: copied; left as they are: edited")
 }
 
-// Apply finds records with absolute paths, which older versions wrote.
+// Apply finds records with absolute paths, which older versions wrote, and replaces them before the city is moved.
 func TestRecordsWithAbsolutePaths(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.from, "copied", "one", 0o644)
 	old := *w
 	old.records.City = ""
 	old.apply()
+	w.says(w.apply(), "")
+	moved := w.records.City + "-2"
+	if err := os.Rename(w.records.City, moved); err != nil {
+		t.Fatal(err)
+	}
+	w = worldIn(t, moved)
 	w.put(w.from, "copied", "two", 0o644)
 	w.says(w.apply(), "updated: copied")
 }
