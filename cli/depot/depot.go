@@ -220,8 +220,21 @@ type Changes struct{ err error }
 // could not be written, the command continues, because a repetition without --op would not write the event either.
 func (c *Changes) Add(err error) bool {
 	c.err = errors.Join(c.err, err)
-	_, unreported := errors.AsType[*unreportedError](err)
-	return err == nil || unreported
+	return onlyUnreported(err)
+}
+
+// onlyUnreported reports whether err is nil or consists only of unreportedErrors.
+func onlyUnreported(err error) bool {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, err := range joined.Unwrap() {
+			if !onlyUnreported(err) {
+				return false
+			}
+		}
+		return true
+	}
+	_, ok := errors.AsType[*unreportedError](err)
+	return err == nil || ok
 }
 
 // Err returns all errors.
