@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,8 +25,9 @@ import (
 
 const (
 	operationLabel = "op:"
-	operationLimit = 64   // length of an operation's name, in bytes
-	operationPast  = 1000 // maximum number of a bead's events to search for an operation
+	closedKey      = "closed_by_op" // metadata key
+	operationLimit = 64             // length of an operation's name, in bytes
+	operationPast  = 1000           // maximum number of a bead's events to search for an operation
 	operationPoll  = 20 * time.Millisecond
 )
 
@@ -100,21 +101,20 @@ func CreateOnce(ctx context.Context, e *env.Env, d *Store, b beads.Bead) (made b
 	return made, false, err
 }
 
-// LabelOperation adds the label of the current operation to the beads that a patch changes.
-func LabelOperation(e *env.Env, p beads.Patch) beads.Patch {
+// MarkClosed adds the current operation to a patch that closes beads, for WasClosed. It does not use the label of
+// CreateOnce, so a bead that an operation closes does not count as created by it.
+func MarkClosed(e *env.Env, p beads.Patch) beads.Patch {
 	if e.Op != "" {
-		p.AddLabels = append(slices.Clip(p.AddLabels), operationLabel+e.Op)
+		marked := map[string]string{closedKey: e.Op}
+		maps.Copy(marked, p.SetMetadata)
+		p.SetMetadata = marked
 	}
 	return p
 }
 
-// ClosedByOperation returns the closed beads that the current operation has labeled.
-func ClosedByOperation(ctx context.Context, e *env.Env, d *Store) ([]beads.Bead, error) {
-	if err := checkOperation(e); e.Op == "" || err != nil {
-		return nil, err
-	}
-	return d.List(ctx, beads.Query{Labels: []string{operationLabel + e.Op},
-		Status: []beads.Status{beads.StatusClosed}, Limit: -1})
+// WasClosed reports whether the current operation closed a bead with a patch of MarkClosed.
+func WasClosed(e *env.Env, b beads.Bead) bool {
+	return e.Op != "" && b.Status == beads.StatusClosed && b.Metadata[closedKey] == e.Op
 }
 
 // WasReported reports whether the log contains the current operation's event about a bead.

@@ -168,18 +168,17 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p be
 		return err
 	}
 	defer closeOther()
-	open, err := city.OpenSteps(ctx, has.List, id)
+	steps, err := city.Steps(ctx, has.List, id)
 	if err != nil {
 		return err
 	}
-	// the events of steps that an earlier attempt closed might be missing
-	closed, err := depot.ClosedByOperation(ctx, e, has)
-	if err != nil {
-		return err
-	}
-	p = depot.LabelOperation(e, p)
+	p = depot.MarkClosed(e, p)
 	var all depot.Changes
-	for _, b := range slices.Backward(append(open, closed...)) {
+	for _, b := range slices.Backward(steps) {
+		// the events of steps that an earlier attempt closed might be missing
+		if b.Status == beads.StatusClosed && !depot.WasClosed(e, b) {
+			continue
+		}
 		if !all.Add(patchBead(ctx, e, has, b.ID, p)) {
 			break
 		}
