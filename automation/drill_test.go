@@ -25,7 +25,7 @@ type drill struct {
 func newDrill(t *testing.T, most int, defs ...Definition) *drill {
 	d := &drill{t: t, r: NewRuns(most), defs: defs, now: noon(), seq: 1041}
 	// loaded a minute ago, so that schedules can fire in the current minute
-	d.r.Load(defs, d.seq, d.now.Add(-time.Minute))
+	d.r.Load(Catalog{Automations: defs}, d.seq, d.now.Add(-time.Minute))
 	return d
 }
 
@@ -75,6 +75,12 @@ func (d *drill) happen(kind string, depth int) {
 }
 
 func (d *drill) restart() (interrupted []string) {
+	d.t.Helper()
+	return d.restartWith(Catalog{Automations: d.defs})
+}
+
+func (d *drill) restartWith(c Catalog) (interrupted []string) {
+	d.t.Helper()
 	data, err := json.Marshal(d.r.Memory())
 	if err != nil {
 		d.t.Fatal(err)
@@ -85,14 +91,18 @@ func (d *drill) restart() (interrupted []string) {
 	}
 	d.r = NewRuns(d.r.most)
 	d.r.Recall(all)
-	interrupted = d.r.Load(d.defs, d.seq, d.now)
+	interrupted = d.r.Load(c, d.seq, d.now)
+	d.readLog()
+	return interrupted
+}
+
+func (d *drill) readLog() {
 	from, _ := d.r.From()
 	for _, e := range d.log {
 		if e.Seq > from {
 			d.r.See(e)
 		}
 	}
-	return interrupted
 }
 
 func (d *drill) is(got, want string) {
@@ -112,4 +122,4 @@ func (d *drill) state(name string) string {
 	return "none"
 }
 
-func (d *drill) load() { d.r.Load(d.defs, d.seq, d.now) }
+func (d *drill) load() { d.r.Load(Catalog{Automations: d.defs}, d.seq, d.now) }

@@ -1,6 +1,9 @@
 package automation
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Outcome is the result of a run.
 type Outcome string
@@ -22,29 +25,73 @@ func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string)
 	it.run, it.settled = nil, false
 	it.ended(run, how, now)
 	r.rev++
-	if how != Failed || it.memory.Tries > 0 || it.d.OnFailure == "" || it.gone {
+	if how != Failed || it.memory.Tries > 0 || it.d.OnFailure == "" || it.removed() {
 		return ""
 	}
 	next := r.items[it.d.OnFailure]
-	if next == nil || next.gone || next.d.Off != "" {
+	if next == nil || next.removed() || next.d.Off != "" {
 		return ""
 	}
-	switch {
-	case next.want != nil:
-	case next.run != nil:
-		next.queue(now)
-		next.follows = scoped
-	default:
-		next.want = next.after(scoped, now)
-		next.want.Depth = run.Depth + 1
-	}
+	next.followFailure(failure{scoped, run.Depth + 1}, now)
 	return next.name
 }
 
-// after returns the run that is due because the automation failed has failed.
-func (it *item) after(failed string, now time.Time) *Run {
-	return &Run{Definition: it.d, Reason: failed + " failed", Follows: failed, Opening: now,
+// failure is a failed automation that causes an on_failure run.
+type failure struct {
+	of    string // scoped name
+	depth int    // Depth of the on_failure run
+}
+
+func (f failure) reason() string { return f.of + " failed" }
+
+// followFailure makes a run due. Each failed automation causes its own run.
+func (it *item) followFailure(f failure, now time.Time) {
+	same := func(g failure) bool { return g.of == f.of }
+	m := &it.memory
+	switch retry := it.retries() && m.Followed != "" && m.Followed != f.of; {
+	case it.want == nil && it.run == nil && !retry && !it.gone: // gone: the retries are unknown
+		it.want = it.after(f, now)
+		return
+	case it.want != nil && it.want.Follows == f.of, slices.ContainsFunc(it.failures, same):
+		return // that run reports the latest failure
+	}
+	it.failures, it.settled = append(it.failures, f), false
+	if it.run != nil {
+		it.queue(now)
+	}
+}
+
+// nextFailure removes and returns the oldest failure.
+func (it *item) nextFailure() (f failure) {
+	if len(it.failures) > 0 {
+		f, it.failures = it.failures[0], it.failures[1:]
+	}
+	return f
+}
+
+// after returns the run that is due because of a failure.
+func (it *item) after(f failure, now time.Time) *Run {
+	return &Run{Definition: it.d, Reason: f.reason(), Follows: f.of, Depth: f.depth, Opening: now,
 		Since: now}
+}
+
+// attachFailure sets the failure that has caused the run that is due. For a retry, that is the failure that has caused
+// the latest run.
+func (r *Runs) attachFailure(it *item) {
+	m, want := &it.memory, it.want
+	if want.Retry > 0 {
+		if m.Followed == "" && len(it.failures) > 0 {
+			f := it.nextFailure()
+			m.Followed, m.Depth = f.of, max(m.Depth, f.depth)
+			r.rev++
+		}
+		want.Follows, want.Depth = m.Followed, m.Depth
+		return
+	}
+	if want.Follows == "" && len(it.failures) > 0 {
+		f := it.nextFailure()
+		want.Follows, want.Depth = f.of, max(want.Depth, f.depth)
+	}
 }
 
 // Canceled records that a user has canceled a run. A canceled run counts as failed and is not retried.
@@ -84,7 +131,7 @@ func (it *item) ended(run *Run, how Outcome, now time.Time) {
 	case Failed:
 		m.Failures++
 	}
-	if run.Retry >= it.d.Retry || it.gone {
+	if run.Retry >= it.d.Retry || it.removed() {
 		return
 	}
 	m.Tries = run.Retry + 1

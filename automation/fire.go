@@ -44,9 +44,14 @@ func (it *item) queue(now time.Time) {
 	it.memory.Queued = now
 }
 
-// Withdraw cancels a manual request that is still waiting for a slot. ok is false if it finds none.
+// Withdraw cancels a manual request that has not started a run. ok is false if it finds none. If the run is being
+// opened, Opened later reports that the request was canceled.
 func (r *Runs) Withdraw(scoped string) (ok bool) {
 	it := r.items[scoped]
+	if it != nil && it.run != nil && it.run.onlyByHand() && it.run.Opened.IsZero() {
+		it.run.withdrawn = true
+		return true
+	}
 	if it == nil || it.want == nil || it.want.By == "" {
 		return false
 	}
@@ -54,6 +59,9 @@ func (r *Runs) Withdraw(scoped string) (ok bool) {
 	it.withdraw()
 	return true
 }
+
+// onlyByHand reports whether the run has no cause other than a manual request, and handles no events.
+func (r *Run) onlyByHand() bool { return r.By != "" && r.gate == "" && r.Count == 0 }
 
 // withdraw cancels a manual request. A run that is also due because of its gate stays due.
 func (it *item) withdraw() {

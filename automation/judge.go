@@ -148,11 +148,13 @@ func (d Definition) cooldown(f Facts, now time.Time, v *Verdict) bool {
 func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 	minute := now.Truncate(time.Minute).Add(-time.Nanosecond) // include the current minute
 	from := minute
+	// below, Last and Skipped exclude the times that were handled, unless the clock was set back
+	known := !farAhead(f.Last, now) && !farAhead(f.Skipped, now)
 	switch born := !f.Born.IsZero() && !f.Born.After(now); {
-	case born && d.CatchUp:
+	case born && known && d.CatchUp:
 		from = f.Born
-	case born && !farAhead(f.Last, now) && !farAhead(f.Skipped, now):
-		from = now.Add(-Late) // Last and Skipped exclude the times that were handled
+	case born && known:
+		from = now.Add(-Late)
 	case !f.JudgedAt.IsZero():
 		from = later(f.JudgedAt, now.Add(-Late))
 	}

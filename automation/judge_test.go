@@ -124,6 +124,9 @@ func TestCron(t *testing.T) {
 			if v := Judge(rare, f, at); brief(v) != next {
 				t.Errorf("the clock was set back a day: got %s", brief(v))
 			}
+			if v := Judge(catch, f, at); v.Due {
+				t.Errorf("the clock was set back a day, with catch_up: got %s", brief(v))
+			}
 		}
 	}
 	judgeAll(t, catch, []judged{

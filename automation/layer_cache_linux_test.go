@@ -29,6 +29,11 @@ func TestUnresponsiveLayer(t *testing.T) {
 		"hung): the folder does not respond; the automations that were read earlier stay in use\n"
 	first := w.scan()
 	w.want(first, both+told)
+	for scoped, want := range map[string]bool{"c:rig:hung": true, "c": false, "c:rig:demo": false} {
+		if first.mayContain(scoped) != want {
+			t.Errorf("%s can still exist: got %v, want %v", scoped, !want, want)
+		}
+	}
 	w.write("city", "a", byHand("new"))
 	again := w.scan() // does not wait a second time
 	w.want(again, strings.Replace(both, "one", "new", 1)+told)
@@ -37,6 +42,6 @@ func TestUnresponsiveLayer(t *testing.T) {
 	}
 	free()
 	eventually.True(t, "the layer is read again once it responds", func() bool {
-		return !strings.Contains(w.show(w.scan()), "does not answer")
+		return !strings.Contains(w.show(w.scan()), "does not respond")
 	})
 }

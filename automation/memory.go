@@ -11,12 +11,13 @@ import (
 
 // Memory is the persistent state of an automation.
 type Memory struct {
-	// when the automation was first seen with this gate
+	// when the automation was first seen with this gate, or was enabled or added again
 	Born time.Time `json:"born"`
 	// the gate; for Cron, with the schedule and the time zone; "" = unknown
 	Gate string `json:"gate,omitempty"`
 	// when the automation was removed from the catalog; zero = it is in the catalog
 	Gone time.Time `json:"gone,omitzero"`
+	Off  bool      `json:"off,omitempty"` // the automation is disabled
 	Last time.Time `json:"last,omitzero"` // when the latest run was opened
 	Open bool      `json:"open,omitempty"`
 	// retry number of the latest run; 0 = not a retry
@@ -30,6 +31,11 @@ type Memory struct {
 	Queued  time.Time `json:"queued,omitzero"`
 	// the failed automation that caused the run that is due or queued; "" = none
 	Follows string `json:"follows,omitempty"`
+	// more failed automations; each causes another run
+	ThenFollows []string `json:"then_follows,omitempty"`
+	// the failed automation that caused the latest run, and that run's Depth; a retry keeps both
+	Followed string `json:"followed,omitempty"`
+	Depth    int    `json:"depth,omitempty"`
 
 	On     string `json:"on,omitempty"`     // the event type that the fields below refer to
 	Cursor uint64 `json:"cursor,omitempty"` // events up to this seq are handled
@@ -54,7 +60,12 @@ func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory 
 		return m
 	}
 	m.Last, m.Open, m.Retry, m.Queued, m.Again = opened, open, retry, time.Time{}, 0
-	m.Follows = ""
+	if retry == 0 || m.Followed == "" { // the run has used the first failure
+		m.Followed, m.Depth, m.Follows = m.Follows, 0, ""
+		if len(m.ThenFollows) > 0 {
+			m.Follows, m.ThenFollows = m.ThenFollows[0], m.ThenFollows[1:]
+		}
+	}
 	if seq == 0 || seq != m.Cursor { // an equal seq means a retry with the same events
 		m.From = m.Cursor
 	}
@@ -79,7 +90,13 @@ func (m Memory) Succeeded(ended time.Time) Memory {
 func (r *Runs) Recall(all map[string]Memory) {
 	for name, m := range all {
 		it := r.get(name)
-		it.follows, m.Follows = m.Follows, ""
+		if m.Follows != "" {
+			it.failures = append(it.failures, failure{of: m.Follows})
+		}
+		for _, of := range m.ThenFollows {
+			it.failures = append(it.failures, failure{of: of})
+		}
+		m.Follows, m.ThenFollows = "", nil
 		it.memory = m
 		it.seen = max(m.Cursor, m.Seen)
 	}
@@ -93,11 +110,18 @@ func (r *Runs) Memory() map[string]Memory {
 	out := make(map[string]Memory, len(r.items))
 	for name, it := range r.items {
 		m := it.memory
-		m.Seen, m.Follows = 0, it.follows
-		for _, run := range []*Run{it.want, it.run} {
-			if run != nil && run.Opened.IsZero() && run.Follows != "" {
+		m.Seen = 0
+		for _, run := range []*Run{it.run, it.want} {
+			if run != nil && run.Opened.IsZero() && run.Follows != "" && run.Retry == 0 {
 				m.Follows = run.Follows
 			}
+		}
+		for _, f := range it.failures {
+			if m.Follows == "" {
+				m.Follows = f.of
+				continue
+			}
+			m.ThenFollows = append(m.ThenFollows, f.of)
 		}
 		if it.pending.count == 0 && (it.run == nil || !it.run.Opened.IsZero()) &&
 			it.seen > m.Cursor {
@@ -108,17 +132,19 @@ func (r *Runs) Memory() map[string]Memory {
 	return out
 }
 
-// Load replaces the catalog. Known automations keep their state. New automations handle only events after newest, the
-// seq of the log's latest event. Load returns the automations whose runs were active at the last exit, and records
-// these runs as Interrupted. Afterwards, the caller must pass all events after From to See.
-func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted []string) {
+// Load replaces the catalog. Known automations keep their state, even while they are broken or cannot be read. New
+// automations handle only events after newest, the seq of the log's latest event. Load returns the automations whose
+// runs were active at the last exit, and records these runs as Interrupted. Afterwards, the caller must pass all events
+// after From to See.
+func (r *Runs) Load(c Catalog, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {
 		before[it] = !it.gone
-		it.gone = true
+		it.gone, it.unusable = true, c.mayContain(it.name)
 	}
-	for _, d := range all {
+	for _, d := range c.Automations {
 		it := r.get(d.Scoped())
+		first := it.d.Name == ""
 		if it.d.Check != d.Check {
 			// keep waiting for the result of a running check
 			it.check = CheckFacts{Running: it.check.Running}
@@ -128,20 +154,23 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 				it.want = nil // the new gate decides whether a run is due
 			}
 		}
-		was := it.memory.Gate
-		it.d, it.gone, it.settled = d, false, false
-		it.begin(newest, now, !r.loaded)
-		if !r.loaded && it.follows != "" && it.memory.Queued.IsZero() {
-			it.want, it.follows = it.after(it.follows, now), ""
-		}
-		if !before[it] || was != it.memory.Gate {
+		was := it.memory
+		it.d, it.gone, it.unusable, it.settled = d, false, false, false
+		it.begin(newest, now, first)
+		if !before[it] || was.Gate != it.memory.Gate || was.Off != it.memory.Off {
 			r.rev++
 		}
 	}
-	if !r.loaded {
-		r.loaded, r.began = true, now
+	if r.began.IsZero() {
+		r.began = now
 	}
 	r.order = slices.DeleteFunc(r.order, func(it *item) bool {
+		if it.unusable {
+			if it.want != nil && it.want.By != "" {
+				it.withdraw()
+			}
+			return false
+		}
 		if it.memory.Open && it.run == nil {
 			it.ended(&Run{Definition: it.d, Retry: it.memory.Retry, After: it.memory.From},
 				Interrupted, now)
@@ -166,20 +195,20 @@ func (d Definition) hasSameGate(e Definition) bool {
 		(d.Gate != Cron || d.Zone.String() == e.Zone.String())
 }
 
-// begin sets the log position from which an automation handles events. first is true for the first catalog after the
-// start of the program.
+// begin sets the log position from which an automation handles events. first is true for the automation's first
+// definition after the start of the program.
 func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m := &it.memory
 	gate := string(it.d.Gate)
 	if it.d.Gate == Cron {
 		gate = it.d.When() + " " + it.d.Zone.String()
 	}
-	if m.Born.IsZero() || m.Born.After(now) || it.d.Gate == Cron && m.Gate != "" && m.Gate != gate {
+	long := !m.Gone.IsZero() && now.Sub(m.Gone) > maxAbsence
+	changed := it.d.Gate == Cron && (long || m.Off || m.Gate != "" && m.Gate != gate)
+	if m.Born.IsZero() || m.Born.After(now) || changed {
 		m.Born = now
 	}
-	m.Gate = gate
-	long := !m.Gone.IsZero() && now.Sub(m.Gone) > maxAbsence
-	m.Gone = time.Time{}
+	m.Gate, m.Off, m.Gone = gate, it.d.Off != "", time.Time{}
 	if m.fromRecord && it.d.Gate == Event {
 		m.On = it.d.On
 	}
@@ -196,7 +225,7 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 
 // leave records that an automation was removed. Its active run continues.
 func (r *Runs) leave(it *item, now time.Time) {
-	it.want, it.pending, it.follows = nil, batch{}, ""
+	it.want, it.pending, it.failures = nil, batch{}, nil
 	it.forgetUnhandled()
 	it.check, it.memory.Queued, it.memory.Tries = CheckFacts{Running: it.check.Running},
 		time.Time{}, 0
@@ -221,7 +250,7 @@ func (r *Runs) Remembers(scoped string) bool { return r.items[scoped] != nil }
 // Awaits reports whether a run of the automation is due or being opened.
 func (r *Runs) Awaits(scoped string) bool {
 	it := r.items[scoped]
-	return it != nil && (it.want != nil || it.run != nil && it.run.Opened.IsZero())
+	return it != nil && (it.want != nil && !it.gone || it.run != nil && it.run.Opened.IsZero())
 }
 
 // From returns the seq after which events must be passed to See. ok is false if no automation has an event gate.

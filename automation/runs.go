@@ -21,8 +21,7 @@ type Runs struct {
 	order []*item // sorted by scoped name
 	rev   uint64
 
-	closed string // why no run could be opened in the latest Advance
-	loaded bool
+	closed string    // why no run could be opened in the latest Advance
 	began  time.Time // when Load was first called
 	now    time.Time
 	patrol time.Duration // minimum interval between two checks of a condition
@@ -30,10 +29,12 @@ type Runs struct {
 
 // item is the state of an automation, which might have been removed.
 type item struct {
-	name   string     // scoped name
-	d      Definition // definition from the latest catalog that contained the automation
-	gone   bool
-	memory Memory
+	name string     // scoped name
+	d    Definition // definition from the latest catalog that contained the automation
+	gone bool       // the latest catalog does not contain the automation, so no run starts
+	// gone, but the file might still exist: it is broken, or it cannot be read
+	unusable bool
+	memory   Memory
 
 	judgedAt      time.Time
 	settled       bool   // since the last call to Judge, only the time has changed
@@ -45,7 +46,7 @@ type item struct {
 	want          *Run // the run that is due and waiting for a slot; nil = no run is waiting
 	run           *Run // the run that is active or being opened; nil = no run
 	skipReported  bool
-	follows       string // the failed automation that caused the queued run
+	failures      []failure // oldest first; for each one, an on_failure run must follow
 	// when another run was requested while the current one was being opened; zero = never
 	again time.Time
 
@@ -60,6 +61,8 @@ type item struct {
 	// events skipped since the last Advance because of MaxDepth
 	skippedByDepth int
 }
+
+func (it *item) removed() bool { return it.gone && !it.unusable }
 
 type batch struct {
 	count  int
@@ -89,6 +92,8 @@ type Run struct {
 
 	events batch
 	gate   string // why the gate was already open when a user requested the run; "" = it was closed
+	// the user has canceled the request while the run was being opened
+	withdrawn bool
 }
 
 func (r *Run) began() time.Time {
@@ -179,11 +184,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	}
 	if want := it.want; want != nil && (it.d.Off != "" || suspended != "" && want.By == "") {
 		it.want, actions.TextChanged = nil, true
-		if want.By != "" || want.Follows != "" {
-			r.rev++ // Memory no longer contains Follows
-			actions.pass(it.name, want.Depth+1, "was due (%s) but is %s", want.Reason,
-				cmp.Or(it.d.Off, "suspended "+suspended))
-		}
+		r.drop(it, want, cmp.Or(it.d.Off, "suspended "+suspended), actions)
 	}
 	// the gate does not decide while a run is due or starting
 	if it.want != nil || it.run != nil && it.run.Opened.IsZero() {
@@ -205,9 +206,11 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 		it.check.Fresh, actions.TextChanged = false, true
 		it.want = &Run{Definition: it.d, Reason: v.Reason, Retry: v.Retry, Opening: v.Opening,
 			Since: now}
-		if v.Retry == 0 {
-			it.want.Follows, it.follows = it.follows, ""
-		}
+		r.attachFailure(it)
+	case it.run == nil && len(it.failures) > 0 && !it.retries() && suspended == "" &&
+		it.d.Off == "":
+		actions.TextChanged = true
+		it.want = it.after(it.nextFailure(), now)
 	case v.Ask:
 		it.check.Running, it.check.Asked = true, now
 		actions.Check = append(actions.Check, it.d)
@@ -225,6 +228,20 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 				it.d.clock(v.Opening), it.d.clock(it.run.began()))
 		}
 	}
+}
+
+// drop removes the failures that wait, and reports the runs of a user or of a failure that will not start.
+func (r *Runs) drop(it *item, want *Run, why string, actions *Actions) {
+	const text = "was due (%s) but is %s"
+	if want.By != "" || want.Follows != "" && want.Retry == 0 { // a retry stays due
+		r.rev++ // Memory no longer contains Follows
+		actions.pass(it.name, want.Depth+1, text, want.Reason, why)
+	}
+	for _, f := range it.failures {
+		r.rev++
+		actions.pass(it.name, f.depth+1, text, f.reason(), why)
+	}
+	it.failures = nil
 }
 
 // catchUpLimit is how long a retry waits for its events. The log might no longer contain them.
@@ -269,6 +286,7 @@ func (r *Runs) open(now time.Time, w World) []Run {
 		switch {
 		case it.run != nil:
 			free--
+		case it.gone:
 		case w.Ending != nil && w.Ending(it.name):
 		case it.want != nil && (it.unopened.IsZero() || !now.Before(it.unopened) ||
 			it.unopened.Sub(now) > maxUnopened):
@@ -302,17 +320,25 @@ const (
 	maxUnopened = time.Minute
 )
 
-// Opened records that a run's record was written. The run's events now count as handled.
-func (r *Runs) Opened(scoped string, now time.Time) {
+// Opened records that a run's record was written. The run's events now count as handled. If canceled is true, the
+// request for the run was canceled in the meantime: the run must not start, and it changes nothing else.
+func (r *Runs) Opened(scoped string, now time.Time) (canceled bool) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
-		return
-	}
-	it.run.Opened = now
-	if it.again.IsZero() { // no run is queued any longer
-		it.follows = ""
+		return false
 	}
 	m := &it.memory
+	if it.run.withdrawn {
+		if !it.again.IsZero() {
+			m.Queued = it.again
+		}
+		it.run, it.settled, it.again = nil, false, time.Time{}
+		it.unopened, it.openFailures, it.openProblem = time.Time{}, 0, ""
+		r.rev++
+		return true
+	}
+	it.run.Opened = now
+	m.Followed, m.Depth = it.run.Follows, it.run.Depth
 	m.Last, m.Open, m.Queued, m.Retry = now, true, it.again, it.run.Retry
 	m.From, m.Cursor, m.Again = m.Cursor, max(m.Cursor, it.run.Until), 0
 	it.skipReason = ""
@@ -321,6 +347,7 @@ func (r *Runs) Opened(scoped string, now time.Time) {
 		time.Time{}
 	it.recent = append(it.recent[max(0, len(it.recent)+1-Rate):], now)
 	r.rev++
+	return false
 }
 
 // Unopened records that a run's record could not be written. The run stays due and is tried again later. A manual
@@ -334,15 +361,16 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	once := it.again.IsZero()
 	it.want, it.run, it.again = it.run, nil, time.Time{}
 	it.giveBack(it.want)
+	it.want.withdrawn = false // another request keeps the run due
 	it.openFailures++
 	it.unopened, it.openProblem = now.Add(wait), why
 	switch {
 	case once && it.want.By != "":
 		it.withdraw()
-	case !once && it.want.By == "" && it.want.Follows == "":
-		it.want.Follows, it.follows = it.follows, ""
+	case !once && it.want.By == "":
+		r.attachFailure(it)
 	}
-	if it.gone {
+	if it.removed() {
 		it.want = nil
 		it.forgetUnhandled()
 	}

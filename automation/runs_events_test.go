@@ -2,6 +2,7 @@ package automation
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +51,7 @@ func TestEvents(t *testing.T) {
 	// If its event type changes, the automation starts over.
 	d.happen("bead.closed", 0)
 	e.On = "agent.*"
-	d.r.Load([]Definition{e}, d.seq, d.now)
+	d.r.Load(Catalog{Automations: []Definition{e}}, d.seq, d.now)
 	d.is(d.turn(0), "")
 	d.is(d.state("e"), "idle: event: no agent.* since 12:00:21")
 }
@@ -125,7 +126,7 @@ func TestNote(t *testing.T) {
 		{noon().Add(time.Hour), 9, 1, Memory{Last: noon().Add(time.Hour), Open: true, From: 5,
 			Cursor: 9, Retry: 1}},
 	} {
-		if got := m.Note(c.opened, true, c.seq, c.retry); got != c.want {
+		if got := m.Note(c.opened, true, c.seq, c.retry); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%+v, want %+v", got, c.want)
 		}
 	}
@@ -139,7 +140,7 @@ func TestRetryWaitsForItsEvents(t *testing.T) {
 	happened := events.Event{Seq: 2, Type: "deploy.done"}
 	for _, failed := range []bool{true, false} {
 		now, r := noon(), NewRuns(0)
-		r.Load([]Definition{d}, 1, now)
+		r.Load(Catalog{Automations: []Definition{d}}, 1, now)
 		r.See(happened)
 		if open := r.Advance(now, awake).Open; len(open) != 1 {
 			t.Fatalf("opened %+v", open)
@@ -150,7 +151,7 @@ func TestRetryWaitsForItsEvents(t *testing.T) {
 		}
 		next := NewRuns(0)
 		next.Recall(r.Memory())
-		next.Load([]Definition{d}, 2, now)
+		next.Load(Catalog{Automations: []Definition{d}}, 2, now)
 		now = now.Add(time.Minute)
 		if open := next.Advance(now, awake).Open; len(open) != 0 {
 			t.Errorf("failed %v: the retry was opened without its events: %+v", failed, open)
@@ -216,10 +217,10 @@ func TestRemovedAndAddedAgain(t *testing.T) {
 	d := newDrill(t, 0, e, a)
 	d.is(d.turn(0), "a")
 	gone := func(wait time.Duration) {
-		d.r.Load(nil, d.seq, d.now)
+		d.r.Load(Catalog{}, d.seq, d.now)
 		d.happen("x", 0)
 		d.is(d.turn(wait), "")
-		d.r.Load(d.defs, d.seq, d.now)
+		d.r.Load(Catalog{Automations: d.defs}, d.seq, d.now)
 		if from, ok := d.r.From(); ok {
 			for _, e := range d.log {
 				if e.Seq > from {
@@ -237,8 +238,8 @@ func TestRemovedAndAddedAgain(t *testing.T) {
 	gone(25 * time.Hour)
 	d.is(d.turn(0), "a")
 	d.r.Ended("a", OK, d.now)
-	d.r.Load(nil, d.seq, d.now)
-	d.r.Load(nil, d.seq, d.now.Add(keepRemoved+time.Hour))
+	d.r.Load(Catalog{}, d.seq, d.now)
+	d.r.Load(Catalog{}, d.seq, d.now.Add(keepRemoved+time.Hour))
 	if m := d.r.Memory(); len(m) > 0 {
 		t.Errorf("state of a removed automation: got %v, want none", m)
 	}
@@ -253,14 +254,14 @@ func TestCursorOfARecordIsKept(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		r := NewRuns(0)
 		r.Recall(map[string]Memory{"a": Memory{}.Note(now.Add(-time.Minute), open, 7, 0)})
-		r.Load([]Definition{d}, 9, now)
+		r.Load(Catalog{Automations: []Definition{d}}, 9, now)
 		if from, ok := r.From(); from != 7 || !ok {
 			t.Errorf("open %v: From() = %d, want 7", open, from)
 		}
 	}
 	r := NewRuns(0)
 	r.Recall(map[string]Memory{"a": Memory{}.Note(now.Add(-time.Minute), false, 7, 0)})
-	r.Load([]Definition{d}, 5, now) // the event log starts over
+	r.Load(Catalog{Automations: []Definition{d}}, 5, now) // the event log starts over
 	if from, _ := r.From(); from != 5 {
 		t.Errorf("From() in a new log = %d, want 5", from)
 	}

@@ -71,7 +71,7 @@ func TestSlots(t *testing.T) {
 	}
 	d := newDrill(t, 0, defs[50:]...)
 	d.is(d.turn(0), "a50 a51 a52 a53 a54 a55 a56 a57")
-	d.r.Load(defs, d.seq, d.now)
+	d.r.Load(Catalog{Automations: defs}, d.seq, d.now)
 	d.is(d.turn(time.Second), "")
 	d.is(d.state("a99"), "due: first run; waiting for a slot (at most 8 automations run at the same time)")
 	d.r.Ended("a50", OK, d.now)
@@ -122,7 +122,7 @@ func TestByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.defs[0].Off = "disabled in its file (enabled = false)"
-	d.r.Load(d.defs, d.seq, d.now)
+	d.r.Load(Catalog{Automations: d.defs}, d.seq, d.now)
 	d.is(d.turn(0), "!m: was due (by hand) but is disabled in its file (enabled = false)")
 }
 
@@ -195,7 +195,7 @@ func TestRetryLowered(t *testing.T) {
 	d.is(d.r.Ended("a", Failed, d.now), "")
 	d.is(d.turn(0), "")
 	d.is(d.state("a"), "backoff: retry 1 of 1 in 10s")
-	d.r.Load([]Definition{parse(t, "a", "gate = 'manual'\nexec = 'x'")}, d.seq, d.now)
+	d.r.Load(Catalog{Automations: []Definition{parse(t, "a", "gate = 'manual'\nexec = 'x'")}}, d.seq, d.now)
 	d.is(d.turn(time.Second), "")
 	d.is(d.state("a"), "idle: manual")
 }
@@ -283,7 +283,7 @@ func BenchmarkTurn100(b *testing.B) {
 	}
 	r := NewRuns(1000)
 	now := noon()
-	r.Load(defs, 0, now)
+	r.Load(Catalog{Automations: defs}, 0, now)
 	w := World{Suspended: func(string) string { return "" }, Patrol: time.Minute}
 	for _, run := range r.Advance(now, w).Open {
 		r.Opened(run.Definition.Scoped(), now)

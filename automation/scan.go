@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/formula"
@@ -34,6 +35,8 @@ type Options struct {
 type Catalog struct {
 	Automations []Definition // valid automations, including disabled ones
 	Broken      []Broken
+	// rigs with layers that have never been read; "" = the city
+	Unread []string
 	// problems with the city's settings, and with folders that cannot be read
 	Problems toml.Problems
 	Warnings toml.Problems // warnings, except those about a single automation
@@ -50,6 +53,14 @@ type Broken struct {
 
 // Scoped returns the scoped name of the broken automation.
 func (b Broken) Scoped() string { return Scoped(b.Name, b.Rig) }
+
+// mayContain reports whether the catalog lacks an automation only because its file or folder cannot be read or used.
+func (c *Catalog) mayContain(scoped string) bool {
+	_, rig, _ := strings.Cut(scoped, ":rig:")
+	return slices.Contains(c.Unread, rig) || slices.ContainsFunc(c.Broken, func(b Broken) bool {
+		return b.Scoped() == scoped
+	})
+}
 
 // Scanner finds automations in the folders of layers. A layer that does not respond blocks one thread until it
 // responds. A Scanner is not safe for concurrent use. The zero Scanner is ready to use.
@@ -90,6 +101,9 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 		dir := filepath.Join(l.Dir, Folder)
 		if saw.err != nil {
 			unresponsive[l.Rig] = true
+			if saw.files == nil {
+				c.Unread = append(c.Unread, l.Rig)
+			}
 			c.Problems = append(c.Problems, toml.At(toml.Place{File: dir}, "",
 				"cannot read automations (%s): %s; the automations that were read earlier stay "+
 					"in use", l.Title,

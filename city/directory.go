@@ -26,7 +26,7 @@ func CountRunning(all []Info) (n int) {
 
 // Directory is the list of the cities on a machine. All methods are safe for concurrent use.
 type Directory interface {
-	// Cities lists all registered cities by name. It never waits for a city.
+	// Cities lists all registered cities by name. It waits less than a second for cities that do not respond.
 	Cities(ctx context.Context) ([]Info, error)
 	// Watch yields the result of Cities, immediately and after each change. A slow reader misses lists in between. The
 	// sequence ends when ctx ends, or with an error when the directory becomes unavailable.

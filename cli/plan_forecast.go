@@ -68,7 +68,7 @@ func (v *planInput) histories() effect.Histories {
 			if g.Until != nil {
 				saved.State, saved.Why, saved.Until = g.State, g.Reason, *g.Until
 			} else if g.Available || v.inForce {
-				saved.Exited = &effect.SavedExit{Why: g.Reason}
+				saved.Exited = &effect.SavedExit{Why: g.Reason, Failed: g.State == city.Failed}
 			}
 		}
 		out.Agents[w.Name] = saved

@@ -2,16 +2,20 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"gcity/beads"
 	"gcity/beads/fake"
+	"gcity/beads/sqlite"
 	"gcity/city"
+	"gcity/events"
 )
 
 type countedStore struct {
@@ -213,4 +217,32 @@ func TestPagesOfWorkInSeveralStores(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An automation runs after a store that cannot test its writes has failed and works again.
+func TestAutomationRunsOnceTheStoreWorksAgain(t *testing.T) {
+	dir := jobCity(t, "gate = \"cooldown\"\ninterval = \"1s\"\nexec = \"true\"\n")
+	store := &failingStore{}
+	store.left.Store(3)
+	w := live(t, dir, events.Options{}, nil, func(real *sqlite.Store) beads.Store {
+		store.Store = real
+		return store
+	})
+	defer w.end(t)
+	w.await(t, "a run", func(_ city.Automation, runs []city.Run) bool { return len(runs) > 0 })
+	if n := store.left.Load(); n >= 0 {
+		t.Errorf("%d calls have not failed yet", n)
+	}
+}
+
+type failingStore struct {
+	beads.Store
+	left atomic.Int64 // number of calls of Create that fail
+}
+
+func (s *failingStore) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
+	if s.left.Add(-1) >= 0 {
+		return beads.Bead{}, errors.New("the disk is full")
+	}
+	return s.Store.Create(ctx, b)
 }

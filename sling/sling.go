@@ -299,8 +299,8 @@ func (h *assignee) patch(was beads.Bead) beads.Patch {
 	if h.pool != "" {
 		p.AddLabels = []string{city.PoolLabel + h.pool}
 	}
-	// the bead is in progress for the previous assignee, so reopen it for the new one
-	if was.Status == beads.StatusInProgress && was.Assignee != h.agent {
+	// members of a pool take only open work, and work in progress belongs to the previous assignee, if there was one
+	if was.Status == beads.StatusInProgress && (h.agent == "" || was.Assignee != h.agent) {
 		p.Status = new(beads.StatusOpen)
 	}
 	return p

@@ -187,6 +187,24 @@ func TestSlingToAPoolOfOne(t *testing.T) {
 	}
 }
 
+// Work in progress is reopened for a new assignee or a pool, but not for the agent that works on it.
+func TestSlingReopens(t *testing.T) {
+	s, stores := slinger(t)
+	for _, c := range []struct {
+		by, target string
+		want       beads.Status
+	}{
+		{"", "crew", beads.StatusOpen}, {"bob", "crew", beads.StatusOpen}, {"", "yard/crew-2", beads.StatusOpen},
+		{"bob", "yard/crew-2", beads.StatusOpen}, {"yard/crew-2", "yard/crew-2", beads.StatusInProgress},
+	} {
+		b := put(t, stores["yard"], beads.Bead{Title: "begun", Assignee: c.by, Status: beads.StatusInProgress})
+		out, err := s.Sling(t.Context(), city.SlingRequest{Target: c.target, Bead: b.ID, Force: true})
+		if err != nil || out.Bead.Status != c.want {
+			t.Errorf("%+v: got %+v, %v", c, out.Bead, err)
+		}
+	}
+}
+
 // For an agent with a default formula, each piece of work gets exactly one molecule as a child.
 func TestSlingFormula(t *testing.T) {
 	s, stores := slinger(t)

@@ -26,6 +26,7 @@ func guarded(f func() error) (err error) {
 func (w *worker) runRecovering() {
 	defer close(w.done)
 	defer w.s.removeWorker(w)
+	defer w.watch.stop()
 	for {
 		err := guarded(func() error { w.run(); return nil })
 		if err == nil {

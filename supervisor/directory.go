@@ -11,6 +11,7 @@ import (
 
 	"gcity/city"
 	"gcity/internal/deadline"
+	"gcity/internal/recovery"
 	"gcity/internal/span"
 )
 
@@ -57,20 +58,39 @@ func (s *Supervisor) SetListener(d city.Listener) {
 	s.change()
 }
 
+// list returns the states of all cities, and a channel that is closed at the next change. It asks all running cities at
+// the same time and without holding mu, because a city that does not respond delays its answer.
 func (s *Supervisor) list() ([]city.Info, <-chan struct{}) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	out, changed := s.infos(), s.changed
+	running := map[string]City{}
+	for path, w := range s.workers {
+		running[path] = w.running
+	}
+	s.mu.Unlock()
+	var asks recovery.Group
+	for i := range out {
+		if out[i].Running {
+			asks.Go(func() { addSnapshot(&out[i], running[out[i].Path]) })
+		}
+	}
+	asks.Wait()
+	return out, changed
+}
+
+// infos returns the states of all cities by name, without asking the cities. The caller must hold mu.
+func (s *Supervisor) infos() []city.Info {
 	out := make([]city.Info, 0, len(s.workers))
 	for _, w := range s.sorted() {
 		out = append(out, w.info())
 	}
-	return out, s.changed
+	return out
 }
 
-// info returns a city's state without calling the city. The caller must hold mu.
+// info returns a city's state without asking the city. The caller must hold mu.
 func (w *worker) info() city.Info {
 	i := city.Info{Name: w.name, Path: w.path, Status: w.state, Error: w.why, Since: w.since,
-		Crashes: w.crashes}
+		Crashes: w.crashes, Running: w.state == city.CityRunning && w.running != nil}
 	if w.state == city.CityRefused {
 		i.LeftoverSessions = w.lives
 	}
@@ -78,14 +98,15 @@ func (w *worker) info() city.Info {
 		until := w.until
 		i.Until = &until
 	}
-	if w.state != city.CityRunning || w.running == nil {
-		return i
-	}
-	i.Running = true
-	snap, err := w.running.Control().Snapshot(context.Background())
+	return i
+}
+
+// addSnapshot adds what a running city's snapshot says about its state.
+func addSnapshot(i *city.Info, running City) {
+	snap, err := running.Control().Snapshot(context.Background())
 	if err != nil {
 		i.Error = err.Error()
-		return i
+		return
 	}
 	if snap.Suspended {
 		i.Status = city.CitySuspended
@@ -100,7 +121,6 @@ func (w *worker) info() city.Info {
 		i.Error = "the previous configuration stays in force, because the changed " +
 			"one is invalid: " + firstLine(snap.Config.Rejected)
 	}
-	return i
 }
 
 // Watch implements city.Directory.
@@ -138,17 +158,16 @@ func (s *Supervisor) City(name string) (city.Control, error) {
 
 // Register implements city.Registrar. It waits at most settleLimit for the city to run or fail.
 func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, error) {
+	s.addRegistering(1)
+	defer s.addRegistering(-1)
 	e, err := s.identify(ctx, path)
 	if err != nil {
-		return city.Info{}, err
-	}
-	if err := s.restore(ctx); err != nil {
 		return city.Info{}, err
 	}
 	if err := s.nameTaken(e); err != nil {
 		return city.Info{}, err
 	}
-	if err := Add(ctx, s.o.Home, e); err != nil {
+	if err := s.edit(ctx, addition(e)); err != nil {
 		return city.Info{}, err
 	}
 	s.readNow(ctx)
@@ -160,12 +179,18 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	return s.settled(ctx, e)
 }
 
+func (s *Supervisor) addRegistering(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.registering += n
+}
+
 // nameTaken returns an error if another city has the same name. Unlike Add, it also checks the cities that have no name
 // in the registry.
 func (s *Supervisor) nameTaken(e Entry) error {
 	all, err := Read(s.o.Home)
 	if err != nil {
-		return nil // Add reports this error
+		return nil // edit reports this error
 	}
 	names := s.namesOf(all)
 	return NameConflict(Named(all, func(path string) string { return names[path] }), e)
@@ -271,10 +296,8 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	if w == nil {
 		return city.Receipt{}, s.unknown(name)
 	}
-	if err := s.restore(ctx); err != nil {
-		return city.Receipt{}, err
-	}
-	if _, err := Remove(ctx, s.o.Home, w.path); err != nil {
+	var was bool
+	if err := s.edit(ctx, removal(w.path, &was)); err != nil {
 		return city.Receipt{}, err
 	}
 	if err := Remember(s.o.Home, Entry{Path: w.path, Name: name}, time.Now()); err != nil {

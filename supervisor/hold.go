@@ -118,22 +118,25 @@ func (h Home) holder(lock string) Running {
 
 // Find returns the supervisor that runs the cities of a home. ok is false if none is running.
 func Find(h Home) (_ Running, ok bool, err error) {
-	r, err := readRecord(h.record())
-	if errors.Is(err, os.ErrNotExist) {
-		return Running{}, false, nil
+	// A damaged record is an error only if the lock stays held. Another call to Find holds it
+	// briefly, and a starting supervisor has not written its record yet.
+	for end := time.Now().Add(lockRetryLimit); ; time.Sleep(5 * time.Millisecond) {
+		r, unread := readRecord(h.record())
+		if errors.Is(unread, os.ErrNotExist) {
+			return Running{}, false, nil
+		}
+		lock, err := disk.TryLock(filepath.Join(h.Dir, "supervisor.lock"))
+		switch {
+		case err == nil:
+			return Running{}, false, lock.Release()
+		case !errors.Is(err, disk.ErrLocked):
+			return Running{}, false, err
+		case unread == nil: // another call to Find might hold the lock
+			return r, proc.Lives(r.PID, r.Start), nil
+		case time.Now().After(end):
+			return Running{}, false, unread
+		}
 	}
-	if err != nil {
-		return Running{}, false, err
-	}
-	lock, err := disk.TryLock(filepath.Join(h.Dir, "supervisor.lock"))
-	// another call to Find might hold the lock
-	if errors.Is(err, disk.ErrLocked) {
-		return r, proc.Lives(r.PID, r.Start), nil
-	}
-	if err != nil {
-		return Running{}, false, err
-	}
-	return Running{}, false, lock.Release()
 }
 
 func readRecord(path string) (Running, error) {

@@ -74,3 +74,21 @@ func TestTenantToken(t *testing.T) {
 		t.Errorf("a file that other users can read: got %v", err)
 	}
 }
+
+// Two tenants cannot have the same socket, and no tenant can have the supervisor's.
+func TestTenantSocketIsNotShared(t *testing.T) {
+	h := Home{Dir: t.TempDir(), Run: "/run/gc"}
+	for name, c := range map[string]struct{ acme, beta, msg string }{
+		"different":        {`socket = "acme.sock"`, `socket = "beta.sock"`, ""},
+		"default":          {"", "", ""},
+		"same":             {`socket = "x.sock"`, `socket = "./sub/../x.sock"`, h.Dir + "/x.sock is already the socket of acme"},
+		"same, absolute":   {`socket = "/x/a.sock"`, `socket = "/x//a.sock"`, "/x/a.sock is already the socket of acme"},
+		"default of other": {`socket = "/run/gc/tenant-beta.sock"`, "", "/run/gc/tenant-beta.sock is already the socket of acme"},
+		"the supervisor's": {"socket = \"" + h.Socket() + "\"", "", h.Socket() + " is already the socket of the supervisor"},
+	} {
+		write(t, h.Settings(), "[tenants.acme]\ntoken_file = \"t\"\n"+c.acme+"\n[tenants.beta]\ntoken_file = \"t\"\n"+c.beta+"\n")
+		if _, err := ReadSettings(h); (err == nil) != (c.msg == "") || err != nil && !strings.Contains(err.Error(), c.msg) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}

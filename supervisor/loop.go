@@ -21,7 +21,7 @@ func (s *Supervisor) loop(ctx context.Context, pulse <-chan time.Time) {
 			stops, stop = true, nil
 		case <-pulse:
 			s.beat()
-			if idle++; s.count() > 0 {
+			if idle++; !s.isEmpty() {
 				idle = 0
 			}
 			if s.o.UntilEmpty && idle >= idlePulses {
@@ -49,10 +49,11 @@ func (s *Supervisor) loop(ctx context.Context, pulse <-chan time.Time) {
 	}
 }
 
-func (s *Supervisor) count() int {
+// isEmpty reports whether there are no cities, and no city is being registered.
+func (s *Supervisor) isEmpty() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.workers)
+	return len(s.workers) == 0 && s.registering == 0
 }
 
 // A supervisor exits after idlePulses consecutive pulses without cities.

@@ -13,6 +13,7 @@ func (w *worker) open() (City, error) {
 			return nil, errGone
 		}
 		defer func() { <-w.s.slots }()
+		w.watch.drain() // this attempt reads the changed configuration
 		w.opening = make(chan opened, 1)
 		go w.tryOpen(w.opening, w.startOpening()) // might never return, so not in a WaitGroup
 	}

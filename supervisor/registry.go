@@ -112,11 +112,17 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 
 // Add adds a city to the registry of a home, unless it is registered. If another city has the same name, the error is a
 // *city.Error with code Conflict.
-func Add(ctx context.Context, h Home, e Entry) error {
-	if wrong := CheckName(e.Name); wrong != "" {
-		return city.Errorf(city.Invalid, "%s; set [workspace] name in its city.toml", wrong)
-	}
-	return edit(ctx, h, func(data []byte, all []Entry) ([]byte, error) {
+func Add(ctx context.Context, h Home, e Entry) error { return edit(ctx, h, addition(e)) }
+
+// registryChange returns the new content of the registry. data is its current content, and all are its entries.
+type registryChange func(data []byte, all []Entry) ([]byte, error)
+
+func addition(e Entry) registryChange {
+	return func(data []byte, all []Entry) ([]byte, error) {
+		if wrong := CheckName(e.Name); wrong != "" {
+			return nil, city.Errorf(city.Invalid, "%s; set [workspace] name in its city.toml",
+				wrong)
+		}
 		if err := NameConflict(all, e); err != nil {
 			return nil, err
 		}
@@ -128,7 +134,7 @@ func Add(ctx context.Context, h Home, e Entry) error {
 			all = slices.DeleteFunc(all, func(o Entry) bool { return o.Path == e.Path })
 		}
 		return addEntry(data, all, e), nil
-	})
+	}
 }
 
 // NameConflict returns an error if another registered city has the same name.
@@ -161,20 +167,24 @@ func gone(path string) bool {
 
 // Remove removes a city from the registry of a home, and reports whether it was registered.
 func Remove(ctx context.Context, h Home, path string) (was bool, err error) {
-	err = edit(ctx, h, func(data []byte, all []Entry) ([]byte, error) {
-		was = slices.ContainsFunc(all, func(o Entry) bool { return o.Path == path })
-		if !was {
+	err = edit(ctx, h, removal(path, &was))
+	return was, err
+}
+
+// removal returns the change that removes a city, and sets was to whether it was registered.
+func removal(path string, was *bool) registryChange {
+	return func(data []byte, all []Entry) ([]byte, error) {
+		*was = slices.ContainsFunc(all, func(o Entry) bool { return o.Path == path })
+		if !*was {
 			return data, nil
 		}
 		return removeEntry(data, all, path), nil
-	})
-	return was, err
+	}
 }
 
 const editTimeout = 10 * time.Second
 
-func edit(ctx context.Context, h Home, change func(data []byte, all []Entry) ([]byte,
-	error)) error {
+func edit(ctx context.Context, h Home, change registryChange) error {
 	if err := h.Make(); err != nil {
 		return err
 	}

@@ -40,26 +40,29 @@ func (s *Supervisor) emptyProblem() error {
 		"DIR` to add one again, or `gcity unregister NAME` to stop one", s.o.Home.Registry(), n)
 }
 
-// restore writes the current cities to an empty registry before a change. Without this step, the change would stop all
-// other cities.
-func (s *Supervisor) restore(ctx context.Context) error {
-	if all, err := Read(s.o.Home); err != nil || len(all) > 0 {
-		return nil // the change itself will report the error
-	}
+// edit changes the registry. If the registry is empty, the same write adds the current cities. Otherwise, the change
+// would stop them.
+func (s *Supervisor) edit(ctx context.Context, change registryChange) error {
+	return edit(ctx, s.o.Home, func(data []byte, all []Entry) ([]byte, error) {
+		if len(all) == 0 {
+			for _, e := range s.kept() {
+				data, all = addEntry(data, all, e), append(all, e)
+			}
+		}
+		return change(data, all)
+	})
+}
+
+// kept returns the entries of the current cities.
+func (s *Supervisor) kept() (all []Entry) {
 	s.mu.Lock()
-	var kept []Entry
+	defer s.mu.Unlock()
 	for _, w := range s.sorted() {
 		if !w.dismissed() {
-			kept = append(kept, Entry{Path: w.path, Name: w.next})
+			all = append(all, Entry{Path: w.path, Name: w.next})
 		}
 	}
-	s.mu.Unlock()
-	for _, e := range kept {
-		if err := Add(ctx, s.o.Home, e); err != nil {
-			return err
-		}
-	}
-	return nil
+	return all
 }
 
 func (s *Supervisor) applyRead(saw readResult) {

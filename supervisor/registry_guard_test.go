@@ -1,9 +1,13 @@
 package supervisor
 
 import (
+	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,4 +76,53 @@ func TestRegisterIntoEmptiedRegistry(t *testing.T) {
 		}
 		l.over("")
 	})
+}
+
+// If the disk becomes full while cities are written back to an empty registry, no city stops. The test runs in a child
+// process, because the limit on the size of files affects the whole process.
+func TestDiskFullWhileRestoringRegistry(t *testing.T) {
+	const variable = "GCITY_TEST_DISK_FULL"
+	if os.Getenv(variable) == "" {
+		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+		c.Env = append(os.Environ(), variable+"=1")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	dir := must(filepath.EvalSymlinks(t.TempDir()))
+	for name, change := range map[string]func(context.Context, *Supervisor) error{
+		"register":   func(ctx context.Context, s *Supervisor) error { _, err := s.Register(ctx, dir); return err },
+		"unregister": func(ctx context.Context, s *Supervisor) error { _, err := s.Unregister(ctx, "d"); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newFakeFleet(t)
+				l.begin("/c/a", "/c/b", "/c/d")
+				tick()
+				if err := os.Truncate(l.h.Registry(), 0); err != nil {
+					t.Fatal(err)
+				}
+				var limit syscall.Rlimit
+				if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+					t.Fatal(err)
+				}
+				old := limit
+				limit.Cur = uint64(len(Entry{"/c/a", "a"}.String()))
+				if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+					t.Fatal(err)
+				}
+				err := change(t.Context(), l.s)
+				if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+					t.Fatal(err)
+				}
+				if !errors.Is(err, syscall.EFBIG) {
+					t.Errorf("the disk is not full: %v", err)
+				}
+				time.Sleep(11 * time.Second)
+				l.want("a running, b running, d running")
+				l.over("")
+			})
+		})
+	}
 }

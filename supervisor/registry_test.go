@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gcity/city"
@@ -331,4 +332,26 @@ func TestOtherProcessIsNotSupervisor(t *testing.T) {
 	if r, runs, err := Find(h); runs || err != nil {
 		t.Errorf("supervisor of %+v counts as running, %v", r, err)
 	}
+}
+
+// After a power failure, the record can be empty. It matters only while a supervisor holds the lock.
+func TestDamagedRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHome(t)
+		write(t, h.record(), "")
+		if r, runs, err := Find(h); runs || err != nil {
+			t.Errorf("got %+v, %v, %v; want no supervisor", r, runs, err)
+		}
+		lock, err := disk.TryLock(filepath.Join(h.Dir, "supervisor.lock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, runs, err := Find(h); runs || err == nil || !strings.Contains(err.Error(), "is damaged") {
+			t.Errorf("while the lock is held: got %v, %v", runs, err)
+		}
+		time.AfterFunc(lockRetryLimit/2, func() { _ = lock.Release() })
+		if r, runs, err := Find(h); runs || err != nil {
+			t.Errorf("while another call holds the lock: got %+v, %v, %v; want no supervisor", r, runs, err)
+		}
+	})
 }

@@ -112,7 +112,7 @@ func readSettings(h Home, root toml.Table) Settings {
 			}
 		}
 		slices.SortFunc(s.Tenants, func(x, y Tenant) int { return strings.Compare(x.Name, y.Name) })
-		checkShared(all, s.Tenants)
+		h.checkShared(all, s.Tenants)
 	}
 	return s
 }
@@ -229,10 +229,17 @@ func bytesOf(text string) (int64, bool) {
 	return int64(n), true
 }
 
-func checkShared(all toml.Table, tenants []Tenant) {
+// checkShared reports each city that belongs to two tenants, and each socket that is used twice.
+func (h Home) checkShared(all toml.Table, tenants []Tenant) {
 	owner := map[string]string{}
+	sockets := map[string]string{filepath.Clean(h.Socket()): "the supervisor"}
 	for _, one := range tenants {
 		t, _ := all.Table(one.Name)
+		socket := filepath.Clean(one.Socket)
+		if other, taken := sockets[socket]; taken {
+			t.Wrong("socket", "%s is already the socket of %s: use a different path", socket, other)
+		}
+		sockets[socket] = one.Name
 		for i, c := range one.Cities {
 			if other, taken := owner[c]; taken {
 				t.WrongItem("cities", i, "the city %q already belongs to %s", c, other)

@@ -8,7 +8,9 @@ import (
 )
 
 func (s *Supervisor) status() string {
-	all, _ := s.list()
+	s.mu.Lock()
+	all := s.infos()
+	s.mu.Unlock()
 	text := fmt.Sprintf("%d of %d cities running", city.CountRunning(all), len(all))
 	for _, c := range []city.Condition{city.CityCrashed, city.CityRefused} {
 		n := 0

@@ -97,17 +97,19 @@ type Supervisor struct {
 	mu      sync.Mutex
 	workers map[string]*worker // by path
 	// cities unregistered during the current read, by path; the read must not restart them
-	dropped  map[string]bool
-	settings Settings
-	problem  string // with the registry or the settings
-	listener city.Listener
-	limits   string // why the tenants' limits have no effect
-	applied  bool
-	ending   ending
-	hurried  bool          // Hurry was called
-	changed  chan struct{} // closed and replaced at every change
-	life     context.Context
-	wg       sync.WaitGroup
+	dropped map[string]bool
+	// number of Register calls in progress
+	registering int
+	settings    Settings
+	problem     string // with the registry or the settings
+	listener    city.Listener
+	limits      string // why the tenants' limits have no effect
+	applied     bool
+	ending      ending
+	hurried     bool          // Hurry was called
+	changed     chan struct{} // closed and replaced at every change
+	life        context.Context
+	wg          sync.WaitGroup
 }
 
 type ending int

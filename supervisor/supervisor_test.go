@@ -45,7 +45,8 @@ type testCity struct {
 	land  *fakeFleet
 	path  string
 	snap  city.Snapshot
-	fails chan any // receives an error, nil, or the value to panic with
+	late  time.Duration // before a snapshot is returned
+	fails chan any      // receives an error, nil, or the value to panic with
 	left  chan struct{}
 	hurry chan struct{}
 	slow  chan struct{} // nil = the city stops immediately
@@ -189,6 +190,10 @@ type fakeControl struct {
 func (h *fakeControl) Snapshot(context.Context) (*city.Snapshot, error) {
 	t := h.t
 	t.land.mu.Lock()
+	late := t.late
+	t.land.mu.Unlock()
+	time.Sleep(late) // on the bubble's fake clock
+	t.land.mu.Lock()
 	defer t.land.mu.Unlock()
 	s := t.snap
 	s.Patrol.Last = time.Now()
@@ -298,6 +303,96 @@ func TestCityCrashes(t *testing.T) {
 		if _, err := l.s.Register(t.Context(), "/c/b"); err == nil { // its folder does not exist
 			t.Error("a missing folder was registered")
 		}
+		l.over("")
+	})
+}
+
+// changeConfig reports a change to a city's configuration.
+func (l *fakeFleet) changeConfig(path string) {
+	l.t.Helper()
+	synctest.Wait()
+	l.mu.Lock()
+	edit := l.edit[path]
+	l.mu.Unlock()
+	select {
+	case edit <- struct{}{}:
+	case <-time.After(time.Second):
+		l.t.Errorf("the configuration of %s is not watched", path)
+	}
+}
+
+// A change to a configuration that is made while the city is being opened is not missed.
+func TestConfigurationChangesDuringOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newFakeFleet(t)
+		l.wrong["/c/a"] = errors.New("no")
+		l.begin("/c/a")
+		l.want("a refused 10s")
+		finish := make(chan struct{})
+		l.mu.Lock()
+		l.hangs["/c/a"] = finish
+		l.mu.Unlock()
+		time.Sleep(10 * time.Second)
+		l.want("a starting")
+		l.changeConfig("/c/a")
+		l.mu.Lock()
+		clear(l.wrong)
+		l.mu.Unlock()
+		close(finish)
+		tick()
+		l.want("a running")
+		l.over("")
+	})
+}
+
+// A change to a configuration is not missed if opening the city has already exceeded its time limit.
+func TestConfigurationChangesDuringSlowOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newFakeFleet(t)
+		finish := make(chan struct{})
+		l.hangs["/c/a"], l.wrong["/c/a"] = finish, errors.New("no")
+		l.begin("/c/a")
+		time.Sleep(l.s.o.OpenTimeout + tenth)
+		l.want("a refused 10s")
+		l.changeConfig("/c/a")
+		synctest.Wait()
+		l.mu.Lock()
+		clear(l.hangs)
+		clear(l.wrong)
+		l.mu.Unlock()
+		close(finish)
+		tick()
+		l.want("a running")
+		l.over("")
+	})
+}
+
+// A watch that starts so late that the city has run in the meantime does not prevent a new one.
+func TestWatchStartsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newFakeFleet(t)
+		late, calls := make(chan struct{}), 0
+		l.s.o.Watch = func(ctx context.Context, path string) <-chan struct{} {
+			if calls++; calls == 1 {
+				<-late
+			}
+			return l.watch(ctx, path)
+		}
+		l.wrong["/c/a"] = errors.New("no")
+		l.begin("/c/a")
+		l.want("a refused 10s")
+		l.mu.Lock()
+		clear(l.wrong)
+		l.mu.Unlock()
+		time.Sleep(10*time.Second + tenth)
+		l.want("a running")
+		l.city("/c/a").fails <- errors.New("lost")
+		tick()
+		l.want("a crashed 20s")
+		close(late)
+		l.changeConfig("/c/a")
+		tick()
+		l.want("a running")
 		l.over("")
 	})
 }
@@ -607,13 +702,26 @@ func TestHurryWhileOpening(t *testing.T) {
 
 // A supervisor that was started by a command exits some time after its last city was unregistered.
 func TestUntilEmpty(t *testing.T) {
+	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
 		l.s.o.UntilEmpty = true
+		l.s.o.Name = func(path string) string {
+			time.Sleep(1500 * time.Millisecond) // on the bubble's fake clock
+			return filepath.Base(path)
+		}
 		l.begin("/c/a")
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute + tenth)
 		l.want("a running")
 		if _, err := l.s.Unregister(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(29*time.Second + 5*tenth)
+		// during this call, the last idle pulse would end the supervisor
+		if i, err := l.s.Register(t.Context(), dir); err != nil || !i.Running {
+			t.Fatalf("register while the supervisor is idle: %+v, %v", i, err)
+		}
+		if _, err := l.s.Unregister(t.Context(), filepath.Base(dir)); err != nil {
 			t.Fatal(err)
 		}
 		select {

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // If a folder that does not respond is registered several times, at most one read of it is in progress.
@@ -34,5 +35,42 @@ func TestFolderDoesNotRespond(t *testing.T) {
 			counted.Load() != 1 {
 			t.Errorf("got %+v, %v, counted %d times", d, err, counted.Load())
 		}
+	})
+}
+
+// While controllers do not respond, the list of cities waits for all of them at the same time, and the supervisor's
+// other methods do not wait.
+func TestControllersDoNotRespond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newFakeFleet(t)
+		l.begin("/c/a", "/c/b", "/c/d", "/c/ok")
+		tick()
+		const delay = 300 * time.Millisecond
+		l.mu.Lock()
+		for _, path := range []string{"/c/a", "/c/b", "/c/d"} {
+			l.cities[path].late = delay
+		}
+		l.mu.Unlock()
+		began, listed := time.Now(), make(chan time.Duration)
+		go func() {
+			must(l.s.Cities(t.Context()))
+			listed <- time.Since(began)
+		}()
+		synctest.Wait()
+		if l.s.mu.TryLock() {
+			l.s.mu.Unlock()
+			was := l.beaten()
+			l.s.beat()
+			if c := must(l.s.City("ok")); must(c.Snapshot(t.Context())).Name != "ok" ||
+				l.beaten() != was+1 || time.Since(began) != 0 {
+				t.Error("the other methods wait for the cities")
+			}
+		} else {
+			t.Error("the list of cities waits for the cities while it holds the lock")
+		}
+		if waited := <-listed; waited != delay {
+			t.Errorf("the list of cities waited %s, want %s", waited, delay)
+		}
+		l.over("")
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/internal/recovery"
 	"gcity/restart"
 )
 
@@ -34,10 +33,8 @@ type worker struct {
 	done chan struct{}
 	wake chan struct{} // receives a value to request an immediate retry
 
-	// only the worker's goroutine uses the field opening
-	opening chan opened
-	edits   chan struct{}
-	watched bool
+	opening chan opened // only the worker's goroutine uses it
+	watch   configWatch
 
 	name    string
 	next    string // the city's name after its next start
@@ -63,7 +60,7 @@ type opened struct {
 func newWorker(s *Supervisor, e Entry) *worker {
 	return &worker{s: s, path: e.Path, next: e.Name, state: city.CityStarting, since: time.Now(),
 		gone: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{}),
-		wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
+		wake: make(chan struct{}, 1), watch: configWatch{edits: make(chan struct{}, 1)}}
 }
 
 func (w *worker) run() {
@@ -86,6 +83,7 @@ func (w *worker) run() {
 			}
 			w.setRefused(err, until)
 		} else {
+			w.watch.stop()
 			began := time.Now()
 			err = w.runCity(c)
 			if w.dismissed() {
@@ -153,11 +151,12 @@ func (w *worker) runCity(c City) error {
 
 // pause waits until the next attempt to start the city is due. It returns false if the city must not run anymore.
 func (w *worker) pause(until time.Time) bool {
-	ctx, cancel := context.WithCancel(w.s.lifetime())
-	defer cancel()
 	var edits <-chan struct{}
 	if !until.IsZero() { // a configuration change does not restart a city that was stopped
-		edits = w.watch(ctx)
+		w.startWatch()
+		if w.opening == nil { // otherwise, a retry would only wait for the attempt in progress
+			edits = w.watch.edits
+		}
 	}
 	var due <-chan time.Time
 	if !until.IsZero() {
@@ -174,39 +173,6 @@ func (w *worker) pause(until time.Time) bool {
 	case o := <-w.opening:
 		w.opening <- o // the channel is buffered, so this does not block
 	}
-	return true
-}
-
-func (w *worker) watch(ctx context.Context) <-chan struct{} {
-	if w.s.o.Watch == nil || !w.startWatching() {
-		return w.edits
-	}
-	select {
-	case <-w.edits: // drop the signal of an earlier edit
-	default:
-	}
-	go func() { // ends with ctx, or later if the file system hangs
-		defer w.set(func() { w.watched = false })
-		// after a panic here, the city is still retried at the end of its wait
-		_ = recovery.Catch(func() {
-			for range w.s.o.Watch(ctx, w.path) {
-				select {
-				case w.edits <- struct{}{}:
-				default:
-				}
-			}
-		})
-	}()
-	return w.edits
-}
-
-func (w *worker) startWatching() bool {
-	w.s.mu.Lock()
-	defer w.s.mu.Unlock()
-	if w.watched {
-		return false
-	}
-	w.watched = true
 	return true
 }
 

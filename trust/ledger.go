@@ -74,7 +74,7 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 		return nil
 	}
 	if rec == nil {
-		_, refused := Judge(dir, nil, nil, nil)
+		refused := Judge(dir, nil, nil, nil)
 		if l.revoked(dir) {
 			refused.Why = "you have revoked your trust"
 		}
@@ -84,14 +84,14 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	if err != nil {
 		return fmt.Errorf("cannot list the programs that the city in %s runs: %w", dir, err)
 	}
-	if _, refused := judgeNow(dir, rec, all); refused != nil {
+	if refused := judgeNow(dir, rec, all); refused != nil {
 		return refused
 	}
 	return nil
 }
 
 // A pull writes files before it moves HEAD, so judgeNow judges new programs only after git has finished.
-func judgeNow(dir string, rec *Record, programs []Program) (Record, *Refusal) {
+func judgeNow(dir string, rec *Record, programs []Program) *Refusal {
 	isNew := func(p Program) bool { return !slices.Contains(rec.Programs, p.Sum()) }
 	if !slices.ContainsFunc(programs, isNew) {
 		return Judge(dir, rec, programs, Heads(dir, programs))
@@ -99,19 +99,53 @@ func judgeNow(dir string, rec *Record, programs []Program) (Record, *Refusal) {
 	return Judge(dir, rec, programs, settledHeads(dir, programs))
 }
 
-// Extend records all programs of a trusted city and the current commits. The caller must pass every program: if a pull
-// has changed an omitted one, the change would later look like a local edit.
-func (l *Ledger) Extend(dir string, programs []Program) error {
+// Extend records all programs of a trusted city and the current commits. known contains the city's programs. If the
+// record must change, Extend calls read to read them again. If read returns false, Extend records nothing. Both lists
+// must contain every program: if a pull has changed an omitted one, the change would later look like a local edit.
+func (l *Ledger) Extend(dir string, known []Program, read func() ([]Program, bool)) error {
 	rec, err := l.Load(dir)
 	if rec == nil || err != nil {
 		return err
 	}
-	renewed, refused := judgeNow(dir, rec, programs)
-	if refused != nil || renewed.equal(*rec) {
+	// Read the heads before the programs. Otherwise, after a pull between the two, the record
+	// would contain the new HEAD but not the new programs. These would later look like edits.
+	heads := Heads(dir, known)
+	if rec.with(known, heads).equal(*rec) {
 		return nil
 	}
-	return l.Save(renewed)
+	programs, complete := read()
+	if !complete {
+		return nil
+	}
+	if refused := judgeNow(dir, rec, programs); refused != nil {
+		return nil
+	}
+	return l.locked(dir, func() error {
+		// the user might have revoked the trust in the meantime
+		if now, err := l.Load(dir); now == nil || err != nil || !now.equal(*rec) {
+			return err
+		}
+		return l.write(rec.with(programs, heads))
+	})
 }
+
+// locked calls f while it holds the lock of the city's record. The folder of the records must exist.
+func (l *Ledger) locked(dir string, f func() error) error {
+	for end := time.Now().Add(lockLimit); ; time.Sleep(lockRetry) {
+		lock, err := disk.TryLock(strings.TrimSuffix(l.file(dir), ".json") + ".lock")
+		if err == nil {
+			return errors.Join(f(), lock.Release())
+		}
+		if !errors.Is(err, disk.ErrLocked) || time.Now().After(end) {
+			return fmt.Errorf("cannot change the record of trusted cities: %w", err)
+		}
+	}
+}
+
+const (
+	lockLimit = 10 * time.Second
+	lockRetry = 10 * time.Millisecond
+)
 
 // Load reads a city's record. It returns nil if the city has no record.
 func (l *Ledger) Load(dir string) (*Record, error) {
@@ -148,6 +182,10 @@ func (l *Ledger) Save(r Record) error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return fmt.Errorf("cannot write the record of trusted cities: %w", err)
 	}
+	return l.locked(r.Path, func() error { return l.write(r) })
+}
+
+func (l *Ledger) write(r Record) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
 		err = disk.WriteFile(l.file(r.Path), append(data, '\n'), 0o600)
@@ -180,7 +218,10 @@ func (l *Ledger) Revoke(dir string) (bool, error) {
 	if l.dir == "" {
 		return false, nil
 	}
-	err := os.Rename(l.file(dir), l.revokedFile(dir))
+	if _, err := os.Lstat(l.file(dir)); errors.Is(err, fs.ErrNotExist) {
+		return false, nil // without creating a lock file
+	}
+	err := l.locked(dir, func() error { return os.Rename(l.file(dir), l.revokedFile(dir)) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

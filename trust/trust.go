@@ -3,7 +3,8 @@
 //
 // # Concurrency
 //
-// All functions may be called concurrently. Records are separate files that are replaced atomically.
+// All functions may be called concurrently. Records are separate files that are replaced atomically. Each has a lock
+// file, which a process locks to change the record.
 package trust
 
 import (
@@ -112,12 +113,11 @@ func (r *Refusal) Error() string {
 // Command returns the command with which the user can trust the programs.
 func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
 
-// Judge decides whether a city's programs are allowed to run, and returns the record to store. rec is the city's
-// record, or nil.
-func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (renewed Record,
-	refused *Refusal) {
+// Judge decides whether a city's programs are allowed to run. It returns nil if they are. rec is the city's record, or
+// nil.
+func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *Refusal {
 	if rec == nil {
-		return Record{}, &Refusal{Dir: dir, Why: "gcity has not started it before", New: programs}
+		return &Refusal{Dir: dir, Why: "gcity has not started it before", New: programs}
 	}
 	var added []Program
 	var where string
@@ -130,11 +130,11 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (
 		}
 	}
 	if len(added) > 0 {
-		return *rec, &Refusal{Dir: dir, New: added, Why: fmt.Sprintf(
+		return &Refusal{Dir: dir, New: added, Why: fmt.Sprintf(
 			"%s is new or has changed (%s) since you trusted the city, and HEAD of the git "+
 				"checkout %s has changed", added[0].What, added[0].At, where)}
 	}
-	return rec.with(programs, heads), nil
+	return nil
 }
 
 func movedOf(rec *Record, paths []string, heads map[string]Head) string {

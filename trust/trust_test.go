@@ -54,7 +54,7 @@ func TestJudge(t *testing.T) {
 		"a folder's checkout was pulled":          {&withRig, []Program{folder}, map[string]Head{city: {Commit: "1"}, "/rig": {Commit: "8"}}, false},
 		"a script was edited":                     {&withRig, []Program{script}, map[string]Head{city: {Commit: "1"}, "/rig": {Commit: "7"}}, true},
 	} {
-		_, refused := Judge(city, c.rec, c.now, c.heads)
+		refused := Judge(city, c.rec, c.now, c.heads)
 		if (refused == nil) != c.ok {
 			t.Errorf("%s: got refused = %v", name, refused)
 		}
@@ -65,12 +65,13 @@ func TestJudge(t *testing.T) {
 func TestJudgeRestarts(t *testing.T) {
 	const city, file = "/src/c", "/src/c/city.toml"
 	first := NewRecord(city, []Program{program("old", file)}, map[string]Head{city: {Commit: "1"}}, time.Now())
-	edited, refused := Judge(city, &first, []Program{program("new", file)}, map[string]Head{city: {Commit: "1"}})
-	if refused != nil {
+	added, heads := []Program{program("new", file)}, map[string]Head{city: {Commit: "1"}}
+	if refused := Judge(city, &first, added, heads); refused != nil {
 		t.Fatal(refused)
 	}
+	edited := first.with(added, heads)
 	for _, line := range []string{"old", "new"} {
-		if _, refused := Judge(city, &edited, []Program{program(line, file)}, map[string]Head{city: {Commit: "2"}}); refused != nil {
+		if refused := Judge(city, &edited, []Program{program(line, file)}, map[string]Head{city: {Commit: "2"}}); refused != nil {
 			t.Errorf("%s: %v", line, refused)
 		}
 	}
@@ -104,6 +105,10 @@ func env(pairs ...string) func(string) string {
 	}
 }
 
+func unchanged(all []Program) func() ([]Program, bool) {
+	return func() ([]Program, bool) { return all, true }
+}
+
 func TestLedger(t *testing.T) {
 	state, city := t.TempDir(), t.TempDir()
 	programs := func() ([]Program, error) {
@@ -124,7 +129,7 @@ func TestLedger(t *testing.T) {
 		t.Error("another user's record was used")
 	}
 	fresh := append(all, program("y", filepath.Join(city, "city.toml")))
-	if err := l.Extend(city, fresh); err != nil {
+	if err := l.Extend(city, fresh, unchanged(fresh)); err != nil {
 		t.Error(err)
 	}
 	if rec, err := l.Load(city); err != nil || len(rec.Programs) != 2 {
@@ -302,7 +307,7 @@ func TestPullIsNotAnEdit(t *testing.T) {
 				if (err == nil) != c.allowed {
 					t.Errorf("check: %v", err)
 				}
-				if err := l.Extend(dir, fresh); err != nil {
+				if err := l.Extend(dir, fresh, unchanged(fresh)); err != nil {
 					t.Error(err)
 				}
 				if rec, err := l.Load(dir); err != nil || (len(rec.Programs) == 1) != c.allowed {
@@ -311,6 +316,132 @@ func TestPullIsNotAnEdit(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A program that a pull adds after the configuration was read is not trusted, whenever the pull moves HEAD.
+func TestPullAfterReading(t *testing.T) {
+	for name, early := range map[string]bool{"before the heads are read": true, "with the programs": false} {
+		t.Run(name, func(t *testing.T) {
+			l, dir := Open(env("XDG_STATE_HOME="+t.TempDir()), nil), t.TempDir()
+			file, head := filepath.Join(dir, "city.toml"), filepath.Join(dir, ".git", "HEAD")
+			move := func(commit string) {
+				if err := os.WriteFile(head, []byte(commit), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Mkdir(filepath.Dir(head), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			move("1")
+			old, pulled := program("old", file), program("pulled", file)
+			known := []Program{old}
+			if err := l.Trust(dir, known, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			if early {
+				move("2")
+			} else {
+				known = append(known, program("edited", file))
+			}
+			err := l.Extend(dir, known, func() ([]Program, bool) {
+				if early {
+					return append(known, pulled), true
+				}
+				defer move("2")
+				return []Program{old}, true
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			if l.Check(dir, func() ([]Program, error) { return []Program{old, pulled}, nil }).Err() == nil {
+				t.Error("the pulled program is trusted")
+			}
+		})
+	}
+}
+
+// If the user revokes the trust while Extend waits for git, the city stays untrusted.
+func TestRevokeDuringExtend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, dir := Open(env("XDG_STATE_HOME="+t.TempDir()), nil), t.TempDir()
+		index := filepath.Join(dir, ".git", "index")
+		if err := os.Mkdir(filepath.Dir(index), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(index, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(index, time.Now(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Trust(dir, nil, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		edited := []Program{program("edited", filepath.Join(dir, "city.toml"))}
+		extended := make(chan error)
+		go func() { extended <- l.Extend(dir, edited, unchanged(edited)) }()
+		synctest.Wait() // until Extend waits for git
+		select {
+		case err := <-extended:
+			t.Fatalf("Extend did not wait: %v", err)
+		default:
+		}
+		if was, err := l.Revoke(dir); !was || err != nil {
+			t.Error(was, err)
+		}
+		if err := <-extended; err != nil {
+			t.Error(err)
+		}
+		if rec, err := l.Load(dir); rec != nil || err != nil {
+			t.Errorf("got %+v, %v; want no record", rec, err)
+		}
+	})
+}
+
+// Revoking the trust in a city without a record does not create a file.
+func TestRevokeWithoutRecord(t *testing.T) {
+	l := Open(env("XDG_STATE_HOME="+t.TempDir()), nil)
+	if err := l.Trust("/c/a", nil, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadDir(l.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if was, err := l.Revoke("/c/b"); was || err != nil {
+		t.Errorf("got %v, %v", was, err)
+	}
+	if after, err := os.ReadDir(l.dir); err != nil || len(after) != len(before) {
+		t.Errorf("got files %v, %v; want %v", after, err, before)
+	}
+}
+
+// A revocation waits while another process changes the record.
+func TestRevokeWaitsForTheLock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, dir := Open(env("XDG_STATE_HOME="+t.TempDir()), nil), t.TempDir()
+		if err := l.Trust(dir, nil, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		revoked := make(chan error)
+		if err := l.locked(dir, func() error {
+			go func() { _, err := l.Revoke(dir); revoked <- err }()
+			synctest.Wait()
+			rec, err := l.Load(dir)
+			if rec == nil {
+				t.Error("the record was removed while it was locked")
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-revoked; err != nil {
+			t.Error(err)
+		}
+		if rec, err := l.Load(dir); rec != nil || err != nil {
+			t.Errorf("got %+v, %v; want no record", rec, err)
+		}
+	})
 }
 
 func commitTree(t *testing.T, dir string) string {

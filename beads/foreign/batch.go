@@ -13,7 +13,10 @@ import (
 	"gcity/internal/shutdown"
 )
 
-const undoLimit = 20 * time.Second
+const (
+	undoLimit     = 20 * time.Second // for closing the created beads after a batch has failed
+	undoBeadLimit = 2 * time.Second  // added to undoLimit for each bead of the batch
+)
 
 // Create implements beads.Store.
 func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
@@ -43,14 +46,15 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 	})
 	if cook, ok := s.backend.(Cooker); ok && len(m.want) > 1 {
 		made, err := cook.Cook(ctx, m.want)
-		if !errors.Is(err, errors.ErrUnsupported) {
-			return made, err
+		if len(made) > 0 || !errors.Is(err, errors.ErrUnsupported) {
+			m.made = made
+			if err == nil {
+				err = m.complete(ctx)
+			}
+			return m.result(ctx, err)
 		}
 	}
-	if err := m.run(ctx); err != nil {
-		return nil, m.undo(ctx, err)
-	}
-	return m.made, nil
+	return m.result(ctx, m.run(ctx))
 }
 
 func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
@@ -97,6 +101,35 @@ type batchWriter struct {
 	want []beads.Bead // beads to create; their IDs might still be names such as "$1"
 	real map[string]string
 	made []beads.Bead // created beads, at the same indexes as in want; no ID = not created yet
+}
+
+// result returns the beads that were created. After an error, it closes them.
+func (m *batchWriter) result(ctx context.Context, err error) ([]beads.Bead, error) {
+	if err != nil {
+		return nil, m.undo(ctx, err)
+	}
+	return m.made, nil
+}
+
+// complete changes the cooked beads that differ from the requested ones. A Cooker might not store all fields.
+func (m *batchWriter) complete(ctx context.Context) error {
+	for i, b := range m.made {
+		m.real[m.want[i].ID] = b.ID
+	}
+	for i, was := range m.made {
+		now := m.want[i].Clone()
+		now.ID, now.Rev = was.ID, was.Rev
+		now.ParentID, now.Needs = m.links(m.want[i])
+		if len(Mismatched(now, was)) == 0 {
+			continue
+		}
+		got, err := m.s.backend.Update(ctx, was, now)
+		if err != nil {
+			return fmt.Errorf("bead %s was created, but not completely: %w", was.ID, err)
+		}
+		m.made[i] = got
+	}
+	return nil
 }
 
 // run creates each bead after the beads that it links to. If links form a cycle, run adds some of them at the end.
@@ -168,20 +201,18 @@ func (m *batchWriter) links(b beads.Bead) (parent string, needs []string) {
 }
 
 func (m *batchWriter) undo(ctx context.Context, why error) error {
-	ctx, cancel := shutdown.CleanupContext(ctx, undoLimit)
+	ctx, cancel := shutdown.CleanupContext(ctx,
+		undoLimit+time.Duration(len(m.made))*undoBeadLimit)
 	defer cancel()
-	p := beads.Closing()
-	p.SetMetadata = map[string]string{beads.CloseReason: "only partly created"}
+	withReason := beads.Closing()
+	withReason.SetMetadata = map[string]string{beads.CloseReason: "only partly created"}
 	var left []string
 	for _, b := range m.made {
 		if b.ID == "" || b.Status == beads.StatusClosed {
 			continue
 		}
-		now, err := p.Apply(b, time.Now())
-		if err == nil {
-			_, err = m.s.backend.Update(ctx, b, now)
-		}
-		if err != nil {
+		// if the program cannot store the reason, at least close the bead
+		if m.apply(ctx, b, withReason) != nil && m.apply(ctx, b, beads.Closing()) != nil {
 			left = append(left, b.ID)
 		}
 	}
@@ -193,4 +224,12 @@ func (m *batchWriter) undo(ctx context.Context, why error) error {
 			strings.Join(left, ", "))
 	}
 	return why
+}
+
+func (m *batchWriter) apply(ctx context.Context, b beads.Bead, p beads.Patch) error {
+	now, err := p.Apply(b, time.Now())
+	if err == nil {
+		_, err = m.s.backend.Update(ctx, b, now)
+	}
+	return err
 }

@@ -40,7 +40,8 @@ type Backend interface {
 }
 
 // Cooker is a Backend that can create several beads in one call. Their IDs may be names ("$1"). Cook returns the beads
-// in the same order. After errors.ErrUnsupported, the beads are created one by one.
+// in the same order, possibly without some of their fields. With an error, it returns the beads that it has created, in
+// any order. After errors.ErrUnsupported without beads, the beads are created one by one.
 type Cooker interface {
 	Cook(ctx context.Context, all []beads.Bead) ([]beads.Bead, error)
 }

@@ -20,7 +20,8 @@ import (
 type keeper struct {
 	of     *fake.Store
 	breaks string
-	found  int // number of calls to Find
+	found  int           // number of calls to Find
+	slow   time.Duration // duration of Create and Update
 
 	readies  atomic.Int64
 	getReady func(ctx context.Context) error // nil = always ready
@@ -46,6 +47,9 @@ func (k *keeper) Find(ctx context.Context, q beads.Query) (foreign.Found, error)
 }
 
 func (k *keeper) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
+	if err := k.wait(ctx); err != nil {
+		return beads.Bead{}, err
+	}
 	if b.Title == k.breaks {
 		return beads.Bead{}, errBroken
 	}
@@ -64,7 +68,19 @@ func (k *keeper) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 }
 
 func (k *keeper) Update(ctx context.Context, _, now beads.Bead) (beads.Bead, error) {
+	if err := k.wait(ctx); err != nil {
+		return beads.Bead{}, err
+	}
 	return k.put(ctx, now)
+}
+
+func (k *keeper) wait(ctx context.Context) error {
+	select {
+	case <-time.After(k.slow):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (k *keeper) put(ctx context.Context, b beads.Bead) (beads.Bead, error) {
@@ -148,6 +164,25 @@ func TestBatchFailsPartway(t *testing.T) {
 			t.Errorf("%+v", b)
 		}
 	}
+}
+
+// A slow program has enough time to close all beads of a large batch.
+func TestSlowUndo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := open(t, "last")
+		k.slow = 1500 * time.Millisecond
+		all := make([]beads.Bead, 40)
+		for i := range all {
+			all[i].Title = "step"
+		}
+		if _, err := s.CreateAll(t.Context(), append(all, beads.Bead{Title: "last"})); !errors.Is(err, errBroken) {
+			t.Fatal(err)
+		}
+		open, err := k.of.List(t.Context(), beads.Query{Status: beads.Unclosed(), Limit: -1})
+		if err != nil || len(open) > 0 {
+			t.Errorf("still open: %+v, %v", open, err)
+		}
+	})
 }
 
 // No operation makes one call per bead.

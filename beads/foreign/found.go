@@ -37,10 +37,13 @@ func (f Found) isUnreadable(b beads.Bead) bool {
 	return slices.ContainsFunc(f.Unreadable, func(r Record) bool { return r.Partial.ID == b.ID })
 }
 
+// byID omits records without an ID, because no bead can link to them.
 func (f Found) byID() map[string]beads.Bead {
 	by := make(map[string]beads.Bead, len(f.Beads)+len(f.Unreadable))
 	for _, b := range f.all() {
-		by[b.ID] = b
+		if b.ID != "" {
+			by[b.ID] = b
+		}
 	}
 	return by
 }

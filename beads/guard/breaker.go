@@ -45,6 +45,7 @@ const (
 	StoreWorks verdict = iota // the call succeeded, or the store rejected the request
 	StoreFailed
 	inconclusive // the caller's deadline was too short
+	untested     // a probe found no failure, but could not test this kind of call
 )
 
 // Ended records the end of a call. It reports whether the breaker's visible state has changed.
@@ -61,6 +62,9 @@ func (b *Breaker) Ended(now time.Time, probe bool, v verdict, why error) (change
 		return changed
 	case b.Open() && !probe:
 		return false
+	case v == untested: // allow calls again, but keep the wait: the next failure doubles it
+		b.fails, b.until = breakAfter-1, time.Time{}
+		return true
 	}
 	if b.fails++; b.fails == 1 {
 		b.since = now

@@ -20,6 +20,9 @@ func TestBreaker(t *testing.T) {
 			"63 kept away since 0 until 123 (bad at 63); 123 kept away since 0 until 183 (bad at 123)"},
 		{"a successful probe closes it and resets the count", "0 bad, 0 bad, 0 bad, 1 probe good, 1 in, 2 bad, 3 bad, 3 in, 4 bad, 4 in", "1 in; 3 in; 4 kept away since 2 until 5 (bad at 4)"},
 		{"a probe that is cut short is repeated", "0 bad, 0 bad, 0 bad, 1 probe short, 1 in", "1 probe"},
+		{"a probe that cannot test the calls allows them, and the next failure doubles the wait",
+			"0 bad, 0 bad, 0 bad, 1 probe untested, 1 in, 2 bad, 2 in, 4 probe untested, 5 good, 6 bad, 7 bad, 7 in",
+			"1 in; 2 kept away since 0 until 4 (bad at 2); 7 in"},
 		{"an earlier call that fails does not prolong it", "0 bad, 0 bad, 0 bad, 9 bad, 9 in", "9 probe"},
 		{"an earlier call that succeeds closes it", "0 bad, 0 bad, 0 bad, 0 good, 0 in", "0 in"},
 	} {
@@ -41,7 +44,7 @@ func TestBreaker(t *testing.T) {
 					probe = true
 				}
 				if what != "in" {
-					v := map[string]verdict{"good": StoreWorks, "bad": StoreFailed, "short": inconclusive}[what]
+					v := map[string]verdict{"good": StoreWorks, "bad": StoreFailed, "short": inconclusive, "untested": untested}[what]
 					was := fmt.Sprint(b.Open(), b.until)
 					if changed := b.Ended(now, probe, v, errors.New("bad at "+words[0])); changed != (was != fmt.Sprint(b.Open(), b.until)) {
 						t.Errorf("%s: changed = %v", step, changed)

@@ -16,9 +16,11 @@ import (
 
 const (
 	callLimit = 10 * time.Second // for stores that do not implement beads.CallLimiter
-	// beadLimit is added to a batch's timeout for each of its beads.
-	beadLimit  = 5 * time.Millisecond
-	probeLimit = 3 * time.Second // for stores that do not implement beads.CallLimiter
+	// beadLimit is added to a batch's timeout for each of its beads, or slowBeadLimit if the store implements
+	// beads.CallLimiter: such stores run another program several times for each bead.
+	beadLimit     = 5 * time.Millisecond
+	slowBeadLimit = 5 * time.Second
+	probeLimit    = 3 * time.Second // for stores that do not implement beads.CallLimiter
 	// minimum duration of a timed-out call that counts as a failure of the store
 	minFailedCall = 2 * time.Second
 )
@@ -176,6 +178,14 @@ func (g *Store) limit() time.Duration {
 	return callLimit
 }
 
+func (g *Store) batchLimit(n int) time.Duration {
+	each := beadLimit
+	if _, ok := g.store.(beads.CallLimiter); ok {
+		each = slowBeadLimit
+	}
+	return g.limit() + time.Duration(n)*each
+}
+
 func (g *Store) probe() time.Duration {
 	if _, ok := g.store.(beads.CallLimiter); ok {
 		return max(probeLimit, g.limit())
@@ -241,6 +251,8 @@ func Rejected(err error) bool { return err != nil && judged(err) == StoreWorks }
 func judged(err error) verdict {
 	var invalid *beads.Invalid
 	switch {
+	case errors.Is(err, errUntested):
+		return untested
 	case err == nil, errors.Is(err, beads.ErrNotFound), errors.Is(err, beads.ErrConflict),
 		errors.Is(err, beads.ErrUnreadable),
 		errors.Is(err, errors.ErrUnsupported), errors.As(err, &invalid):

@@ -241,6 +241,70 @@ func TestSlowStoreRecovers(t *testing.T) {
 	})
 }
 
+func (*patient) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
+	for range all {
+		select {
+		case <-time.After(2 * time.Second):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return all, nil
+}
+
+// A slow store has enough time to create many beads.
+func TestSlowBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(func(Report) {}).StoreFor("", &patient{})
+		if made, err := g.CreateAll(t.Context(), make([]beads.Bead, 40)); err != nil || len(made) != 40 {
+			t.Errorf("created %d beads, %v", len(made), err)
+		}
+	})
+}
+
+// A store that cannot test its writes gets writes again after a successful read. If the next write fails, the guard
+// rejects writes at once, for twice as long.
+func TestWritesWithoutAProber(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(func(Report) {}).StoreFor("", &readable{Store: fake.New("gc"), fails: breakAfter + 1})
+		create := func() error { _, err := g.Create(t.Context(), beads.Bead{Title: "x"}); return err }
+		rejects := func() bool { return g.writes.Open() }
+		for range breakAfter {
+			if err := create(); err == nil {
+				t.Fatal("a bead was created")
+			}
+		}
+		for _, wait := range []time.Duration{minBroken, 2 * minBroken} {
+			time.Sleep(wait - 1)
+			if g.TryWrite(t.Context()); !rejects() {
+				t.Fatalf("writes were allowed before %s", wait)
+			}
+			time.Sleep(1)
+			if g.TryWrite(t.Context()); rejects() {
+				t.Fatalf("writes were not allowed after %s and a successful read", wait)
+			}
+			if wait == minBroken && (create() == nil || !rejects()) {
+				t.Fatal("after another failed write, writes are still allowed")
+			}
+		}
+		if err := create(); err != nil || g.writes != (Breaker{}) {
+			t.Errorf("%v; %+v", err, g.writes)
+		}
+	})
+}
+
+type readable struct {
+	beads.Store
+	fails int // number of writes that fail
+}
+
+func (s *readable) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
+	if s.fails--; s.fails >= 0 {
+		return beads.Bead{}, errors.New("read-only")
+	}
+	return s.Store.Create(ctx, b)
+}
+
 // A slow store sets its own timeout.
 func TestCallTimeout(t *testing.T) {
 	gs := New(func(Report) {})

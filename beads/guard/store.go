@@ -48,10 +48,8 @@ func (g *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 		return nil, fmt.Errorf("this store cannot create several beads at once: %w",
 			errors.ErrUnsupported)
 	}
-	limit := g.limit() + time.Duration(len(all))*beadLimit
-	return guarded(ctx, g, &g.writes, limit, func(ctx context.Context) ([]beads.Bead, error) {
-		return s.CreateAll(ctx, all)
-	})
+	return guarded(ctx, g, &g.writes, g.batchLimit(len(all)),
+		func(ctx context.Context) ([]beads.Bead, error) { return s.CreateAll(ctx, all) })
 }
 
 func (g *Store) Count(ctx context.Context, q beads.Query) (int, error) {
@@ -96,24 +94,33 @@ func (g *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 // TryRead probes whether the store is readable again.
 func (g *Store) TryRead(ctx context.Context) {
 	// guarded records the result
-	_, _ = guarded(ctx, g, &g.reads, g.probe(), func(ctx context.Context) (uint64, error) {
-		if s, ok := g.store.(beads.Versioner); ok {
-			return s.Version(ctx)
-		}
-		_, err := g.store.List(ctx, beads.Query{Limit: 1})
-		return 0, err
+	_, _ = guarded(ctx, g, &g.reads, g.probe(), func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, g.readProbe(ctx)
 	})
 }
 
-// TryWrite probes whether the store is writable again. If the store is not a Prober, the next write serves as the
-// probe.
+// TryWrite probes whether the store is writable again. If the store is not a Prober, the probe is a read. If the read
+// succeeds, writes are allowed again, but the first write that fails opens the breaker.
 func (g *Store) TryWrite(ctx context.Context) {
-	s, ok := g.store.(beads.Prober)
-	if !ok {
-		return
-	}
 	// guarded records the result
 	_, _ = guarded(ctx, g, &g.writes, g.probe(), func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, s.Probe(ctx)
+		if s, ok := g.store.(beads.Prober); ok {
+			return struct{}{}, s.Probe(ctx)
+		}
+		if err := g.readProbe(ctx); judged(err) != StoreWorks {
+			return struct{}{}, err
+		}
+		return struct{}{}, errUntested
 	})
+}
+
+var errUntested = errors.New("this store has no call that tests whether it is writable")
+
+func (g *Store) readProbe(ctx context.Context) error {
+	if s, ok := g.store.(beads.Versioner); ok {
+		_, err := s.Version(ctx)
+		return err
+	}
+	_, err := g.store.List(ctx, beads.Query{Limit: 1})
+	return err
 }

@@ -46,11 +46,22 @@ func TestScriptSupportsFewOperations(t *testing.T) {
 	if want := began + "ready\nlist\nlist\n"; log() != want {
 		t.Errorf("calls:\n%swant\n%s", log(), want)
 	}
-	if _, err := s.Create(t.Context(), beads.Bead{Title: "z"}); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "create") {
+	if _, err := s.Create(t.Context(), beads.Bead{Title: "z"}); err == nil || !strings.Contains(err.Error(), "must implement create") {
 		t.Errorf("a script that cannot create: got %v", err)
 	}
 	if err := s.Close(); err != nil || !strings.HasSuffix(log(), "create\nshutdown\n") {
 		t.Errorf("%v\n%s", err, log())
+	}
+}
+
+// Exit code 2 of a required operation is a failure, after which gcity calls the operation again.
+func TestRequiredOperationIsRetried(t *testing.T) {
+	s, log := told(t, `list) [ -e "$BEADS_DIR/../again" ] || { echo >"$BEADS_DIR/../again"; echo "syntax error" >&2; exit 2; }; echo '[{"id":"a-1","title":"x"}]' ;;`)
+	if _, err := s.List(t.Context(), beads.Query{}); err == nil || errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "syntax error") {
+		t.Errorf("got %v", err)
+	}
+	if all, err := s.List(t.Context(), beads.Query{}); err != nil || len(all) != 1 {
+		t.Errorf("got %v, %v\n%s", all, err, log())
 	}
 }
 
@@ -97,12 +108,25 @@ close) ;; get) echo '{"id":"a-1","title":"x"}' ;;`)
 	}
 }
 
+// A bead that cannot be completed after its creation is closed, and the error names it.
+func TestBeadThatCannotBeCompletedIsClosed(t *testing.T) {
+	s, log := told(t, `create) echo '{"id":"a-1","title":"x"}' ;; close) echo '{"id":"a-1","title":"x","status":"closed"}' ;;
+update) echo "no disk" >&2; exit 1 ;;`)
+	_, err := s.Create(t.Context(), beads.Bead{Title: "x", Description: "long"})
+	if err == nil || !strings.Contains(err.Error(), "bead a-1 was created, but not completely: ") || !strings.HasSuffix(err.Error(), ": no disk") {
+		t.Errorf("%v", err)
+	}
+	if !strings.HasSuffix(log(), "\nclose a-1\n") {
+		t.Errorf("%s", log())
+	}
+}
+
 // Every error of a script is reported with its cause, and never looks like an empty store.
 func TestFailingScripts(t *testing.T) {
 	for cases, want := range map[string]string{
 		`list) echo null ;;`: "must print a JSON array", `list) ;;`: "but it printed nothing", `list) echo '{}' ;;`: "JSON array",
 		`list) echo "no disk" >&2; exit 1 ;;`: "failed during list (exit code 1): no disk", `list) kill -9 $$ ;;`: "killed by a signal",
-		`ensure-ready) echo "no server" >&2; exit 3 ;;`: "no server", `get) ;;`: "does not support the operation list",
+		`ensure-ready) echo "no server" >&2; exit 3 ;;`: "no server", `get) ;;`: "during list (exit code 2): it printed nothing; a store script must implement list",
 	} {
 		s, _ := told(t, cases)
 		if all, err := s.List(t.Context(), beads.Query{}); err == nil || !strings.Contains(err.Error(), want) {
@@ -167,6 +191,15 @@ ready) exit 2 ;;`)
 	}
 }
 
+// A record without an ID does not affect changes of links.
+func TestRecordWithoutID(t *testing.T) {
+	s, _ := told(t, `list) echo '[{"id":"a-1","title":"x"},{"id":"a-2","title":"y"},3]' ;;
+get) echo '{"id":"a-1","title":"x"}' ;; update) echo '{"id":"a-1","title":"x","needs":["a-2"]}' ;;`)
+	if b, err := s.Update(t.Context(), "a-1", beads.Patch{Needs: &[]string{"a-2"}}); err != nil || len(b.Needs) != 1 {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
 // A script may create a molecule in its own way.
 func TestMolCook(t *testing.T) {
 	s, log := told(t, `mol-cook) cat >>"$BEADS_DIR/../log"; echo a-1 ;;
@@ -181,5 +214,47 @@ children) echo '[{"id":"a-2","title":"dry","ref":"dry","parent_id":"a-1","needs"
 	}
 	if !strings.Contains(log(), `"formula":"paint"`) || strings.Contains(log(), "\ncreate") {
 		t.Errorf("%s", log())
+	}
+}
+
+// gcity completes a molecule that a script has created without some fields. If that fails, or if the script has not
+// created all beads, gcity closes the molecule.
+func TestIncompleteMolecule(t *testing.T) {
+	const (
+		root    = `{"id":"a-1","title":"paint","type":"molecule","ref":"paint"}`
+		step    = `{"id":"a-2","title":"dry","ref":"dry","parent_id":"a-1"}`
+		labeled = `{"id":"a-1","title":"paint","type":"molecule","ref":"paint","labels":["pool:worker"]}`
+		closes  = "\nclose) ;;\nget) echo '{\"id\":\"'$2'\",\"title\":\"x\",\"status\":\"closed\"}' ;;"
+	)
+	for _, c := range []struct{ name, cases, err, closed string }{
+		{"labels stored later", `mol-cook) echo '[` + root + `,` + step + `]' ;; update) echo '` + labeled + `' ;;`, "", ""},
+		{"labels not stored", `mol-cook) echo '[` + root + `,` + step + `]' ;; update) echo '` + root + `' ;;` + closes,
+			"bead a-1 was created, but not completely: the store script ./store.sh changed bead a-1, but did not store its labels", "a-1 a-2"},
+		{"missing step", `mol-cook) echo '` + labeled + `' ;; children) echo '[{"id":"a-3","title":"wash","parent_id":"a-1"}]' ;; update) exit 1 ;;` + closes,
+			`created a-1 without the step "dry" (dry)`, "a-1 a-3"},
+		{"unreadable step", `mol-cook) echo '[` + labeled + `,{"id":"a-2","title":""}]' ;; update) exit 1 ;;` + closes,
+			"are still open: a-2", "a-1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, log := told(t, c.cases)
+			made, err := s.CreateAll(t.Context(), []beads.Bead{
+				{ID: "$r", Title: "paint", Type: beads.TypeMolecule, Ref: "paint", Labels: []string{"pool:worker"}}, {Title: "dry", Ref: "dry", ParentID: "$r"},
+			})
+			if c.err == "" && (err != nil || len(made) != 2 || len(made[0].Labels) != 1) {
+				t.Errorf("got %+v, %v", made, err)
+			}
+			if c.err != "" && (made != nil || err == nil || !strings.Contains(err.Error(), c.err)) {
+				t.Errorf("got %+v, %v", made, err)
+			}
+			var closed []string
+			for line := range strings.Lines(log()) {
+				if id, ok := strings.CutPrefix(line, "close "); ok {
+					closed = append(closed, strings.TrimSpace(id))
+				}
+			}
+			if strings.Join(closed, " ") != c.closed {
+				t.Errorf("closed %q, want %s", closed, c.closed)
+			}
+		})
 	}
 }

@@ -3,7 +3,7 @@
 // JSON to stdout. Exit code 0 means success, and 2 means that the script does not support the operation. Any other
 // exit code means failure, and stderr contains the reason.
 //
-// The script must implement create, get, update and list. gcity implements the other operations with these four if
+// The script must implement create, get, update, close and list. gcity implements the other operations with these if
 // the script exits with code 2. A script may support only some of a bead's fields: if a field that was written cannot
 // be read back, gcity reports an error that names it.
 package script
@@ -30,6 +30,10 @@ import (
 const CallLimit = 30 * time.Second
 
 const unsupported = 2
+
+// required contains the operations that every script implements. For them, the exit code unsupported is an ordinary
+// failure, because shells and jq also exit with this code after some errors.
+var required = []string{"create", "get", "update", "close", "list"}
 
 // Options configure a store.
 type Options struct {
@@ -123,7 +127,7 @@ func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...str
 	case err != nil:
 		return nil, fmt.Errorf("the store script cannot be run: %w; create it and make it "+
 			"executable, or choose a different [beads] provider", err)
-	case got.Code == unsupported:
+	case got.Code == unsupported && !slices.Contains(required, op):
 		k.mu.Lock()
 		k.missing[op] = true
 		k.mu.Unlock()
@@ -165,6 +169,9 @@ func (k *backend) failure(op string, args []string, got shell.CallResult) error 
 		return fmt.Errorf("the store script %s was killed by a signal during %s: %s", k.o.Script,
 			op,
 			why)
+	}
+	if got.Code == unsupported {
+		why += "; a store script must implement " + op
 	}
 	return fmt.Errorf("the store script %s failed during %s (exit code %d): %s", k.o.Script,
 		op, got.Code,

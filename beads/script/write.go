@@ -39,11 +39,14 @@ func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, erro
 	}
 	now := want
 	now.Rev = got.Rev
-	got, err = k.change(ctx, got, now)
-	if lost := foreign.Mismatched(want, got); err == nil && len(lost) > 0 {
-		return k.closeIncomplete(ctx, got, lost...)
+	after, err := k.change(ctx, got, now)
+	if err != nil {
+		return got, fmt.Errorf("bead %s was created, but not completely: %w", got.ID, err)
 	}
-	return got, err
+	if lost := foreign.Mismatched(want, after); len(lost) > 0 {
+		return k.closeIncomplete(ctx, after, lost...)
+	}
+	return after, nil
 }
 
 func (k *backend) made(ctx context.Context, out []byte) (beads.Bead, error) {
@@ -171,12 +174,13 @@ func (k *backend) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, er
 	var raw []json.RawMessage
 	if json.Unmarshal(out, &raw) == nil && len(raw) == len(want) {
 		made := make([]beads.Bead, len(raw))
+		var unreadable error
 		for i, text := range raw {
 			if made[i], err = read(text); err != nil {
-				return nil, fmt.Errorf("mol-cook of the store script %s: %w", k.o.Script, err)
+				unreadable = fmt.Errorf("mol-cook of the store script %s: %w", k.o.Script, err)
 			}
 		}
-		return made, nil
+		return made, unreadable
 	}
 	return k.below(ctx, out, want)
 }
@@ -186,19 +190,21 @@ func (k *backend) below(ctx context.Context, out []byte, want []beads.Bead) ([]b
 	if err != nil {
 		return nil, err
 	}
+	made := []beads.Bead{root}
 	found, err := k.Find(ctx, beads.Query{Parent: root.ID})
 	if err != nil {
-		return nil, err
+		return made, fmt.Errorf("cannot find the steps of %s: %w", root.ID, err)
 	}
-	steps := found.Beads
-	made := []beads.Bead{root}
+	steps := slices.DeleteFunc(found.Beads, func(b beads.Bead) bool {
+		return b.ParentID != root.ID
+	})
 	for _, w := range want[1:] {
 		i := slices.IndexFunc(steps, func(b beads.Bead) bool {
-			return b.ParentID == root.ID && b.Ref == w.Ref && b.Title == w.Title
+			return b.Ref == w.Ref && b.Title == w.Title
 		})
 		if i < 0 {
-			return nil, fmt.Errorf("mol-cook of the store script %s created %s without the "+
-				"step %q (%s)", k.o.Script, root.ID, w.Title, w.Ref)
+			return append(made, steps...), fmt.Errorf("mol-cook of the store script %s created %s "+
+				"without the step %q (%s)", k.o.Script, root.ID, w.Title, w.Ref)
 		}
 		made = append(made, steps[i])
 		steps = slices.Delete(steps, i, i+1)

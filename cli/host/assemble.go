@@ -135,7 +135,7 @@ func (a *assembly) openLoop(ctx context.Context) error {
 	}
 	work := a.stores(ctx)
 	a.last, a.tcp = shutdown.New(controller.ShutdownLimit), newTCPListener(o.Dir)
-	a.undo.Add(func() { work.Close(a.last, o.Logger) })
+	a.undo.Add(func() { work.Close(a.last) })
 	files := OpenFiles(nil)
 	if text := controller.FewFiles(files, len(folder.Plan(a.config, o.Dir))); text != "" {
 		o.Logger.Warn(text)
@@ -162,12 +162,13 @@ func (a *assembly) openLoop(ctx context.Context) error {
 
 func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 	return &workstore.Stores{Open: map[workstore.Place]workstore.Store{}, Grant: a.o.grant,
-		Places: func() []workstore.Place {
+		Logger: a.o.Logger,
+		Places: func() ([]workstore.Place, uint64) {
 			s, err := a.loop.Snapshot(ctx)
 			if err != nil {
-				return workstore.Places(a.config) // cannot happen: the loop is in this process
+				return workstore.Places(a.config), 0 // cannot happen: the loop is in this process
 			}
-			return workstore.PlacesOf(a.o.Dir, s)
+			return workstore.PlacesOf(a.o.Dir, s), s.Rev
 		}}
 }
 

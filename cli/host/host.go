@@ -258,7 +258,14 @@ func (o CityOptions) checkMayRun(c *config.City) error {
 		return err
 	}
 	if complete {
-		if err := folder.Ledger().Extend(c.Path, all); err != nil {
+		read := func() ([]trust.Program, bool) {
+			c, err := o.source.Load()
+			if err != nil {
+				return nil, false
+			}
+			return folder.CityPrograms(c)
+		}
+		if err := folder.Ledger().Extend(c.Path, all, read); err != nil {
 			o.Logger.Warn("cannot record that the edited city is trusted, so gcity will ask again",
 				"error", err)
 		}

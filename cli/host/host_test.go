@@ -2,8 +2,11 @@ package host
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -11,7 +14,9 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/folder"
 	"gcity/session/fake"
+	"gcity/trust"
 )
 
 // slow is a controller loop that does not stop on its own and records the calls of Hurry and GiveUp.
@@ -78,4 +83,56 @@ func TestHungTaskIsGivenUp(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A program that a pull adds directly after the configuration was read is not trusted later.
+func TestPullAfterTheConfigurationWasRead(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("GCITY_TRUST", "")
+	dir := must(filepath.EvalSymlinks(t.TempDir()))
+	git := func(args ...string) {
+		t.Helper()
+		c := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+		c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	commit := func(command string) {
+		t.Helper()
+		text := "[[agents]]\nname = \"a\"\nstart_command = \"" + command + "\"\n"
+		if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		git("add", ".")
+		git("commit", "-qm", command)
+	}
+	git("init", "-q", "-b", "main")
+	commit("sleep 9")
+	git("checkout", "-qb", "other")
+	commit("sleep 8")
+	git("checkout", "-q", "main")
+	c := must(folder.LoadCity(dir))
+	if err := folder.Ledger().Trust(dir, folder.ProgramsOf(c), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	git("checkout", "-q", "other")
+	o := CityOptions{Dir: dir, source: folder.SourceOf(dir), Logger: slog.New(slog.DiscardHandler)}
+	if err := o.checkMayRun(c); err != nil {
+		t.Fatal(err)
+	}
+	err := folder.Trusted(dir, nil).Err()
+	if r, ok := errors.AsType[*trust.Refusal](err); !ok || len(r.New) != 1 || r.New[0].What != "agent a" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

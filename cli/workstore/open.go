@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"gcity/beads/sqlite"
 	"gcity/cli/folder"
 	"gcity/internal/ownership"
+	"gcity/internal/recovery"
 	"gcity/internal/shutdown"
 	"gcity/trust"
 )
@@ -104,23 +106,33 @@ func ProbeStore(ctx context.Context, p Place) (err error) {
 	return s.Probe(ctx)
 }
 
-// Stores contains a running city's stores. Each stays open until Close is called.
+// Stores contains a running city's stores. Each stays open until Close is called. An embedded store is closed earlier
+// if its place is removed from the configuration.
 type Stores struct {
-	Places func() []Place // returns the places in the configuration in force
+	// Places returns the places in the configuration in force. A newer configuration never has a lower rev.
+	Places func() (places []Place, rev uint64)
 	Grant  trust.Grant
+	Logger *slog.Logger
 
-	mu   sync.Mutex
-	Open map[Place]Store
+	mu      sync.Mutex
+	Open    map[Place]Store
+	rev     uint64 // highest rev that Of has seen
+	closing recovery.Group
 }
 
 // Of returns the store of a rig, or of the city if rig is "".
 func (s *Stores) Of(rig string) (beads.Store, error) {
-	for _, p := range s.Places() {
+	places, rev := s.Places() // before Lock, because it can wait for the controller's loop
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if rev >= s.rev { // an older configuration might lack the places of open stores
+		s.rev = rev
+		s.closeRemoved(places)
+	}
+	for _, p := range places {
 		if p.Rig != rig {
 			continue
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
 		if have, ok := s.Open[p]; ok {
 			return have, nil
 		}
@@ -133,17 +145,35 @@ func (s *Stores) Of(rig string) (beads.Store, error) {
 	return nil, fmt.Errorf("rig %q no longer exists, so its work cannot be read", rig)
 }
 
+// closeRemoved closes the embedded stores of all other places. The other kinds of stores keep no files open. A script
+// is shut down only when the controller exits, because the store of another place might use it.
+func (s *Stores) closeRemoved(places []Place) {
+	for p, have := range s.Open {
+		if p.By.Provider != "" || slices.Contains(places, p) {
+			continue
+		}
+		delete(s.Open, p)
+		s.closing.Go(func() {
+			folder.LogError(s.Logger, "cannot close the work store of "+p.Title(), have.Close())
+		})
+	}
+}
+
 // BackUp makes the automatic backups that are due.
-func (s *Stores) BackUp(ctx context.Context) error { return backUpAll(ctx, s.Places(), time.Now()) }
+func (s *Stores) BackUp(ctx context.Context) error {
+	places, _ := s.Places()
+	return backUpAll(ctx, places, time.Now())
+}
 
 // Close closes all stores. Their scripts may run until the shutdown deadline.
-func (s *Stores) Close(last *shutdown.Deadline, logger *slog.Logger) {
+func (s *Stores) Close(last *shutdown.Deadline) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.closing.Wait()
 	for p, have := range s.Open {
 		c, ok := have.(interface{ CloseWithin(context.Context) error })
 		if !ok {
-			folder.LogError(logger, "cannot close a work store", have.Close())
+			folder.LogError(s.Logger, "cannot close a work store", have.Close())
 			continue
 		}
 		err := c.CloseWithin(last.Context())
@@ -151,6 +181,6 @@ func (s *Stores) Close(last *shutdown.Deadline, logger *slog.Logger) {
 			last.GiveUp("the shutdown of the script that stores the work of %s", p.Title())
 			continue
 		}
-		folder.LogError(logger, "cannot close a work store", err)
+		folder.LogError(s.Logger, "cannot close a work store", err)
 	}
 }

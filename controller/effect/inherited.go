@@ -52,12 +52,14 @@ type SavedState struct {
 	Since time.Time  `json:"since"`
 }
 
-// SavedExit is the saved exit of an agent that will not be restarted.
+// SavedExit is the saved exit or failed start of an agent that will not be restarted.
 type SavedExit struct {
-	Why   string     `json:"why"`
-	Since time.Time  `json:"since"`
-	Final bool       `json:"final,omitempty"` // a user asked for the agent to stay stopped
-	Exit  *city.Exit `json:"exit,omitempty"`
+	Why   string    `json:"why"`
+	Since time.Time `json:"since"`
+	Final bool      `json:"final,omitempty"` // a user asked for the agent to stay stopped
+	// the start failed; Exit is the exit of an earlier session
+	Failed bool       `json:"failed,omitempty"`
+	Exit   *city.Exit `json:"exit,omitempty"`
 }
 
 // SavedDrain is a drain in progress.

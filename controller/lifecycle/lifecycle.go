@@ -23,7 +23,7 @@ type Phase struct {
 	state State
 	// last known state: Absent, Unready or Running
 	known    State
-	step     uint64 // step in which the latest start or stop began or ended
+	step     uint64 // step of the latest start, stop or reported exit
 	canceled bool
 	seen     bool
 }
@@ -96,6 +96,9 @@ func (p *Phase) Ends() {
 	}
 }
 
+// ExitReported records that the provider has reported the session's exit. The caller must then call Ends.
+func (p *Phase) ExitReported(step uint64) { p.step = step }
+
 // Listed records that the sessions were listed after the latest start or stop.
 func (p *Phase) Listed() {
 	if p.state == Unknown {
@@ -136,5 +139,6 @@ func (p *Phase) Canceled() bool { return p.canceled }
 // Seen reports whether a session was ever seen running.
 func (p *Phase) Seen() bool { return p.seen }
 
-// Step returns the step in which the latest start or stop began or ended. Lists requested earlier are out of date.
+// Step returns the step in which the latest start or stop began or ended, or in which the latest exit was reported.
+// Lists requested earlier are out of date.
 func (p *Phase) Step() uint64 { return p.step }

@@ -19,6 +19,7 @@ var events = map[string]func(*Phase){
 	"Runs":         func(p *Phase) { p.Runs() },
 	"Doubt":        func(p *Phase) { p.BecomesUnknown() },
 	"Ends":         func(p *Phase) { p.Ends() },
+	"ExitReported": func(p *Phase) { p.ExitReported(1) },
 	"Listed":       func(p *Phase) { p.Listed() },
 	"Found":        func(p *Phase) { p.FoundRunning(true) },
 	"FoundUnready": func(p *Phase) { p.FoundRunning(false) },

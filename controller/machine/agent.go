@@ -72,7 +72,8 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	}
 	m.drains.pending(now, a)
 	if c := m.whyStop(now, a); c.kind != causeNone {
-		if last := m.deps.mustStopFirst(a); last != "" && c.kind.stopsMany() {
+		last := m.deps.mustStopFirst(a)
+		if last != "" && c.kind.stopsMany() && a.act.intent.kind != causeKill {
 			m.set(now, a, city.Stopping, c.why+"; stops after "+last+", which depends on it")
 			return
 		}
@@ -450,9 +451,14 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	case lifecycle.Stopping: // the stop's result will report that the session has ended
 		return
 	}
-	switch {
-	case !a.phase.Alive() || a.sess.life.ID != e.ID:
+	if !a.phase.Alive() || a.sess.life.ID != e.ID {
 		return
+	}
+	a.phase.ExitReported(m.stepNumber)
+	if a.phase.State() == lifecycle.Unknown {
+		m.lists.request() // the list that is in progress is out of date
+	}
+	switch {
 	case e.Asked: // an earlier stop that reported an error has succeeded after all
 		m.endedAsRequested(now, a, e.ID)
 	default:
@@ -662,7 +668,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 // forRetry returns the cause if whyStop cannot find it again, and no cause otherwise
 func (c cause) forRetry() cause {
 	switch c.kind {
-	case causeRestart, causeKill, causeRequest, causeStrategy, causeWatchdog:
+	case causeRestart, causeKill, causeRequest, causeBeat, causeStrategy, causeWatchdog:
 		return c
 	}
 	return cause{}

@@ -153,6 +153,8 @@ func (c poolCity) Member(name string) (rollout.Member, bool) {
 	}
 	m := rollout.Member{State: a.state, Reason: a.reason, Busy: a.phase.InFlight(),
 		Starts: a.phase.Starting(), Due: a.act.intent.kind == causeRestart,
+		Waits: a.state == city.Waiting && c.m.deps.missing(a) == "" &&
+			cmp.Or(a.waitsForCount(), c.m.work.waitsForReturn(a)) != "",
 		Proven: a.want.Spec.Ready.Prefix != "" && a.want.Spec.Ready.Delay == 0}
 	if a.phase.Alive() {
 		m.Life = a.sess.life.ID

@@ -237,6 +237,8 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 	case a.want.Problem != "":
 		cs.m.step.Reject(id, city.Conflict, "a restart would only stop agent "+a.name+
 			", because it cannot start: "+a.want.Problem)
+	case a.want.Suspended.On(): // it waits for its dependents to stop
+		cs.m.step.Reject(id, city.Conflict, why)
 	default:
 		if !a.phase.Stopping() {
 			a.act.intent = cause{kind: causeRequest, why: "restart requested"}

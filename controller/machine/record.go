@@ -382,8 +382,12 @@ func (h *hold) inherit(r *effect.SavedAgent, until time.Time) {
 }
 
 func (h *hold) inheritExit(x *effect.SavedExit) {
-	if h.stay(x.Why); x.Final {
+	h.stay(x.Why)
+	switch {
+	case x.Final:
 		h.kind = staysFinal
+	case x.Failed:
+		h.kind = staysFailed
 	}
 }
 

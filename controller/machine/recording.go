@@ -362,7 +362,8 @@ func (a *record) toHandOver() *effect.SavedAgent {
 	}
 	if a.restart.stays() && !a.surplus() { // a surplus member starts when its pool wants it again
 		r.Exited = &effect.SavedExit{Why: a.restart.why, Since: a.since,
-			Final: a.restart.kind == staysFinal, Exit: a.sess.exit}
+			Final: a.restart.kind == staysFinal, Failed: a.restart.kind == staysFailed,
+			Exit: a.sess.exit}
 	}
 	if d != nil {
 		r.Drain = &effect.SavedDrain{Session: a.sess.life.ID, Since: d.since, By: d.by, Why: d.why,
@@ -448,9 +449,9 @@ func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	if x := r.Exited; x != nil {
 		a.restart.inheritExit(x)
 		a.sess.exit = x.Exit
-		kp.m.set(now, a, city.Exited, x.Why)
+		kp.m.set(now, a, a.restart.state(), x.Why)
 		a.since = effect.NotInFuture(now, x.Since)
-		what = append(what, fmt.Sprintf("%s (%s)", city.Exited, x.Why))
+		what = append(what, fmt.Sprintf("%s (%s)", a.state, x.Why))
 	}
 	if len(what) > 0 {
 		kp.m.decided(now, a, "restore", strings.Join(what, "; ")+", from the previous controller")

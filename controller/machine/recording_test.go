@@ -90,6 +90,25 @@ func TestAnEffectIsRecordedAfterItsCause(t *testing.T) {
 	}
 }
 
+// A list that was requested before an exit, and is received after it, does not bring the session back.
+func TestExitDuringAList(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Minute)
+	w.die("a", 3, "")
+	w.advance(time.Second)
+	w.floor.trials.late["list"] = true
+	w.Step(effect.Tick{})
+	delete(w.floor.trials.late, "list")
+	from := len(w.events)
+	w.die("a", 3, "")
+	w.release(0)
+	w.Step(effect.Tick{})
+	if got := w.subjects(from); !slices.Equal(got, []string{"agent.crashed a"}) {
+		t.Errorf("recorded %v, want one crash", got)
+	}
+}
+
 // A hung capture delays the log only for a limited time.
 func TestHungCaptureDelaysNothing(t *testing.T) {
 	w := newWorld()

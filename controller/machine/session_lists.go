@@ -309,7 +309,8 @@ func (lk *sessionLists) recordLateEnd(a *record, x *session.Exit) {
 }
 
 func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status) {
-	if !a.phase.Alive() || a.sess.life.ID != s.ID {
+	adopted := !a.phase.Alive() || a.sess.life.ID != s.ID
+	if adopted {
 		a.phase.FoundRunning(s.Ready)
 		a.drain.current, a.act.stopping = nil, cause{}
 		a.restart.end()
@@ -329,7 +330,7 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 		!a.sess.life.Silent.Equal(s.Silent) || !a.sess.life.Activity.Equal(s.Activity) {
 		lk.m.step.Changed = true
 	}
-	a.sess.noteOutput(now, s, a.sess.life.ID != s.ID)
+	a.sess.noteOutput(now, s, adopted)
 	marks := a.sess.life.Drain
 	a.sess.life = *s
 	// the list is older than the latest change to the marks

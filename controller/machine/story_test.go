@@ -221,6 +221,9 @@ func (w *world) tell(words []string) error {
 		w.finish(arg(0), code)
 	case "emit":
 		w.emit(arg(0))
+	case "abandon": // the client of the command with this ID stops waiting
+		id, _ := strconv.ParseUint(arg(0), 10, 64)
+		w.Step(effect.CommandAbandoned{ID: id})
 	case "norecord":
 		w.floor.refuse = strings.Join(args, " ")
 	case "store": // the store fails until its circuit breaker opens; without arguments, it works again

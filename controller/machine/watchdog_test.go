@@ -14,6 +14,31 @@ import (
 	"gcity/watchdog"
 )
 
+// A triage agent gets the time since its worker's last output, even if the controller adopted the worker later.
+func TestSilenceOfAnAdoptedWorker(t *testing.T) {
+	w := newWorld()
+	if err := w.keep([]string{"care", "watches=worker", "triage=scout"}); err != nil {
+		t.Fatal(err)
+	}
+	w.declare("worker", "scout")
+	w.advance(0)
+	w.Step(effect.Shutdown{Leave: true})
+	w.now = w.now.Add(3*time.Hour - 3*time.Minute)
+	w.succeed()
+	w.stuck["agent:scout"] = true
+	w.advance(3 * time.Minute)
+	at := slices.IndexFunc(w.pending, func(f effect.Effect) bool {
+		return keyOf(f) == "agent:scout"
+	})
+	if at < 0 {
+		t.Fatal("no triage agent was started")
+	}
+	env := w.pending[at].(effect.Start).Want.Spec.Env
+	if !slices.Contains(env, "GC_WATCHDOG_SILENT=10800") {
+		t.Errorf("the worker has been silent for 3h, but the triage agent gets %q", env)
+	}
+}
+
 // A triage agent gets its facts in a file and in its environment. Other agents get neither.
 func TestBriefing(t *testing.T) {
 	w := newWorld()

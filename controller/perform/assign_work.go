@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"gcity/automation"
 	"gcity/beads"
 	"gcity/city"
 	"gcity/controller/effect"
@@ -110,8 +109,7 @@ func (wr *workRunner) sling(ctx context.Context, req city.SlingRequest,
 		Config: source, City: wr.w.Snapshot(), Host: wr.w.Host, Scopes: wr.Stores.scopes(),
 		Store: func(rig string) (beads.Store, error) { return wr.Stores.Store(rig) },
 		FindFormula: func(name, rig string) (*formula.Formula, error) {
-			return wr.au.findInBackground(ctx, "formula "+name, source,
-				automation.Definition{Formula: name, Rig: rig})
+			return wr.au.findInBackground(ctx, source, name, rig)
 		},
 	}
 	out, err := s.Sling(ctx, req)

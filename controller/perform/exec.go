@@ -86,14 +86,14 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 			env = append(env, "GC_FAILED_CODE="+strconv.Itoa(*by.Code))
 		}
 	}
-	line := ""
-	if !au.inBackground(ctx, "script of "+f.Run.Definition.Scoped(), 0, func() func() {
-		found := f.Run.Definition.Command(dir, func(path string) bool {
+	d := f.Run.Definition
+	line, ok := inBackground(ctx, au.base, "script of "+d.Scoped(), 0, func() string {
+		return d.Command(dir, func(path string) bool {
 			_, err := os.Stat(path)
 			return err == nil
 		})
-		return func() { line = found }
-	}) {
+	})
+	if !ok {
 		return fmt.Errorf("the script's folder %w", errUnresponsive)
 	}
 	res, err := shell.Run(ctx, shell.Line{Text: line, Dir: dir, Env: env,
@@ -117,7 +117,7 @@ func (au *automations) commandEnvironment(in *config.City, d automation.Definiti
 // cook creates all beads or none.
 func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
 	d := f.Run.Definition
-	recipe, err := au.findInBackground(ctx, "formula of "+d.Scoped(), f.In, d)
+	recipe, err := au.findInBackground(ctx, f.In, d.Formula, d.Rig)
 	if err != nil {
 		return err
 	}
@@ -144,28 +144,33 @@ func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnd
 	return nil
 }
 
-func (au *automations) findInBackground(ctx context.Context, name string, in *config.City,
-	d automation.Definition) (f *formula.Formula, err error) {
-	if !au.inBackground(ctx, name, 0, func() func() {
-		found, failed := au.findFormula(in, d)
-		return func() { f, err = found, failed }
-	}) {
+func (au *automations) findInBackground(ctx context.Context, in *config.City, name,
+	rig string) (*formula.Formula, error) {
+	type result struct {
+		found *formula.Formula
+		err   error
+	}
+	key := "formula " + automation.Scoped(name, rig)
+	r, ok := inBackground(ctx, au.base, key, 0, func() (r result) {
+		r.found, r.err = au.findFormula(in, name, rig)
+		return r
+	})
+	if !ok {
 		return nil, fmt.Errorf("the formula's folder %w", errUnresponsive)
 	}
-	return f, err
+	return r.found, r.err
 }
 
-func (au *automations) findFormula(in *config.City, d automation.Definition) (*formula.Formula,
-	error) {
+func (au *automations) findFormula(in *config.City, name, rig string) (*formula.Formula, error) {
 	layers := []formula.Layer{}
 	if system, err := formula.System(filepath.Join(au.w.Dir, ".gc")); err == nil {
 		layers = append(layers, system)
 	}
-	found, err := formula.Resolve(append(layers, layersFor(d.Rig, in.Layers())...))
+	found, err := formula.Resolve(append(layers, layersFor(rig, in.Layers())...))
 	if err != nil {
 		return nil, err
 	}
-	return formula.Find(d.Formula, found)
+	return formula.Find(name, found)
 }
 
 func (au *automations) condition(f effect.CheckCondition) {

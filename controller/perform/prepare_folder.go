@@ -75,19 +75,25 @@ func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (summary s
 	}
 	// A hung call outlives its start. Calls are named after the folder, so the next start cannot write to the folder at
 	// the same time.
-	if !sr.inBackground(ctx, "folder "+w.Spec.Dir, equipLimit, func() func() {
+	type result struct {
+		summary  string
+		troubles []string
+		err      error
+	}
+	r, ok := inBackground(ctx, sr.base, "folder "+w.Spec.Dir, equipLimit, func() (r result) {
 		ctx, cancel := context.WithTimeoutCause(ctx, sr.copyLimit, errSlowCopy)
 		defer cancel()
-		did, problems, failed := sr.copyFiles(ctx, w)
-		return func() { summary, troubles, err = did, problems, failed }
-	}) {
+		r.summary, r.troubles, r.err = sr.copyFiles(ctx, w)
+		return r
+	})
+	if !ok {
 		return "", nil, fmt.Errorf("the working folder %s or the agent's overlay does not respond",
 			w.Spec.Dir)
 	}
-	if err != nil {
-		err = fmt.Errorf("cannot copy the agent's overlay: %w", err)
+	if r.err != nil {
+		r.err = fmt.Errorf("cannot copy the agent's overlay: %w", r.err)
 	}
-	return summary, troubles, err
+	return r.summary, r.troubles, r.err
 }
 
 // Merged hooks do not count as a local change to a copied file.
@@ -226,11 +232,10 @@ func (sr *sessions) toFile(name, text string) (string, error) {
 func (au *automations) linkFormulas(ctx context.Context, layers []formula.Layer,
 	rigs []agent.Rig) (trouble []string) {
 	link := func(name, scope, dir string, layers []formula.Layer) {
-		var err error
-		if !au.inBackground(ctx, name, hungLimit, func() func() {
-			failed := linkInto(dir, layers)
-			return func() { err = failed }
-		}) {
+		err, ok := inBackground(ctx, au.base, name, hungLimit, func() error {
+			return linkInto(dir, layers)
+		})
+		if !ok {
 			err = fmt.Errorf("a folder %w; existing links are kept", errUnresponsive)
 		}
 		if err != nil {

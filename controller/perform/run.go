@@ -87,7 +87,7 @@ type base struct {
 	closed chan struct{} // closed when results are no longer needed
 	Stores *Stores
 	Live   outputs
-	looks  *deadline.Calls[func()]
+	looks  *deadline.Calls[any]
 
 	// Intercept is nil except in tests. It can be called concurrently. If it returns false, the effect or result is
 	// dropped.
@@ -106,7 +106,7 @@ func (s *starting) done() { s.once.Do(func() { close(s.forked) }) }
 func New(w World) *Runner {
 	ctx, cancel := context.WithCancel(shutdown.NewContext(context.Background(), w.ShutdownDeadline))
 	b := &base{w: w, ctx: ctx, closed: make(chan struct{}),
-		wg: recovery.Group{OnPanic: w.OnPanic}, looks: deadline.New[func()](maxHung)}
+		wg: recovery.Group{OnPanic: w.OnPanic}, looks: deadline.New[any](maxHung)}
 	guards := guard.New(func(now guard.Report) { b.deliver(effect.StoresReported{Report: now}) })
 	if w.Called != nil {
 		guards.Took = w.Called

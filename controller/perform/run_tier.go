@@ -40,23 +40,25 @@ func (r *Runner) runTier(f effect.Effect) (ok bool) {
 // The path can name any kind of file, so the read can block forever.
 func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.Input {
 	in := effect.HeartbeatRead{Tier: f.Tier, Path: f.Path}
-	var (
-		beat watchdog.Heartbeat
+	type result struct {
+		watchdog.Heartbeat
 		read bool
 		err  error
-	)
-	if !r.inBackground(ctx, "heartbeat of "+f.Tier+" "+f.Path, hungLimit, func() func() {
-		at, ok, failed := readHeartbeat(f.Path)
-		return func() { beat, read, err = at, ok, failed }
-	}) {
-		err = errUnresponsive
+	}
+	beat, ok := inBackground(ctx, r.base, "heartbeat of "+f.Tier+" "+f.Path, hungLimit,
+		func() (b result) {
+			b.Heartbeat, b.read, b.err = readHeartbeat(f.Path)
+			return b
+		})
+	if !ok {
+		beat.err = errUnresponsive
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
+	case errors.Is(beat.err, fs.ErrNotExist):
+	case beat.err != nil:
 		in.Problem, in.ReadFailed = fmt.Sprintf("its heartbeat, %s, %v", below(r.w.Dir, f.Path),
-			err),
-			!read
+			beat.err),
+			!beat.read
 	default:
 		in.Stamp, in.Agents = beat.Stamp, beat.Agents
 	}

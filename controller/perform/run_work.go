@@ -29,6 +29,7 @@ const (
 	maxHung    = 64
 	storeLimit = time.Minute
 	allLimit   = time.Minute
+	slingLimit = 2 * time.Minute // a slow store needs seconds for each bead of a molecule
 	runsShown  = 500
 )
 
@@ -97,7 +98,11 @@ func (au *automations) run(f effect.Effect) (ok bool) {
 func (wr *workRunner) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.ChangeBead:
-		start(wr.base, allLimit, f, wr.bead)
+		limit := allLimit
+		if _, ok := f.Cmd.(city.SlingWork); ok {
+			limit = slingLimit
+		}
+		start(wr.base, limit, f, wr.bead)
 	case effect.CountWork:
 		start(wr.base, allLimit, f, wr.count)
 	case effect.ReturnWork:
@@ -158,15 +163,17 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	return in
 }
 
-// inBackground calls f, which may block forever on a folder. Only one call per name runs at a time. It returns false if
-// ctx ends or the limit passes first (0 = no limit). Otherwise, it calls the result of f.
-func (b *base) inBackground(ctx context.Context, name string, limit time.Duration,
-	f func() (done func())) (ok bool) {
-	done, ok := b.looks.Do(ctx, name, time.Now(), limit, f)
-	if ok {
-		done()
+// inBackground returns the result of f, which may block forever on a folder. ok is false if ctx ends or the limit
+// passes first (0 = no limit). Only one call per name runs at a time, and concurrent callers share its result.
+// Therefore, calls with different results need different names, and callers must not modify the result.
+func inBackground[T any](ctx context.Context, b *base, name string, limit time.Duration,
+	f func() T) (_ T, ok bool) {
+	result, ok := b.looks.Do(ctx, name, time.Now(), limit, func() any { return new(f()) })
+	if !ok {
+		var none T
+		return none, false
 	}
-	return ok
+	return *result.(*T), true
 }
 
 func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect.Input {

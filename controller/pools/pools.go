@@ -129,8 +129,17 @@ func (ps *Pools) Busy() bool {
 
 // SizeKnown reports whether the size of a pool is reliable.
 func (ps *Pools) SizeKnown(p *Pool) bool {
-	return p.Want.Max == 0 || p.override != nil || p.lastValid ||
-		p.Want.Check == "" && ps.city.Work().Counted
+	_, counted := ps.openWork(p)
+	return p.Want.Max == 0 || p.override != nil || p.lastValid || counted
+}
+
+// openWork returns the open work of a pool that has no check. counted is false if the latest count does not contain the
+// pool, for example because its check has just been removed.
+func (ps *Pools) openWork(p *Pool) (n int, counted bool) {
+	if work := ps.city.Work(); work.Counted && p.Want.Check == "" {
+		n, counted = work.Pools[p.Name()]
+	}
+	return n, counted
 }
 
 // Unsettle makes all choices and guessed sizes provisional.
@@ -182,6 +191,12 @@ func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
 		} else if w.Check == "" {
 			p.lastValid, p.last = false, city.Check{}
 		}
+		if known && p.Want.Max == 0 && w.Max > 0 { // p.why says that it is off
+			p.why = "the minimum" + noCheckYet
+			if w.Check == "" {
+				p.why = uncountedReason(p.why, ps.city.Work().Uncounted)
+			}
+		}
 		p.Want, p.Members = w, p.Members[:0]
 		p.last.Command = redact.Text(w.Check)
 		ps.byName[w.Name] = p
@@ -220,6 +235,7 @@ func (ps *Pools) SizeAll(now time.Time) {
 }
 
 func (ps *Pools) size(now time.Time, p *Pool) {
+	open, counted := ps.openWork(p)
 	switch s := p.Want.Spec; {
 	case s.Max == 0:
 		ps.resize(now, p, 0, "off: max = 0")
@@ -229,9 +245,8 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	case p.lastValid:
 		ps.resize(now, p, s.Size(p.last.Value), fmt.Sprintf("check returned %d", p.last.Value)+
 			p.bounded(p.last.Value))
-	case p.Want.Check == "" && ps.city.Work().Counted:
-		n := ps.city.Work().Pools[p.Name()]
-		ps.resize(now, p, s.Size(n), fmt.Sprintf("open work: %d", n)+p.bounded(n))
+	case counted:
+		ps.resize(now, p, s.Size(open), fmt.Sprintf("open work: %d", open)+p.bounded(open))
 	case p.Want.Check == "" && ps.city.Configuration().NoWork:
 		ps.resize(now, p, s.Min, "the minimum, because the pool has no check and this city does "+
 			"not count work")
@@ -254,8 +269,8 @@ func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	if p.override == nil && size != nil {
 		p.automatic, p.whyAutomatic = p.Desired, p.why
 	}
-	unknown := !p.lastValid && (p.Want.Check != "" ||
-		!ps.city.Work().Counted && !ps.city.Configuration().NoWork)
+	_, counted := ps.openWork(p)
+	unknown := !p.lastValid && !counted && (p.Want.Check != "" || !ps.city.Configuration().NoWork)
 	if p.override != nil && size == nil && unknown {
 		if p.whyAutomatic == "" {
 			p.automatic, p.whyAutomatic = p.Want.Min, "the minimum"+noCheckYet
@@ -464,11 +479,12 @@ func (ps *Pools) Snapshot(members map[*Pool]MemberCount) []city.Pool {
 		out[i] = p.draw()
 		out[i].Size, out[i].Draining = members[p].Size, members[p].Draining
 		out[i].Reason += ps.Rollouts.Suffix(p.Name())
-		if p.Want.Check == "" && work.Counted && p.Want.Max > 0 {
+		open, counted := ps.openWork(p)
+		if counted && p.Want.Max > 0 {
 			at := work.AsOf
-			out[i].Check.Value, out[i].Check.Good, out[i].Check.At = work.Pools[p.Name()], &at, &at
+			out[i].Check.Value, out[i].Check.Good, out[i].Check.At = open, &at, &at
 		}
-		if p.Want.Check == "" && !work.Counted && p.override == nil {
+		if p.Want.Check == "" && !counted && p.override == nil {
 			out[i].Reason = uncountedReason(p.why, work.Uncounted)
 		}
 		if since, ok := ps.checking[p.Name()]; ok {

@@ -186,3 +186,86 @@ func TestAUserRemovesTheSizeBeforeACount(t *testing.T) {
 		}
 	}
 }
+
+// The latest count of work does not contain a pool whose check has just been removed.
+func TestAPoolWithoutItsCheckKeepsItsSizeUntilACount(t *testing.T) {
+	now := time.Unix(0, 0)
+	c, ps, out := newTown("true")
+	ps.Adopt(now, &c.conf)
+	ps.Checked(now, effect.PoolChecked{Pool: "crew", Check: "true", Value: 3})
+	c.work.Pools = map[string]int{}
+	c.counted(ps, now)
+	c.recorded = nil
+
+	c.turn++
+	c.conf.Pools = []agent.Pool{{Spec: c.conf.Pools[0].Spec}}
+	ps.Adopt(now, &c.conf)
+	ps.SizeAll(now)
+	p := ps.Get("crew")
+	if p.Desired != 3 || len(c.recorded) > 0 || ps.SizeKnown(p) || p.Waits() {
+		t.Errorf("without a count, the pool wants %d: %s; recorded %v", p.Desired, p.why, c.recorded)
+	}
+	if got := ps.Snapshot(nil)[0].Check; got.Good != nil {
+		t.Errorf("the snapshot shows a count: %+v", got)
+	}
+	c.turn++ // a store did not respond to a count
+	c.work.CountedStep = c.turn
+	ps.Chosen(now, c.turn-1)
+	if got := c.wanted(p); got != "crew-1 crew-2 crew-3" {
+		t.Errorf("without a new count, the pool wants %q", got)
+	}
+	size := 2
+	ps.Scale(1, city.Scale{Pool: "crew", Size: size})
+	ps.Scaled(now, effect.Scaled{Scale: effect.Scale{Pool: "crew", ID: 1, Size: &size}})
+	ps.Scale(2, city.Scale{Pool: "crew", Auto: true})
+	out.Begin()
+	ps.Scaled(now, effect.Scaled{Scale: effect.Scale{Pool: "crew", ID: 2}})
+	if p.Desired != 3 {
+		t.Errorf("without the user's size, the pool wants %d: %s", p.Desired, p.why)
+	}
+	c.work.Pools = map[string]int{"crew": 4}
+	c.counted(ps, now)
+	if p.Desired != 4 || !ps.SizeKnown(p) {
+		t.Errorf("4 open tasks want %d members: %s", p.Desired, p.why)
+	}
+}
+
+// The latest count of work does not contain a pool that was off.
+func TestAPoolThatWasOffWantsItsMinimumUntilACount(t *testing.T) {
+	now := time.Unix(0, 0)
+	c, ps, _ := newTown("")
+	spec := c.conf.Pools[0].Spec
+	c.conf.Pools[0].Max = 0
+	ps.Adopt(now, &c.conf)
+	ps.SizeAll(now)
+	c.work.Pools = map[string]int{}
+	c.counted(ps, now)
+
+	c.turn++
+	c.conf.Pools = []agent.Pool{{Spec: spec}}
+	ps.Adopt(now, &c.conf)
+	ps.SizeAll(now)
+	const why = "the minimum, because the work has not been counted yet"
+	if p := ps.Snapshot(nil)[0]; p.Desired != 1 || p.Reason != why {
+		t.Errorf("the pool wants %d: %s", p.Desired, p.Reason)
+	}
+	if len(c.recorded) != 1 || c.recorded[0].Message != "0 → 1: "+why {
+		t.Errorf("recorded %v", c.recorded)
+	}
+}
+
+// The size that a user has set applies as soon as a pool is no longer off.
+func TestAPoolThatWasOffHasTheSizeOfAUser(t *testing.T) {
+	now := time.Unix(0, 0)
+	c, ps, _ := newTown("true")
+	spec := c.conf.Pools[0].Spec
+	c.conf.Pools[0].Max, c.conf.Overrides = 0, map[string]int{"crew": 3}
+	ps.Adopt(now, &c.conf)
+	ps.SizeAll(now)
+	c.conf.Pools = []agent.Pool{{Spec: spec, Check: "true"}}
+	ps.Adopt(now, &c.conf)
+	ps.SizeAll(now)
+	if len(c.recorded) != 1 || c.recorded[0].Message != "0 → 3: set to 3 by operator" {
+		t.Errorf("recorded %v", c.recorded)
+	}
+}

@@ -29,6 +29,7 @@ type Member struct {
 	Busy   bool   // a start or a stop is in flight
 	Starts bool   // a start is in flight
 	Due    bool   // the restart was requested but has not started yet
+	Waits  bool   // the start waits only for a count or a return of work that is in flight
 	// the member is Running only after its screen has shown that it is ready
 	Proven bool
 }
@@ -191,7 +192,7 @@ func (rs *Rollouts) over(now time.Time, rep *replacement) (over bool, why string
 		}
 	case city.Starting, city.Stopping, city.Draining, "":
 	default:
-		if !m.Busy {
+		if !m.Busy && !m.Waits {
 			return true, fmt.Sprintf("%s is %s (%s)", rep.agent, m.State.Is(), m.Reason)
 		}
 	}

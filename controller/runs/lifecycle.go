@@ -51,7 +51,7 @@ func (rs *Runs) load(now time.Time) {
 	if !rs.RecordsRead || !rs.known {
 		return
 	}
-	rs.Schedule.Load(rs.catalog.Automations, rs.logSeq, now)
+	rs.Schedule.Load(rs.catalog, rs.logSeq, now)
 	forgotten := func(name string, _ *city.Run) bool { return !rs.Schedule.Remembers(name) }
 	maps.DeleteFunc(rs.Last, forgotten)
 	maps.DeleteFunc(rs.failed, forgotten)
@@ -100,13 +100,13 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 		if before := rs.Last[r.Automation]; before == nil || before.Opened.Before(r.Opened) {
 			rs.Last[r.Automation] = &r
 		}
+		if r.Outcome == string(automation.Failed) {
+			rs.failed[r.Automation] = &r
+		}
 	}
 	for name, r := range rs.Last {
 		if r.Ended != nil && r.Outcome == string(automation.OK) {
 			rs.Inherited[name] = rs.Inherited[name].Succeeded(*r.Ended)
-		}
-		if r.Outcome == string(automation.Failed) {
-			rs.failed[name] = r
 		}
 	}
 	rs.Schedule.Recall(rs.Inherited)
@@ -184,8 +184,11 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	}
 	rs.out.Note(&rs.RecordNotCreated, "")
 	run := city.RunOf(in.Bead)
+	if rs.Schedule.Opened(name, now) {
+		rs.discard(now, run, in.Run.Definition.Formula != "")
+		return
+	}
 	rs.Current[name], rs.Last[name], rs.Depths[run.ID] = &run, &run, in.Run.Depth
-	rs.Schedule.Opened(name, now)
 	var replies []effect.Reply
 	for _, id := range rs.FireWaiters[name] {
 		replies = append(replies, effect.Reply{ID: id,
@@ -206,6 +209,17 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	rs.Advance(now)
 }
 
+// discard closes the record of a run that must not start, because the client stopped waiting while the record was being
+// created. No event is recorded.
+func (rs *Runs) discard(now time.Time, run city.Run, isFormula bool) {
+	delete(rs.Current, run.Automation)
+	run.Ended, run.Outcome = &now, city.RunVoid
+	run.Error = "the request was canceled before the run started"
+	rs.closeRecord(effect.CloseRun{Run: run, Formula: isFormula})
+	rs.save()
+	rs.Advance(now)
+}
+
 // Ended handles the end of a run. Closing the run's record is retried until it succeeds.
 func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	run := rs.Current[in.Scoped]
@@ -221,7 +235,6 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	done.MadeTitle, done.TimedOut = in.Title, in.TimedOut
 	rs.out.Changed = true
 	kind, msg := endOf(&done)
-	delete(rs.failed, in.Scoped)
 	if in.Outcome == automation.Failed {
 		rs.failed[in.Scoped] = &done
 	}

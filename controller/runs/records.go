@@ -62,7 +62,8 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 // may start: a dead controller must never leave two open records.
 func (rs *Runs) IsClosing(scoped string) bool {
 	for _, f := range rs.OpenRecords {
-		if f.Kind != "" && f.Run.Automation == scoped {
+		pending := f.Kind != "" || f.Run.Outcome == city.RunVoid && !f.Failed
+		if pending && f.Run.Automation == scoped {
 			return true
 		}
 	}

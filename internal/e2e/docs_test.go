@@ -49,6 +49,43 @@ func TestDocsRun(t *testing.T) {
 	}
 }
 
+// Every console block of the documentation consists of complete shell commands. Text that follows the start of a here
+// document on the same line is an argument of the command and not a part of the document.
+func TestDocsConsole(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fenced := regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
+	prompt := regexp.MustCompile(`(?m)^\$ `)
+	document := regexp.MustCompile(`(?m)<<-?['"]?(\w+)['"]?(.*)$`)
+	checked := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range fenced.FindAllStringSubmatch(string(text), -1) {
+			checked++
+			block := prompt.ReplaceAllString(b[1], "")
+			check := exec.CommandContext(t.Context(), "sh", "-n")
+			check.Stdin = strings.NewReader(block)
+			if out, err := check.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v: %s\n%s", filepath.Base(page), err, out, block)
+			}
+			for _, d := range document.FindAllStringSubmatch(block, -1) {
+				if d[2] != "" || !strings.Contains(block, "\n"+d[1]+"\n") {
+					t.Errorf("%s: the here document %s is not complete\n%s", filepath.Base(page), d[1], block)
+				}
+			}
+		}
+	}
+	if checked < 10 {
+		t.Errorf("got only %d console blocks", checked)
+	}
+}
+
 func runPage(t *testing.T, bin, script string) {
 	t.Helper()
 	dir, home := t.TempDir(), t.TempDir()

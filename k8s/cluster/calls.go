@@ -48,6 +48,11 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	if err != nil {
 		return session.Status{}, session.Missing(err)
 	}
+	done, err := beginCreating(ctx, p)
+	if err != nil {
+		return session.Status{}, fmt.Errorf("cannot start %q: %w", s.Name, err)
+	}
+	defer done()
 	pods := p.client.CoreV1().Pods(p.o.Settings.Namespace)
 	limit, cancel := context.WithTimeout(ctx, callLimit)
 	made, err := pods.Create(limit, pod, metav1.CreateOptions{})
@@ -193,7 +198,7 @@ func (p *Provider) startAgent(
 				made.Name, err),
 		)
 	}
-	if err := sendFiles(ctx, l, s.Dir); err != nil {
+	if err := sendFiles(ctx, l, s.Dir, packing(made, s.Dir)); err != nil {
 		return session.Status{}, fmt.Errorf(
 			"cannot start %q: %w: %w",
 			s.Name,
@@ -259,8 +264,11 @@ func (p *Provider) Interrupt(ctx context.Context, name string) error {
 
 // Stop implements session.Provider.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
+	e, err := lookUp(ctx, p, name)
+	if err != nil {
+		return fmt.Errorf("cannot stop %q: %w", name, err)
+	}
 	p.mu.Lock()
-	e := p.find(name)
 	if e == nil || e.exit != nil || e.gone {
 		p.mu.Unlock()
 		return nil
@@ -304,8 +312,11 @@ func remove(ctx context.Context, p *Provider, pod *corev1.Pod, how metav1.Delete
 
 // Acknowledge implements session.Acknowledger. It deletes the pod of an ended session.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
+	e, err := lookUp(ctx, p, name)
+	if err != nil {
+		return fmt.Errorf("cannot delete the pod of %q: %w", name, err)
+	}
 	p.mu.Lock()
-	e := p.find(name)
 	if e == nil || e.note.ID != id || e.exit == nil {
 		p.mu.Unlock()
 		return nil
@@ -406,16 +417,18 @@ func (p *Provider) Clear(ctx context.Context, name string) error {
 // Capture implements session.Capturer.
 func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error) {
 	p.mu.Lock()
-	e := p.find(name)
-	current := e != nil && e.note.ID == id
-	for _, o := range p.keptOf(name, e) {
+	for _, o := range p.keptOf(name, p.find(name)) {
 		if o.id == id {
 			p.mu.Unlock()
 			return o.data, nil
 		}
 	}
 	p.mu.Unlock()
-	if !current {
+	e, err := lookUp(ctx, p, name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the output of %q: %w", name, err)
+	}
+	if e == nil || e.note.ID != id {
 		return nil, fmt.Errorf(
 			"the output of the requested session of %q is no longer available: %w",
 			name,

@@ -58,6 +58,11 @@ type Provider struct {
 	retry time.Time
 	moved chan struct{} // closed and replaced when an entry changes
 	kept  map[string][]output
+
+	// state of the file that contains the location of the pods; see location
+	saved    bool // the file contains the configured location
+	located  bool // the file was updated after the first list of the pods
+	creating int  // number of pods that are being created
 }
 
 // entry is the last known state of a pod and its session.
@@ -118,6 +123,12 @@ func New(o Options) (*Provider, error) {
 
 // Close closes the streams to all pods and releases the city's Lease. The pods keep running.
 func (p *Provider) Close() {
+	p.mu.Lock()
+	known := p.synced && !p.o.Observe
+	p.mu.Unlock()
+	if known {
+		removeLocation(p)
+	}
 	p.stop()
 	<-p.done
 }
@@ -197,9 +208,40 @@ func (p *Provider) lost(e *entry, reason string) {
 // find returns the entry of a session's pod, or nil. The caller must hold mu.
 func (p *Provider) find(name string) *entry { return p.pods[podName(p.o.City, name)] }
 
-func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, error) {
+// lookUp returns the entry of a session's pod, or nil if the session has no pod. If no entry is known, lookUp waits
+// until the state of the pods is known. It returns an error if the state remains unknown.
+func lookUp(ctx context.Context, p *Provider, name string) (e *entry, err error) {
+	known := func() bool {
+		e = p.find(name)
+		return e != nil || p.synced || p.down != nil
+	}
+	if err := p.await(ctx, known); err != nil {
+		return nil, fmt.Errorf("the cluster has not responded: %w", err)
+	}
 	p.mu.Lock()
-	e := p.find(name)
+	defer p.mu.Unlock()
+	if e == nil && !p.synced {
+		return nil, unavailable(p)
+	}
+	return e, nil
+}
+
+// unavailable returns an error that says why and since when the state of the pods is unknown. The caller must hold mu.
+func unavailable(p *Provider) error {
+	at := "at"
+	if p.term == nil { // the elector adds a random delay to the interval of its requests
+		at = "by"
+	}
+	return fmt.Errorf("the cluster has been unavailable since %s; retry %s %s: %w",
+		p.since.Format(time.TimeOnly), at, p.retry.Format(time.TimeOnly), p.down)
+}
+
+func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, error) {
+	e, err := lookUp(ctx, p, name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot %s %q: %w", verb, name, err)
+	}
+	p.mu.Lock()
 	alive := e != nil && e.exit == nil && !e.gone
 	p.mu.Unlock()
 	if !alive {
@@ -209,6 +251,9 @@ func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, er
 }
 
 func (p *Provider) linkOf(ctx context.Context, verb, name string) (*link, error) {
+	if _, err := lookUp(ctx, p, name); err != nil {
+		return nil, fmt.Errorf("cannot %s %q: %w", verb, name, err)
+	}
 	var l *link
 	gone := false
 	err := p.await(ctx, func() bool {
@@ -236,12 +281,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	if !p.synced {
 		defer p.mu.Unlock()
-		at := "at"
-		if p.term == nil { // the elector adds a random delay to the interval of its requests
-			at = "by"
-		}
-		return nil, fmt.Errorf("the cluster has been unavailable since %s; retry %s %s: %w",
-			p.since.Format(time.TimeOnly), at, p.retry.Format(time.TimeOnly), p.down)
+		return nil, unavailable(p)
 	}
 	p.mu.Unlock()
 	p.adopt(ctx)
@@ -317,7 +357,7 @@ func (p *Provider) heard(e *entry, st *session.Status) {
 	}
 	e.last = *st
 	if st.Exit != nil {
-		p.end(e, *st.Exit)
+		p.end(e, e.reported(*st.Exit))
 	}
 }
 
@@ -359,13 +399,14 @@ func details(pod *corev1.Pod) []string {
 
 // Look implements session.Looker.
 func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
-	p.mu.Lock()
-	e := p.find(name)
-	if e == nil {
-		p.mu.Unlock()
-		return session.Status{}, fmt.Errorf("cannot read the state of %q: %w", name,
-			session.ErrNotFound)
+	e, err := lookUp(ctx, p, name)
+	if err == nil && e == nil {
+		err = session.ErrNotFound
 	}
+	if err != nil {
+		return session.Status{}, fmt.Errorf("cannot read the state of %q: %w", name, err)
+	}
+	p.mu.Lock()
 	l, key := e.link, e.pod.Name
 	p.mu.Unlock()
 	if l != nil {
@@ -376,8 +417,8 @@ func (p *Provider) Look(ctx context.Context, name string) (session.Status, error
 	return p.status(e), nil
 }
 
-// Check implements session.Checker. It checks the settings, the namespace, the permissions, and that no other
-// controller runs the city.
+// Check implements session.Checker. It checks the settings, the namespace, the permissions, that the city has
+// no pods in a different location, and that no other controller runs the city.
 func (p *Provider) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -385,6 +426,9 @@ func (p *Provider) Check(ctx context.Context) error {
 	pod, err := p.o.Settings.manifest(&probe)
 	if err != nil {
 		return session.Missing(err)
+	}
+	if err := checkLocation(ctx, p); err != nil {
+		return err
 	}
 	pods := p.client.CoreV1().Pods(p.o.Settings.Namespace)
 	few := metav1.ListOptions{Limit: 1, LabelSelector: labelCity}

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"gcity/k8s/tunnel"
 )
 
@@ -22,7 +24,43 @@ const maxFiles = 64 << 20
 
 var excludedFiles = []string{".gc", ".beads", ".git", "node_modules"}
 
-func sendFiles(ctx context.Context, l *link, dir string) error {
+// packing returns the function that packs the files of a working folder for a pod. If the folder in the pod is on a
+// volume that outlives the pod, the function packs no files, because the agent may have changed those on the volume.
+func packing(pod *corev1.Pod, dir string) func(io.Writer, string) error {
+	if outlivesPod(pod, dir) {
+		return func(to io.Writer, _ string) error { return tar.NewWriter(to).Close() }
+	}
+	return pack
+}
+
+// outlivesPod reports whether a folder in the agent's container is on a volume that Kubernetes does not create for this
+// pod only.
+func outlivesPod(pod *corev1.Pod, dir string) bool {
+	var at corev1.VolumeMount // the innermost mount that contains the folder
+	for i := range pod.Spec.Containers {
+		if c := &pod.Spec.Containers[i]; c.Name == container {
+			for _, m := range c.VolumeMounts {
+				if within(m.MountPath, dir) && len(m.MountPath) > len(at.MountPath) {
+					at = m
+				}
+			}
+		}
+	}
+	for i := range pod.Spec.Volumes {
+		if v := &pod.Spec.Volumes[i]; v.Name == at.Name {
+			return v.EmptyDir == nil && v.Ephemeral == nil
+		}
+	}
+	return false
+}
+
+// sendFiles creates the working folder in a pod and copies the files into it that the function pack packs.
+func sendFiles(
+	ctx context.Context,
+	l *link,
+	dir string,
+	pack func(io.Writer, string) error,
+) error {
 	read, write := io.Pipe()
 	go func() { write.CloseWithError(pack(write, dir)) }()
 	defer read.Close()
@@ -73,7 +111,8 @@ func pack(to io.Writer, dir string) error {
 		if d.Type().IsRegular() {
 			if total += info.Size(); total > maxFiles {
 				return fmt.Errorf(
-					"the folder %s is larger than %d MiB; use a pod file to mount it as a volume",
+					"the folder %s is larger than %d MiB; in the pod file, mount a volume "+
+						"that contains its files at this path",
 					dir,
 					maxFiles>>20,
 				)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -95,6 +96,9 @@ func leaseName(city string) string { return "gcity-" + cityLabel(city) }
 type lock struct {
 	*resourcelock.LeaseLock
 	p *Provider
+
+	seen   []byte    // newest record of another holder
+	seenAt time.Time // when the lock read this record for the first time
 }
 
 func newLock(p *Provider) *lock {
@@ -124,7 +128,7 @@ func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	case err != nil && !apierrors.IsNotFound(err):
 		l.unleased(err, "get")
 	case err == nil && record.HolderIdentity != "" && record.HolderIdentity != l.Identity():
-		l.held(record)
+		l.held(record, raw)
 	}
 	return record, raw, err
 }
@@ -190,9 +194,9 @@ func (l *lock) unleased(err error, verb string) {
 	p.changed()
 }
 
-func (l *lock) held(record *resourcelock.LeaderElectionRecord) {
+func (l *lock) held(record *resourcelock.LeaderElectionRecord, raw []byte) {
 	p := l.p
-	if expired(record) {
+	if l.stale(record, raw, time.Now()) {
 		return // the elector will acquire the Lease
 	}
 	p.endTerm()
@@ -204,11 +208,22 @@ func (l *lock) held(record *resourcelock.LeaderElectionRecord) {
 	p.changed()
 }
 
+// stale reports whether another holder has not renewed the Lease for the Lease's duration. Like the elector, it does
+// not compare times of different machines, because their clocks may differ.
+func (l *lock) stale(r *resourcelock.LeaderElectionRecord, raw []byte, now time.Time) bool {
+	if !bytes.Equal(raw, l.seen) {
+		l.seen, l.seenAt = raw, now
+	}
+	return !now.Before(l.seenAt.Add(time.Duration(r.LeaseDurationSeconds) * time.Second))
+}
+
 func nextLease(p *Provider) time.Time {
 	const jitter = 1 + leaderelection.JitterFactor
 	return time.Now().Add(time.Duration(jitter * float64(p.o.Lease/6)))
 }
 
+// expired reports whether a Lease was not renewed in time. It is for a caller that reads the Lease only once. If the
+// clocks of the machines differ, the result may be wrong.
 func expired(r *resourcelock.LeaderElectionRecord) bool {
 	valid := time.Duration(r.LeaseDurationSeconds) * time.Second
 	return time.Now().After(r.RenewTime.Add(valid))
@@ -230,7 +245,7 @@ func (p *Provider) mayChange(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	holds := func() bool { return p.synced && time.Now().Before(p.until) }
+	holds := func() bool { return p.synced && before(time.Now(), p.until) }
 	err := p.await(ctx, func() bool { return p.down != nil || holds() })
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -242,6 +257,11 @@ func (p *Provider) mayChange(ctx context.Context) error {
 			leaseName(p.o.City), p.o.Settings.Namespace, cmp.Or(p.leaseErr, err)))
 	}
 	return nil
+}
+
+// before compares two times by the wall clock and by the monotonic clock, which may stop while the machine sleeps.
+func before(now, until time.Time) bool {
+	return now.Before(until) && now.Round(0).Before(until.Round(0))
 }
 
 func checkLease(ctx context.Context, p *Provider) error {

@@ -2,12 +2,14 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	"gcity/internal/eventually"
 	"gcity/session"
@@ -78,6 +80,41 @@ func TestExpiredLease(t *testing.T) {
 	})
 	if _, err := first.List(t.Context()); err == nil || !strings.Contains(err.Error(), "two has held the Lease") {
 		t.Error(err)
+	}
+}
+
+// If the clock of another controller's machine is slow, its Lease is valid as long as it is renewed.
+func TestLeaseOfSlowClock(t *testing.T) {
+	p, _ := unreachable(t)
+	l := newLock(p)
+	now := time.Now()
+	renewed := func(at time.Time) (*resourcelock.LeaderElectionRecord, []byte) {
+		r := &resourcelock.LeaderElectionRecord{HolderIdentity: "two", LeaseDurationSeconds: 30,
+			RenewTime: metav1.NewTime(at.Add(-10 * time.Minute))}
+		raw, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, raw
+	}
+	for after := range 40 { // seconds
+		at := now.Add(time.Duration(after) * time.Second)
+		r, raw := renewed(at)
+		if l.stale(r, raw, at) {
+			t.Fatalf("stale after %d renewals", after)
+		}
+	}
+	r, raw := renewed(now)
+	for after, want := range map[time.Duration]bool{0: false, 29 * time.Second: false, 30 * time.Second: true} {
+		l.seen, l.seenAt = raw, now
+		if got := l.stale(r, raw, now.Add(after)); got != want {
+			t.Errorf("%s after the last renewal: stale is %v", after, got)
+		}
+	}
+	p.term = &leadership{cancel: func() {}}
+	r, raw = renewed(now.Add(time.Minute))
+	if l.held(r, raw); p.term != nil || p.rival == nil || !p.until.IsZero() {
+		t.Errorf("the other controller is not known: %v", p.rival)
 	}
 }
 

@@ -90,10 +90,20 @@ func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
 	})
 	if err != nil {
 		mux.Close()
-		return nil, cmp.Or(stream.err(), fmt.Errorf("the program in the pod does not respond: %w",
-			err))
+		return nil, refusal(cmp.Or(stream.err(),
+			fmt.Errorf("the program in the pod does not respond: %w", err)))
 	}
 	return &link{Client: client, mux: mux}, nil
+}
+
+// refusal returns the error of a stream that cannot be opened. A gcity-pod of an earlier version does not know the
+// command of observers.
+func refusal(err error) error {
+	if strings.Contains(err.Error(), tunnel.Usage) {
+		return errors.New("the gcity-pod in the pod is too old for commands that only observe " +
+			"the city; restart the agent with a newer tools_image")
+	}
+	return err
 }
 
 // serveLink serves a stream to a pod until the stream ends. If reopened is true, the stream replaces a lost stream.
@@ -122,7 +132,9 @@ func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, reopened bo
 			}
 		}
 	})
-	p.serveAgent(l, e.note.ID)
+	if !p.o.Observe { // the pod sends the agent's commands to the controller's helper
+		p.serveAgent(l, e.note.ID)
+	}
 	wg.Wait()
 }
 
@@ -139,12 +151,17 @@ func (p *Provider) ended(ctx context.Context, e *entry, l *link, x session.Exit)
 	if err == nil {
 		p.keepOutput(x.Name, output{x.ID, data})
 	}
-	if e.pod.DeletionTimestamp != nil &&
-		!e.asked { // no stop was requested, so the cluster is terminating the pod
+	p.end(e, e.reported(x))
+}
+
+// reported returns an exit that the pod has reported. If gcity did not request a stop, and the cluster is deleting the
+// pod, the exit has the cluster's reason. The caller must hold mu.
+func (e *entry) reported(x session.Exit) session.Exit {
+	if e.pod.DeletionTimestamp != nil && !e.asked {
 		_, _, why := ended(e.pod)
 		x.Asked, x.Lost, x.Reason = false, true, why
 	}
-	p.end(e, x)
+	return x
 }
 
 // keepOutput keeps the two newest outputs of each name. The caller must hold mu.
@@ -209,8 +226,13 @@ type writer func([]byte) (int, error)
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
 // exec opens the stream to a pod. In the pod, it executes a program that connects the stream to the holder of the
-// agent's terminal.
+// agent's terminal. The stream of an observer does not replace the controller's stream. A gcity-pod without the command
+// observe rejects an observer.
 func (p *Provider) exec(ctx context.Context, name string) (*stream, error) {
+	command := "connect"
+	if p.o.Observe {
+		command = "observe"
+	}
 	r := p.client.CoreV1().
 		RESTClient().
 		Post().
@@ -219,7 +241,7 @@ func (p *Provider) exec(ctx context.Context, name string) (*stream, error) {
 		Name(name).
 		SubResource("exec").
 		VersionedParams(&corev1.PodExecOptions{
-			Container: container, Command: []string{tunnel.Binary, "connect"},
+			Container: container, Command: []string{tunnel.Binary, command},
 			Stdin: true, Stdout: true, Stderr: true,
 		}, scheme.ParameterCodec)
 	e, err := remotecommand.NewWebSocketExecutor(p.config, http.MethodGet, r.URL().String())

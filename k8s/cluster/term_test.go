@@ -3,6 +3,9 @@ package cluster
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"gcity/internal/eventually"
+	"gcity/k8s/tunnel"
 	"gcity/session"
 )
 
@@ -58,6 +62,79 @@ func TestTermEndsBetweenAttempts(t *testing.T) {
 	e.worker = true
 	if p.keep(ctx, e); e.worker {
 		t.Error("a worker that began after its term is still running")
+	}
+}
+
+// A provider that only observes asks the pod not to replace the controller's stream.
+func TestStreamOfObserver(t *testing.T) {
+	commands := make(chan []string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		commands <- r.URL.Query()["command"]
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer server.Close()
+	for observe, want := range map[bool]string{false: "connect", true: "observe"} {
+		p, e := unreachable(t)
+		p.o.Observe, p.config = observe, &rest.Config{Host: server.URL}
+		client, err := kubernetes.NewForConfig(p.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.client = client
+		if _, err := p.connect(t.Context(), e); err == nil {
+			t.Error("got no error")
+		}
+		got := eventually.Receive(t, "the request arrives", commands)
+		if !slices.Equal(got, []string{tunnel.Binary, want}) {
+			t.Errorf("observe %v: got the command %q, want %s", observe, got, want)
+		}
+	}
+}
+
+// The gcity-pod of an earlier version rejects an observer with its usage.
+func TestObserverOfOlderPod(t *testing.T) {
+	said := "gcity-pod: this program runs in gcity's pods; its commands are serve, connect and install"
+	if err := refusal(errors.New(said)); !strings.Contains(err.Error(), "too old") {
+		t.Error(err)
+	}
+	other := errors.New("no route to host")
+	if err := refusal(other); !errors.Is(err, other) {
+		t.Error(err)
+	}
+}
+
+// Before the first list of the pods, the provider does not report that a session does not exist.
+func TestCallsBeforeFirstList(t *testing.T) {
+	p, e := unreachable(t)
+	delete(p.pods, e.pod.Name)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	calls := map[string]func(context.Context) error{
+		"Stop":        func(ctx context.Context) error { return p.Stop(ctx, "a", time.Second) },
+		"Acknowledge": func(ctx context.Context) error { return p.Acknowledge(ctx, "a", "1") },
+		"Look":        func(ctx context.Context) error { _, err := p.Look(ctx, "a"); return err },
+		"Send":        func(ctx context.Context) error { return p.Send(ctx, "a", "text") },
+		"Output":      func(ctx context.Context) error { _, err := p.Output(ctx, "a", 0); return err },
+		"Capture":     func(ctx context.Context) error { _, err := p.Capture(ctx, "a", "1"); return err },
+	}
+	for name, call := range calls {
+		if err := call(ended); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s without a response: %v", name, err)
+		}
+	}
+	p.down = errors.New("no route to host")
+	for name, call := range calls {
+		if err := call(t.Context()); !errors.Is(err, p.down) {
+			t.Errorf("%s without the cluster: %v", name, err)
+		}
+	}
+	p.down, p.synced = nil, true
+	for name, call := range calls {
+		err := call(t.Context())
+		if idempotent := name == "Stop" || name == "Acknowledge"; idempotent && err != nil ||
+			!idempotent && !errors.Is(err, session.ErrNotFound) {
+			t.Errorf("%s without a pod: %v", name, err)
+		}
 	}
 }
 

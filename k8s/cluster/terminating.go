@@ -81,15 +81,40 @@ func askToFinish(p *Provider, e *entry) {
 		return
 	}
 	e.drained = true
-	agent, id := e.note.Agent, e.note.ID
-	t.wg.Go(func() {
-		ctx, cancel := context.WithDeadline(t.ctx, until)
-		defer cancel()
-		if err := drain(ctx, p.o.City, agent, id, "its pod is terminating: "+why); err != nil {
-			p.o.Logger.Warn("cannot ask an agent to finish before its pod ends", "agent", agent,
-				"error", err)
+	t.wg.Go(func() { requestDrain(t.ctx, p, e, until, "its pod is terminating: "+why) })
+}
+
+// drainRetry is the interval of the requests to drain an agent. The controller rejects them while it starts, and while
+// the agent is not ready.
+const drainRetry = time.Second
+
+// requestDrain asks the controller to drain an agent. It repeats a rejected request until the pod's end. If the term
+// ends earlier, the next term asks again.
+func requestDrain(term context.Context, p *Provider, e *entry, until time.Time, why string) {
+	ctx, cancel := context.WithDeadline(term, until)
+	defer cancel()
+	for last := ""; ; {
+		err := drain(ctx, p.o.City, e.note.Agent, e.note.ID, why)
+		if err == nil {
+			return
 		}
-	})
+		if term.Err() == nil && err.Error() != last {
+			last = err.Error()
+			p.o.Logger.Warn("cannot ask an agent to finish before its pod ends",
+				"agent", e.note.Agent, "error", err, "retry_in", drainRetry)
+		}
+		select {
+		case <-time.After(drainRetry):
+		case <-ctx.Done():
+		}
+		p.mu.Lock()
+		e.drained = term.Err() == nil
+		done := ctx.Err() != nil || e.exit != nil || e.asked
+		p.mu.Unlock()
+		if done {
+			return
+		}
+	}
 }
 
 func drain(ctx context.Context, city, agent, id, why string) error {

@@ -77,6 +77,9 @@ func (p *Provider) lose(err error, retry time.Time) {
 func (p *Provider) selector() string { return labelCity + "=" + cityLabel(p.o.City) }
 
 func (p *Provider) list(ctx context.Context) (version string, err error) {
+	if err := checkLocation(ctx, p); err != nil {
+		return "", err
+	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	all, err := p.client.CoreV1().
@@ -85,6 +88,7 @@ func (p *Provider) list(ctx context.Context) (version string, err error) {
 	if err != nil {
 		return "", err
 	}
+	defer updateLocation(ctx, p, len(all.Items))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	there := map[string]bool{}

@@ -37,61 +37,85 @@ const (
 	graceUnset = 30 * time.Second // the default of Kubernetes
 )
 
-// Serve runs the main process of a container. It serves the helper until the container must stop.
+// Serve runs the main process of a container. It serves the helper and observers until the container must stop.
 func Serve(log *slog.Logger) error {
-	_ = os.Remove(tunnel.Socket)
-	l, err := net.Listen("unix", tunnel.Socket)
-	if err != nil {
-		return fmt.Errorf("cannot listen for the helper: %w", err)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	h := &house{log: log}
-	h.server = protocol.NewServer(h.open)
-	mux := http.NewServeMux()
-	mux.Handle("/", h.server)
-	mux.HandleFunc("POST "+tunnel.FilesPath, h.files)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			wg.Go(func() { h.serve(conn, mux) })
+	h := newHouse(log)
+	for _, socket := range []string{tunnel.Socket, tunnel.ObserverSocket} {
+		_ = os.Remove(socket)
+		l, err := net.Listen("unix", socket)
+		if err != nil {
+			return fmt.Errorf("cannot listen for the helper: %w", err)
 		}
-	})
+		defer l.Close()
+		serve := h.serveHelper
+		if socket == tunnel.ObserverSocket {
+			serve = h.serveObserver
+		}
+		go accept(l, serve) // runs until the listener is closed
+	}
 	<-ctx.Done()
 	h.stopAgents()
-	return l.Close()
+	return nil
+}
+
+func accept(l net.Listener, serve func(net.Conn)) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go serve(conn) // runs until the connection is closed
+	}
 }
 
 type house struct {
-	log    *slog.Logger
-	server *protocol.Server
+	log     *slog.Logger
+	handler http.Handler
 
 	mu     sync.Mutex
-	p      *pty.Provider
+	p      *provider
 	city   net.Listener // listens on the city's socket for commands of agents in the pod
 	helper *yamux.Session
 }
 
-// serve serves the connection of a helper. A new helper replaces the previous one.
-func (h *house) serve(conn net.Conn, handler http.Handler) {
+func newHouse(log *slog.Logger) *house {
+	h := &house{log: log}
+	mux := http.NewServeMux()
+	mux.Handle("/", protocol.NewServer(h.open))
+	mux.HandleFunc("POST "+tunnel.FilesPath, h.files)
+	h.handler = mux
+	return h
+}
+
+// serveHelper serves the connection of a helper. A new helper replaces the previous one, and receives the commands of
+// the agent.
+func (h *house) serveHelper(conn net.Conn) {
+	h.serveTunnel(conn, func(s *yamux.Session) {
+		h.mu.Lock()
+		before := h.helper
+		h.helper = s
+		h.mu.Unlock()
+		if before != nil {
+			before.Close()
+		}
+	})
+}
+
+// serveObserver serves the connection of a helper that only observes, for example for gcity doctor. The connection of
+// the controller's helper stays open.
+func (h *house) serveObserver(conn net.Conn) { h.serveTunnel(conn, func(*yamux.Session) {}) }
+
+func (h *house) serveTunnel(conn net.Conn, opened func(*yamux.Session)) {
 	defer conn.Close()
 	s, err := tunnel.Server(conn)
 	if err != nil {
 		return
 	}
 	defer s.Close()
-	h.mu.Lock()
-	before := h.helper
-	h.helper = s
-	h.mu.Unlock()
-	if before != nil {
-		before.Close()
-	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	opened(s)
+	server := &http.Server{Handler: h.handler, ReadHeaderTimeout: time.Minute}
 	if err := server.Serve(s); err != nil && !errors.Is(err, io.EOF) {
 		h.log.Info("the helper has disconnected", "error", err)
 	}
@@ -109,8 +133,9 @@ func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened
 	if err != nil {
 		return protocol.Opened{}, err
 	}
+	own := newProvider(p)
 	h.mu.Lock()
-	h.p = p
+	h.p = own
 	h.mu.Unlock()
 	if err := markCity(r.City); err != nil {
 		h.log.Warn("the agent's commands will not find the city", "error", err)
@@ -118,7 +143,6 @@ func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened
 	if err := h.offerCity(filepath.Join(r.City, ".gc", "controller.sock")); err != nil {
 		h.log.Warn("the agent's commands will not reach the controller", "error", err)
 	}
-	own := newProvider(p)
 	return protocol.Opened{Name: "pod", Provider: own, Close: func() { p.Close() }}, nil
 }
 
@@ -201,7 +225,7 @@ func (h *house) stopAgents() {
 		awaitEnd(ctx, p, grace-last-killMargin)
 	}
 	for _, name := range living(ctx, p) {
-		_ = p.Stop(ctx, name, last)
+		_ = p.terminate(ctx, name, last)
 	}
 	time.Sleep(time.Second) // time for the helper to read the exit and the last output
 }
@@ -214,7 +238,7 @@ func podGrace() time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-func living(ctx context.Context, p *pty.Provider) []string {
+func living(ctx context.Context, p *provider) []string {
 	all, err := p.List(ctx)
 	if err != nil {
 		return nil
@@ -228,7 +252,7 @@ func living(ctx context.Context, p *pty.Provider) []string {
 	return names
 }
 
-func awaitEnd(ctx context.Context, p *pty.Provider, limit time.Duration) {
+func awaitEnd(ctx context.Context, p *provider, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	poll := time.NewTicker(200 * time.Millisecond)
@@ -292,9 +316,9 @@ func unpackOne(root *os.Root, head *tar.Header, in io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// Connect connects standard input and output to the process that runs Serve.
-func Connect() error {
-	conn, err := net.Dial("unix", tunnel.Socket)
+// Connect connects standard input and output to a socket of the process that runs Serve.
+func Connect(socket string) error {
+	conn, err := net.Dial("unix", socket)
 	if err != nil {
 		return err
 	}

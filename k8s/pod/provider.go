@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"gcity/k8s/tunnel"
 	"gcity/session"
@@ -17,18 +19,23 @@ import (
 type provider struct {
 	*pty.Provider
 	exits chan session.Exit
+
+	mu sync.Mutex
+	// names of the sessions that the helper has asked to stop, and that gcity-pod stops because the pod is terminating
+	requested, terminated map[string]bool
 }
 
 // exitsKept is the capacity of the exit channel. A pod never has more exits.
 const exitsKept = 16
 
 func newProvider(p *pty.Provider) *provider {
-	own := &provider{Provider: p, exits: make(chan session.Exit, exitsKept)}
+	own := &provider{Provider: p, exits: make(chan session.Exit, exitsKept),
+		requested: map[string]bool{}, terminated: map[string]bool{}}
 	go func() { // runs until the provider is closed
 		defer close(own.exits)
 		for x := range p.Exits() {
 			select {
-			case own.exits <- explained(x, oomKills()):
+			case own.exits <- own.explained(x):
 			default: // the channel is full; List still returns the exit
 			}
 		}
@@ -44,11 +51,38 @@ func (p *provider) List(ctx context.Context) ([]session.Status, error) {
 	all, err := p.Provider.List(ctx)
 	for i := range all {
 		if x := all[i].Exit; x != nil {
-			own := explained(*x, oomKills())
+			own := p.explained(*x)
 			all[i].Exit = &own
 		}
 	}
 	return all, err
+}
+
+// Stop implements session.Provider.
+func (p *provider) Stop(ctx context.Context, name string, grace time.Duration) error {
+	p.mu.Lock()
+	p.requested[name] = true
+	p.mu.Unlock()
+	return p.Provider.Stop(ctx, name, grace)
+}
+
+// terminate stops a session because the pod is terminating.
+func (p *provider) terminate(ctx context.Context, name string, grace time.Duration) error {
+	p.mu.Lock()
+	p.terminated[name] = true
+	p.mu.Unlock()
+	return p.Provider.Stop(ctx, name, grace)
+}
+
+// explained adds a reason to an exit that gcity did not request. The cluster can terminate a pod without deleting it,
+// for example in an eviction by the kubelet.
+func (p *provider) explained(x session.Exit) session.Exit {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if x.Asked && p.terminated[x.Name] && !p.requested[x.Name] {
+		x.Asked, x.Lost, x.Reason = false, true, "its pod was terminated"
+	}
+	return explained(x, oomKills())
 }
 
 // explained adds a reason to an exit if the kernel killed the agent because the container ran out of memory. If the

@@ -1,12 +1,66 @@
 package pod
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"gcity/internal/eventually"
 	"gcity/session"
+	"gcity/session/pty"
 )
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "hold" {
+		os.Exit(pty.Hold())
+	}
+	os.Exit(m.Run())
+}
+
+// A session that gcity-pod stops because the pod is terminating is lost. It counts as stopped on request if the helper
+// has requested a stop.
+func TestTermination(t *testing.T) {
+	city := t.TempDir()
+	holders, err := pty.New(pty.Options{City: city, Binary: os.Args[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holders.Close()
+	p := newProvider(holders)
+	for _, name := range []string{"terminated", "requested"} {
+		s := session.Spec{Name: name, Agent: name, City: city, Dir: city, ID: name, Command: "exec cat",
+			Cols: 80, Rows: 24}
+		if _, err := p.Start(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Stop(t.Context(), "requested", time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"terminated", "requested"} {
+		if err := p.terminate(t.Context(), name, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(x session.Exit) {
+		t.Helper()
+		if lost := x.Name == "terminated"; x.Lost != lost || x.Asked == lost || lost != (x.Reason == "its pod was terminated") {
+			t.Errorf("%+v", x)
+		}
+	}
+	for range 2 {
+		check(eventually.Receive(t, "an exit", p.Exits()))
+	}
+	all, err := p.List(t.Context())
+	if err != nil || len(all) != 2 {
+		t.Fatalf("got %+v, %v", all, err)
+	}
+	for _, st := range all {
+		check(*st.Exit)
+	}
+}
 
 // Configured variables override the container's environment.
 func TestEnviron(t *testing.T) {

@@ -11,12 +11,17 @@ import (
 
 // Paths in the pod. They are the same in each container.
 const (
-	Folder   = "/gcity"              // mount point of the volume with the programs and the socket
-	Binary   = Folder + "/gcity-pod" // program that runs in the pod
-	Socket   = Folder + "/pod.sock"  // the pod's end of the tunnel
-	Commands = Folder + "/bin"       // folder on the PATH of agents
-	Gcity    = Commands + "/gcity"   // the gcity program that agents use to call the controller
+	Folder = "/gcity"              // mount point of the volume with the programs and the socket
+	Binary = Folder + "/gcity-pod" // program that runs in the pod
+	Socket = Folder + "/pod.sock"  // the pod's end of the tunnel
+	// the pod's end of tunnels that do not replace the controller's tunnel
+	ObserverSocket = Folder + "/observer.sock"
+	Commands       = Folder + "/bin"     // folder on the PATH of agents
+	Gcity          = Commands + "/gcity" // the gcity program that agents use to call the controller
 )
+
+// Usage is the beginning of gcity-pod's error for an unknown command.
+const Usage = "this program runs in gcity's pods"
 
 // Grace is the environment variable that contains a pod's grace period in seconds.
 const Grace = "GCITY_POD_GRACE"

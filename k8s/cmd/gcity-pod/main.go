@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"gcity/k8s/pod"
+	"gcity/k8s/tunnel"
 	"gcity/session/pty"
 )
 
@@ -24,12 +25,14 @@ func main() {
 	case "serve":
 		err = pod.Serve(slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	case "connect":
-		err = pod.Connect()
+		err = pod.Connect(tunnel.Socket)
+	case "observe":
+		err = pod.Connect(tunnel.ObserverSocket)
 	case "install":
 		err = pod.Install()
 	default:
 		err = errors.New(
-			"this program runs in gcity's pods; its commands are serve, connect and install",
+			tunnel.Usage + "; its commands are serve, connect, observe and install",
 		)
 	}
 	if err != nil {

@@ -1,0 +1,107 @@
+package cluster
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"gcity/internal/disk"
+	"gcity/internal/eventually"
+	"gcity/session"
+)
+
+// terminatingPod returns a provider in a term, and the entry of a pod that the cluster is deleting.
+func terminatingPod(t *testing.T) (*Provider, *entry) {
+	t.Helper()
+	p, e := unreachable(t)
+	p.o.City = t.TempDir()
+	e.pod.DeletionTimestamp = &metav1.Time{Time: time.Now().Add(eventually.Timeout)}
+	p.term = &leadership{}
+	p.term.ctx, p.term.cancel = context.WithCancel(t.Context())
+	t.Cleanup(p.endTerm)
+	return p, e
+}
+
+// serveController serves the requests for a city's controller. Each request receives the next status code.
+func serveController(t *testing.T, city string, codes <-chan int) {
+	t.Helper()
+	if err := os.Mkdir(filepath.Join(city, ".gc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path, err := disk.SocketPath(filepath.Join(city, ".gc", "controller.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v0/agent/a/drain" || r.Header.Get(sessionHeader) != "1" {
+			t.Errorf("got the request %s of session %q", r.URL, r.Header.Get(sessionHeader))
+		}
+		w.WriteHeader(<-codes)
+	})}
+	go func() { _ = server.Serve(l) }() // runs until the server is closed
+	t.Cleanup(func() { server.Close() })
+}
+
+// A rejected request to drain an agent is repeated until it succeeds.
+func TestDrainIsRequestedAgain(t *testing.T) {
+	p, e := terminatingPod(t)
+	codes := make(chan int)
+	serveController(t, p.o.City, codes)
+	p.mu.Lock()
+	askToFinish(p, e)
+	p.mu.Unlock()
+	for _, code := range []int{http.StatusConflict, http.StatusOK} {
+		select {
+		case codes <- code:
+		case <-time.After(eventually.Timeout):
+			t.Fatalf("the request that receives %d has not arrived", code)
+		}
+	}
+	p.term.wg.Wait() // after the success, there is no request
+	if !e.drained {
+		t.Error("the agent does not count as drained")
+	}
+}
+
+// If a term ends before the controller accepts the request to drain an agent, the next term sends it again.
+func TestDrainIsRequestedInNextTerm(t *testing.T) {
+	p, e := terminatingPod(t)
+	p.mu.Lock()
+	askToFinish(p, e) // no controller is running
+	p.mu.Unlock()
+	p.endTerm()
+	if e.drained {
+		t.Error("the agent counts as drained")
+	}
+}
+
+// If the cluster deletes a pod, the exit in the pod's list has the cluster's reason. After a stop, it counts as
+// requested.
+func TestReasonOfListedExit(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		p, e := terminatingPod(t)
+		e.asked = asked
+		e.pod.Status.Reason, e.pod.Status.Message = "Evicted", "the node is low on memory"
+		st := &session.Status{ID: "1", Exit: &session.Exit{ID: "1", Asked: true}}
+		p.mu.Lock()
+		p.heard(e, st)
+		p.mu.Unlock()
+		want := session.Exit{ID: "1", Lost: true, Reason: "Evicted: the node is low on memory"}
+		if asked {
+			want = session.Exit{ID: "1", Asked: true}
+		}
+		if *e.exit != want {
+			t.Errorf("asked %v: got %+v", asked, *e.exit)
+		}
+	}
+}
