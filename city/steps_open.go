@@ -11,7 +11,15 @@ import (
 )
 
 // OpenSteps returns the open steps of a bead at all levels. Each step follows its parent.
-func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, err error) {
+func OpenSteps(ctx context.Context, list Lister, id string) ([]beads.Bead, error) {
+	all, err := Steps(ctx, list, id)
+	return slices.DeleteFunc(all, func(b beads.Bead) bool {
+		return b.Status == beads.StatusClosed
+	}), err
+}
+
+// Steps returns the steps of a bead at all levels. Each step follows its parent.
+func Steps(ctx context.Context, list Lister, id string) (all []beads.Bead, err error) {
 	seen := map[string]bool{id: true}
 	for line := []string{id}; len(line) > 0; line = line[1:] {
 		steps, err := list(ctx, beads.Query{Parent: line[0], Limit: -1})
@@ -22,13 +30,11 @@ func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, 
 			if b := steps[i]; !seen[b.ID] {
 				seen[b.ID] = true
 				line = append(line, b.ID)
-				if b.Status != beads.StatusClosed {
-					open = append(open, b)
-				}
+				all = append(all, b)
 			}
 		}
 	}
-	return open, nil
+	return all, nil
 }
 
 const namedSteps = 5

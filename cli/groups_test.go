@@ -267,6 +267,8 @@ func TestLogsFollow(t *testing.T) {
 		"an unfinished line":           {"one\nhalf", []city.Frame{reset("one\r\nhalf"), frame("-way\r\n")}, "one\nhalf-way\n"},
 		"only an unfinished line":      {"half", []city.Frame{reset("half"), frame("-way\r\n")}, "half-way\n"},
 		"a line that stays unfinished": {"one\nhalf", []city.Frame{reset("one\r\nhalf"), frame("-way")}, "one\nhalf-way\n"},
+		"an unfinished last line":      {"one", []city.Frame{reset("one\r\n"), frame("half")}, "one\nhalf\n"},
+		"only control characters":      {"one", []city.Frame{reset("one\r\n"), frame("\x1b[0m")}, "one\n"},
 		"a whole screen":               {"top\n\nend", []city.Frame{reset("\x1b[2J\x1b[1;1Htop\x1b[3;1Hend\x1b[1;2H"), frame("\x1b[H")}, "top\n\nend\n"},
 		"only the screen":              {"one\ntwo\nthree", []city.Frame{reset("three")}, "one\ntwo\nthree\n"},
 		"no frames":                    {"one\ntwo", nil, "one\ntwo\n"},

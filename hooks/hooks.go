@@ -172,7 +172,8 @@ const begins = "// gcity, sha256 "
 
 func (k *kind) updatedFile(old []byte) []byte {
 	first, rest, _ := strings.Cut(string(old), "\n")
-	if old != nil && (first != begins+sum(rest) || rest == k.text) {
+	// an empty file can be left by a power failure
+	if len(old) > 0 && (first != begins+sum(rest) || rest == k.text) {
 		return nil
 	}
 	return []byte(begins + sum(k.text) + "\n" + k.text)
@@ -183,6 +184,7 @@ func sum(text string) string {
 	return hex.EncodeToString(h[:])
 }
 
+// replace writes a file atomically and durably, because the file can contain the user's settings.
 func replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err
@@ -193,7 +195,10 @@ func replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 		return err
 	}
 	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(mode), f.Close()); err == nil {
+	if err = errors.Join(err, f.Chmod(mode)); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = root.Rename(temp, name)
 	}
 	if err != nil {

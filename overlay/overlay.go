@@ -50,9 +50,9 @@ type Report struct {
 	Written []string
 }
 
-// Apply copies the overlay in source into the existing folder target, and stores a list of the copied files in the
-// folder records. It never writes outside these two folders.
-func Apply(ctx context.Context, source, target, records string) (Report, error) {
+// Apply copies the overlay in source into the existing folder target, and stores a list of the copied files in
+// records.Dir. It never writes outside these two folders.
+func Apply(ctx context.Context, source, target string, records Records) (Report, error) {
 	tree, err := Scan(ctx, source)
 	if err != nil {
 		return Report{}, fmt.Errorf("the overlay %s %w", source, err)
@@ -67,38 +67,58 @@ func Apply(ctx context.Context, source, target, records string) (Report, error) 
 		return Report{}, fmt.Errorf("the folder %s %w", target, err)
 	}
 	defer dst.Close()
-	file := fileOf(records, target)
-	known, err := loadRecord(file, target)
+	known, err := records.load(target)
 	if err != nil {
 		return Report{}, err
 	}
-	a := applier{from: source, src: src, dst: dst, known: known,
-		sync: (*os.File).Sync}
-	a.removeTemps(tree.Files)
-	for _, f := range tree.Files {
+	a := applier{from: records.name(source), src: src, dst: dst, records: records, known: known,
+		changed: known.absolute, sync: (*os.File).Sync}
+	err = a.apply(ctx, tree.Files)
+	return a.report, err
+}
+
+type applier struct {
+	from     string // see Records.name
+	src, dst *os.Root
+	records  Records
+	known    *record
+	report   Report
+	changed  bool // the record must be saved
+	sync     func(*os.File) error
+}
+
+func (a *applier) apply(ctx context.Context, files []File) error {
+	a.removeTemps(files)
+	// if gcity is killed while it copies, the next call must recognize the files that were already copied
+	for _, f := range files {
+		if _, err := a.dst.Lstat(f.Path); errors.Is(err, fs.ErrNotExist) {
+			a.mark(f.Path, f.Hash)
+		}
+	}
+	if err := a.save(); err != nil {
+		return err
+	}
+	var err error
+	for _, f := range files {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		} else {
 			err = a.file(f)
 		}
 		if err != nil {
-			err = fmt.Errorf("%s cannot be copied into %s: %w", f.Path, target, plainly(err))
+			err = fmt.Errorf("%s cannot be copied into %s: %w", f.Path, a.dst.Name(), plainly(err))
 			break
 		}
 	}
-	if a.changed {
-		err = errors.Join(err, saveRecord(file, known))
-	}
-	return a.report, err
+	return errors.Join(err, a.save())
 }
 
-type applier struct {
-	from     string
-	src, dst *os.Root
-	known    *record
-	report   Report
-	changed  bool // the record must be saved
-	sync     func(*os.File) error
+func (a *applier) save() error {
+	if !a.changed {
+		return nil
+	}
+	a.changed = false
+	return a.records.save(a.known)
 }
 
 func (a *applier) removeTemps(files []File) {
@@ -142,7 +162,7 @@ func (a *applier) file(f File) error {
 	}
 	a.report.Copied = append(a.report.Copied, f.Path)
 	a.report.Written = append(a.report.Written, f.Path)
-	a.mark(f.Path, data)
+	a.mark(f.Path, sum(data))
 	return nil
 }
 
@@ -172,7 +192,7 @@ func (a *applier) overwrite(f File, data []byte, mine fileRecord) error {
 	switch {
 	case mine.From == a.from && bytes.Equal(there, data) && there != nil:
 		if mine.Hash != sum(data) || mine.Source != mine.Hash {
-			a.mark(f.Path, data)
+			a.mark(f.Path, sum(data))
 		}
 		a.report.Written = append(a.report.Written, f.Path)
 		return nil
@@ -190,14 +210,15 @@ func (a *applier) overwrite(f File, data []byte, mine fileRecord) error {
 	}
 	a.report.Updated, a.report.Written = append(a.report.Updated, f.Path),
 		append(a.report.Written, f.Path)
-	a.mark(f.Path, data)
+	a.mark(f.Path, sum(data))
 	return nil
 }
 
-func (a *applier) mark(at string, data []byte) {
-	hash := sum(data)
-	a.known.Files[at] = fileRecord{From: a.from, Source: hash, Hash: hash}
-	a.changed = true
+// mark records that the file comes from the overlay, and the hash of its content.
+func (a *applier) mark(at, hash string) {
+	now := fileRecord{From: a.from, Source: hash, Hash: hash}
+	a.changed = a.changed || a.known.Files[at] != now
+	a.known.Files[at] = now
 }
 
 // write writes a file atomically and durably. A file that is empty after a power failure would count as changed by the

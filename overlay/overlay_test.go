@@ -17,15 +17,20 @@ import (
 )
 
 type world struct {
-	t                *testing.T
-	from, to, memory string
+	t        *testing.T
+	from, to string
+	records  Records
 }
 
 func newWorld(t *testing.T) *world {
-	dir := t.TempDir()
-	w := &world{t, filepath.Join(dir, "overlay"), filepath.Join(dir, "work"), filepath.Join(dir, "gc", "overlays")}
+	w := worldIn(t, filepath.Join(t.TempDir(), "city"))
 	w.make(w.from, w.to)
 	return w
+}
+
+func worldIn(t *testing.T, city string) *world {
+	return &world{t, filepath.Join(city, "overlay"), filepath.Join(city, "work"),
+		Records{Dir: filepath.Join(city, "gc", "overlays"), City: city}}
 }
 
 func (w *world) make(dirs ...string) {
@@ -57,11 +62,26 @@ func (w *world) has(name, want string) {
 
 func (w *world) apply() Report {
 	w.t.Helper()
-	r, err := Apply(w.t.Context(), w.from, w.to, w.memory)
+	r, err := Apply(w.t.Context(), w.from, w.to, w.records)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return r
+}
+
+// applier returns an applier whose function sync is not set.
+func (w *world) applier(known *record) *applier {
+	w.t.Helper()
+	src, err := open(w.from)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	dst, err := open(w.to)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = errors.Join(src.Close(), dst.Close()) })
+	return &applier{from: w.records.name(w.from), src: src, dst: dst, records: w.records, known: known}
 }
 
 func (w *world) says(r Report, want string) {
@@ -157,7 +177,7 @@ func TestApplyDoesNotWaitForAPipe(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		r, err := Apply(t.Context(), w.from, w.to, w.memory)
+		r, err := Apply(t.Context(), w.from, w.to, w.records)
 		if len(r.Copied) > 0 {
 			t.Errorf("%+v", r)
 		}
@@ -168,12 +188,78 @@ func TestApplyDoesNotWaitForAPipe(t *testing.T) {
 	}
 }
 
+// After the city was moved, the copied files are still updated, and the user's are still kept.
+func TestApplyAfterTheCityWasMoved(t *testing.T) {
+	w := newWorld(t)
+	w.put(w.from, "copied", "one", 0o644)
+	w.put(w.from, "edited", "one", 0o644)
+	w.apply()
+	w.put(w.to, "edited", "mine", 0o644)
+	moved := w.records.City + "-2"
+	if err := os.Rename(w.records.City, moved); err != nil {
+		t.Fatal(err)
+	}
+	w = worldIn(t, moved)
+	w.put(w.from, "copied", "two", 0o644)
+	w.put(w.from, "edited", "two", 0o644)
+	w.says(w.apply(), "updated: copied; left as they are: edited")
+}
+
+// Apply finds records with absolute paths, which older versions wrote, and replaces them before the city is moved.
+func TestRecordsWithAbsolutePaths(t *testing.T) {
+	w := newWorld(t)
+	w.put(w.from, "copied", "one", 0o644)
+	old := *w
+	old.records.City = ""
+	old.apply()
+	w.says(w.apply(), "")
+	moved := w.records.City + "-2"
+	if err := os.Rename(w.records.City, moved); err != nil {
+		t.Fatal(err)
+	}
+	w = worldIn(t, moved)
+	w.put(w.from, "copied", "two", 0o644)
+	w.says(w.apply(), "updated: copied")
+}
+
+// After gcity was killed while it copied, the files that were already copied are still updated.
+func TestApplyAfterAnInterruptedCopy(t *testing.T) {
+	w := newWorld(t)
+	w.put(w.from, "first", "one", 0o644)
+	w.put(w.from, "second", "one", 0o644)
+	w.put(w.from, "theirs", "one", 0o644)
+	w.put(w.to, "theirs", "two", 0o644)
+	tree, err := Scan(t.Context(), w.from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := w.records.load(w.to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := w.applier(known)
+	synced := 0
+	a.sync = func(*os.File) error {
+		if synced++; synced == 2 {
+			panic("killed")
+		}
+		return nil
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_ = a.apply(t.Context(), tree.Files) // panics
+	}()
+	w.has("first", "one")
+	w.put(w.from, "first", "two", 0o644)
+	w.says(w.apply(), "copied: second; updated: first; left as they are: theirs")
+}
+
 // Two agents that share a folder do not replace each other's files.
 func TestApplyLeavesAnotherOverlaysFiles(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.from, "CLAUDE.md", "first", 0o644)
 	w.apply()
-	other := &world{t, filepath.Join(t.TempDir(), "other"), w.to, w.memory}
+	other := &world{t, filepath.Join(t.TempDir(), "other"), w.to, w.records}
 	other.put(other.from, "CLAUDE.md", "second", 0o644)
 	other.says(other.apply(), "left as they are: CLAUDE.md")
 	w.has("CLAUDE.md", "first")
@@ -186,7 +272,7 @@ func TestRecordCopied(t *testing.T) {
 	w := newWorld(t)
 	own := func(paths ...string) {
 		t.Helper()
-		if err := RecordCopied(w.to, w.memory, paths); err != nil {
+		if err := RecordCopied(w.to, w.records, paths); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -292,11 +378,11 @@ func TestScanKnowsEveryChange(t *testing.T) {
 	look("another name")
 }
 
-func TestInvalidMemoryFileChangesNothing(t *testing.T) {
+func TestInvalidRecordChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.from, "a", "one", 0o644)
 	w.apply()
-	files, err := filepath.Glob(filepath.Join(w.memory, "*.json"))
+	files, err := filepath.Glob(filepath.Join(w.records.Dir, "*.json"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%q, %v", files, err)
 	}
@@ -316,7 +402,7 @@ func TestApplyEndsWithItsContext(t *testing.T) {
 	w.put(w.from, "a", "one", 0o644)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
-	if _, err := Apply(ctx, w.from, w.to, w.memory); err == nil || !strings.Contains(err.Error(), "enough") {
+	if _, err := Apply(ctx, w.from, w.to, w.records); err == nil || !strings.Contains(err.Error(), "enough") {
 		t.Error(err)
 	}
 }
@@ -349,18 +435,8 @@ func TestFilesAreWrittenAtomically(t *testing.T) {
 // A file's content is on the disk before the file has its name, so a power failure cannot leave an empty file.
 func TestFilesAreSynced(t *testing.T) {
 	w := newWorld(t)
-	src, err := open(w.from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	dst, err := open(w.to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dst.Close()
 	synced := ""
-	a := applier{from: w.from, src: src, dst: dst, known: &record{Files: map[string]fileRecord{}}}
+	a := w.applier(&record{Files: map[string]fileRecord{}})
 	a.sync = func(f *os.File) error {
 		data, err := os.ReadFile(f.Name())
 		there, _ := os.ReadFile(filepath.Join(w.to, "a"))

@@ -28,7 +28,7 @@ func Scan(ctx context.Context, dir string) (Tree, error) {
 		case err != nil:
 			return fmt.Errorf("cannot be read: %w", plainly(err))
 		case ctx.Err() != nil:
-			return context.Cause(ctx)
+			return fmt.Errorf("cannot be read: %w", context.Cause(ctx))
 		case at != "." && foreign(root, at) != nil:
 			return foreign(root, at)
 		case d.IsDir() && len(t.Folders) == MaxFiles:

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -267,9 +268,10 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) erro
 	if err != nil {
 		return err
 	}
-	pending, unfinished, seen := "", "", false
+	pending, printsLines, seen := "", false, false
 	defer func() {
-		if unfinished != "" && strings.HasPrefix(pending, unfinished) {
+		// a program that draws the whole screen has no last line
+		if printsLines && plain(pending) != "" {
 			writeLines(e, f.agent, pending+"\n")
 		}
 	}()
@@ -287,7 +289,9 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) erro
 		case frame.Reset && !seen:
 			seen = true
 			text, pending = storedLines(text, frame, f.lines)
-			if unfinished = pending; text == "" && pending != "" {
+			printsLines = pending != "" || len(frame.Data) == 0 ||
+				bytes.HasSuffix(frame.Data, []byte("\n"))
+			if text == "" && pending != "" {
 				continue
 			}
 			if err := printOutput(ctx, e, l, text, f); err != nil {

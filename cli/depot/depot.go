@@ -194,11 +194,51 @@ func Emit(ctx context.Context, e *env.Env, dir string, ev events.Event) error {
 		_, err = folder.AppendEvent(dir, ev)
 	}
 	if err != nil {
-		return fmt.Errorf("the change was made, but the event %s for %s cannot be written: %w; %s",
-			ev.Type, ev.Subject, err, repeatHint(e))
+		return &unreportedError{ev, err, repeatHint(e)}
 	}
 	return nil
 }
+
+// unreportedError means that a change was made, but its event could not be written.
+type unreportedError struct {
+	event events.Event
+	err   error
+	hint  string
+}
+
+func (u *unreportedError) Error() string {
+	return fmt.Sprintf("the change was made, but the event %s for %s cannot be written: %v; %s",
+		u.event.Type, u.event.Subject, u.err, u.hint)
+}
+
+func (u *unreportedError) Unwrap() error { return u.err }
+
+// Changes collects the errors of a command that makes several changes.
+type Changes struct{ err error }
+
+// Add adds the result of a change. It returns false if the change failed, so the command must stop. If only an event
+// could not be written, the command continues, because a repetition without --op would not write the event either.
+func (c *Changes) Add(err error) bool {
+	c.err = errors.Join(c.err, err)
+	return onlyUnreported(err)
+}
+
+// onlyUnreported reports whether err is nil or consists only of unreportedErrors.
+func onlyUnreported(err error) bool {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, err := range joined.Unwrap() {
+			if !onlyUnreported(err) {
+				return false
+			}
+		}
+		return true
+	}
+	_, ok := errors.AsType[*unreportedError](err)
+	return err == nil || ok
+}
+
+// Err returns all errors.
+func (c *Changes) Err() error { return c.err }
 
 // ReadyStore creates the store of a city or a rig if it is missing.
 func ReadyStore(ctx context.Context, e *env.Env, p workstore.Place) (err error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"time"
 
@@ -24,8 +25,9 @@ import (
 
 const (
 	operationLabel = "op:"
-	operationLimit = 64   // length of an operation's name, in bytes
-	operationPast  = 1000 // maximum number of a bead's events to search for an operation
+	closedKey      = "closed_by_op" // metadata key
+	operationLimit = 64             // length of an operation's name, in bytes
+	operationPast  = 1000           // maximum number of a bead's events to search for an operation
 	operationPoll  = 20 * time.Millisecond
 )
 
@@ -97,6 +99,22 @@ func CreateOnce(ctx context.Context, e *env.Env, d *Store, b beads.Bead) (made b
 	b.Labels = append(b.Labels, label)
 	made, err = d.Create(ctx, b)
 	return made, false, err
+}
+
+// MarkClosed adds the current operation to a patch that closes beads, for WasClosed. It does not use the label of
+// CreateOnce, so a bead that an operation closes does not count as created by it.
+func MarkClosed(e *env.Env, p beads.Patch) beads.Patch {
+	if e.Op != "" {
+		marked := map[string]string{closedKey: e.Op}
+		maps.Copy(marked, p.SetMetadata)
+		p.SetMetadata = marked
+	}
+	return p
+}
+
+// WasClosed reports whether the current operation closed a bead with a patch of MarkClosed.
+func WasClosed(e *env.Env, b beads.Bead) bool {
+	return e.Op != "" && b.Status == beads.StatusClosed && b.Metadata[closedKey] == e.Op
 }
 
 // WasReported reports whether the log contains the current operation's event about a bead.

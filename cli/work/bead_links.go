@@ -168,16 +168,22 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p be
 		return err
 	}
 	defer closeOther()
-	open, err := city.OpenSteps(ctx, has.List, id)
+	steps, err := city.Steps(ctx, has.List, id)
 	if err != nil {
 		return err
 	}
-	for i := len(open) - 1; i >= 0; i-- {
-		if err := patchBead(ctx, e, has, open[i].ID, p); err != nil {
-			return err
+	p = depot.MarkClosed(e, p)
+	var all depot.Changes
+	for _, b := range slices.Backward(steps) {
+		// the events of steps that an earlier attempt closed might be missing
+		if b.Status == beads.StatusClosed && !depot.WasClosed(e, b) {
+			continue
+		}
+		if !all.Add(patchBead(ctx, e, has, b.ID, p)) {
+			break
 		}
 	}
-	return nil
+	return all.Err()
 }
 
 func checkSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, ids []string) error {

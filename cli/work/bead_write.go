@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -236,6 +237,7 @@ func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p bea
 	}
 	defer closeOther()
 	if p.Status != nil && *p.Status == beads.StatusClosed && old.Status == beads.StatusClosed {
+		p.SetMetadata = maps.Clone(p.SetMetadata) // the caller uses it for other beads too
 		delete(p.SetMetadata, beads.CloseReason)
 	}
 	return patchFound(ctx, e, has, old, p)
@@ -339,23 +341,15 @@ automations create, are removed only after their steps are closed too.`,
 				return err
 			}
 		}
+		var all depot.Changes
 		for _, id := range args {
-			if steps {
-				if err := closeSteps(ctx, e, d, id, p); err != nil {
-					return err
-				}
-			}
-			if err := patchBead(ctx, e, d, id, p); err != nil {
-				return err
-			}
-			if steps {
-				continue
-			}
-			if err := warnOpenSteps(ctx, e, d, id); err != nil {
-				return err
+			if steps && !all.Add(closeSteps(ctx, e, d, id, p)) ||
+				!all.Add(patchBead(ctx, e, d, id, p)) ||
+				!steps && !all.Add(warnOpenSteps(ctx, e, d, id)) {
+				break
 			}
 		}
-		return nil
+		return all.Err()
 	})
 	depot.Operation(e, c)
 	flags := c.Flags()

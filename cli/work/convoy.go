@@ -56,10 +56,11 @@ func convoyCreate(e *env.Env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := depot.ReportChange(ctx, e, at, events.BeadCreated, made); err != nil {
-			return err
+		var all depot.Changes
+		if all.Add(depot.ReportChange(ctx, e, at, events.BeadCreated, made)) {
+			all.Add(addToConvoy(ctx, e, at, made, args[1:]))
 		}
-		return addToConvoy(ctx, e, at, made, args[1:])
+		return all.Err()
 	})
 }
 
@@ -121,32 +122,33 @@ func joinable(ctx context.Context, e *env.Env, d *depot.Store, convoy string, id
 func addToConvoy(ctx context.Context, e *env.Env, d *depot.Store, convoy beads.Bead,
 	ids []string) error {
 	var before, now beads.Bead
+	var all depot.Changes
 	for _, id := range ids {
 		was, err := d.Get(ctx, id)
 		if err != nil {
-			return err
+			return errors.Join(all.Err(), err)
 		}
 		b, err := d.Update(ctx, id, beads.Patch{ParentID: &convoy.ID})
 		if err != nil {
-			return err
+			return errors.Join(all.Err(), err)
 		}
 		if b.Rev == was.Rev {
 			continue
 		}
-		if err := depot.ReportChange(ctx, e, d, events.BeadUpdated, b); err != nil {
-			return err
+		if !all.Add(depot.ReportChange(ctx, e, d, events.BeadUpdated, b)) {
+			return all.Err()
 		}
 		before, now = was, b
 	}
 	// after the loop, because inside it the convoy could close before all beads are added
-	if _, err := closeConvoy(ctx, e, d, before, now); err != nil {
-		return err
+	if _, err := closeConvoy(ctx, e, d, before, now); !all.Add(err) {
+		return all.Err()
 	}
 	convoy, err := d.Get(ctx, convoy.ID)
-	if err != nil {
-		return err
+	if err == nil {
+		err = printConvoy(ctx, e, d, convoy)
 	}
-	return printConvoy(ctx, e, d, convoy)
+	return errors.Join(all.Err(), err)
 }
 
 func children(ctx context.Context, d *depot.Store, id string) ([]beads.Bead, error) {

@@ -19,6 +19,7 @@ import (
 const (
 	backupsKept = 3
 	backupEvery = 24 * time.Hour
+	backupPoll  = 20 * time.Millisecond
 
 	stampLayout = "20060102T150405Z"
 	daily       = "daily"
@@ -129,20 +130,39 @@ func (p Place) NewestBackup() (string, error) {
 	return all[0].path, nil
 }
 
+// lockBackups waits until no other command makes a backup of this kind.
+func (p Place) lockBackups(ctx context.Context, kind string) (*disk.Lock, error) {
+	for {
+		lock, err := disk.TryLock(filepath.Join(p.BackupDir(), kind+".lock"))
+		if !errors.Is(err, disk.ErrLocked) {
+			return lock, err
+		}
+		if !folder.Pause(ctx, backupPoll) {
+			return nil, fmt.Errorf("another command is still making a backup: %w", ctx.Err())
+		}
+	}
+}
+
 // BackUp writes a backup of a place's store to the city's folder.
 func (p Place) BackUp(
 	ctx context.Context, s EmbeddedStore, kind string, now time.Time,
-) (sqlite.BackupInfo, error) {
+) (_ sqlite.BackupInfo, err error) {
 	if err := disk.MkdirState(p.BackupDir(), 0o700); err != nil {
 		return sqlite.BackupInfo{}, fmt.Errorf("cannot create the folder for backups: %w", err)
 	}
+	lock, err := p.lockBackups(ctx, kind)
+	if err != nil {
+		return sqlite.BackupInfo{}, err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
 	all, err := p.backups()
 	if err != nil {
 		return sqlite.BackupInfo{}, err
 	}
-	at := now.UTC()
-	if len(all) > 0 && all[0].at.After(at) {
-		// after the clock was set back, the new backup must still sort first
+	at := now.UTC().Truncate(time.Second)
+	if len(all) > 0 && !at.After(all[0].at) {
+		// The new backup must sort first, also after the clock was set back. It must not replace a backup that was made
+		// in the same second.
 		at = all[0].at.Add(time.Second)
 	}
 	made, err := s.Backup(ctx, filepath.Join(p.BackupDir(), kind+"-new"))

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -136,5 +137,29 @@ func TestBackupsAfterTheClockWasSetBack(t *testing.T) {
 	}
 	if all, err := where.backups(); err != nil || len(all) != backupsKept {
 		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// Backups that are made at the same time are all kept.
+func TestBackupsAtTheSameTime(t *testing.T) {
+	where := shelf(t)
+	now := time.Now()
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			s, err := where.embedded()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, err = where.BackUp(t.Context(), s, Manual, now)
+			if err := errors.Join(err, s.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if have, err := where.backups(); err != nil || len(have) != 4 {
+		t.Errorf("got %v, %v; want 4 backups", have, err)
 	}
 }

@@ -2,6 +2,7 @@ package perform
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -22,7 +23,8 @@ import (
 
 const (
 	equipLimit  = 20 * time.Second
-	maxCopies   = maxHung / 2 // leaves calls for other folders
+	copyLimit   = equipLimit - 2*time.Second // so a slow folder does not count as unresponsive
+	maxCopies   = maxHung / 2                // leaves calls for other folders
 	gitLimit    = 5 * time.Second
 	renderLimit = 5 * time.Second
 )
@@ -32,6 +34,9 @@ const (
 	maxGiven = 100 << 10
 	maxTyped = 4000 // bytes per line; terminals pass at most 4,095 to a program
 )
+
+var errSlowCopy = fmt.Errorf("the time limit of %s has passed; the next start copies the "+
+	"remaining files", copyLimit)
 
 // folderTurns lets one start at a time prepare a folder.
 type folderTurns struct {
@@ -76,7 +81,7 @@ func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (summary s
 		err      error
 	}
 	r, ok := inBackground(ctx, sr.base, "folder "+w.Spec.Dir, equipLimit, func() (r result) {
-		ctx, cancel := context.WithTimeout(ctx, equipLimit)
+		ctx, cancel := context.WithTimeoutCause(ctx, sr.copyLimit, errSlowCopy)
 		defer cancel()
 		r.summary, r.troubles, r.err = sr.copyFiles(ctx, w)
 		return r
@@ -96,9 +101,9 @@ func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (summary strin
 	troubles []string,
 	err error) {
 	var put overlay.Report
-	memory := filepath.Join(sr.w.Dir, ".gc", "overlays")
+	records := overlay.Records{Dir: filepath.Join(sr.w.Dir, ".gc", "overlays"), City: sr.w.Dir}
 	if w.Overlay != "" {
-		put, err = overlay.Apply(ctx, w.Overlay, w.Spec.Dir, memory)
+		put, err = overlay.Apply(ctx, w.Overlay, w.Spec.Dir, records)
 	}
 	var parts []string
 	if text := put.String(); text != "" {
@@ -111,8 +116,8 @@ func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (summary strin
 	both := slices.DeleteFunc(slices.Clone(added.Written), func(file string) bool {
 		return !slices.Contains(put.Written, file)
 	})
-	if len(both) > 0 && err == nil {
-		err = overlay.RecordCopied(w.Spec.Dir, memory, both)
+	if len(both) > 0 {
+		err = errors.Join(err, overlay.RecordCopied(w.Spec.Dir, records, both))
 	}
 	return strings.Join(parts, "; "), added.Problems, err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"gcity/agent"
 	"gcity/controller/effect"
@@ -186,6 +187,46 @@ func TestOverlayAndHooksShareAFile(t *testing.T) {
 	fill("left as they are: .claude/settings.json")
 }
 
+// interrupted is a context that ends when a file exists.
+type interrupted struct {
+	context.Context
+	file string
+}
+
+func (c interrupted) Err() error {
+	if _, err := os.Lstat(c.file); err == nil {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// The hooks in a copied file do not count as a user's edit of that file, even if a later file cannot be copied.
+func TestAFailedOverlayAndHooksShareAFile(t *testing.T) {
+	r, w := prompted(t, "", "arg", "")
+	w.Overlay, w.Hooks = t.TempDir(), []string{"claude"}
+	const settings = ".claude/settings.json"
+	put := func(name, text string) {
+		t.Helper()
+		file := filepath.Join(w.Overlay, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755),
+			os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(settings, `{"model": "one"}`)
+	put("later", "")
+	ctx := interrupted{context.Background(), filepath.Join(w.Spec.Dir, settings)}
+	if _, _, err := r.Sessions.copyFiles(ctx, w); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("the later file: %v", err)
+	}
+	put(settings, `{"model": "two"}`)
+	said, troubles, err := r.Sessions.copyFiles(t.Context(), w)
+	want := "copied: later; updated: " + settings + "; hooks written: " + settings
+	if err != nil || len(troubles) > 0 || said != want {
+		t.Errorf("got %q, %q, %v; want %q", said, troubles, err, want)
+	}
+}
+
 // Agents that start together wait for each other, in one folder as well as in many.
 func TestManyFoldersArePreparedTogether(t *testing.T) {
 	for _, shared := range []bool{true, false} {
@@ -206,6 +247,19 @@ func TestManyFoldersArePreparedTogether(t *testing.T) {
 		}
 		all.Wait()
 	}
+}
+
+// An overlay that takes too long to copy is not reported as a folder that does not respond.
+func TestASlowCopyIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // so equipLimit does not pass on a slow machine
+		r, w := prompted(t, "", "arg", "")
+		w.Overlay, r.Sessions.copyLimit = t.TempDir(), 0
+		_, _, err := r.Sessions.prepareFolder(t.Context(), w)
+		want := "cannot copy the agent's overlay: the overlay " + w.Overlay + " cannot be read: " + errSlowCopy.Error()
+		if !errors.Is(err, errSlowCopy) || err.Error() != want {
+			t.Errorf("got %v; want %s", err, want)
+		}
+	})
 }
 
 // A start that is canceled while another start uses the folder says so.

@@ -56,6 +56,8 @@ type sessions struct {
 	provider *limitedProvider
 	folders  folderTurns
 	copies   chan struct{} // slots for starts that prepare their folders
+	// time in which an overlay must be copied
+	copyLimit time.Duration
 	// one at a time, which leaves CPU time for starts
 	draws   chan struct{}
 	checker *preflight.Checker
@@ -112,8 +114,9 @@ func New(w World) *Runner {
 	b.Stores = &Stores{open: w.Stores, checkFolder: b.w.checkFolder, snapshot: w.Snapshot,
 		guards: guards}
 	sr := &sessions{base: b, draws: make(chan struct{}, 1), copies: make(chan struct{}, maxCopies),
-		starts:  map[string]*starting{},
-		checker: preflight.New(w.Provider)}
+		copyLimit: copyLimit,
+		starts:    map[string]*starting{},
+		checker:   preflight.New(w.Provider)}
 	sr.provider = &limitedProvider{Provider: w.Provider,
 		slots:  make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
 		forked: sr.startForked, answered: sr.answered, asks: sr.reportQuestion}
