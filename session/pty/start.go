@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/sys/unix"
+
 	"gcity/internal/disk"
 	"gcity/internal/proc"
 	"gcity/session"
@@ -154,9 +156,10 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 		l.conn.SetWriteDeadline(deadline)
 	}
 	if err := l.ask(&req); err != nil {
-		l.conn.Close()
+		if !errors.Is(err, unix.EPIPE) { // after EPIPE, a response of the holder may be unread
+			l.conn.Close()
+		}
 		<-l.gone
-		return errGone
 	}
 	asked, cancel := context.WithCancel(ctx)
 	defer cancel()
