@@ -42,7 +42,11 @@ func (w *worker) startWatch() {
 // keepWatching watches the configuration. If it is in a call that has not returned when its watch ends and the next one
 // starts, it then continues with the next one.
 func (w *worker) keepWatching() {
-	for ctx := w.nextWatch(nil); ctx != nil; ctx = w.nextWatch(ctx) {
+	var ctx context.Context
+	for {
+		if ctx = w.nextWatch(ctx); ctx == nil {
+			return
+		}
 		// after a panic here, the city is still retried at the end of its wait
 		_ = recovery.Catch(func() {
 			for range w.s.o.Watch(ctx, w.path) {
