@@ -138,6 +138,7 @@ type (
 	// Scan looks for automations in layers of folders. The result is Scanned.
 	Scan struct {
 		isEffect
+		Source  *config.City // the configuration in force
 		Layers  []formula.Layer
 		Rigs    []agent.Rig
 		Options automation.Options
