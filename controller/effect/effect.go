@@ -103,9 +103,9 @@ type (
 	// Load reads the configuration if its revision has changed. The result is Loaded.
 	Load struct {
 		isEffect
-		Known            string // revision of the configuration in force
-		RejectedRevision string // the latest rejected revision
-		SeenAtPatrol     string // revision that the latest patrol read
+		Known        string // revision that has been loaded; "" = none
+		HeldRevision string // revision that waits for a confirmation
+		SeenAtPatrol string // revision that the latest patrol read
 		// load a new revision even if no earlier patrol has read it
 		Now   bool
 		Force bool // return a result even if nothing has changed
