@@ -175,11 +175,9 @@ func (w *watcher) addWatches() (added bool) {
 		}
 	}
 	for _, f := range slices.Sorted(maps.Keys(parents)) {
-		if watched[f] {
-			continue
-		}
+		// also for a watched folder, because another folder may have replaced it
 		err := w.kernel.Add(f)
-		added = added || err == nil
+		added = added || err == nil && !watched[f]
 		if err != nil && parents[f] {
 			w.warnPolling(err)
 		}

@@ -386,6 +386,31 @@ func TestCityReportsTopologies(t *testing.T) {
 	}
 }
 
+// After a topology's folder is renamed and copied back, its subfolders are watched again.
+func TestCityReportsCopiedTopologies(t *testing.T) {
+	const city = "[workspace]\ntopology = \"p\"\n"
+	dir := folder(t, city)
+	p := filepath.Join(dir, "p")
+	fill := func() {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(p, "scripts"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(p, config.TopologyFile), "[topology]\nname = \"p\"\nschema = 1\n")
+	}
+	fill()
+	pokes := watching(t, dir, Options{Quiet: 20 * time.Millisecond})
+	if err := os.Rename(p, filepath.Join(dir, "old")); err != nil {
+		t.Fatal(err)
+	}
+	fill()
+	poked(t, pokes)
+	swap(t, filepath.Join(dir, config.FileName), city+agents(1)) // a later change than the copy
+	await(t, pokes, dir, 1)
+	put(t, filepath.Join(p, "scripts", "x.sh"), "true\n")
+	poked(t, pokes)
+}
+
 // Prompts, fragments and overlays are part of the configuration, so every change in them is noticed.
 func TestCityReportsPromptsAndOverlays(t *testing.T) {
 	dir := folder(t, "[[agents]]\nname = \"a\"\nprompt_template = \"in/p.md.tmpl\"\noverlay_dir "+
