@@ -20,7 +20,6 @@ import (
 	"gcity/formula"
 	"gcity/internal/screen"
 	"gcity/internal/shell"
-	"gcity/mail"
 )
 
 const slingLimit = 30 * time.Second
@@ -174,7 +173,10 @@ func checkAssignable(b beads.Bead, to *assignee, force bool) error {
 		return city.Errorf(city.Conflict, format, args...)
 	}
 	switch {
-	case b.Type == city.RunType || b.Type == mail.Type:
+	case b.Type == city.ConvoyType:
+		return conflict("%s is a convoy and cannot be assigned as work; assign its beads, which "+
+			"`gcity convoy status %s` lists", b.ID, b.ID)
+	case slices.Contains(city.NotWork(), b.Type):
 		return conflict("%s is a %s and cannot be assigned as work", b.ID, b.Type)
 	case b.Status == beads.StatusClosed:
 		return conflict("%s is closed; run `gcity bead update %s --status open` to reopen it, or "+

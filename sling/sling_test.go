@@ -415,13 +415,16 @@ func TestSlingUndoesALostRace(t *testing.T) {
 	}
 }
 
-// Another agent's work, a run and a closed bead cannot be assigned. With Force, another agent's work is reassigned.
+// Another agent's work, a closed bead and a bead that is not work cannot be assigned. With Force, another agent's work is reassigned.
 func TestSlingRefused(t *testing.T) {
 	s, stores := slinger(t)
 	theirs := put(t, stores[""], beads.Bead{Title: "theirs", Assignee: "bob", Status: beads.StatusInProgress})
 	run := put(t, stores[""], beads.Bead{Title: "run", Type: city.RunType})
+	convoy := put(t, stores[""], beads.Bead{Title: "convoy", Type: city.ConvoyType})
+	gate := put(t, stores[""], beads.Bead{Title: "gate", Type: city.GateType})
 	done := put(t, stores[""], beads.Bead{Title: "done", Status: beads.StatusClosed})
-	for id, want := range map[string]string{theirs.ID: "is assigned to bob and is in_progress; use --force", run.ID: "is a run and cannot be assigned as work", done.ID: "is closed; run `gcity bead update"} {
+	for id, want := range map[string]string{theirs.ID: "is assigned to bob and is in_progress; use --force", run.ID: "is a run and cannot be assigned as work", done.ID: "is closed; run `gcity bead update",
+		convoy.ID: "is a convoy and cannot be assigned as work; assign its beads, which `gcity convoy status tw-3` lists", gate.ID: "is a gate and cannot be assigned as work"} {
 		_, err := s.Sling(t.Context(), city.SlingRequest{Target: "ann", Bead: id})
 		var e *city.Error
 		if !errors.As(err, &e) || e.Code != city.Conflict || !strings.Contains(e.Message, want) {
