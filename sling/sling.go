@@ -116,6 +116,10 @@ func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Resu
 		if err := checkVars(req, recipe); err != nil {
 			return err
 		}
+	} else if recipe != "" {
+		if err := checkReplaceable(ctx, f); err != nil {
+			return err
+		}
 	}
 	molecule := ""
 	if recipe != "" {
@@ -124,6 +128,22 @@ func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Resu
 		}
 	}
 	return s.assign(ctx, f, molecule, job{req, to, out})
+}
+
+// checkReplaceable returns an error if a bead's molecule is open. If a new molecule replaced it, its steps would belong
+// to no agent.
+func checkReplaceable(ctx context.Context, f locatedBead) error {
+	id := f.bead.Metadata[city.MoleculeKey]
+	switch old, err := f.store.Get(ctx, id); {
+	case errors.Is(err, beads.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case old.Status != beads.StatusClosed:
+		return city.Errorf(city.Conflict, "%s already has the open molecule %s; to use another "+
+			"formula, first run `gcity bead close %s --steps`", f.bead.ID, id, id)
+	}
+	return nil
 }
 
 func checkVars(req city.SlingRequest, recipe string) error {
@@ -248,6 +268,11 @@ func (s *Slinger) assign(ctx context.Context, f locatedBead, molecule string, j 
 		was, err := store.Get(ctx, b.ID)
 		if err == nil {
 			err = checkAssignable(was, to, req.Force)
+		}
+		if err == nil && molecule != "" &&
+			was.Metadata[city.MoleculeKey] != b.Metadata[city.MoleculeKey] {
+			err = city.Errorf(city.Conflict, "another request has changed the molecule of %s; "+
+				"run the command again", b.ID)
 		}
 		if err != nil {
 			return err
