@@ -51,6 +51,9 @@ const (
 // CloseReason is the metadata key for the reason a bead was closed. Reopening the bead removes the key.
 const CloseReason = "close_reason"
 
+// PartlyCreated is the CloseReason of beads that a store closed because it could not create all beads of a batch.
+const PartlyCreated = "only partly created"
+
 // Status is the progress of a bead.
 type Status string
 
