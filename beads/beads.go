@@ -196,6 +196,9 @@ type Share struct {
 type Unreadable struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
+	// as far as they can be read
+	ParentID string `json:"parent_id,omitempty"`
+	Closed   bool   `json:"closed,omitempty"`
 }
 
 // Errors that callers distinguish. An *Invalid is an error in the request. Any other error is a failure of the store.

@@ -191,7 +191,7 @@ func checkSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, ids 
 		return err
 	}
 	defer closeOther()
-	return city.Closable(ctx, has.List, b, ids...)
+	return city.Closable(ctx, has, b, ids...)
 }
 
 func warnOpenSteps(ctx context.Context, e *env.Env, d *depot.Store, id string) error {
