@@ -1,7 +1,9 @@
 package work
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -256,7 +258,8 @@ func beadExport(e *env.Env) *cobra.Command {
 			"`bd export`",
 		Long: `export writes every bead, including the records of runs, as one line of JSON in
 the format of the command line tool bd, oldest first. It writes to standard output or to a
-file. An existing file is replaced only after everything has been written.`,
+file. An existing file is replaced only after everything has been written. It lists
+records that gcity cannot read and exports the others; the exit code is then 1.`,
 	}, false, func(ctx context.Context, d *depot.Store, args []string) error {
 		if len(args) == 0 || args[0] == "-" {
 			to := &exporting{Writer: e.Out}
@@ -264,7 +267,10 @@ file. An existing file is replaced only after everything has been written.`,
 				to.progress = e.NewProgress()
 				defer to.progress.Clear()
 			}
-			_, err := beads.Export(ctx, d, to)
+			if _, err := beads.Export(ctx, d, to); err != nil {
+				return err
+			}
+			_, err := printOmitted(ctx, e, d)
 			return err
 		}
 		if e.ReadOnly {
@@ -276,12 +282,33 @@ file. An existing file is replaced only after everything has been written.`,
 		if err != nil {
 			return err
 		}
+		omitted, err := printOmitted(ctx, e, d)
 		if e.JSON {
-			return e.WriteJSON(map[string]any{"file": args[0], "beads": n})
+			return errors.Join(err, e.WriteJSON(map[string]any{"file": args[0], "beads": n,
+				"omitted": omitted}))
 		}
 		e.Sayf("exported %s to %s", describe.Count(n, "bead"), output.SafeLine(args[0]))
-		return nil
+		return err
 	})
+}
+
+// printOmitted prints the records that an export omits, because gcity cannot read them. It returns their number, and an
+// error if there are any.
+func printOmitted(ctx context.Context, e *env.Env, d *depot.Store) (int, error) {
+	all, err := d.Unreadable(ctx)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return 0, nil
+	case err != nil:
+		return 0, fmt.Errorf("cannot check whether the export is complete: %w", err)
+	case len(all) == 0:
+		return 0, nil
+	}
+	for _, u := range all {
+		fmt.Fprintln(e.Err, e.Tint(e.ErrTTY, output.Red, "gcity:")+" "+output.SafeLine(
+			fmt.Sprintf("not exported: %s: %s", cmp.Or(u.ID, "a record without an ID"), u.Reason)))
+	}
+	return len(all), exit.Quietly(exit.CodeFailed)
 }
 
 func beadImport(e *env.Env) *cobra.Command {
