@@ -217,7 +217,8 @@ func TestSlingFormula(t *testing.T) {
 		t.Errorf("%q, want %q", kinds(out.Events), want)
 	}
 	all, err := stores[""].List(t.Context(), beads.Query{})
-	if err != nil || len(all) != 3 || all[0].Title != "wax {{title}} well" || all[1].ParentID != b.ID || all[1].Description != "polish tw-1" || all[1].Assignee != "" {
+	if err != nil || len(all) != 3 || all[0].Title != "wax {{title}} well" || all[1].ParentID != b.ID || all[1].Description != "polish tw-1" || all[1].Assignee != "" ||
+		!slices.Equal(all[1].Labels, []string{city.WispLabel}) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	for _, vars := range []map[string]string{nil, {"how": "well"}} {

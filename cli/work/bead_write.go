@@ -348,7 +348,7 @@ func beadClose(e *env.Env) *cobra.Command {
 		Long: `close closes beads that are done or dropped. It fails for a molecule with open steps:
 --steps closes the steps too, and --force leaves them open. Other beads are closed
 without changing their steps, and close prints how many are still open. Wisps, which
-automations create, are removed only after their steps are closed too.`,
+automations and sling create, are removed only after their steps are closed too.`,
 	}, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		p := beads.Closing()
 		if reason != "" {
