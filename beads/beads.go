@@ -183,6 +183,11 @@ type (
 	Auditor interface {
 		Unreadable(ctx context.Context) ([]Unreadable, error)
 	}
+
+	// Salvager reads a damaged store. It returns the readable beads in the order of List, and the other records.
+	Salvager interface {
+		Salvage(ctx context.Context) ([]Bead, []Unreadable, error)
+	}
 )
 
 // Share is the number of beads with a certain assignee and certain labels.

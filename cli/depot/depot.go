@@ -55,6 +55,14 @@ func (d *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 	return nil, errors.ErrUnsupported
 }
 
+// Salvage implements beads.Salvager.
+func (d *Store) Salvage(ctx context.Context) ([]beads.Bead, []beads.Unreadable, error) {
+	if s, ok := d.Store.(beads.Salvager); ok {
+		return s.Salvage(ctx)
+	}
+	return nil, nil, errors.ErrUnsupported
+}
+
 // Restore implements beads.Restorer. It returns an error if the store is not a beads.Restorer.
 func (d *Store) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, error) {
 	if s, ok := d.Store.(beads.Restorer); ok {

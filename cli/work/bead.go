@@ -267,48 +267,42 @@ records that gcity cannot read and exports the others; the exit code is then 1.`
 				to.progress = e.NewProgress()
 				defer to.progress.Clear()
 			}
-			if _, err := beads.Export(ctx, d, to); err != nil {
+			_, omitted, err := beads.Export(ctx, d, to)
+			if err != nil {
 				return err
 			}
-			_, err := printOmitted(ctx, e, d)
-			return err
+			return printOmitted(e, omitted)
 		}
 		if e.ReadOnly {
 			return env.ReadOnlyError("bead export to a file")
 		}
 		progress := e.NewProgress()
-		n, err := exportTo(ctx, d, args[0], progress)
+		n, omitted, err := exportTo(ctx, d, args[0], progress)
 		progress.Clear()
 		if err != nil {
 			return err
 		}
-		omitted, err := printOmitted(ctx, e, d)
+		err = printOmitted(e, omitted)
 		if e.JSON {
 			return errors.Join(err, e.WriteJSON(map[string]any{"file": args[0], "beads": n,
-				"omitted": omitted}))
+				"omitted": len(omitted)}))
 		}
 		e.Sayf("exported %s to %s", describe.Count(n, "bead"), output.SafeLine(args[0]))
 		return err
 	})
 }
 
-// printOmitted prints the records that an export omits, because gcity cannot read them. It returns their number, and an
-// error if there are any.
-func printOmitted(ctx context.Context, e *env.Env, d *depot.Store) (int, error) {
-	all, err := d.Unreadable(ctx)
-	switch {
-	case errors.Is(err, errors.ErrUnsupported):
-		return 0, nil
-	case err != nil:
-		return 0, fmt.Errorf("cannot check whether the export is complete: %w", err)
-	case len(all) == 0:
-		return 0, nil
+// printOmitted prints the records that an export omits, because gcity cannot read them. It returns an error if there
+// are any.
+func printOmitted(e *env.Env, omitted []beads.Unreadable) error {
+	if len(omitted) == 0 {
+		return nil
 	}
-	for _, u := range all {
+	for _, u := range omitted {
 		fmt.Fprintln(e.Err, e.Tint(e.ErrTTY, output.Red, "gcity:")+" "+output.SafeLine(
 			fmt.Sprintf("not exported: %s: %s", cmp.Or(u.ID, "a record without an ID"), u.Reason)))
 	}
-	return len(all), exit.Quietly(exit.CodeFailed)
+	return exit.Quietly(exit.CodeFailed)
 }
 
 func beadImport(e *env.Env) *cobra.Command {

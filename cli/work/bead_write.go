@@ -395,20 +395,20 @@ func (x *exporting) Write(p []byte) (int, error) {
 	return x.Writer.Write(p)
 }
 
-func exportTo(ctx context.Context, d *depot.Store, file string, progress *env.Progress) (int,
-	error) {
+func exportTo(ctx context.Context, d *depot.Store, file string, progress *env.Progress) (n int,
+	omitted []beads.Unreadable, err error) {
 	if err := d.CheckOutput(file); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	var all bytes.Buffer
-	n, err := beads.Export(ctx, d, &exporting{Writer: &all, progress: progress})
+	n, omitted, err = beads.Export(ctx, d, &exporting{Writer: &all, progress: progress})
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	if err := disk.Replace(file, all.Bytes(), 0o600); err != nil {
-		return 0, fmt.Errorf("cannot write the export: %w", disk.Named(err))
+		return 0, nil, fmt.Errorf("cannot write the export: %w", disk.Named(err))
 	}
-	return n, nil
+	return n, omitted, nil
 }
 
 func openInput(e *env.Env, name string) (io.Reader, func(), error) {
