@@ -234,10 +234,12 @@ func (h *City) killAll() {
 }
 
 // ListenSignals returns a channel for the signals that HandleSignals handles, except INT, and a function that ends the
-// delivery.
+// delivery. From now on, a write to a closed stdout or stderr does not kill this process.
 func ListenSignals() (chan os.Signal, func()) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP)
+	// nothing reads this channel; signal.Ignore would also apply to agents and other programs that gcity starts
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return signals, func() { signal.Stop(signals) }
 }
 
