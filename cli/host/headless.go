@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
-	"golang.org/x/sync/errgroup"
 
 	"gcity/city"
 	"gcity/cli/env"
@@ -38,14 +37,14 @@ func Headless(ctx context.Context, e *env.Env) error {
 	}
 	runCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	var g errgroup.Group
 	ended := make(chan error, 1)
-	g.Go(func() error {
+	// if the loop or the release hangs, the process exits without waiting for this goroutine
+	var wg sync.WaitGroup
+	wg.Go(func() {
 		ended <- h.Host(runCtx, func() {
 			logger.Info("the city is running", "city", dir, "version", e.Version)
 			note.Say(daemon.SdNotifyReady)
 		})
-		return nil
 	})
 	err = h.HandleSignals(signals, func() { note.Say(daemon.SdNotifyStopping); stop() },
 		func() { h.reload(note) })
@@ -53,8 +52,7 @@ func Headless(ctx context.Context, e *env.Env) error {
 		return exit.StopFailed(err)
 	}
 	note.Say(daemon.SdNotifyStopping)
-	err = <-ended
-	_ = g.Wait() // nil, because the goroutine sends the loop's error to ended
+	err = h.AwaitRelease(ended)
 	WarnUnfinished(e, h)
 	if h.ended() {
 		err = exit.StopFailed(err)

@@ -166,6 +166,22 @@ func WarnUnfinished(e *env.Env, h *City) {
 	}
 }
 
+// AwaitRelease waits for the result of Host after the loop has ended. It returns an error if the release of the city
+// takes too long.
+func (h *City) AwaitRelease(ended <-chan error) error {
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(folder.ReleaseLimit):
+		return h.notReleased()
+	}
+}
+
+func (h *City) notReleased() error {
+	return fmt.Errorf("the city has stopped, but cannot release %s; check what is mounted there",
+		h.Dir)
+}
+
 // killLimit is how long HandleSignals waits for killed sessions to end, and then for the loop to end.
 const killLimit = 10 * time.Second
 

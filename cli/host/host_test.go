@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -81,6 +82,16 @@ func TestHungTaskIsGivenUp(t *testing.T) {
 		close(h.Done)
 		if err := <-obeyed; err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A city whose parts do not end is reported.
+func TestHungRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &City{Dir: "/town"}
+		if err := h.AwaitRelease(make(chan error)); err == nil || !strings.Contains(err.Error(), "/town") {
+			t.Errorf("got %v", err)
 		}
 	})
 }

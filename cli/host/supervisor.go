@@ -375,8 +375,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 		}
 		return ended
 	case <-time.After(folder.ReleaseLimit):
-		return fmt.Errorf("the city has stopped, but cannot release %s; check what is "+
-			"mounted there", k.Dir)
+		return k.notReleased()
 	}
 }
 
