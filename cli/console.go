@@ -226,7 +226,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 		defer closeRoom()
 		ended <- h.Host(runCtx, func() {})
 	})
-	wg.Go(func() { obeyed <- h.HandleSignals(signals, stop, func() {}) })
+	wg.Go(func() { obeyed <- h.HandleSignals(signals, stop, func(context.Context) {}) })
 
 	var shown tui.ShownCity
 	exit, err := openRoom(roomCtx, e, roomOptions{city: h.Loop, dir: h.Dir, hosting: true,

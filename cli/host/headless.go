@@ -47,7 +47,7 @@ func Headless(ctx context.Context, e *env.Env) error {
 		})
 	})
 	err = h.HandleSignals(signals, func() { note.Say(daemon.SdNotifyStopping); stop() },
-		func() { h.reload(note) })
+		func(ctx context.Context) { h.reload(ctx, note) })
 	if err != nil {
 		return exit.StopFailed(err)
 	}
@@ -60,16 +60,18 @@ func Headless(ctx context.Context, e *env.Env) error {
 	return err
 }
 
-func (h *City) reload(note *notifier) {
+func (h *City) reload(ctx context.Context, note *notifier) {
 	note.Say(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	if r, err := h.Loop.Do(ctx, city.Reload{}); err != nil {
+	if r, err := h.Loop.Do(limited, city.Reload{}); err != nil {
 		h.Logger.Error("the configuration was not reloaded", "error", err)
 	} else {
 		h.Logger.Info("reload", "result", r.Message)
 	}
-	note.Say(daemon.SdNotifyReady)
+	if ctx.Err() == nil { // otherwise, the city is stopping
+		note.Say(daemon.SdNotifyReady)
+	}
 }
 
 // notifier reports the service's state to systemd without blocking.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -190,8 +191,16 @@ const killLimit = 10 * time.Second
 const stopMargin = killLimit
 
 // HandleSignals handles signals until the loop has ended. TERM and INT stop the city, and a second signal kills its
-// agents. USR1 stops only the controller. HUP calls hup.
-func (h *City) HandleSignals(signals <-chan os.Signal, stop context.CancelFunc, hup func()) error {
+// agents. USR1 stops only the controller. HUP calls hup in the background, with a context that ends with the first TERM
+// or INT.
+func (h *City) HandleSignals(signals <-chan os.Signal, stop context.CancelFunc,
+	hup func(context.Context)) error {
+	hups := make(chan struct{}, 1)
+	hupCtx, endHups := context.WithCancel(context.Background())
+	var background sync.WaitGroup
+	background.Go(func() { callForEach(hupCtx, hups, hup) })
+	defer background.Wait()
+	defer endHups()
 	var shorten, giveUp, leave <-chan time.Time
 	asked := 0
 	for {
@@ -204,8 +213,12 @@ func (h *City) HandleSignals(signals <-chan os.Signal, stop context.CancelFunc, 
 				folder.LogError(h.Logger, "cannot release the agents, so the city keeps running",
 					h.Leave())
 			case syscall.SIGHUP:
-				hup()
+				select {
+				case hups <- struct{}{}:
+				default: // the next call of hup handles this signal too
+				}
 			default:
+				endHups()
 				asked++
 				h.Logger.Info("stopping the city", "signal", s.String(), "asked", asked)
 				stop()
@@ -226,6 +239,17 @@ func (h *City) HandleSignals(signals <-chan os.Signal, stop context.CancelFunc, 
 		case <-leave:
 			return errors.New("the city did not stop in time; `gcity stop` stops its " +
 				"remaining agents")
+		}
+	}
+}
+
+func callForEach(ctx context.Context, requests <-chan struct{}, f func(context.Context)) {
+	for {
+		select {
+		case <-requests:
+			f(ctx)
+		case <-ctx.Done():
+			return
 		}
 	}
 }

@@ -361,7 +361,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 		})
 	}()
 	defer context.AfterFunc(ctx, func() { k.signal(syscall.SIGTERM) })()
-	if err := k.HandleSignals(k.signals, stop, func() {}); err != nil {
+	if err := k.HandleSignals(k.signals, stop, func(context.Context) {}); err != nil {
 		return err
 	}
 	select {
