@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -41,6 +42,7 @@ type CityOptions struct {
 	Logger *slog.Logger
 	// called after each pass of the loop; must not block
 	Beat  func(status string)
+	log   io.WriteCloser                              // the controller's log, for openHosted
 	allow func(ctx context.Context, agents int) error // see controller.Options; may be nil
 	group func() string                               // see sessions.SessionOptions; may be nil
 }
