@@ -47,7 +47,7 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 		in.Err, in.Kind = err, "folder"
 		return in
 	}
-	if err := r.prepareCheckFolder(ctx, p); err != nil {
+	if err := r.prepareCheckFolder(ctx, p.Dir, p.MakeDir); err != nil {
 		in.Err, in.Kind = err, "folder"
 		return in
 	}
@@ -82,13 +82,13 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 
 // prepareCheckFolder returns an error if the folder does not respond. Each check in such a folder would leave a process
 // that cannot be killed.
-func (r *Runner) prepareCheckFolder(ctx context.Context, p *agent.Pool) error {
-	name := fmt.Sprintf("folder of checks %s %t", p.Dir, p.MakeDir)
-	err, ok := inBackground(ctx, r.base, name, hungLimit, func() error {
-		if p.MakeDir {
-			return disk.MkdirIn(r.w.Dir, p.Dir, 0o755)
+func (b *base) prepareCheckFolder(ctx context.Context, dir string, create bool) error {
+	name := fmt.Sprintf("folder of checks %s %t", dir, create)
+	err, ok := inBackground(ctx, b, name, hungLimit, func() error {
+		if create {
+			return disk.MkdirIn(b.w.Dir, dir, 0o755)
 		}
-		_, _ = os.Stat(p.Dir) // the shell reports the error
+		_, _ = os.Stat(dir) // the shell reports the error
 		return nil
 	})
 	switch {

@@ -103,7 +103,7 @@ func TestHungScanOfALayer(t *testing.T) {
 	}
 }
 
-// Checks of a pool whose folder does not respond leave no processes behind.
+// Checks of a pool or a condition in a folder that does not respond leave no processes behind.
 func TestHungCheckFolder(t *testing.T) {
 	t.Parallel()
 	if !hungfs.InNamespace(t) {
@@ -111,6 +111,7 @@ func TestHungCheckFolder(t *testing.T) {
 	}
 	hung, _, _ := hungfs.Mount(t, true)
 	w, _ := workBench(t)
+	w.cfg.Path = filepath.Join(hung, "rig")
 	for range 2 {
 		in := soon(t, "a check", func() effect.PoolChecked {
 			return w.r.checkNow(&agent.Pool{Spec: pool.Spec{Name: "crew"}, Check: "echo 1", Dir: filepath.Join(hung, "rig"),
@@ -118,6 +119,13 @@ func TestHungCheckFolder(t *testing.T) {
 		})
 		if in.Kind != "folder" || !errors.Is(in.Err, errUnresponsive) {
 			t.Errorf("got %+v", in)
+		}
+		condition := soon(t, "a condition", func() effect.ConditionChecked {
+			return w.r.automations.checkCondition(t.Context(), effect.CheckCondition{In: w.cfg,
+				Of: automation.Definition{Name: "a", Check: "true", CheckTimeout: time.Minute}})
+		})
+		if !strings.HasSuffix(condition.Err, "the check's folder does not respond") {
+			t.Errorf("got %+v", condition)
 		}
 	}
 	if left := proc.Descendants(os.Getpid()); len(left) > 0 {
