@@ -136,6 +136,8 @@ func (l *loop) handleInputs(ctx context.Context) error {
 			panic(err)
 		case <-l.c.gaveUp:
 			return l.abandon(ctx)
+		case <-l.c.hurry:
+			in = effect.Hurry{}
 		case <-l.patrol.C:
 			in = effect.Tick{}
 		case <-l.wake.C:

@@ -18,6 +18,7 @@ import (
 	"gcity/agent"
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/effect"
 	"gcity/controller/perform"
 	"gcity/events"
 	"gcity/session/fake"
@@ -78,6 +79,19 @@ func (w *town) begin() (end func()) {
 			w.t.Errorf("Run: %v", err)
 		}
 	}
+}
+
+// If the loop hangs and its inbox is full, Hurry and SetMode return.
+func TestHurryDoesNotWaitForTheLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, "[[agents]]\nname = \"a\"\nstart_command = \"run a\"\n")
+		for range cap(w.inbox) { // no loop is running
+			w.inbox <- effect.Tick{}
+		}
+		w.Hurry()
+		w.Hurry()
+		w.SetMode("headless")
+	})
 }
 
 func (w *town) state(name string) string {
