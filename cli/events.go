@@ -143,7 +143,10 @@ func eventCommand(e *env.Env) *cobra.Command {
 				}
 				ev.Payload = json.RawMessage(payload)
 			}
-			ev.Payload = withDepth(ev.Payload, e.Depth())
+			var err error
+			if ev.Payload, err = withDepth(ev.Payload, e.Depth()); err != nil {
+				return err
+			}
 			l, err := e.Open(cmd.Context())
 			if err != nil {
 				return err
@@ -155,25 +158,29 @@ func eventCommand(e *env.Env) *cobra.Command {
 	flags := emit.Flags()
 	flags.StringVar(&subject, "subject", "", "what the event is about")
 	flags.StringVar(&message, "message", "", "a one-line message for the reader")
-	flags.StringVar(&payload, "payload", "", "any JSON value")
+	flags.StringVar(&payload, "payload", "", "any JSON value; in a run of an "+
+		"automation, a JSON object")
 	return env.Group("event", "Append to the event log", emit)
 }
 
-func withDepth(payload json.RawMessage, depth int) json.RawMessage {
+// withDepth adds the depth of an automation's run to the payload of an event that the run emits.
+func withDepth(payload json.RawMessage, depth int) (json.RawMessage, error) {
+	if depth <= 0 {
+		return payload, nil
+	}
 	fields := map[string]json.RawMessage{}
-	if depth <= 0 || len(payload) > 0 &&
-		(json.Unmarshal(payload, &fields) != nil || fields == nil) {
-		return payload
+	if len(payload) > 0 && json.Unmarshal(payload, &fields) != nil {
+		return nil, exit.Usage("--payload must be a JSON object in a run of an automation, "+
+			"because gcity adds the field depth to it: %s", payload)
 	}
 	if _, there := fields["depth"]; there {
-		return payload
+		return payload, nil
+	}
+	if fields == nil { // the payload is null
+		fields = map[string]json.RawMessage{}
 	}
 	fields["depth"] = json.RawMessage(strconv.Itoa(depth))
-	out, err := json.Marshal(fields)
-	if err != nil {
-		return payload // cannot happen: all fields are valid JSON
-	}
-	return out
+	return json.Marshal(fields)
 }
 
 func moment(text string, now time.Time) (time.Time, error) {
