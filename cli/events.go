@@ -90,15 +90,23 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 	defer quiet()
 	// Without --after, following starts after the newest event, even if that does not match. The event's number is read
 	// before the page, so that an event appended between the two reads is on the page or is followed.
+	newest, err := l.History(ctx, events.Query{Limit: 1})
+	if err != nil {
+		return err
+	}
+	var last uint64
+	if len(newest) > 0 {
+		last = newest[0].Seq
+	}
 	at := q.After
 	if !q.Forward {
-		newest, err := l.History(ctx, events.Query{Limit: 1})
-		if err != nil {
+		at = last
+	}
+	if at > last { // the city has a new event log
+		if err := e.PrintEvent(city.BeyondLog(strconv.FormatUint(at, 10), last)); err != nil {
 			return err
 		}
-		if len(newest) > 0 {
-			at = newest[0].Seq
-		}
+		at, q.After = last, last
 	}
 	page, err := l.History(ctx, q)
 	if err != nil {
@@ -117,7 +125,10 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 		if err != nil {
 			return err
 		}
-		if !q.Match(&ev) {
+		switch {
+		case city.IsInsertedGap(&ev):
+			q.After = min(q.After, ev.Seq) // the city might have a new event log
+		case !q.Match(&ev):
 			continue
 		}
 		if err := e.PrintEvent(ev); err != nil {
