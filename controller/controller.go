@@ -6,8 +6,8 @@
 // # Concurrency
 //
 // Run owns one goroutine for the loop, and one for each effect in flight. All have ended when Run returns (L10).
-// Exported methods are safe for concurrent use. Methods that read never wait for the loop: they use the latest
-// published snapshot.
+// Exported methods are safe for concurrent use. Methods that read use the latest published snapshot. Snapshot and
+// Snapshots may wait for the loop, but at most a second.
 package controller
 
 import (
@@ -134,6 +134,8 @@ type Controller struct {
 	limit   atomic.Int64 // see StopLimit
 	changed chan struct{}
 	mu      sync.Mutex // protects changed
+
+	unpublished atomic.Bool // the log might contain events that snap does not reflect yet
 
 	ignored atomic.Pointer[string] // latest warning that [api] is ignored
 

@@ -314,6 +314,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []
 	var first uint64
 	if len(records) > 0 {
 		c.m.EventsWritten()
+		c.unpublished.Store(true)
 		last, err := c.o.Log.Append(records...)
 		if err != nil {
 			c.o.Logger.Warn("cannot write events", "err", err)
