@@ -366,6 +366,7 @@ automations and sling create, are removed only after their steps are closed too.
 		var all depot.Changes
 		for _, id := range args {
 			if steps && !all.Add(closeSteps(ctx, e, d, id, p)) ||
+				steps && !force && !all.Add(checkSteps(ctx, e, d, id, nil)) ||
 				!all.Add(patchBead(ctx, e, d, id, p)) ||
 				!steps && !all.Add(warnOpenSteps(ctx, e, d, id)) {
 				break
