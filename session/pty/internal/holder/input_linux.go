@@ -127,26 +127,29 @@ func (h *holder) sendKeys(ctx context.Context, l *life, keys []string) error {
 	for _, key := range keys {
 		data = append(data, encodeKey(key, app)...)
 	}
-	return h.typeBytes(ctx, l, data, func(d *draft) {
-		if bytes.ContainsFunc(data, func(r rune) bool {
+	_, err := h.typeBytes(ctx, l, data, func(d *draft, typed []byte) {
+		if bytes.ContainsFunc(typed, func(r rune) bool {
 			return r < 0x80 && (endsDraft(byte(r)) || r == 0x1b)
 		}) {
 			d.end()
 		}
 	})
+	return err
 }
 
-func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(*draft)) error {
+// typeBytes returns how many bytes the terminal has accepted, also if it fails. It calls note with these bytes.
+func (h *holder) typeBytes(ctx context.Context, l *life, data []byte,
+	note func(*draft, []byte)) (n int, err error) {
 	release, err := l.takeTyping(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer release()
-	if err := l.write(ctx, data); err != nil {
-		return err
+	n, err = l.put(ctx, data)
+	if n > 0 {
+		h.noteInput(l, func(d *draft) { note(d, data[:n]) })
 	}
-	h.noteInput(l, note)
-	return nil
+	return n, err
 }
 
 // noteInput records the time of input. The caller must hold the typing token.

@@ -127,5 +127,6 @@ func (h *holder) interrupt(l *life) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	return h.typeBytes(ctx, l, []byte{3}, (*draft).end)
+	_, err = h.typeBytes(ctx, l, []byte{3}, func(d *draft, _ []byte) { d.end() })
+	return err
 }

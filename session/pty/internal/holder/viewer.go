@@ -28,6 +28,7 @@ func (h *holder) view(c *conn, req *wire.Request) {
 		c.fail(errNoTerminal)
 		return
 	}
+	c.viewer = true
 	h.mu.Lock()
 	l.viewers++
 	if v.types {
@@ -90,7 +91,7 @@ func (h *holder) listen(v *viewer) {
 		}
 		switch m.Kind {
 		case wire.Input:
-			if h.typed(v.l, m.Data) != nil {
+			if h.typed(v, m.Data) != nil {
 				return
 			}
 		case wire.Resize:
@@ -168,11 +169,25 @@ func (h *holder) replayTo(v *viewer) error {
 	return v.c.send(wire.Live, nil)
 }
 
-func (h *holder) typed(l *life, data []byte) error {
-	h.mu.Lock()
-	l.typed = h.clock.Mono(time.Now())
-	h.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
-	defer cancel()
-	return h.typeBytes(ctx, l, data, func(d *draft) { d.Write(data) })
+// typed types a viewer's input. If the program does not read it, typed waits until the program reads again or the
+// viewer has disconnected. From time to time, it lets other calls type.
+func (h *holder) typed(v *viewer, data []byte) error {
+	for {
+		h.mu.Lock()
+		v.l.typed = h.clock.Mono(time.Now())
+		h.mu.Unlock()
+		ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+		n, err := h.typeBytes(ctx, v.l, data, (*draft).Write)
+		cancel()
+		if !isRejected(err) || v.c.abandoned() {
+			return err
+		}
+		data = data[n:]
+	}
+}
+
+// isRejected reports whether input was rejected. A terminal rejects bytes only if it has not accepted them in time.
+func isRejected(err error) bool {
+	f, ok := err.(*wire.Failure)
+	return ok && f.Cause == wire.Rejected
 }

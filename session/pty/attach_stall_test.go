@@ -1,0 +1,104 @@
+package pty
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gcity/session/pty/internal/wire"
+)
+
+// An attached terminal survives an agent that does not read its input for longer than the holder's time limit for a write.
+// All input arrives.
+func TestInputOutlivesStall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	got := filepath.Join(city, "got")
+	start(t, p, spec(city, "a", "stty raw -echo; echo up; sleep 6; exec cat >"+got))
+	shows(t, p, "a", "up")
+	term, err := p.Attach(t.Context(), "a", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	text := "\x1b[200~" + strings.Repeat("a line that was pasted\r", 40<<10/23) + "\x1b[201~"
+	if _, err := term.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	var data []byte
+	until(t, "the whole text", func() bool {
+		data, _ = os.ReadFile(got)
+		return len(data) >= len(text)
+	})
+	if string(data) != text {
+		t.Errorf("%d bytes arrived, want %d", len(data), len(text))
+	}
+	if _, err := term.Write([]byte("more")); err != nil {
+		t.Errorf("the terminal was detached: %v", err)
+	}
+}
+
+// An attached terminal that does not read for longer than the holder's time limit for a write gets the newest output later.
+func TestOutputOutlivesStall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	late := filepath.Join(city, "late")
+	start(t, p, spec(city, "a", "read x; yes flood | head -c 2000000; sleep 6; echo >"+late+"; echo newest; exec cat"))
+	term, err := p.Attach(t.Context(), "a", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	if _, err := term.Write([]byte("\r")); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the end of the flood", func() bool {
+		_, err := os.Stat(late)
+		return err == nil
+	})
+	seen, buf := []byte(nil), make([]byte, 64<<10)
+	for !bytes.Contains(seen, []byte("newest")) {
+		n, err := term.Read(buf)
+		seen = append(seen, buf[:n]...)
+		if err != nil {
+			t.Fatalf("after %d bytes: %v", len(seen), err)
+		}
+	}
+}
+
+// If the connection breaks within a message, Read does not report that the session has ended.
+func TestTornMessage(t *testing.T) {
+	ln, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	conn, err := net.Dial("unix", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	holder, err := ln.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := holder.Write(wire.AppendMessage(nil, wire.Output, []byte("half"))[:7]); err != nil {
+		t.Fatal(err)
+	}
+	holder.Close()
+	term := &terminal{name: "a", conn: conn.(*net.UnixConn), r: wire.NewReader(conn)}
+	if _, err := term.Read(make([]byte, 9)); err == nil || !strings.Contains(err.Error(), "connection to its holder was lost") {
+		t.Errorf("got %v", err)
+	}
+}
