@@ -2,7 +2,6 @@ package pty
 
 import (
 	"bytes"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,25 +78,12 @@ func TestOutputOutlivesStall(t *testing.T) {
 
 // If the connection breaks within a message, Read does not report that the session has ended.
 func TestTornMessage(t *testing.T) {
-	ln, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	conn, err := net.Dial("unix", ln.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	holder, err := ln.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn, holder := connected(t)
 	if _, err := holder.Write(wire.AppendMessage(nil, wire.Output, []byte("half"))[:7]); err != nil {
 		t.Fatal(err)
 	}
 	holder.Close()
-	term := &terminal{name: "a", conn: conn.(*net.UnixConn), r: wire.NewReader(conn)}
+	term := &terminal{name: "a", conn: conn, r: wire.NewReader(conn)}
 	if _, err := term.Read(make([]byte, 9)); err == nil || !strings.Contains(err.Error(), "connection to its holder was lost") {
 		t.Errorf("got %v", err)
 	}
