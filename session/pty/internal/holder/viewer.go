@@ -3,6 +3,7 @@ package holder
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"gcity/session/pty/internal/wire"
@@ -12,6 +13,8 @@ type viewer struct {
 	c       *conn
 	l       *life
 	types   bool
+	cols    int // size of the viewer's terminal
+	rows    int
 	pos     uint64
 	resizes int // value of life.resizes when the size was last sent
 	cleared uint64
@@ -32,8 +35,8 @@ func (h *holder) view(c *conn, req *wire.Request) {
 	h.mu.Lock()
 	l.viewers++
 	if v.types {
-		l.attached++
-		h.resize(l, req.Cols, req.Rows)
+		l.attached = append(l.attached, v)
+		v.resize(h, req.Cols, req.Rows)
 		h.writeActivity(l)
 	}
 	h.mu.Unlock()
@@ -53,11 +56,25 @@ func (h *holder) endView(v *viewer) {
 	if !v.types {
 		return
 	}
-	l.attached--
-	if l.attached == 0 {
+	l.attached = slices.DeleteFunc(l.attached, func(a *viewer) bool { return a == v })
+	if n := len(l.attached); n > 0 {
+		h.resize(l, l.attached[n-1].cols, l.attached[n-1].rows)
+	} else {
 		h.resize(l, l.cols, l.rows)
 	}
 	h.writeActivity(l)
+}
+
+// resize sets the size of the viewer's terminal, and gives the agent's terminal the same size. It has no effect after
+// endView. The caller must hold h.mu.
+func (v *viewer) resize(h *holder, cols, rows int) {
+	i := slices.Index(v.l.attached, v)
+	if i < 0 {
+		return
+	}
+	v.l.attached = append(slices.Delete(v.l.attached, i, i+1), v)
+	v.cols, v.rows = cols, rows
+	h.resize(v.l, cols, rows)
 }
 
 // resize sets the size of the terminal. The caller must hold h.mu.
@@ -100,7 +117,7 @@ func (h *holder) listen(v *viewer) {
 				return
 			}
 			h.mu.Lock()
-			h.resize(v.l, s.Cols, s.Rows)
+			v.resize(h, s.Cols, s.Rows)
 			h.mu.Unlock()
 		default:
 			return
