@@ -6,6 +6,7 @@ type history struct {
 	modes         modes
 	restartPoints restartPoints
 	cleared       uint64 // position at which the output was last cleared
+	cutSequence   bool   // cleared is inside an escape sequence
 }
 
 func (k *history) add(text []byte) {
@@ -14,6 +15,11 @@ func (k *history) add(text []byte) {
 	}
 	k.out.Write(text)
 	k.modes.Write(text)
+}
+
+func (k *history) clear() {
+	k.out.clear()
+	k.cleared, k.cutSequence = k.out.end, k.modes.state != ground
 }
 
 func (k *history) replayFrom(from uint64) []byte {

@@ -154,13 +154,14 @@ func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, 
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	l := v.l
-	for v.pos == l.out.end && v.resizes == l.resizes && l.exit == nil && !v.c.gone {
+	for v.pos == l.out.end && v.resizes == l.resizes && l.exit == nil && !v.c.gone &&
+		!v.missedClear() {
 		h.cond.Wait()
 	}
 	if v.c.gone || l.exit != nil && v.pos == l.out.end {
 		return 0, size, false, false, true
 	}
-	if v.pos < l.out.start && v.pos < l.out.end || v.cleared != l.cleared {
+	if v.pos < l.out.start && v.pos < l.out.end || v.missedClear() {
 		return 0, size, false, true, false
 	}
 	resized = v.resizes != l.resizes
@@ -169,6 +170,10 @@ func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, 
 	v.pos += uint64(n)
 	return n, l.size, resized, false, false
 }
+
+// missedClear reports whether a viewer that only watches must drop the output before the last clear. A user's terminal
+// keeps it, because the program does not draw its screen again.
+func (v *viewer) missedClear() bool { return !v.types && v.cleared != v.l.cleared }
 
 func (h *holder) replayTo(v *viewer) error {
 	h.mu.Lock()

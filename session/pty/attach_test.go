@@ -88,3 +88,44 @@ func TestTornMessage(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// After a clear, a watcher drops the old output at once, an attached terminal keeps its screen, and the retained output
+// begins with the first line after the clear.
+func TestClearWithViewers(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "stty -echo; echo before; read x; echo first; read x; echo second; exec cat"))
+	shows(t, p, "a", "before")
+	term, err := p.Attach(t.Context(), "a", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	next, stop := pull(t, p, "a")
+	defer stop()
+	for seen := ""; !strings.Contains(seen, "before"); seen += string(next().Data) {
+	}
+	if err := p.Clear(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	for !next().Reset { // the size of the attached terminal may come first
+	}
+	if err := p.SendKeys(t.Context(), "a", "Enter", "Enter"); err != nil {
+		t.Fatal(err)
+	}
+	seen, buf := "", make([]byte, 1<<10)
+	for !strings.Contains(seen, "second") {
+		n, err := term.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen += string(buf[:n])
+	}
+	if strings.Contains(seen, clearTerminal) {
+		t.Errorf("the screen was cleared: %q", seen)
+	}
+	shows(t, p, "a", "first\nsecond")
+	if out, err := p.Output(t.Context(), "a", 9); err != nil || strings.Contains(out, "before") {
+		t.Errorf("got %q, %v", out, err)
+	}
+}
