@@ -129,3 +129,27 @@ func TestClearWithViewers(t *testing.T) {
 		t.Errorf("got %q, %v", out, err)
 	}
 }
+
+// A terminal that attaches after the sequence was dropped from the retained output gets the program's keyboard protocol.
+func TestKeyboardProtocolAfterLongOutput(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", `printf '\033[>1u\033[>4;2m\033[4 q'; yes line | head -c 300000; echo newest; exec cat`))
+	shows(t, p, "a", "newest")
+	term, err := p.Attach(t.Context(), "a", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	seen, buf := "", make([]byte, 64<<10)
+	for want := "\x1b[<9u\x1b[>1u"; !strings.HasSuffix(seen, want); {
+		n, err := term.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen += string(buf[:n])
+	}
+	if head, _, _ := strings.Cut(seen, "line"); !strings.Contains(head, "\x1b[>4;2m\x1b[4 q") {
+		t.Errorf("the replay begins with %q", head)
+	}
+}

@@ -30,6 +30,10 @@ func (k *history) replayFrom(from uint64) []byte {
 	n := len(b)
 	b = append(b, make([]byte, k.out.end-from)...)
 	k.out.readAt(from, b[n:])
+	// at the end, because the output itself may contain sequences that push and pop flags
+	if (k.out.start > 0 || from > 0) && k.modes.state == ground {
+		b = append(b, k.modes.screenKeys().restore()...)
+	}
 	return b
 }
 
