@@ -153,3 +153,36 @@ func TestKeyboardProtocolAfterLongOutput(t *testing.T) {
 		t.Errorf("the replay begins with %q", head)
 	}
 }
+
+// While no user is attached, the holder replies to the queries that programs send at startup. Otherwise, the user's
+// terminal does.
+func TestQueries(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	got := filepath.Join(city, "got")
+	start(t, p, spec(city, "a", `stty raw -echo; printf '\033[5n\033[6n\033[?6n\033[>c\033[c'; head -c 19 >`+got+`; printf up
+head -c 1 >/dev/null; printf '\033[cagain'; exec cat >`+got))
+	shows(t, p, "a", "up")
+	if data, err := os.ReadFile(got); err != nil || string(data) != "\x1b[0n\x1b[1;1R\x1b[?62;22c" {
+		t.Errorf("got %q, %v", data, err)
+	}
+	term, err := p.Attach(t.Context(), "a", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	if _, err := term.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, p, "a", "again")
+	if _, err := term.Write([]byte("typed")); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the text", func() bool {
+		data, _ := os.ReadFile(got)
+		return bytes.HasSuffix(data, []byte("typed"))
+	})
+	if data, _ := os.ReadFile(got); string(data) != "typed" {
+		t.Errorf("while a user is attached: got %q", data)
+	}
+}

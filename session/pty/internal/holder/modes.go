@@ -16,6 +16,8 @@ type modes struct {
 	cursorShape int          // 0 is the terminal's default
 	kitty       [2]kittyKeys // of the main and the alternate screen
 
+	asked queries // not answered yet
+
 	state  scanState
 	prefix byte // prefix of a control sequence: <, =, > or ?; 0 = none
 	inter  byte // intermediate byte of the sequence; 0 = none
@@ -161,6 +163,8 @@ func (m *modes) final(c byte) {
 	case m.prefix != 0 && c == 'u' && !m.bad:
 		m.screenKeys().change(m.prefix, m.params[0], m.second())
 	case m.prefix != 0:
+	case (c == 'c' || c == 'n') && !m.bad:
+		m.asked.add(c, m.params[0])
 	case c == 'u', c == 'g': // restores the cursor, or clears tab stops
 		m.lasting = true
 	case c == 'r', c == 'h': // sets margins or a mode such as insert mode

@@ -55,7 +55,11 @@ func (h *holder) drain(l *life) {
 			}
 			h.cond.Broadcast()
 			watched := l.viewers > 0
+			reply := l.mustReply()
 			h.mu.Unlock()
+			if reply {
+				h.wg.Go(func() { sendReplies(h, l) })
+			}
 			if p.steady(n, now) && !watched {
 				l.rest()
 			}

@@ -28,6 +28,7 @@ type terminal struct {
 	// ends a line or a paste that was accepted only in part; typed before any other input. Access requires the typing
 	// token.
 	unfinished string
+	replying   bool // a goroutine is replying to queries; protected by holder.mu
 }
 
 func newTerminal(cols, rows int) terminal {
