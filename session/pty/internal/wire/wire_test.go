@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 func TestMessages(t *testing.T) {
@@ -110,4 +111,39 @@ func TestClock(t *testing.T) {
 	if !a.Time(0).IsZero() {
 		t.Error("want the zero time for 0")
 	}
+}
+
+// After the wall clock was set, or the computer slept, times are shown by the present wall clock. Their monotonic
+// readings stay the same.
+func TestClockFollowsTheWallClock(t *testing.T) {
+	c := NewClock()
+	now := time.Now()
+	mono := c.Mono(now)
+	before := c.Time(mono)
+	if again := c.Time(mono); again != before {
+		t.Errorf("the wall clock was not set: got %v, then %v", before, again)
+	}
+	c.at.Store(new(otherWall(t, *c.at.Load())))
+	after := c.Time(mono)
+	if !after.Equal(before) {
+		t.Errorf("monotonic: got %v, want %v", after, before)
+	}
+	if d := after.Round(0).Sub(now.Round(0)).Abs(); d > time.Second {
+		t.Errorf("wall clock: got %v, want %v", after, now)
+	}
+	if again := c.Time(mono); again != after {
+		t.Errorf("after the wall clock was set: got %v, then %v", after, again)
+	}
+}
+
+// otherWall returns at with the same monotonic reading and a wall clock that was an hour slow. Package time cannot
+// change only one of the two.
+func otherWall(t *testing.T, at time.Time) time.Time {
+	other := at
+	const second = 1 << 30 // in the field time.Time.wall of a time that has a monotonic reading
+	*(*uint64)(unsafe.Pointer(&other)) -= 3600 * second
+	if !other.Equal(at) || !other.Round(0).Equal(at.Round(0).Add(-time.Hour)) {
+		t.Fatalf("the layout of time.Time has changed: got %v from %v", other, at)
+	}
+	return other
 }
