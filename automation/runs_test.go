@@ -217,6 +217,18 @@ func TestConditions(t *testing.T) {
 	d.is(d.turn(30*time.Second), "?c")
 }
 
+// The condition is checked at the patrol that follows a late one.
+func TestConditionAfterALatePatrol(t *testing.T) {
+	d := newDrill(t, 0, parse(t, "c", "gate = 'condition'\ncheck = 'true'\nexec = 'x'"))
+	d.is(d.turn(0), "?c")
+	for _, wait := range []time.Duration{3, -2, -1} {
+		d.r.Checked("c", "true", 1, "")
+		d.is(d.turn(30*time.Second+wait*time.Millisecond), "?c")
+	}
+	d.r.Checked("c", "true", 1, "")
+	d.is(d.turn(28*time.Second), "")
+}
+
 // However the clock is set, no automation gets stuck, and at most one run makes up for missed times.
 func TestClockJumps(t *testing.T) {
 	daily := parse(t, "d", "gate = 'cron'\nschedule = '0 * * * *'\ncatch_up = true\nexec = 'x'")
