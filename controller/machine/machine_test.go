@@ -400,6 +400,18 @@ func TestSnapshotsRememberDependencies(t *testing.T) {
 	}
 }
 
+// A user who typed before the clock was set back does not count as typing until that time comes again.
+func TestTypedBeforeTheClockWasSetBack(t *testing.T) {
+	now := time.Now()
+	for ahead, want := range map[time.Duration]bool{-time.Second: true, time.Second: true,
+		-time.Hour: false, time.Hour: false} {
+		s := sessionInfo{life: session.Status{TypedAt: now.Add(ahead)}}
+		if got := s.busy(now); got != want {
+			t.Errorf("%v: got %t, want %t", ahead, got, want)
+		}
+	}
+}
+
 // Deadlines are monotonic. After a sleep of the computer, or after the clock was set, clients and the next controller
 // receive them as times of the present wall clock (L13).
 func TestDeadlinesFollowTheWallClock(t *testing.T) {
