@@ -258,6 +258,26 @@ func TestClockJumps(t *testing.T) {
 	}
 }
 
+// If the program starts before the clock is set, schedules still do not run for times before they took effect.
+func TestStartBeforeTheClockIsSet(t *testing.T) {
+	at := func(schedule string) Definition {
+		return parse(t, "a", "gate = 'cron'\nexec = 'x'\ncatch_up = true\nschedule = '"+schedule+"'")
+	}
+	for _, schedule := range []string{"0 8 * * *", "30 8 * * *"} { // the second one is new
+		d := newDrill(t, 0, at("0 8 * * *"))
+		d.is(d.turn(0), "")
+		d.now = time.Unix(0, 0).UTC()
+		d.defs = []Definition{at(schedule)}
+		d.restart()
+		d.is(d.turn(time.Minute), "")
+		d.now = noon().Add(time.Hour)
+		d.is(d.turn(0), "")
+		d.restart()
+		d.is(d.turn(0), "")
+		d.is(d.turn(22*time.Hour), "a")
+	}
+}
+
 // The same calls always give the same results (L8).
 func TestRunsAreDeterministic(t *testing.T) {
 	story := func() string {
