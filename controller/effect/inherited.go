@@ -147,7 +147,7 @@ func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time)
 	if n := len(is.Crashes); n > 0 && !is.Crashes[n-1].Equal(m.Crashes[n-1]) {
 		return false
 	}
-	return m.State == "" || m.Until.Equal(until)
+	return m.State == "" || m.Until.Round(0).Equal(until.Round(0))
 }
 
 // IsStopped reports whether the configuration kept the saved agent stopped in the given state. The zero state matches
