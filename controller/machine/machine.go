@@ -279,6 +279,9 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 		m.step.Note(&m.mode, in.Mode)
 	case effect.LogHealth:
 		m.step.Note(&m.logProblem, in.Degraded)
+		if in.Written {
+			m.journal.written()
+		}
 	case effect.ListenerChanged:
 		m.step.Note(&m.listener.Address, in.Listener.Address)
 		m.step.Note(&m.listener.TokenFile, in.Listener.TokenFile)

@@ -22,6 +22,10 @@ const outputWait = effect.CaptureLimit + time.Second
 type journal struct {
 	m     *Machine
 	queue []queuedRecord
+	// exits whose events the log could not write
+	unwritten []queuedRecord
+	// acknowledgements of unwritten exits of agents that are not in the configuration
+	acks []effect.Acknowledge
 	// session IDs of the exits that the previous controller recorded or saved
 	past map[string]bool
 }
@@ -29,7 +33,6 @@ type journal struct {
 type queuedRecord struct {
 	effect.Record
 	agent *record // nil = the event is not about an agent's session
-	end   *session.Exit
 	// session ID of the output that the event is waiting for; "" = it is not waiting
 	output string
 	by     time.Time
@@ -52,11 +55,11 @@ func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, replies .
 	if j.past[x.ID] {
 		return
 	}
-	j.add(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a, end: &x})
+	j.add(queuedRecord{Record: effect.Record{Event: e, Replies: replies, End: &x}, agent: a})
 }
 
 func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events.Event) {
-	j.add(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID,
+	j.add(queuedRecord{Record: effect.Record{Event: e, End: &x}, agent: a, output: x.ID,
 		by: now.Add(outputWait)})
 	j.m.step.DoLate(effect.Capture{
 		Agent: a.name, Session: x.Name, ID: x.ID, At: x.At, Cols: a.want.Spec.Cols,
@@ -134,9 +137,11 @@ func (q *queuedRecord) amend(more map[string]any) {
 }
 
 func (j *journal) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
-	for i := range j.queue {
-		if q := &j.queue[i]; q.agent == a && q.end != nil {
-			ends = append(ends, effect.UnrecordedEnd{Exit: *q.end, Event: q.Event})
+	for _, queue := range [...][]queuedRecord{j.unwritten, j.queue} {
+		for i := range queue {
+			if q := &queue[i]; q.agent == a && q.End != nil {
+				ends = append(ends, effect.UnrecordedEnd{Exit: *q.End, Event: q.Event})
+			}
 		}
 	}
 	return ends
@@ -152,10 +157,7 @@ func (j *journal) unrecordedCrashes(a *record) (n int) {
 }
 
 func (j *journal) begin(a *record) {
-	f := a.policy.startEffect(a)
-	f.Ends = j.unrecorded(a)
-	a.act.exitFiles = len(f.Ends) > 0
-	j.m.step.Do(f)
+	j.m.step.Do(j.withEnds(a.policy.startEffect(a), a))
 }
 
 func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []session.Status) {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -177,6 +179,13 @@ func (w *world) tell(words []string) error {
 		w.succeed(args...)
 	case "shutdown":
 		w.Step(effect.Shutdown{Leave: arg(0) == "leave"})
+	case "log": // the log cannot be written, or works again
+		if w.full = arg(0) == "full"; !w.full {
+			w.logWorks()
+		}
+	case "kept": // shows the exits that the providers still report or that are saved in files
+		w.log = append(w.log, fmt.Sprintf("reported %v, saved %v",
+			slices.Sorted(maps.Keys(w.dead)), slices.Sorted(maps.Keys(w.ends))))
 	case "hurry":
 		w.Step(effect.Hurry{})
 	case "draft": // a viewer types a draft; with "off", a viewer deletes it
@@ -346,6 +355,7 @@ func (w *world) succeed(stuck ...string) {
 	w.delivery = newTextDelivery() // queued texts are lost with the controller
 	w.delivery.drafts = drafts
 	clear(w.floor.going)
+	w.queued = nil
 	kept := w.quarantines(before)
 	w.begin(stuck...)
 	for name, until := range kept {
