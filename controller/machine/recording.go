@@ -51,6 +51,20 @@ func (j *journal) add(q queuedRecord) {
 	j.inOrder(q)
 }
 
+// recordStart records the start of a session, unless it is already recorded.
+func (j *journal) recordStart(a *record, s *session.Status, replies ...effect.Reply) {
+	if !a.sess.startUnrecorded || !a.policy.counts() {
+		return
+	}
+	a.sess.startUnrecorded = false
+	j.record(a, events.Event{
+		Type:    events.AgentStarted,
+		Message: step.Numbered(s.PID, "pid %d: ") + a.act.startReason,
+		Payload: step.Payload(map[string]any{"pid": s.PID, "session": s.ID,
+			"reason": a.act.startReason}),
+	}, replies...)
+}
+
 func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, replies ...effect.Reply) {
 	if j.past[x.ID] {
 		return
