@@ -71,6 +71,8 @@ type SavedDrain struct {
 	Final    bool      `json:"final,omitempty"`
 	Acked    bool      `json:"acked,omitempty"`
 	Unmarked bool      `json:"unmarked,omitempty"` // the session provider does not support marks
+	// the drain was canceled, but the session still has its marks
+	Canceled bool `json:"canceled,omitempty"`
 }
 
 // Continues reports whether a session still has the drain that was handed over.

@@ -618,7 +618,7 @@ func (m *Machine) ended(now time.Time, a *record, id string) {
 	a.sess.exit = beforeOther(a.sess.exit)
 	a.restart.earlierExit = beforeOther(a.restart.earlierExit)
 	if len(a.waiters) > 0 {
-		m.commands.resolve(a, "agent "+a.name+" has stopped", "drain")
+		m.commands.resolve(a, "agent "+a.name+" has stopped", "drain", "undrain")
 	}
 	if a.pool != nil {
 		m.work.noteLeaver(a)

@@ -313,7 +313,8 @@ func (m *Machine) Next(now time.Time) time.Time {
 		if a.phase.Starting() {
 			continue
 		}
-		for _, at := range [...]time.Time{a.until, a.silence.idleAt, a.silence.stuckAt} {
+		for _, at := range [...]time.Time{a.until, a.silence.idleAt, a.silence.stuckAt,
+			a.drain.markFrom} {
 			if at.After(now) {
 				t = step.Earlier(t, at)
 			}

@@ -122,6 +122,8 @@ func (w *world) tell(words []string) error {
 		w.fails["stop "+arg(0)] = strings.Join(args[1:], " ")
 	case "unmarkable": // the provider of the agent's session does not support marks
 		w.fails["mark "+arg(0)] = "not supported"
+	case "markless": // marking the agent's session fails with this reason; without one, it succeeds again
+		w.fails["marking "+arg(0)] = strings.Join(args[1:], " ")
 	case "stick":
 		w.stuck[arg(0)] = true
 	case "unstick":
