@@ -103,8 +103,9 @@ func (m *Machine) finishStep(now time.Time) {
 	}
 	m.step.AppendLate()
 	for _, a := range m.order {
-		// acknowledge an exit only after its events are recorded
-		if len(a.act.acks) > 0 && !a.phase.Stopping() && a.act.queued == 0 && !a.act.exitFiles {
+		// acknowledge an exit only after its events are recorded and it is counted on disk
+		if len(a.act.acks) > 0 && !a.phase.Stopping() && a.act.queued == 0 &&
+			!a.act.exitFiles && !m.histories.awaits(a) {
 			m.flushAcks(a)
 		}
 	}

@@ -264,6 +264,13 @@ func (kp *historyFile) unsaved() bool {
 	return kp.retry || n != kp.entries || n == 0 && kp.mayExist && !kp.m.conf.OnDisk
 }
 
+// awaits reports whether the next controller needs the exit that the agent's provider reports, because the history does
+// not include it yet. A new session replaces the exit anyway, and a controller that ends saves the histories.
+func (kp *historyFile) awaits(a *record) bool {
+	return kp.m.conf.OnDisk && kp.m.ending == running && !kp.m.oneShot && a.phase.Idle() &&
+		(kp.saving || kp.retry || !a.isSaved(true))
+}
+
 // encode omits crashes without a recorded event, because the next controller counts them again.
 func (kp *historyFile) encode(memo func(*record) *effect.SavedAgent) ([]byte, error) {
 	all := map[string]*effect.SavedAgent{}

@@ -18,6 +18,7 @@ import (
 	"gcity/city"
 	"gcity/city/verb"
 	"gcity/controller/effect"
+	"gcity/events"
 	"gcity/session"
 )
 
@@ -361,7 +362,7 @@ func (w *world) succeed(stuck ...string) {
 	kept := w.quarantines(before)
 	w.begin(stuck...)
 	for name, until := range kept {
-		if a := w.m.agents[name]; a.state != city.Quarantined || !a.until.Equal(until) {
+		if a := w.m.agents[name]; a.state != city.Quarantined || a.until.Before(until) {
 			w.breach = append(w.breach, fmt.Sprintf("L6: the next controller lost the "+
 				"quarantine of %s until %s: its state is %s", name, until, a.state))
 		}
@@ -379,20 +380,39 @@ func (w *world) begin(stuck ...string) {
 
 func (w *world) quarantines(before *Machine) map[string]time.Time {
 	out := map[string]time.Time{}
-	if before.conf == nil || !before.conf.OnDisk || !w.current.OnDisk || before.histories.saving ||
-		before.histories.unsaved() || w.blind != "" {
+	if before.conf == nil || !before.conf.OnDisk || !w.current.OnDisk || w.blind != "" {
 		return out
 	}
+	saved := w.histories(w.memory)
 	for _, want := range w.current.Wants {
 		a := before.agents[want.Name]
 		same := a != nil && a.want != nil && a.want.Spec.Fingerprint.Sum ==
 			want.Spec.Fingerprint.Sum
 		if same && a.act.queued == 0 && a.restart.kind == quarantined && !a.phase.Alive() &&
-			w.now.Before(a.restart.until) && !want.Suspended.On() && w.alive[want.Name] == nil {
+			w.now.Before(a.restart.until) && !want.Suspended.On() && w.alive[want.Name] == nil &&
+			w.survives(a, saved[want.Name]) {
 			out[want.Name] = a.restart.until
 		}
 	}
 	return out
+}
+
+// survives reports whether the next controller knows enough to continue the quarantine: the quarantine itself, or all
+// crashes before the last one. The provider still reports the last one.
+func (w *world) survives(a *record, saved effect.SavedAgent) bool {
+	if saved.State == city.Quarantined {
+		return saved.Until.Equal(a.restart.until)
+	}
+	last := ""
+	for _, e := range w.events {
+		if e.Subject == a.name && (e.Type == events.AgentCrashed ||
+			e.Type == events.AgentStartFailed) {
+			last = e.Type
+		}
+	}
+	return last == events.AgentCrashed && saved.State == "" &&
+		len(saved.Crashes) >= a.restart.hold.crashes-1 &&
+		saved.Fingerprint == a.want.Spec.Fingerprint.Sum
 }
 
 func (w *world) order(name string, args []string) error {
