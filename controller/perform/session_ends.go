@@ -172,11 +172,13 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 		if !strings.HasSuffix(f.Name(), ".json") {
 			continue
 		}
-		var e effect.UnrecordedEnd
 		data, err := disk.ReadFile(filepath.Join(dir, f.Name()))
-		if err == nil {
-			err = json.Unmarshal(data, &e)
+		if err != nil { // the next controller reads it again
+			sr.w.Logger.Warn("cannot read a saved exit", "file", f.Name(), "err", err)
+			continue
 		}
+		var e effect.UnrecordedEnd
+		err = json.Unmarshal(data, &e)
 		if err == nil && e.Exit.ID == "" {
 			err = errors.New("the file contains no session")
 		}
