@@ -132,6 +132,9 @@ const (
 	RunCanceled = "canceled"  // "true" = a user ended it
 )
 
+// MadeBy is the metadata key of a molecule for the ID of the run that created it.
+const MadeBy = "run_id"
+
 // Work counts unfinished work.
 type Work struct {
 	Open       int `json:"open"`
