@@ -136,6 +136,8 @@ func (l *loop) handleInputs(ctx context.Context) error {
 			panic(err)
 		case <-l.c.gaveUp:
 			return l.abandon(ctx)
+		case <-l.c.hurry:
+			in = effect.Hurry{}
 		case <-l.patrol.C:
 			in = effect.Tick{}
 		case <-l.wake.C:
@@ -314,6 +316,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []
 	}
 	var first uint64
 	if len(records) > 0 {
+		c.unpublished.Store(true)
 		last, err := c.o.Log.Append(records...)
 		effects = c.m.EventsAppended(effects, err)
 		if err != nil {
