@@ -335,10 +335,11 @@ type (
 		isInput
 		Mode string
 	}
-	// LogHealth reports why the event log is degraded; "" = the log works.
+	// LogHealth reports why the event log is degraded; "" = the log works. Written is set if no event is queued.
 	LogHealth struct {
 		isInput
 		Degraded string
+		Written  bool
 	}
 	// HeartbeatRead is the content of a heartbeat file. If Stamp and Problem are empty, the file does not exist.
 	HeartbeatRead struct {
