@@ -330,6 +330,7 @@ func TestTheTextAboutOtherCitiesBecomesAListWithoutThisCity(t *testing.T) {
 	s.hear(feed.News{Fleet: others})
 	s.hides("Other cities")
 	s.shows("harbour")
+	s.hear(feed.News{Fleet: others}) // an update while the list is open
 	s.press("enter")
 	if e, ok := effectOf[feed.SwitchCity](s); ok {
 		t.Errorf("the first key switches to %s", e.Name)
