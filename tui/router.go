@@ -232,14 +232,12 @@ func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	if m.Dialogs.Top() != nil {
 		return handleDialogKey(m, k)
 	}
-	if answersMissingQuestion(m, k) {
+	if answersMissingQuestion(m, k) || typedAfterRejection(m, k) {
 		return nil
 	}
 	zones := []keymap.Zone{m.Zone(), keymap.Everywhere}
 	if m.FleetRoom {
 		zones = []keymap.Zone{keymap.InFleet}
-	} else if typedAfterRejection(m, k) {
-		return nil
 	}
 	if a := m.Keys.Find(k, zones...); a != nil {
 		return perform(m, a)

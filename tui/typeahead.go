@@ -23,7 +23,8 @@ func startsText(a *state.Action) bool {
 		a.ID == "agent.attach.zoomed"
 }
 
-// typedAfterRejection reports whether the operator is still typing text for an input line that gcity refused to open.
+// typedAfterRejection reports whether the operator is still typing text for an input that gcity refused to open or that
+// closed by itself.
 func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	if m.RejectedTextAt.IsZero() || m.Now.Sub(m.RejectedTextAt) >= keyPause {
 		m.RejectedTextAt = time.Time{}
@@ -57,8 +58,8 @@ func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 // answerWindow is how long after an action the key "y" is treated as an attempt to confirm that action.
 const answerWindow = 2 * time.Second
 
-// answersMissingQuestion reports whether a key was meant to confirm an action that did not ask for confirmation. The
-// key would otherwise open the list of things to copy.
+// answersMissingQuestion reports whether a key was meant for a question that was not asked or that closed by itself.
+// The key would otherwise open the list of things to copy.
 func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	at := m.UnaskedAt
 	m.UnaskedAt = time.Time{}
@@ -66,7 +67,7 @@ func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 		return false
 	}
 	// the status line keeps the result of the action
-	state.Record(m, details.Message{Text: "y did nothing: the action before it asked no question",
+	state.Record(m, details.Message{Text: "y did nothing: no question was open",
 		Token: themes.Dim})
 	return true
 }
