@@ -160,6 +160,7 @@ type Palette[T any] struct {
 	Offer     func(text string) (found []Item[T], only bool)
 	TakesMore func(line string) bool // reports whether a line can have more words
 	Recent    []Item[T]              // the entries that come first if no text is typed
+	LongText  string                 // how to send a text that is too long for a line
 }
 
 // NewFinder returns a finder that shows all of its entries.
@@ -192,8 +193,11 @@ func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 
 // Paste inserts text into the search text.
 func (f *Finder[T]) Paste(text string) {
-	f.Edit.Paste(text)
-	f.typed()
+	if f.Edit.Paste(text) {
+		f.typed()
+	} else if f.Problem = pasteTooLong(); f.Palette != nil {
+		f.Problem += "; " + f.Palette.LongText
+	}
 }
 
 // Wheel moves the cursor by one row per notch.
