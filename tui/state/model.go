@@ -221,7 +221,7 @@ type otherCities struct {
 	CityFilter widget.Filter
 	NeedCursor int
 	NeedOffset int
-	NeedOf     [2]string // the city and the agent under the cursor
+	NeedOf     [2]string // the key of the city and the name of the agent under the cursor
 	OnNeeds    bool      // the cursor is among the agents
 }
 
