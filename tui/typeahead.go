@@ -40,6 +40,13 @@ func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	return k.Text != ""
 }
 
+// targetVanished reports whether an action was meant for the row under the cursor that has just vanished, so that it
+// would act on a row that the user might not have seen.
+func targetVanished(m *state.Room, a *state.Action) bool {
+	return m.Dialogs.Top() == nil && m.ActionPanel().Vanished(m.Now) != "" &&
+		actions.ActsOnRow(m, a) && !(a.ID == state.ReleaseID && state.Undoable(m))
+}
+
 // typedForEndedSession reports whether a key was meant for an agent's session that ended during the attach.
 func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 	switch {
