@@ -130,6 +130,9 @@ const (
 	RunTimedOut = "timed_out" // "true" = it was stopped at its timeout
 )
 
+// MadeBy is the metadata key of a molecule for the ID of the run that created it.
+const MadeBy = "run_id"
+
 // Work counts unfinished work.
 type Work struct {
 	Open       int `json:"open"`

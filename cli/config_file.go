@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +15,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/config"
-	"gcity/internal/disk"
+	"gcity/config/edit"
 	"gcity/tui"
 )
 
@@ -133,12 +131,9 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 
 // Replace implements tui.ConfigFile.
 func (f *configFile) Replace(file string, old, updated []byte) error {
-	there, err := os.ReadFile(f.Path(file))
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(there, old) {
+	err := edit.Replace(f.dir, f.Path(file), old, updated)
+	if errors.Is(err, edit.ErrChanged) {
 		return errors.New("the file has changed on disk since it was opened; open it again")
 	}
-	return disk.WriteFile(f.Path(file), updated, 0o644)
+	return err
 }

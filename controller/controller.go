@@ -71,8 +71,7 @@ type Options struct {
 	OnConfigRead func(revision string, c *config.City)
 
 	// CheckTrust returns an error if the programs of a configuration and of its automations are not allowed to run.
-	// Given nil, it checks the configuration on disk. It is called outside the loop, before a change is applied. It may
-	// be nil.
+	// It is called outside the loop, before a change is applied. It may be nil.
 	CheckTrust func(*config.City) error
 
 	// SetListener is called with the configured TCP listener whenever it changes. It must not block. ListenerStates

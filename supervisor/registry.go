@@ -130,10 +130,13 @@ func addition(e Entry) registryChange {
 			return data, nil
 		}
 		if slices.ContainsFunc(all, func(o Entry) bool { return o.Path == e.Path }) {
-			data = removeEntry(data, all, e.Path)
+			var err error
+			if data, err = removeEntry(data, all, e.Path); err != nil {
+				return nil, err
+			}
 			all = slices.DeleteFunc(all, func(o Entry) bool { return o.Path == e.Path })
 		}
-		return addEntry(data, all, e), nil
+		return addEntry(data, all, e)
 	}
 }
 
@@ -178,7 +181,7 @@ func removal(path string, was *bool) registryChange {
 		if !*was {
 			return data, nil
 		}
-		return removeEntry(data, all, path), nil
+		return removeEntry(data, all, path)
 	}
 }
 
@@ -208,10 +211,18 @@ func edit(ctx context.Context, h Home, change registryChange) error {
 	if err != nil || slices.Equal(out, data) {
 		return err
 	}
-	if err := disk.WriteFile(path, out, 0o600); err != nil {
-		return fmt.Errorf("cannot write the registry of cities: %w", err)
+	err = disk.WriteFileIf(path, out, 0o600, func() error {
+		now, err := readFile(path)
+		if err == nil && !slices.Equal(now, data) {
+			err = city.Errorf(city.Conflict, "cannot write the registry of cities: another "+
+				"program has changed it; try again")
+		}
+		return err
+	})
+	if _, explained := errors.AsType[*city.Error](err); err != nil && !explained {
+		err = fmt.Errorf("cannot write the registry of cities: %w", err)
 	}
-	return nil
+	return err
 }
 
 func lockRegistry(ctx context.Context, h Home) (unlock func(), err error) {
@@ -271,34 +282,40 @@ func appendEntry(data []byte, e Entry) []byte {
 	return []byte(text + e.String())
 }
 
-func addEntry(data []byte, all []Entry, e Entry) []byte {
+func addEntry(data []byte, all []Entry, e Entry) ([]byte, error) {
 	now := append(slices.Clone(all), e)
 	out := appendEntry(data, e)
 	if got, err := parseRegistry("", out); err == nil && slices.Equal(got, now) {
-		return out
+		return out, nil
 	}
-	return marshalRegistry(now)
+	return rewrite(data, now)
 }
 
-func marshalRegistry(all []Entry) (out []byte) {
+// rewrite returns a registry with these entries. It returns an error if that would remove comments.
+func rewrite(data []byte, all []Entry) (out []byte, err error) {
+	if slices.Contains(data, '#') {
+		return nil, &city.Error{Code: city.Invalid, Details: city.ConfigRefused,
+			Message: "cannot change " + registryName + " without removing its comments; write " +
+				"each city as a [[cities]] table, and try again"}
+	}
 	for _, e := range all {
 		out = appendEntry(out, e)
 	}
-	return out
+	return out, nil
 }
 
-func removeEntry(data []byte, all []Entry, path string) []byte {
+func removeEntry(data []byte, all []Entry, path string) ([]byte, error) {
 	rest := slices.DeleteFunc(slices.Clone(all), func(o Entry) bool { return o.Path == path })
 	if out, ok := cutLines(string(data), path); ok {
 		if now, err := parseRegistry("", []byte(out)); err == nil && slices.Equal(now, rest) {
-			return []byte(out)
+			return []byte(out), nil
 		}
 	}
-	return marshalRegistry(rest)
+	return rewrite(data, rest)
 }
 
-// cutLines removes the entry with this path, or returns false if it cannot. It keeps comments directly above the next
-// header, because they belong to the next entry.
+// cutLines removes the entry with this path, or returns false if it cannot. It keeps comments below the entry, because
+// they can belong to the next entry.
 func cutLines(text, path string) (string, bool) {
 	lines := strings.SplitAfter(text, "\n")
 	var from []int
@@ -321,9 +338,9 @@ func cutLines(text, path string) (string, bool) {
 	end := len(lines)
 	if at+1 < len(from) {
 		end = from[at+1]
-		for end > from[at] && !hasContent(lines[end-1]) {
-			end--
-		}
+	}
+	for end > from[at] && !hasContent(lines[end-1]) {
+		end--
 	}
 	out := strings.Join(slices.Delete(lines, from[at], end), "")
 	if strings.TrimSpace(out) == "" {

@@ -43,10 +43,13 @@ func (s *Supervisor) emptyProblem() error {
 // edit changes the registry. If the registry is empty, the same write adds the current cities. Otherwise, the change
 // would stop them.
 func (s *Supervisor) edit(ctx context.Context, change registryChange) error {
-	return edit(ctx, s.o.Home, func(data []byte, all []Entry) ([]byte, error) {
+	return edit(ctx, s.o.Home, func(data []byte, all []Entry) (_ []byte, err error) {
 		if len(all) == 0 {
 			for _, e := range s.kept() {
-				data, all = addEntry(data, all, e), append(all, e)
+				if data, err = addEntry(data, all, e); err != nil {
+					return nil, err
+				}
+				all = append(all, e)
 			}
 		}
 		return change(data, all)

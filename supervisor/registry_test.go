@@ -129,7 +129,37 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// A file that uses inline tables is rewritten as a whole.
+// Removing the last entry keeps the comments below it.
+func TestRegistryKeepsCommentsAtTheEnd(t *testing.T) {
+	h := newHome(t)
+	write(t, h.Registry(), "[[cities]]\npath = \"/a\"\n\n[[cities]]\npath = \"/b\" # here\n\n# [[cities]]\n# path = \"/later\"\n")
+	for _, path := range []string{"/b", "/a"} {
+		if was, err := Remove(t.Context(), h, path); err != nil || !was {
+			t.Fatal(was, err)
+		}
+		if data, err := os.ReadFile(h.Registry()); err != nil || !strings.HasSuffix(string(data), "\n# [[cities]]\n# path = \"/later\"\n") {
+			t.Errorf("without %s: %v\n%s", path, err, data)
+		}
+	}
+}
+
+// A registry is not written if another program has changed it since it was read.
+func TestRegistryChangedByHand(t *testing.T) {
+	h := newHome(t)
+	const byHand = "# by hand\n"
+	err := edit(t.Context(), h, func(data []byte, all []Entry) ([]byte, error) {
+		write(t, h.Registry(), byHand)
+		return addition(Entry{"/a", "a"})(data, all)
+	})
+	if p, ok := errors.AsType[*city.Error](err); !ok || p.Code != city.Conflict {
+		t.Errorf("got %v, want a conflict", err)
+	}
+	if data, err := os.ReadFile(h.Registry()); err != nil || string(data) != byHand {
+		t.Errorf("%v\n%s", err, data)
+	}
+}
+
+// A file that uses inline tables is rewritten as a whole, unless it has comments.
 func TestInlineRegistry(t *testing.T) {
 	h := newHome(t)
 	write(t, h.Registry(), "cities = [{path = \"/a\"}, {path = \"/b\", name = \"b\"}]\n")
@@ -138,6 +168,17 @@ func TestInlineRegistry(t *testing.T) {
 	}
 	if all, err := Read(h); err != nil || !slices.Equal(all, []Entry{{"/b", "b"}}) {
 		t.Errorf("%v, %v", all, err)
+	}
+	const commented = "cities = [\n  {path = \"/a\"}, # first\n]\n"
+	write(t, h.Registry(), commented)
+	if err := Add(t.Context(), h, Entry{"/b", "b"}); err == nil || !strings.Contains(err.Error(), "without removing its comments") {
+		t.Errorf("adding: got %v", err)
+	}
+	if _, err := Remove(t.Context(), h, "/a"); err == nil || !strings.Contains(err.Error(), "without removing its comments") {
+		t.Errorf("removing: got %v", err)
+	}
+	if data, err := os.ReadFile(h.Registry()); err != nil || string(data) != commented {
+		t.Errorf("%v\n%s", err, data)
 	}
 }
 
@@ -289,8 +330,11 @@ func FuzzRegistry(f *testing.F) {
 			return
 		}
 		rest := slices.DeleteFunc(slices.Clone(all), func(e Entry) bool { return e.Path == path })
-		if now, err := parseRegistry("f", removeEntry(data, all, path)); err != nil || !slices.Equal(now, rest) {
-			t.Fatalf("without %q: got %q, %v", path, now, err)
+		unchanged := func(err error) bool { return err != nil && slices.Contains(data, '#') }
+		if out, err := removeEntry(data, all, path); !unchanged(err) {
+			if now, wrong := parseRegistry("f", out); err != nil || wrong != nil || !slices.Equal(now, rest) {
+				t.Fatalf("without %q: got %q, %v, %v", path, now, err, wrong)
+			}
 		}
 		e := Entry{filepath.Clean("/new/" + path), "new"}
 		if strings.ContainsRune(path, 0) || slices.ContainsFunc(all, func(o Entry) bool { return o.Path == e.Path || o.Name == e.Name }) {
@@ -299,8 +343,10 @@ func FuzzRegistry(f *testing.F) {
 		if strings.ToValidUTF8(path, "") != path {
 			return
 		}
-		if now, err := parseRegistry("f", addEntry(data, all, e)); err != nil || !slices.Contains(now, e) {
-			t.Fatalf("with %q: got %q, %v\n%s", e, now, err, addEntry(data, all, e))
+		if out, err := addEntry(data, all, e); !unchanged(err) {
+			if now, wrong := parseRegistry("f", out); err != nil || wrong != nil || !slices.Contains(now, e) {
+				t.Fatalf("with %q: got %q, %v, %v\n%s", e, now, err, wrong, out)
+			}
 		}
 	})
 }

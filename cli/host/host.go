@@ -244,12 +244,6 @@ func ListenSignals() (chan os.Signal, func()) {
 // checkMayRun returns an error if the city's programs may not run. In a trusted city, it also records edited programs
 // as trusted.
 func (o CityOptions) checkMayRun(c *config.City) error {
-	if c == nil {
-		var err error
-		if c, err = o.source.Load(); err != nil {
-			return folder.Trusted(o.Dir, nil).Err()
-		}
-	}
 	if err := folder.Trusted(o.Dir, c).Err(); err != nil {
 		return err
 	}

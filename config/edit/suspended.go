@@ -119,16 +119,29 @@ func (s flagPlace) unset(
 	})
 }
 
-func replace(path string, before, after []byte) error {
-	now, err := files.ReadSource(path)
+// Replace replaces the content of a source of the city in dir. ErrChanged means that the content is no longer before.
+func Replace(dir, path string, before, after []byte) error {
+	unlock, err := lockEdits(dir)
 	if err != nil {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
 	}
-	if !bytes.Equal(now, before) {
+	defer unlock()
+	return replace(path, before, after)
+}
+
+func replace(path string, before, after []byte) error {
+	err := disk.WriteFileIf(path, after, 0o644, func() error {
+		now, err := files.ReadSource(path)
+		if err == nil && !bytes.Equal(now, before) {
+			err = ErrChanged
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, ErrChanged):
 		return fmt.Errorf("cannot edit %s: %w by another program; nothing was written; try again",
-			path, ErrChanged)
-	}
-	if err := disk.WriteFile(path, after, 0o644); err != nil {
+			path, err)
+	case err != nil:
 		return fmt.Errorf("cannot edit the configuration: %w", err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 )
 
 // SetSuspended changes only the flag and keeps everything else byte for byte.
@@ -378,5 +379,35 @@ func TestSetSuspendedDetectsConcurrentEdit(t *testing.T) {
 	}
 	if got, _ := os.ReadFile(path); string(got) != theirs {
 		t.Errorf("the other program's edit was lost: %q", got)
+	}
+}
+
+// Replace waits for an edit that holds the lock, and does not overwrite it.
+func TestReplaceWaitsForEdits(t *testing.T) {
+	const opened, theirs = "[[agents]]\nname = \"a\"\n", "[[agents]]\nname = \"b\"\n"
+	dir := folder(t, opened)
+	path := filepath.Join(dir, config.FileName)
+	synctest.Test(t, func(t *testing.T) {
+		unlock, err := lockEdits(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- Replace(dir, path, []byte(opened), []byte("# mine\n"+opened)) }()
+		synctest.Wait()
+		put(t, path, theirs)
+		unlock()
+		if err := <-done; !errors.Is(err, ErrChanged) {
+			t.Errorf("got %v, want ErrChanged", err)
+		}
+	})
+	if got, _ := os.ReadFile(path); string(got) != theirs {
+		t.Errorf("the other edit was lost: %q", got)
+	}
+	if err := Replace(dir, path, []byte(theirs), []byte(opened)); err != nil {
+		t.Error(err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != opened {
+		t.Errorf("got %q, want the new content", got)
 	}
 }

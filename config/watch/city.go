@@ -39,12 +39,14 @@ type cityFiles struct {
 
 func (s *cityFiles) String() string { return "the configuration" }
 
-func (s *cityFiles) isChange(path string) bool {
+// Only a change of a source is urgent: a program may write to a topology's folder all the time, and each report then
+// leads to a new revision.
+func (s *cityFiles) isChange(path string) (is, urgent bool) {
 	if s.files[path] || s.open[filepath.Dir(path)] {
 		s.writes++
-		return true
+		return true, s.files[path] && !s.open[path]
 	}
-	return false
+	return false, false
 }
 
 func (s *cityFiles) refresh() {

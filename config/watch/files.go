@@ -28,12 +28,12 @@ func (l *fileSet) String() string { return "the preferences" }
 
 func (l *fileSet) refresh() {}
 
-func (l *fileSet) isChange(path string) bool {
+func (l *fileSet) isChange(path string) (is, urgent bool) {
 	if l.files[path] || l.open[filepath.Dir(path)] {
 		l.writes++
-		return true
+		return true, true
 	}
-	return false
+	return false, false
 }
 
 func (l *fileSet) folders() map[string]bool {

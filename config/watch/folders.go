@@ -52,13 +52,14 @@ func (r *formulaFolders) refresh() {}
 
 func (r *formulaFolders) replaceFolders(folders []string) { r.dirs = folders }
 
-func (r *formulaFolders) isChange(path string) bool {
+func (r *formulaFolders) isChange(path string) (is, urgent bool) {
 	base := filepath.Base(path)
 	if r.known[path] || base == automation.FileName || strings.HasSuffix(base, formula.Suffix) {
 		r.writes++
-		return true
+		return true, true
 	}
-	return r.files[path] || r.open[filepath.Dir(path)]
+	is = r.files[path] || r.open[filepath.Dir(path)]
+	return is, is
 }
 
 func (r *formulaFolders) folders() map[string]bool {

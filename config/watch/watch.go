@@ -66,7 +66,8 @@ type subject interface {
 	// folders returns the folders that the kernel should watch. If the value is true and the folder cannot be watched,
 	// the watcher polls.
 	folders() map[string]bool
-	isChange(path string) bool
+	// isChange reports whether an event is a change. An urgent change is reported even if the files are never quiet.
+	isChange(path string) (is, urgent bool)
 	// state returns a string that changes whenever the files change.
 	state() string
 	// String describes the files, for example "the configuration".
@@ -81,6 +82,8 @@ type watcher struct {
 	changes chan struct{}
 	running recovery.Group
 
+	quiet     *time.Timer
+	latest    time.Time         // when an urgent change must be reported; zero = no urgent change
 	kernel    *fsnotify.Watcher // nil if the kernel is not used or has no watches left
 	unwatched bool              // run polls, because the kernel does not watch some of the folders
 	warned    bool
@@ -94,9 +97,9 @@ func (w *watcher) run(ctx context.Context) {
 			_ = w.kernel.Close() // the watch ends even if this fails
 		}
 	}()
-	quiet := time.NewTimer(w.o.Quiet)
-	quiet.Stop()
-	defer quiet.Stop()
+	w.quiet = time.NewTimer(w.o.Quiet)
+	w.quiet.Stop()
+	defer w.quiet.Stop()
 	poll := time.NewTicker(w.o.Poll)
 	defer poll.Stop()
 	for {
@@ -113,11 +116,14 @@ func (w *watcher) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case e := <-events:
-			if e.Op != fsnotify.Chmod && w.subject.isChange(e.Name) {
-				quiet.Reset(w.o.Quiet)
+			if e.Op == fsnotify.Chmod {
+				continue
+			}
+			if is, urgent := w.subject.isChange(e.Name); is {
+				w.delay(urgent)
 			}
 		case <-errs: // events were lost, so any file might have changed
-			quiet.Reset(w.o.Quiet)
+			w.delay(true)
 		case <-tick:
 			w.check()
 		case folders := <-w.others:
@@ -125,12 +131,28 @@ func (w *watcher) run(ctx context.Context) {
 				s.replaceFolders(folders)
 				// watch the new folders before the quiet time starts, so that no change is missed
 				w.addWatches()
-				quiet.Reset(w.o.Quiet)
+				w.delay(true)
 			}
-		case <-quiet.C:
+		case <-w.quiet.C:
+			w.latest = time.Time{}
 			w.check()
 		}
 	}
+}
+
+// maxDelay limits how long an urgent change waits for the files to be quiet, as a multiple of the quiet time.
+const maxDelay = 10
+
+// delay makes run check the files when they have been quiet, or when an urgent change has waited for too long.
+func (w *watcher) delay(urgent bool) {
+	now, wait := time.Now(), w.o.Quiet
+	if urgent && w.latest.IsZero() {
+		w.latest = now.Add(maxDelay * w.o.Quiet)
+	}
+	if !w.latest.IsZero() {
+		wait = min(wait, w.latest.Sub(now))
+	}
+	w.quiet.Reset(wait)
 }
 
 func (w *watcher) check() {
@@ -175,11 +197,9 @@ func (w *watcher) addWatches() (added bool) {
 		}
 	}
 	for _, f := range slices.Sorted(maps.Keys(parents)) {
-		if watched[f] {
-			continue
-		}
+		// also for a watched folder, because another folder may have replaced it
 		err := w.kernel.Add(f)
-		added = added || err == nil
+		added = added || err == nil && !watched[f]
 		if err != nil && parents[f] {
 			w.warnPolling(err)
 		}

@@ -9,8 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gcity/config"
@@ -384,6 +386,90 @@ func TestCityReportsTopologies(t *testing.T) {
 		put(t, path, string(text)+"# more\n")
 		poked(t, pokes)
 	}
+}
+
+// After a topology's folder is renamed and copied back, its subfolders are watched again.
+func TestCityReportsCopiedTopologies(t *testing.T) {
+	const city = "[workspace]\ntopology = \"p\"\n"
+	dir := folder(t, city)
+	p := filepath.Join(dir, "p")
+	fill := func() {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(p, "scripts"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(p, config.TopologyFile), "[topology]\nname = \"p\"\nschema = 1\n")
+	}
+	fill()
+	pokes := watching(t, dir, Options{Quiet: 20 * time.Millisecond})
+	if err := os.Rename(p, filepath.Join(dir, "old")); err != nil {
+		t.Fatal(err)
+	}
+	fill()
+	poked(t, pokes)
+	swap(t, filepath.Join(dir, config.FileName), city+agents(1)) // a later change than the copy
+	await(t, pokes, dir, 1)
+	put(t, filepath.Join(p, "scripts", "x.sh"), "true\n")
+	poked(t, pokes)
+}
+
+// An urgent change waits for at most ten quiet times. Other changes wait until the files are quiet.
+func TestDelay(t *testing.T) {
+	for _, urgent := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &watcher{o: Options{Quiet: time.Second}, quiet: time.NewTimer(time.Hour)}
+			began, waited := time.Now(), time.Duration(0)
+			w.delay(urgent)
+			for range 100 {
+				select {
+				case <-w.quiet.C:
+					waited = time.Since(began)
+				case <-time.After(time.Second / 2):
+					w.delay(false)
+					continue
+				}
+				break
+			}
+			if want := 10 * time.Second; urgent && waited != want || !urgent && waited != 0 {
+				t.Errorf("urgent=%t: checked after %s", urgent, waited)
+			}
+		})
+	}
+}
+
+// A changed file is reported even if a topology's folder changes all the time.
+func TestCityReportsFilesDespiteABusyTopology(t *testing.T) {
+	t.Parallel()
+	const city = "[workspace]\ntopology = \"p\"\n"
+	dir := folder(t, city)
+	if err := os.Mkdir(filepath.Join(dir, "p"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "p", config.TopologyFile), "[topology]\nname = \"p\"\nschema = 1\n")
+	pokes := watching(t, dir, Options{Quiet: 300 * time.Millisecond})
+	stop := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		pace := time.NewTicker(5 * time.Millisecond) // much shorter than Quiet
+		defer pace.Stop()
+		for n := 0; ; n++ {
+			if err := os.WriteFile(filepath.Join(dir, "p", "log"), []byte(fmt.Sprint(n)), 0o644); err != nil {
+				t.Error(err)
+				return
+			}
+			select {
+			case <-stop:
+				return
+			case <-pace.C:
+			}
+		}
+	})
+	defer func() {
+		close(stop)
+		writer.Wait()
+	}()
+	swap(t, filepath.Join(dir, config.FileName), city+agents(2))
+	await(t, pokes, dir, 2)
 }
 
 // Prompts, fragments and overlays are part of the configuration, so every change in them is noticed.

@@ -103,9 +103,9 @@ type (
 	// Load reads the configuration if its revision has changed. The result is Loaded.
 	Load struct {
 		isEffect
-		Known            string // revision of the configuration in force
-		RejectedRevision string // the latest rejected revision
-		SeenAtPatrol     string // revision that the latest patrol read
+		Known        string // revision that has been loaded; "" = none
+		HeldRevision string // revision that waits for a confirmation
+		SeenAtPatrol string // revision that the latest patrol read
 		// load a new revision even if no earlier patrol has read it
 		Now   bool
 		Force bool // return a result even if nothing has changed
@@ -138,6 +138,7 @@ type (
 	// Scan looks for automations in layers of folders. The result is Scanned.
 	Scan struct {
 		isEffect
+		Source  *config.City // the configuration in force
 		Layers  []formula.Layer
 		Rigs    []agent.Rig
 		Options automation.Options

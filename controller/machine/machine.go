@@ -345,9 +345,9 @@ func (ld *loader) load(ws ...waiter) {
 	}
 	ld.loading, ld.again = true, false
 	ld.asking, ld.waiting = ld.waiting, nil
-	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, RejectedRevision: ld.rejectedRevision,
-		Now:   true,
-		Force: len(ld.asking) > 0})
+	f := ld.request()
+	f.Now, f.Force = true, len(ld.asking) > 0
+	ld.m.step.Do(f)
 }
 
 // loadAtPatrol finds a change that the file watcher missed. It loads a revision only after two patrols have read it,
@@ -357,8 +357,21 @@ func (ld *loader) loadAtPatrol() {
 		return
 	}
 	ld.loading = true
-	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, RejectedRevision: ld.rejectedRevision,
-		SeenAtPatrol: ld.seenAtPatrol})
+	f := ld.request()
+	f.SeenAtPatrol = ld.seenAtPatrol
+	ld.m.step.Do(f)
+}
+
+// request returns a load that skips the revisions in force and on hold. After a rejection, it does not skip the
+// revision in force, because the reason might not be part of the revision.
+func (ld *loader) request() (f effect.Load) {
+	if ld.rejected == "" {
+		f.Known = ld.m.conf.Revision
+	}
+	if ld.held != nil {
+		f.HeldRevision = ld.held.revision
+	}
+	return f
 }
 
 func (m *Machine) record(now time.Time, name string) *record {

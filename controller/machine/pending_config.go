@@ -73,7 +73,7 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 	if known {
 		h.Since = ld.held.Since
 	}
-	ld.held, ld.rejectedRevision, ld.m.step.Changed = h, h.revision, true
+	ld.held, ld.m.step.Changed = h, true
 	ld.m.step.Note(&ld.rejected, "")
 	if !known {
 		ld.m.step.Record(events.Event{

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"time"
 
@@ -16,12 +15,11 @@ import (
 type loader struct {
 	m *Machine
 
-	rejected         string // why the configuration on disk is not in force
-	loaded           time.Time
-	since            uint64 // step in which the configuration was applied
-	rejectedRevision string
-	seenAtPatrol     string
-	held             *held
+	rejected     string // why the configuration on disk is not in force
+	loaded       time.Time
+	since        uint64 // step in which the configuration was applied
+	seenAtPatrol string
+	held         *held
 	// revision that each waiting reload has confirmed, by command ID; "" = none was held
 	confirms map[uint64]string
 	loading  bool
@@ -50,7 +48,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.notRead(waiting, in.Away)
 	case err != nil:
 		ld.dropHeld()
-		ld.reject(in.Revision, err)
+		ld.reject(err)
 		ld.rejectLoad(waiting, err.Error())
 	case fresh && ld.removesMost(in.Conf) && !ld.confirmed(waiting, in.Conf):
 		ld.hold(now, in.Conf, waiting)
@@ -58,12 +56,9 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.dropHeld()
 		msg := ld.adopt(now, in.Conf)
 		ld.m.step.Note(&ld.rejected, "")
-		ld.rejectedRevision = "" // if the file returns to that revision, it must be loaded again
 		ld.accept(waiting, msg)
 	case in.Conf == nil && ld.held != nil && in.Revision == ld.held.revision:
 		// still waiting for confirmation
-	case in.Conf == nil && in.Revision == ld.rejectedRevision && ld.rejected != "":
-		ld.rejectLoad(waiting, ld.rejected)
 	case in.Conf == nil && in.Revision != ld.m.conf.Revision:
 		// the next patrol loads the revision unless the file changes again
 	default:
@@ -75,7 +70,6 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		}
 		ld.dropHeld()
 		ld.m.step.Note(&ld.rejected, "")
-		ld.rejectedRevision = ""
 		ld.accept(waiting, "nothing changed: revision "+step.Short(ld.m.conf.Revision)+
 			" is in force")
 		for _, a := range ld.m.order {
@@ -138,10 +132,8 @@ func (ld *loader) accept(waiting []waiter, msg string) {
 	}
 }
 
-func (ld *loader) reject(revision string, err error) {
-	if ld.rejectedRevision = revision; errors.As(err, new(*effect.Untrusted)) {
-		ld.rejectedRevision = "" // try again at each patrol
-	}
+// reject records the error once. Each patrol tries again; see request.
+func (ld *loader) reject(err error) {
 	if ld.rejected == err.Error() {
 		return
 	}

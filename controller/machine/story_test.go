@@ -137,6 +137,8 @@ func (w *world) tell(words []string) error {
 	case "break":
 		w.broken = strings.Join(args, " ")
 		w.Step(effect.ConfigChanged{})
+	case "refuse": // the configuration is invalid for a reason outside its files; without a reason, it is valid again
+		w.refused = strings.Join(args, " ")
 	case "moved": // the city's folder is not at its path, for this reason; without a reason, it is back
 		w.away = strings.Join(args, " ")
 	case "blind":

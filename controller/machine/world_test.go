@@ -37,6 +37,7 @@ type world struct {
 	onDisk  bool                            // the next configuration has crash_history = "disk"
 	memory  []byte                          // the saved crash histories
 	broken  string                          // reason why the configuration cannot be loaded
+	refused string                          // like broken, but the reason is not part of the revision
 	away    string                          // reason why the city's folder is not at its path
 	blind   string                          // reason why sessions cannot be listed
 	dark    map[string]error                // reasons why providers cannot list their sessions, by provider
@@ -477,12 +478,15 @@ func (w *world) load(f effect.Load) effect.Input {
 	if w.broken != "" {
 		revision = "broken"
 	}
-	if !f.Force && (revision == f.Known || revision == f.RejectedRevision ||
+	if !f.Force && (revision == f.Known || revision == f.HeldRevision ||
 		!f.Now && revision != f.SeenAtPatrol) {
 		return effect.Loaded{Revision: revision}
 	}
 	if w.broken != "" {
 		return effect.Loaded{Revision: revision, Err: errors.New(w.broken)}
+	}
+	if w.refused != "" {
+		return effect.Loaded{Revision: revision, Err: errors.New(w.refused)}
 	}
 	return effect.Loaded{Revision: w.current.Revision, Conf: w.current}
 }

@@ -461,7 +461,7 @@ func (r *Runner) load(f effect.Load) effect.Input {
 
 // Unless f.Now is set, two consecutive checks must see the same new revision.
 func isNew(f effect.Load, revision string) bool {
-	if revision == f.Known || revision == f.RejectedRevision {
+	if revision == f.Known || revision == f.HeldRevision {
 		return false
 	}
 	return f.Now || revision == f.SeenAtPatrol

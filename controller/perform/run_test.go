@@ -28,8 +28,8 @@ func TestIsNew(t *testing.T) {
 		want bool
 	}{
 		{"in force", effect.Load{Known: "r", Now: true}, false},
-		{"refused before", effect.Load{Known: "q", RejectedRevision: "r", Now: true}, false},
-		{"changed", effect.Load{Known: "q", RejectedRevision: "p", Now: true}, true},
+		{"held", effect.Load{Known: "q", HeldRevision: "r", Now: true}, false},
+		{"changed", effect.Load{Known: "q", HeldRevision: "p", Now: true}, true},
 		{"seen by a patrol for the first time", effect.Load{Known: "q", SeenAtPatrol: "p"}, false},
 		{"seen by two patrols", effect.Load{Known: "q", SeenAtPatrol: "r"}, true},
 	} {

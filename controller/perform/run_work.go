@@ -146,12 +146,13 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	}
 	found := au.state.scanner.Scan(layers, f.Options, time.Now())
 	if au.state.trusted == nil || au.state.trusted.Revision != found.Revision {
-		err := au.w.checkTrust(nil)
+		// the configuration on disk may be invalid or name other layers
+		err := au.w.checkTrust(f.Source)
 		if err == nil {
 			au.state.trusted = &found
 		} else {
 			trouble = append(trouble, "changed automations are not in force: "+err.Error())
-			found = *cmp.Or(au.state.trusted, &automation.Catalog{})
+			found = *cmp.Or(au.state.trusted, unread(layers))
 		}
 	}
 	in := effect.Scanned{Catalog: found, Newest: au.w.Log.Last()}
@@ -161,6 +162,15 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	}
 	in.Trouble = strings.Join(trouble, "; ")
 	return in
+}
+
+// unread returns a catalog without automations, in which no automation counts as removed.
+func unread(layers []formula.Layer) *automation.Catalog {
+	var c automation.Catalog
+	for _, l := range layers {
+		c.Unread = append(c.Unread, l.Rig)
+	}
+	return &c
 }
 
 // inBackground returns the result of f, which may block forever on a folder. ok is false if ctx ends or the limit

@@ -20,8 +20,10 @@ import (
 	"gcity/beads"
 	stores "gcity/beads/fake"
 	"gcity/city"
+	"gcity/config"
 	"gcity/controller/effect"
 	"gcity/events"
+	"gcity/formula"
 	"gcity/internal/eventually"
 )
 
@@ -390,5 +392,35 @@ func TestOldRecordsOfRunsGo(t *testing.T) {
 			n != want {
 			t.Errorf("%s: got %d beads, want %d: %v", label, n, want, err)
 		}
+	}
+}
+
+// A scan checks the configuration that names its layers. Until the first check succeeds, no automation counts as
+// removed.
+func TestScanOfUntrustedAutomations(t *testing.T) {
+	w, _ := workBench(t)
+	own := filepath.Join(w.dir, "own")
+	file := filepath.Join(own, automation.Folder, "a", automation.FileName)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755),
+		os.WriteFile(file, []byte("[automation]\ngate = \"manual\"\nexec = \"true\"\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	answer := errors.New("is not trusted")
+	w.r.w.CheckTrust = func(c *config.City) error {
+		if c != w.cfg {
+			t.Errorf("checked %p, want the configuration in force", c)
+		}
+		return answer
+	}
+	f := effect.Scan{Source: w.cfg, Layers: []formula.Layer{{Dir: own, Title: "rig r", Rig: "r"}}}
+	in := w.r.automations.scan(t.Context(), f).(effect.Scanned)
+	if len(in.Catalog.Automations) > 0 || !slices.Contains(in.Catalog.Unread, "") ||
+		!slices.Contains(in.Catalog.Unread, "r") || !strings.Contains(in.Trouble, "is not trusted") {
+		t.Errorf("untrusted: %+v", in)
+	}
+	answer = nil
+	in = w.r.automations.scan(t.Context(), f).(effect.Scanned)
+	if len(in.Catalog.Automations) != 1 || len(in.Catalog.Unread) > 0 || in.Trouble != "" {
+		t.Errorf("trusted: %+v", in)
 	}
 }

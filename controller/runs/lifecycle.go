@@ -25,8 +25,8 @@ func (rs *Runs) Scan() {
 		return
 	}
 	rs.Scanning, rs.rescan = true, false
-	rs.out.Do(effect.Scan{Layers: rs.city.Configuration().Layers,
-		Rigs: rs.city.Configuration().Rigs, Options: rs.city.Configuration().Automations})
+	c := rs.city.Configuration()
+	rs.out.Do(effect.Scan{Source: c.Source, Layers: c.Layers, Rigs: c.Rigs, Options: c.Automations})
 }
 
 // Scanned handles the result of a scan. Before any run starts, open records of the previous controller must be closed.

@@ -17,7 +17,7 @@ var openers = map[string][]string{
 		"Rename", "Remove", "RemoveAll", "Symlink", "Link", "Chmod", "Chown", "Truncate", "CopyFS"},
 	"syscall":                          {"Open", "Openat", "Creat", "Mknod", "Mkdir", "Rename", "Unlink", "Symlink", "Link"},
 	"golang.org/x/sys/unix":            {"Open", "Openat", "Openat2", "Creat", "Mknod", "Mkdir", "Rename", "Unlink", "Symlink", "Link"},
-	"gcity/internal/disk":              {"WriteFile"}, // follows links, for the user's own files
+	"gcity/internal/disk":              {"WriteFile", "WriteFileIf"}, // follow links, for the user's own files
 	"github.com/BurntSushi/toml":       {"DecodeFile"},
 	"gopkg.in/natefinch/lumberjack.v2": {"Logger"},
 }
@@ -32,6 +32,7 @@ var byPath = map[string]string{
 	"session/sessiontest/":           "for tests",
 	"screenshots/":                   "writes the screenshots of the documentation",
 	"internal/faults/":               "damages its own cities deliberately",
+	"internal/gobuild/":              "for tests",
 	"internal/cgroup/":               "/proc and control groups",
 	"internal/benchpeers/":           "its own folders and control groups",
 	"internal/ownership/":            "files of the user, after a check of their owner",
@@ -44,7 +45,6 @@ var byPath = map[string]string{
 	"beads/sqlite/":                  "files of SQLite, which disk.CheckFile has checked",
 	"cli/work/bead_links.go":         "a file that the user specifies",
 	"cli/work/bead_write.go":         "a file that the user specifies",
-	"cli/config_file.go":             "the configuration",
 	"cli/doctor/machine_linux.go":    "/dev, /proc and /sys",
 	"cli/doctor/logout_linux.go":     "systemd's configuration",
 	"cli/doctor/machine.go":          "/proc",

@@ -16,6 +16,12 @@ import (
 // WriteFile replaces a file's content atomically and durably. An existing file keeps its permissions. WriteFile follows
 // a symbolic link at path.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
+	return WriteFileIf(path, data, perm, func() error { return nil })
+}
+
+// WriteFileIf is like WriteFile, but calls check after it has written the new content and directly before it replaces
+// the file. If check returns an error, the file stays unchanged and WriteFileIf returns the error.
+func WriteFileIf(path string, data []byte, perm fs.FileMode, check func() error) error {
 	target, err := filepath.EvalSymlinks(path)
 	switch {
 	case err == nil:
@@ -23,8 +29,22 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return renameio.WriteFile(path, data, perm, renameio.WithExistingPermissions(),
-		renameio.WithTempDir(filepath.Dir(path)))
+	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(perm),
+		renameio.WithExistingPermissions(), renameio.WithTempDir(filepath.Dir(path)))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Cleanup() }() // does nothing after the file was replaced
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := check(); err != nil {
+		return err
+	}
+	return f.CloseAtomicallyReplace()
 }
 
 // MkdirIn creates a folder below root, with its parents. It never creates root, so a moved root does not

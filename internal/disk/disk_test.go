@@ -83,6 +83,44 @@ func TestReplaceLeavesNothingBehind(t *testing.T) {
 	}
 }
 
+// The check runs after the new content was written and synced. If it fails, the old content stays, and no temporary file.
+func TestWriteFileIf(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused := errors.New("refused")
+	for _, answer := range []error{refused, nil} {
+		err := WriteFileIf(path, []byte("new"), 0o600, func() error {
+			written, _ := filepath.Glob(filepath.Join(dir, ".f*"))
+			if len(written) != 1 {
+				t.Fatalf("got temporary files %q, want one", written)
+			}
+			if got, _ := os.ReadFile(written[0]); string(got) != "new" {
+				t.Errorf("the temporary file contains %q", got)
+			}
+			if got, _ := os.ReadFile(path); string(got) != "old" {
+				t.Errorf("the file contains %q before it is replaced", got)
+			}
+			return answer
+		})
+		if !errors.Is(err, answer) {
+			t.Errorf("got %v, want %v", err, answer)
+		}
+		want := "new"
+		if answer != nil {
+			want = "old"
+		}
+		if got, _ := os.ReadFile(path); string(got) != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+			t.Errorf("temporary files remain: %v", entries)
+		}
+	}
+}
+
 func TestLockIsExclusive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	first, err := TryLock(path)
