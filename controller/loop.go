@@ -136,6 +136,8 @@ func (l *loop) handleInputs(ctx context.Context) error {
 			panic(err)
 		case <-l.c.gaveUp:
 			return l.abandon(ctx)
+		case <-l.c.hurry:
+			in = effect.Hurry{}
 		case <-l.patrol.C:
 			in = effect.Tick{}
 		case <-l.wake.C:
@@ -312,6 +314,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []
 	var first uint64
 	if len(records) > 0 {
 		c.m.EventsWritten()
+		c.unpublished.Store(true)
 		last, err := c.o.Log.Append(records...)
 		if err != nil {
 			c.o.Logger.Warn("cannot write events", "err", err)

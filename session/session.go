@@ -286,8 +286,7 @@ type Usage struct {
 	Procs int   `json:"procs"` // number of live processes, at least 1
 }
 
-// Terminal is an attached terminal. Read returns io.EOF after the session has ended or its holder has detached the
-// viewer.
+// Terminal is an attached terminal. Read returns io.EOF after the session has ended or the terminal was closed.
 type Terminal interface {
 	io.ReadWriteCloser
 	Resize(cols, rows int) error

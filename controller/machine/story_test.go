@@ -410,6 +410,8 @@ func (w *world) order(name string, args []string) error {
 			"\n"), "hello"))
 		body = fmt.Sprintf(`{"text":%s,"now":%t}`, text, name == "nudge-now")
 		name = "nudge"
+	case "nudge-depth": // a nudge by an automation's run
+		name, body = "nudge", fmt.Sprintf(`{"text":"hello","depth":%s}`, args[1])
 	case "unsend":
 		body = fmt.Sprintf(`{"id":%s}`, strings.Join(args[1:], "")+
 			map[bool]string{true: "0"}[len(args) == 1])
