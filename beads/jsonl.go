@@ -15,12 +15,12 @@ import (
 // maxLine is the maximum length of an imported line, in bytes.
 const maxLine = 4 << 20
 
-// Export writes all beads in a store as lines of JSON, oldest first, in the format of `bd export`. It returns the
-// number of beads.
-func Export(ctx context.Context, s Store, w io.Writer) (int, error) {
-	all, err := s.List(ctx, Query{Limit: -1})
+// Export writes all readable beads in a store as lines of JSON, oldest first, in the format of `bd export`. It returns
+// the number of beads, and the records that cannot be read.
+func Export(ctx context.Context, s Store, w io.Writer) (n int, omitted []Unreadable, err error) {
+	all, omitted, err := readable(ctx, s)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	slices.Reverse(all)
 	out := bufio.NewWriterSize(w, 64<<10)
@@ -28,13 +28,30 @@ func Export(ctx context.Context, s Store, w io.Writer) (int, error) {
 	enc.SetEscapeHTML(false)
 	for i, b := range all {
 		if err := enc.Encode(toIssue(b)); err != nil {
-			return i, fmt.Errorf("cannot write bead %s to the export: %w", b.ID, err)
+			return i, omitted, fmt.Errorf("cannot write bead %s to the export: %w", b.ID, err)
 		}
 	}
 	if err := out.Flush(); err != nil {
-		return 0, fmt.Errorf("cannot write the export: %w", err)
+		return 0, omitted, fmt.Errorf("cannot write the export: %w", err)
 	}
-	return len(all), nil
+	return len(all), omitted, nil
+}
+
+// readable returns all beads that can be read, newest first, and the other records.
+func readable(ctx context.Context, s Store) (all []Bead, lost []Unreadable, err error) {
+	all, err = s.List(ctx, Query{Limit: -1})
+	if d, ok := s.(Salvager); ok && err != nil {
+		if found, lost, failed := d.Salvage(ctx); failed == nil {
+			return found, lost, nil
+		}
+	}
+	if a, ok := s.(Auditor); ok && err == nil {
+		lost, err = a.Unreadable(ctx)
+		if errors.Is(err, errors.ErrUnsupported) {
+			lost, err = nil, nil
+		}
+	}
+	return all, lost, err
 }
 
 // Imported is the result of an import.

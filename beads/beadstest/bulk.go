@@ -271,7 +271,7 @@ func exportAndImport(t *testing.T, h Harness) {
 	createSamples(t, from)
 	create(t, from, full())
 	var first, second bytes.Buffer
-	n, err := beads.Export(t.Context(), from, &first)
+	n, _, err := beads.Export(t.Context(), from, &first)
 	if err != nil || n != 7 {
 		t.Fatal(n, err)
 	}
@@ -283,7 +283,7 @@ func exportAndImport(t *testing.T, h Harness) {
 		same(t, "imported", got.Restored, want)
 	}
 	same(t, "the copy", everything(t, to), everything(t, from))
-	if _, err := beads.Export(t.Context(), to, &second); err != nil {
+	if _, _, err := beads.Export(t.Context(), to, &second); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "the copy's export", second.String(), first.String())

@@ -1,7 +1,9 @@
 package work
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -256,7 +258,8 @@ func beadExport(e *env.Env) *cobra.Command {
 			"`bd export`",
 		Long: `export writes every bead, including the records of runs, as one line of JSON in
 the format of the command line tool bd, oldest first. It writes to standard output or to a
-file. An existing file is replaced only after everything has been written.`,
+file. An existing file is replaced only after everything has been written. It lists
+records that gcity cannot read and exports the others; the exit code is then 1.`,
 	}, false, func(ctx context.Context, d *depot.Store, args []string) error {
 		if len(args) == 0 || args[0] == "-" {
 			to := &exporting{Writer: e.Out}
@@ -264,24 +267,42 @@ file. An existing file is replaced only after everything has been written.`,
 				to.progress = e.NewProgress()
 				defer to.progress.Clear()
 			}
-			_, err := beads.Export(ctx, d, to)
-			return err
+			_, omitted, err := beads.Export(ctx, d, to)
+			if err != nil {
+				return err
+			}
+			return printOmitted(e, omitted)
 		}
 		if e.ReadOnly {
 			return env.ReadOnlyError("bead export to a file")
 		}
 		progress := e.NewProgress()
-		n, err := exportTo(ctx, d, args[0], progress)
+		n, omitted, err := exportTo(ctx, d, args[0], progress)
 		progress.Clear()
 		if err != nil {
 			return err
 		}
+		err = printOmitted(e, omitted)
 		if e.JSON {
-			return e.WriteJSON(map[string]any{"file": args[0], "beads": n})
+			return errors.Join(err, e.WriteJSON(map[string]any{"file": args[0], "beads": n,
+				"omitted": len(omitted)}))
 		}
 		e.Sayf("exported %s to %s", describe.Count(n, "bead"), output.SafeLine(args[0]))
-		return nil
+		return err
 	})
+}
+
+// printOmitted prints the records that an export omits, because gcity cannot read them. It returns an error if there
+// are any.
+func printOmitted(e *env.Env, omitted []beads.Unreadable) error {
+	if len(omitted) == 0 {
+		return nil
+	}
+	for _, u := range omitted {
+		fmt.Fprintln(e.Err, e.Tint(e.ErrTTY, output.Red, "gcity:")+" "+output.SafeLine(
+			fmt.Sprintf("not exported: %s: %s", cmp.Or(u.ID, "a record without an ID"), u.Reason)))
+	}
+	return exit.Quietly(exit.CodeFailed)
 }
 
 func beadImport(e *env.Env) *cobra.Command {

@@ -109,8 +109,9 @@ func (m *Machine) finishStep(now time.Time) {
 	}
 	m.step.AppendLate()
 	for _, a := range m.order {
-		// acknowledge an exit only after its events are recorded
-		if len(a.act.acks) > 0 && !a.phase.Stopping() && a.act.queued == 0 && !a.act.exitFiles {
+		// acknowledge an exit only after its events are recorded and it is counted on disk
+		if len(a.act.acks) > 0 && !a.phase.Stopping() && a.act.queued == 0 &&
+			!a.act.exitFiles && !m.histories.awaits(a) {
 			m.flushAcks(a)
 		}
 	}
@@ -285,6 +286,9 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 		m.step.Note(&m.mode, in.Mode)
 	case effect.LogHealth:
 		m.step.Note(&m.logProblem, in.Degraded)
+		if in.Written {
+			m.journal.written()
+		}
 	case effect.ListenerChanged:
 		m.step.Note(&m.listener.Address, in.Listener.Address)
 		m.step.Note(&m.listener.TokenFile, in.Listener.TokenFile)
@@ -316,7 +320,8 @@ func (m *Machine) Next(now time.Time) time.Time {
 		if a.phase.Starting() {
 			continue
 		}
-		for _, at := range [...]time.Time{a.until, a.silence.idleAt, a.silence.stuckAt} {
+		for _, at := range [...]time.Time{a.until, a.silence.idleAt, a.silence.stuckAt,
+			a.drain.markFrom} {
 			if at.After(now) {
 				t = step.Earlier(t, at)
 			}

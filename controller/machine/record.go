@@ -116,6 +116,8 @@ type sessionInfo struct {
 	seenStep  uint64 // step in which the latest list with a session of the agent was handled
 	listStep  uint64 // step in which the latest list with a session of the agent was requested
 	seenAt    time.Time
+	// the agent.started event of the session is not in the log
+	startUnrecorded bool
 	// zero = unknown
 	lastOutput time.Time
 	exit       *city.Exit

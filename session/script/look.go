@@ -213,7 +213,7 @@ func find(id string) (pid int, start uint64) {
 		if !proc.HasEnv(proc.Environ(q), mark, false) {
 			continue
 		}
-		if st, err := proc.ReadStat(q); err == nil && st.State != 'Z' && st.State != 'X' {
+		if st, err := proc.ReadStat(q); err == nil && !st.Exited() {
 			stats[q] = st
 		}
 	}

@@ -24,6 +24,7 @@ type entry struct {
 	exit       *ended        // valid if known is true; nil while the session is alive
 	over       chan struct{} // closed when the field exit is set
 	asked      bool          // a stop has been requested through this provider
+	askedAt    time.Time     // when an earlier provider requested a stop; zero = never
 	watch      *proc.Watched
 	pane       pane
 	views      viewers
@@ -63,7 +64,8 @@ func (e *entry) begin(rec record, x *ended) {
 		return
 	}
 	e.known, e.rec, e.exit, e.asked = true, rec, x, false
-	e.pane, e.views, e.typed, e.sent = pane{}, viewers{}, time.Time{}, time.Time{}
+	e.pane, e.views = pane{}, viewers{}
+	e.typed, e.sent, e.askedAt = time.Time{}, time.Time{}, time.Time{}
 	e.over = make(chan struct{})
 	if x != nil {
 		close(e.over)

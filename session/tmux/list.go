@@ -124,6 +124,7 @@ func (p *Provider) scan() error {
 		}
 		e := p.reg.Entry(f.Name())
 		e.begin(rec, x)
+		p.files.noteRequest(e)
 		p.noteServer(p.files.serverOf(&rec))
 		p.watch(e)
 	}
@@ -231,6 +232,7 @@ func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 		return false
 	}
 	if mine && !shown.dead && !rec.died(p.files.boot) {
+		p.files.forgetRequest(e)
 		e.mu.Lock()
 		shrunk := e.rec.ID == rec.ID && v.viewers[name].count == 0 && e.ownViewers == 0 &&
 			(shown.cols != rec.Cols || shown.rows != rec.Rows)
