@@ -2,7 +2,6 @@
 package guard
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 
 	"gcity/beads"
 	"gcity/internal/deadline"
+	"gcity/internal/recovery"
 )
 
 const (
@@ -235,31 +235,38 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 }
 
 // within returns the result of call. If call has not returned when the grace period after ctx is over, within returns
-// an error, and call continues in the background.
+// an error, and call continues in the background. If call panics before that, within panics too.
 func within[T any](ctx context.Context, g *Store, b *Breaker, probe bool,
 	call func(context.Context) (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
+		fault error
 	}
 	waits, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, stop) })()
 	got, ok := g.calls.Do(waits, g.callName(b, probe), time.Now(), 0, func() any {
 		var r result
-		r.value, r.err = call(ctx)
+		// a panic that deadline.Calls recovers could reach the caller of another call
+		r.fault = recovery.Catch(func() { r.value, r.err = call(ctx) })
 		return r
 	})
 	if ok {
 		r := got.(result)
+		if r.fault != nil {
+			panic(r.fault)
+		}
 		return r.value, r.err
 	}
-	why := cmp.Or(ctx.Err(), deadline.ErrTooMany)
-	if b == &g.writes {
+	switch {
+	case waits.Err() == nil: // the call was not started
+		return *new(T), fmt.Errorf("the store does not respond: %w", deadline.ErrTooMany)
+	case b == &g.writes:
 		return *new(T), fmt.Errorf("the store does not respond; a write in progress may still "+
-			"succeed: %w", why)
+			"succeed: %w", ctx.Err())
 	}
-	return *new(T), fmt.Errorf("the store does not respond: %w", why)
+	return *new(T), fmt.Errorf("the store does not respond: %w", ctx.Err())
 }
 
 // callName returns a unique name, except for probes: at most one probe of reads and one of writes can hang.
