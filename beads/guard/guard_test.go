@@ -168,6 +168,42 @@ func TestPanicAfterTheDeadline(t *testing.T) {
 	})
 }
 
+// undoing is a store that closes the created beads after a failure.
+type undoing struct {
+	beads.Store
+	took time.Duration
+}
+
+var errUndone = errors.New("undone")
+
+func (*undoing) UndoLimit(n int) time.Duration { return time.Duration(n) * 10 * time.Second }
+
+func (s *undoing) CreateAll(ctx context.Context, _ []beads.Bead) ([]beads.Bead, error) {
+	<-ctx.Done()
+	time.Sleep(s.took)
+	return nil, errUndone
+}
+
+func (s *undoing) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
+	_, err := s.CreateAll(ctx, []beads.Bead{b})
+	return b, err
+}
+
+// A failed call has time to close the beads that it created. The guard returns its error, not that of the deadline.
+func TestUndoAfterTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &undoing{fake.New("gc"), 10 * time.Second}
+		g := New(func(Report) {}).StoreFor("", store)
+		if _, err := g.Create(t.Context(), beads.Bead{}); !errors.Is(err, errUndone) {
+			t.Errorf("got %v", err)
+		}
+		store.took = 30 * time.Second
+		if _, err := g.CreateAll(t.Context(), make([]beads.Bead, 3)); !errors.Is(err, errUndone) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 type panicking struct {
 	*fake.Store
 	panics bool
