@@ -245,6 +245,18 @@ func Death(e *session.Exit) restart.Death {
 	return restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
 }
 
+// Session converts the status of a session to the form that clients get.
+func Session(life *session.Status) *city.Session {
+	s := &city.Session{
+		Name: life.Name, ID: life.ID, Started: life.Started, Output: life.Output,
+		Attached: life.Attached > 0, Viewers: life.Attached, Details: life.Details,
+	}
+	if !life.Activity.IsZero() {
+		s.LastActivity = new(life.Activity)
+	}
+	return s
+}
+
 // ExitPayload returns the payload of an event that reports an exit.
 func ExitPayload(e session.Exit) json.RawMessage {
 	about := map[string]any{"session": e.ID, "code": e.Code, "uptime_ms": e.Uptime.Milliseconds()}
