@@ -11,7 +11,7 @@ import (
 
 // Memory is the persistent state of an automation.
 type Memory struct {
-	// when the automation was first seen with this gate, or was enabled or added again
+	// when the automation was first seen with this gate, or was enabled or added again; zero = unknown
 	Born time.Time `json:"born"`
 	// the gate; for Cron, with the schedule and the time zone; "" = unknown
 	Gate string `json:"gate,omitempty"`
@@ -239,6 +239,10 @@ func (d Definition) hasSameGate(e Definition) bool {
 		(d.Gate != Cron || d.Zone.String() == e.Zone.String())
 }
 
+// IsClockSet reports whether now can be correct. Some computers start with a clock that shows 1970 until they reach a
+// time server.
+func IsClockSet(now time.Time) bool { return now.Year() >= 2025 }
+
 // begin sets the log position from which an automation handles events. first is true for the automation's first
 // definition after the start of the program.
 func (it *item) begin(newest uint64, now time.Time, first bool) {
@@ -249,8 +253,13 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 	}
 	long := !m.Gone.IsZero() && now.Sub(m.Gone) > maxAbsence
 	changed := it.d.Gate == Cron && (long || m.Off || m.Gate != "" && m.Gate != gate)
-	if m.Born.IsZero() || m.Born.After(now) || changed {
-		m.Born = now
+	switch {
+	case IsClockSet(now):
+		if m.Born.IsZero() || m.Born.After(now) || changed {
+			m.Born = now
+		}
+	case changed: // at an unknown time
+		m.Born = time.Time{}
 	}
 	m.Gate, m.Off, m.Gone = gate, it.d.Off != "", time.Time{}
 	if m.fromRecord && it.d.Gate == Event {

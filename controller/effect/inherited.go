@@ -149,7 +149,7 @@ func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time)
 	if n := len(is.Crashes); n > 0 && !is.Crashes[n-1].Equal(m.Crashes[n-1]) {
 		return false
 	}
-	return m.State == "" || m.Until.Equal(until)
+	return m.State == "" || m.Until.Round(0).Equal(until.Round(0))
 }
 
 // IsStopped reports whether the configuration kept the saved agent stopped in the given state. The zero state matches
@@ -243,6 +243,18 @@ func sessionOf(e *events.Event) string {
 // Death converts an exit to the form that the restart policy uses.
 func Death(e *session.Exit) restart.Death {
 	return restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
+}
+
+// Session converts the status of a session to the form that clients get.
+func Session(life *session.Status) *city.Session {
+	s := &city.Session{
+		Name: life.Name, ID: life.ID, Started: life.Started, Output: life.Output,
+		Attached: life.Attached > 0, Viewers: life.Attached, Details: life.Details,
+	}
+	if !life.Activity.IsZero() {
+		s.LastActivity = new(life.Activity)
+	}
+	return s
 }
 
 // ExitPayload returns the payload of an event that reports an exit.

@@ -399,6 +399,25 @@ type Configuration struct {
 	Window             time.Duration // restart_window
 }
 
+// Rig returns the rig with this name, or nil.
+func (c *Configuration) Rig(name string) *agent.Rig {
+	for i := range c.Rigs {
+		if c.Rigs[i].Name == name {
+			return &c.Rigs[i]
+		}
+	}
+	return nil
+}
+
+// RigNames returns the names of all rigs.
+func (c *Configuration) RigNames() []string {
+	names := make([]string, len(c.Rigs))
+	for i := range c.Rigs {
+		names[i] = c.Rigs[i].Name
+	}
+	return names
+}
+
 // Leaver is a member that has permanently left its pool.
 type Leaver struct{ Agent, Pool string }
 

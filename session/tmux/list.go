@@ -173,7 +173,7 @@ func (p *Provider) snapshot(ctx context.Context, rec *record) (snapshot, error) 
 			w := v.viewers[fields[5]]
 			w.count++
 			if typed := number(fields[4]); typed > number(fields[3]) {
-				w.typed = latest(w.typed, time.Unix(int64(typed), 0))
+				w.typed = latest(time.Now(), w.typed, time.Unix(int64(typed), 0))
 			}
 			v.viewers[fields[5]] = w
 		}
