@@ -74,9 +74,10 @@ demo: build ## control room on a copy of an example city (CITY=demo, town or cha
 
 test: ## all tests, with the race detector (needs a C compiler)
 	@# Most tests wait for processes, so the packages that wait longest run first, and more at a time than there are cores.
-	@# The compiler and the linker are also faster with less garbage collection. .ci/lint runs go vet.
-	GOGC=400 CGO_ENABLED=1 go test -race -vet=off -timeout 20m -p 4 -parallel 4 ./internal/e2e ./cli ./tui ./api ./controller \
-		./internal/faults ./...
+	@# The compiler and the linker are also faster with less garbage collection and without debug information. .ci/lint
+	@# runs go vet.
+	GOGC=400 CGO_ENABLED=1 GOFLAGS="$$(go env GOFLAGS) -gcflags=all=-dwarf=false" \
+		go test -race -vet=off -timeout 20m -p 4 -parallel 4 ./internal/e2e ./cli ./tui ./api ./controller ./internal/faults ./...
 
 short: ## tests without whole cities, external providers and long waits; no race detector, no go vet
 	@# Most tests wait for processes, so more of them run at the same time than there are cores. The packages that wait

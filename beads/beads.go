@@ -51,6 +51,9 @@ const (
 // CloseReason is the metadata key for the reason a bead was closed. Reopening the bead removes the key.
 const CloseReason = "close_reason"
 
+// PartlyCreated is the CloseReason of beads that a store closed because it could not create all beads of a batch.
+const PartlyCreated = "only partly created"
+
 // Status is the progress of a bead.
 type Status string
 
@@ -180,6 +183,12 @@ type (
 	Auditor interface {
 		Unreadable(ctx context.Context) ([]Unreadable, error)
 	}
+
+	// Salvager reads a damaged store. It returns the readable beads in the order of List, and the other records. why is
+	// the error of List. If why has another cause than damage, Salvage returns it.
+	Salvager interface {
+		Salvage(ctx context.Context, why error) ([]Bead, []Unreadable, error)
+	}
 )
 
 // Share is the number of beads with a certain assignee and certain labels.
@@ -193,6 +202,9 @@ type Share struct {
 type Unreadable struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
+	// as far as they can be read
+	ParentID string `json:"parent_id,omitempty"`
+	Closed   bool   `json:"closed,omitempty"`
 }
 
 // Errors that callers distinguish. An *Invalid is an error in the request. Any other error is a failure of the store.

@@ -30,7 +30,8 @@ func ProgressOf(children []beads.Bead) Progress {
 	return p
 }
 
-// CloseConvoy closes a convoy if a change to a bead has left it without open beads. ok is false if it closed nothing.
+// CloseConvoy closes a convoy if a change to a bead has left it without open beads. An unreadable bead counts as open
+// unless its status is closed. ok is false if CloseConvoy closed nothing.
 func CloseConvoy(ctx context.Context, store beads.Store, child, changed beads.Bead) (was,
 	now beads.Bead, ok bool, err error) {
 	id, moved := changed.ParentID, child.ParentID != changed.ParentID
@@ -59,6 +60,9 @@ func CloseConvoy(ctx context.Context, store beads.Store, child, changed beads.Be
 	p := ProgressOf(children)
 	if !p.Done() {
 		return was, now, false, nil
+	}
+	if lost, err := UnreadableSteps(ctx, store, was.ID); err != nil || len(lost) > 0 {
+		return was, now, false, err
 	}
 	patch := beads.Closing()
 	patch.SetMetadata = map[string]string{beads.CloseReason: "all beads are closed: " + p.String()}

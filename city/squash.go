@@ -9,7 +9,7 @@ import (
 	"gcity/beads"
 )
 
-// WispLabel marks the root of a molecule that an automation or a handover created. Such a molecule is deleted some time
+// WispLabel marks the root of a molecule that an automation or a sling created. Such a molecule is deleted some time
 // after it is closed.
 const WispLabel = "wisp"
 

@@ -39,14 +39,47 @@ func Steps(ctx context.Context, list Lister, id string) (all []beads.Bead, err e
 
 const namedSteps = 5
 
-// Closable returns an error if a molecule has open steps other than those with the given IDs.
-func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) error {
+// UnreadableSteps returns the records with one of these parents that the store cannot read and that are not closed. It
+// returns none if the store is not a beads.Auditor.
+func UnreadableSteps(ctx context.Context, s any, parents ...string) ([]beads.Unreadable, error) {
+	a, ok := s.(beads.Auditor)
+	if !ok {
+		return nil, nil
+	}
+	all, err := a.Unreadable(ctx)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil, nil
+	}
+	return slices.DeleteFunc(all, func(u beads.Unreadable) bool {
+		return u.Closed || !slices.Contains(parents, u.ParentID)
+	}), err
+}
+
+// Closable returns an error if a molecule has open steps other than those with the given IDs, or unreadable ones.
+func Closable(ctx context.Context, s interface {
+	List(ctx context.Context, q beads.Query) ([]beads.Bead, error)
+}, b beads.Bead, with ...string) error {
 	if b.Type != beads.TypeMolecule || b.Status == beads.StatusClosed {
 		return nil
 	}
-	open, err := OpenSteps(ctx, list, b.ID)
-	open = slices.DeleteFunc(open, func(b beads.Bead) bool { return slices.Contains(with, b.ID) })
-	if err != nil || len(open) == 0 {
+	all, err := Steps(ctx, s.List, b.ID)
+	if err != nil {
+		return err
+	}
+	parents, open := []string{b.ID}, []beads.Bead(nil)
+	for _, step := range all {
+		parents = append(parents, step.ID)
+		if step.Status != beads.StatusClosed && !slices.Contains(with, step.ID) {
+			open = append(open, step)
+		}
+	}
+	if len(open) == 0 {
+		lost, err := UnreadableSteps(ctx, s, parents...)
+		if err == nil && len(lost) > 0 {
+			err = Errorf(Conflict, "%s cannot be closed yet, because its step %s cannot be read "+
+				"(%s); `gcity bead close %s --force` closes it anyway", b.ID, lost[0].ID,
+				lost[0].Reason, b.ID)
+		}
 		return err
 	}
 	var names []string
@@ -86,5 +119,5 @@ func (c UpdateBead) Allowed(ctx context.Context, s interface {
 	if err != nil {
 		return err
 	}
-	return Closable(ctx, s.List, b)
+	return Closable(ctx, s, b)
 }

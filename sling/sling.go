@@ -20,7 +20,6 @@ import (
 	"gcity/formula"
 	"gcity/internal/screen"
 	"gcity/internal/shell"
-	"gcity/mail"
 )
 
 const slingLimit = 30 * time.Second
@@ -117,6 +116,10 @@ func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Resu
 		if err := checkVars(req, recipe); err != nil {
 			return err
 		}
+	} else if recipe != "" {
+		if err := checkReplaceable(ctx, f); err != nil {
+			return err
+		}
 	}
 	molecule := ""
 	if recipe != "" {
@@ -125,6 +128,22 @@ func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Resu
 		}
 	}
 	return s.assign(ctx, f, molecule, job{req, to, out})
+}
+
+// checkReplaceable returns an error if a bead's molecule is open. If a new molecule replaced it, its steps would belong
+// to no agent.
+func checkReplaceable(ctx context.Context, f locatedBead) error {
+	id := f.bead.Metadata[city.MoleculeKey]
+	switch old, err := f.store.Get(ctx, id); {
+	case errors.Is(err, beads.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case old.Status != beads.StatusClosed:
+		return city.Errorf(city.Conflict, "%s already has the open molecule %s; to use another "+
+			"formula, first run `gcity bead close %s --steps`", f.bead.ID, id, id)
+	}
+	return nil
 }
 
 func checkVars(req city.SlingRequest, recipe string) error {
@@ -174,7 +193,10 @@ func checkAssignable(b beads.Bead, to *assignee, force bool) error {
 		return city.Errorf(city.Conflict, format, args...)
 	}
 	switch {
-	case b.Type == city.RunType || b.Type == mail.Type:
+	case b.Type == city.ConvoyType:
+		return conflict("%s is a convoy and cannot be assigned as work; assign its beads, which "+
+			"`gcity convoy status %s` lists", b.ID, b.ID)
+	case slices.Contains(city.NotWork(), b.Type):
 		return conflict("%s is a %s and cannot be assigned as work", b.ID, b.Type)
 	case b.Status == beads.StatusClosed:
 		return conflict("%s is closed; run `gcity bead update %s --status open` to reopen it, or "+
@@ -246,6 +268,11 @@ func (s *Slinger) assign(ctx context.Context, f locatedBead, molecule string, j 
 		was, err := store.Get(ctx, b.ID)
 		if err == nil {
 			err = checkAssignable(was, to, req.Force)
+		}
+		if err == nil && molecule != "" &&
+			was.Metadata[city.MoleculeKey] != b.Metadata[city.MoleculeKey] {
+			err = city.Errorf(city.Conflict, "another request has changed the molecule of %s; "+
+				"run the command again", b.ID)
 		}
 		if err != nil {
 			return err

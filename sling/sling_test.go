@@ -217,7 +217,8 @@ func TestSlingFormula(t *testing.T) {
 		t.Errorf("%q, want %q", kinds(out.Events), want)
 	}
 	all, err := stores[""].List(t.Context(), beads.Query{})
-	if err != nil || len(all) != 3 || all[0].Title != "wax {{title}} well" || all[1].ParentID != b.ID || all[1].Description != "polish tw-1" || all[1].Assignee != "" {
+	if err != nil || len(all) != 3 || all[0].Title != "wax {{title}} well" || all[1].ParentID != b.ID || all[1].Description != "polish tw-1" || all[1].Assignee != "" ||
+		!slices.Equal(all[1].Labels, []string{city.WispLabel}) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	for _, vars := range []map[string]string{nil, {"how": "well"}} {
@@ -415,13 +416,68 @@ func TestSlingUndoesALostRace(t *testing.T) {
 	}
 }
 
-// Another agent's work, a run and a closed bead cannot be assigned. With Force, another agent's work is reassigned.
+// If two callers assign the same bead to the same agent at the same time, the bead has one open molecule.
+func TestSlingUndoesASecondMolecule(t *testing.T) {
+	s, stores := slinger(t)
+	b := put(t, stores[""], beads.Bead{Title: "shoe"})
+	recipe := s.FindFormula
+	s.FindFormula = func(name, rig string) (*formula.Formula, error) {
+		s.FindFormula = recipe
+		if _, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID}); err != nil {
+			t.Error(err)
+		}
+		return recipe(name, rig)
+	}
+	_, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID})
+	e, ok := errors.AsType[*city.Error](err)
+	if want := "another request has changed the molecule of tw-1; run the command again; the beads created for this request were closed: tw-4"; !ok ||
+		e.Code != city.Conflict || e.Message != want {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	open, err := stores[""].List(t.Context(), beads.Query{Status: beads.Unclosed(), Type: beads.TypeMolecule})
+	if err != nil || len(open) != 1 || open[0].ID != "tw-2" {
+		t.Errorf("%+v, %v", open, err)
+	}
+	if got, err := stores[""].Get(t.Context(), b.ID); err != nil || got.Metadata[city.MoleculeKey] != "tw-2" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A formula does not replace an open molecule, even with Force. A closed molecule can be replaced.
+func TestSlingKeepsAnOpenMolecule(t *testing.T) {
+	s, stores := slinger(t)
+	b := put(t, stores[""], beads.Bead{Title: "shoe"})
+	req := city.SlingRequest{Target: "ann", Bead: b.ID, Formula: "polish", Force: true}
+	if _, err := s.Sling(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Sling(t.Context(), req)
+	e, ok := errors.AsType[*city.Error](err)
+	if want := "tw-1 already has the open molecule tw-2; to use another formula, first run `gcity bead close tw-2 --steps`"; !ok ||
+		e.Code != city.Conflict || e.Message != want {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	if n, err := stores[""].Count(t.Context(), beads.Query{Type: beads.TypeMolecule}); err != nil || n != 1 {
+		t.Errorf("%d molecules, %v", n, err)
+	}
+	if _, err := stores[""].Update(t.Context(), "tw-2", beads.Closing()); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := s.Sling(t.Context(), req); err != nil || out.Bead.Metadata[city.MoleculeKey] != "tw-4" {
+		t.Errorf("%+v, %v", out.Bead, err)
+	}
+}
+
+// Another agent's work, a closed bead and a bead that is not work cannot be assigned. With Force, another agent's work is reassigned.
 func TestSlingRefused(t *testing.T) {
 	s, stores := slinger(t)
 	theirs := put(t, stores[""], beads.Bead{Title: "theirs", Assignee: "bob", Status: beads.StatusInProgress})
 	run := put(t, stores[""], beads.Bead{Title: "run", Type: city.RunType})
+	convoy := put(t, stores[""], beads.Bead{Title: "convoy", Type: city.ConvoyType})
+	gate := put(t, stores[""], beads.Bead{Title: "gate", Type: city.GateType})
 	done := put(t, stores[""], beads.Bead{Title: "done", Status: beads.StatusClosed})
-	for id, want := range map[string]string{theirs.ID: "is assigned to bob and is in_progress; use --force", run.ID: "is a run and cannot be assigned as work", done.ID: "is closed; run `gcity bead update"} {
+	for id, want := range map[string]string{theirs.ID: "is assigned to bob and is in_progress; use --force", run.ID: "is a run and cannot be assigned as work", done.ID: "is closed; run `gcity bead update",
+		convoy.ID: "is a convoy and cannot be assigned as work; assign its beads, which `gcity convoy status tw-3` lists", gate.ID: "is a gate and cannot be assigned as work"} {
 		_, err := s.Sling(t.Context(), city.SlingRequest{Target: "ann", Bead: id})
 		var e *city.Error
 		if !errors.As(err, &e) || e.Code != city.Conflict || !strings.Contains(e.Message, want) {

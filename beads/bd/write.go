@@ -78,8 +78,8 @@ func (k *backend) linked(ctx context.Context, want, got beads.Bead) (beads.Bead,
 
 func (k *backend) closeIncomplete(ctx context.Context, got beads.Bead, err error) (beads.Bead,
 	error) {
-	if _, own := k.call(ctx, nil, "close", got.ID, "--force", "--reason=only partly created",
-		"--json"); own == nil {
+	if _, own := k.call(ctx, nil, "close", got.ID, "--force",
+		"--reason="+beads.PartlyCreated, "--json"); own == nil {
 		got.Status = beads.StatusClosed
 	}
 	return got, fmt.Errorf("bead %s was created, but not completely: %w", got.ID, err)

@@ -205,7 +205,7 @@ func (m *batchWriter) undo(ctx context.Context, why error) error {
 		undoLimit+time.Duration(len(m.made))*undoBeadLimit)
 	defer cancel()
 	withReason := beads.Closing()
-	withReason.SetMetadata = map[string]string{beads.CloseReason: "only partly created"}
+	withReason.SetMetadata = map[string]string{beads.CloseReason: beads.PartlyCreated}
 	var left []string
 	for _, b := range m.made {
 		if b.ID == "" || b.Status == beads.StatusClosed {

@@ -56,7 +56,8 @@ func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 	found, err := s.backend.Find(ctx, beads.Query{})
 	var all []beads.Unreadable
 	for _, r := range found.Unreadable {
-		all = append(all, beads.Unreadable{ID: r.Partial.ID, Reason: r.Why.Error()})
+		all = append(all, beads.Unreadable{ID: r.Partial.ID, Reason: r.Why.Error(),
+			ParentID: r.Partial.ParentID, Closed: r.Partial.Status == beads.StatusClosed})
 	}
 	return all, err
 }

@@ -16,6 +16,7 @@ var _ interface {
 	beads.ShareCounter
 	beads.Purger
 	beads.Versioner
+	beads.Auditor
 } = (*Store)(nil)
 
 func (g *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
@@ -89,6 +90,14 @@ func (g *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 	return guarded(ctx, g, &g.writes, g.limit(), func(ctx context.Context) (int, error) {
 		return s.Purge(ctx, q, before)
 	})
+}
+
+func (g *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
+	s, ok := g.store.(beads.Auditor)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	return guarded(ctx, g, &g.reads, g.limit(), s.Unreadable)
 }
 
 // TryRead probes whether the store is readable again.

@@ -182,7 +182,8 @@ func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 		}
 		var all []beads.Unreadable
 		err = scan(rows, func(*row, beads.Bead) {}, func(r *row, why error) {
-			all = append(all, beads.Unreadable{ID: r.ID, Reason: why.Error()})
+			all = append(all, beads.Unreadable{ID: r.ID, Reason: why.Error(),
+				ParentID: r.ParentID, Closed: r.Status == beads.StatusClosed})
 		})
 		return all, err
 	})

@@ -8,7 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
+
+	driver "modernc.org/sqlite"
 
 	"gcity/beads"
 	"gcity/internal/disk"
@@ -162,5 +166,65 @@ func (s *Store) Accept(ctx context.Context) (Recovered, error) {
 			return Recovered{}, err
 		}
 		return Recovered{BackupInfo: now}, s.ledger.write(Identity{now.ID, now.Last + reserve})
+	})
+}
+
+// Salvage implements beads.Salvager. It finds the beads in the index of their IDs and reads each of them separately, so
+// a damaged page affects only the beads on this page.
+func (s *Store) Salvage(ctx context.Context, why error) (all []beads.Bead,
+	lost []beads.Unreadable, err error) {
+	if !damaged(why) {
+		return nil, nil, why
+	}
+	ids, err := s.ids(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, id := range ids {
+		b, err := s.Get(ctx, id)
+		var broken *driver.Error
+		switch {
+		case err == nil:
+			all = append(all, b)
+		case errors.Is(err, beads.ErrNotFound): // removed in the meantime
+		case errors.Is(err, beads.ErrUnreadable):
+			lost = append(lost, beads.Unreadable{ID: id,
+				Reason: strings.TrimPrefix(err.Error(), "bead "+id+": ")})
+		case damaged(err) && errors.As(err, &broken):
+			lost = append(lost, beads.Unreadable{ID: id, Reason: broken.Error()})
+		default:
+			return nil, nil, err
+		}
+	}
+	slices.SortStableFunc(all, func(a, b beads.Bead) int {
+		return b.CreatedAt.Compare(a.CreatedAt)
+	})
+	return all, lost, nil
+}
+
+func damaged(err error) bool { return code(err) == codeCorrupt || code(err) == codeIOErr }
+
+// ids returns the IDs of all beads. The most recently written bead comes first.
+func (s *Store) ids(ctx context.Context) ([]string, error) {
+	return reading(ctx, s, nil, func(ctx context.Context, f *file) (all []string, err error) {
+		// the constraint UNIQUE has created this index, which contains all that the query needs
+		st, err := f.reader(ctx, `SELECT id FROM beads INDEXED BY sqlite_autoindex_beads_1 `+
+			`ORDER BY seq DESC`)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := st.QueryContext(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, rows.Close()) }()
+		for rows.Next() {
+			var id string
+			if err := rows.Scan(&id); err != nil {
+				return nil, err
+			}
+			all = append(all, id)
+		}
+		return all, rows.Err()
 	})
 }

@@ -64,6 +64,7 @@ var _ interface {
 	beads.Prober
 	beads.Restorer
 	beads.Auditor
+	beads.Salvager
 } = (*Store)(nil)
 
 // Open returns the store in a city's or rig's folder. New IDs are prefix-1, prefix-2, and so on. Several Stores with

@@ -47,6 +47,23 @@ func (d *Store) Count(ctx context.Context, q beads.Query) (int, error) {
 	return len(all), err
 }
 
+// Unreadable implements beads.Auditor.
+func (d *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
+	if s, ok := d.Store.(beads.Auditor); ok {
+		return s.Unreadable(ctx)
+	}
+	return nil, errors.ErrUnsupported
+}
+
+// Salvage implements beads.Salvager.
+func (d *Store) Salvage(ctx context.Context, why error) ([]beads.Bead, []beads.Unreadable,
+	error) {
+	if s, ok := d.Store.(beads.Salvager); ok {
+		return s.Salvage(ctx, why)
+	}
+	return nil, nil, errors.ErrUnsupported
+}
+
 // Restore implements beads.Restorer. It returns an error if the store is not a beads.Restorer.
 func (d *Store) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, error) {
 	if s, ok := d.Store.(beads.Restorer); ok {

@@ -93,7 +93,7 @@ func CreateOnce(ctx context.Context, e *env.Env, d *Store, b beads.Bead) (made b
 		return made, false, err
 	}
 	if len(found) > 0 {
-		announced, err = WasReported(ctx, e, d, found[0].ID)
+		announced, err = WasReported(ctx, e, d, events.BeadCreated, found[0].ID)
 		return found[0], announced, err
 	}
 	b.Labels = append(b.Labels, label)
@@ -117,13 +117,14 @@ func WasClosed(e *env.Env, b beads.Bead) bool {
 	return e.Op != "" && b.Status == beads.StatusClosed && b.Metadata[closedKey] == e.Op
 }
 
-// WasReported reports whether the log contains the current operation's event about a bead.
-func WasReported(ctx context.Context, e *env.Env, d *Store, id string) (bool, error) {
+// WasReported reports whether the log contains the current operation's event of this type about a bead. Commands that
+// make different changes may use the same name.
+func WasReported(ctx context.Context, e *env.Env, d *Store, kind, id string) (bool, error) {
 	if err := checkOperation(e); e.Op == "" || err != nil {
 		return false, err
 	}
 	past, err := folder.ReadEvents(ctx, d.City,
-		events.Query{Types: []string{"bead.*"}, Subject: id, Limit: operationPast})
+		events.Query{Types: []string{kind}, Subject: id, Limit: operationPast})
 	if err != nil {
 		return false, fmt.Errorf("cannot check whether the event for operation %s is in the "+
 			"log: %w", e.Op, err)

@@ -172,7 +172,6 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p be
 	if err != nil {
 		return err
 	}
-	p = depot.MarkClosed(e, p)
 	var all depot.Changes
 	for _, b := range slices.Backward(steps) {
 		// the events of steps that an earlier attempt closed might be missing
@@ -192,7 +191,7 @@ func checkSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, ids 
 		return err
 	}
 	defer closeOther()
-	return city.Closable(ctx, has.List, b, ids...)
+	return city.Closable(ctx, has, b, ids...)
 }
 
 func warnOpenSteps(ctx context.Context, e *env.Env, d *depot.Store, id string) error {

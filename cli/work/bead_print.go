@@ -71,6 +71,8 @@ func printBead(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) er
 			e.Fact("needs", fmt.Sprintf("%s (%s): %s", id, need.Status, need.Title))
 		case errors.Is(err, beads.ErrNotFound):
 			e.Fact("needs", id+" (deleted, counts as done)")
+		case errors.Is(err, beads.ErrUnreadable):
+			e.Fact("needs", id+" (cannot be read)")
 		default:
 			return err
 		}

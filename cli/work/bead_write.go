@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 
@@ -245,13 +246,21 @@ func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p bea
 
 func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bead,
 	p beads.Patch) error {
-	switch done, err := depot.WasReported(ctx, e, has, old.ID); {
+	closes := p.Status != nil && *p.Status == beads.StatusClosed
+	kind := events.BeadUpdated
+	if closes && (old.Status != beads.StatusClosed || depot.WasClosed(e, old)) {
+		kind = events.BeadClosed
+	}
+	switch done, err := depot.WasReported(ctx, e, has, kind, old.ID); {
 	case err != nil:
 		return err
 	case done:
 		return errors.Join(depot.Repeated(e, old), retryConvoyClose(ctx, e, has, old))
 	}
-	b, err := has.Update(ctx, old.ID, p)
+	if closes && old.Status != beads.StatusClosed {
+		p = depot.MarkClosed(e, p)
+	}
+	b, err := update(ctx, e, has, &old, p)
 	if err != nil {
 		var links linked
 		if p.Needs != nil {
@@ -263,9 +272,9 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 		return elsewhere(ctx, e, has, err, links)
 	}
 	switch {
-	case b.Rev == old.Rev && e.Op != "":
+	case b.Rev == old.Rev && e.Op != "" && (!closes || kind == events.BeadClosed):
 		// an earlier attempt made this change, but its event might be missing
-		if err := changed(ctx, e, has, eventOf(b), b); err != nil {
+		if err := changed(ctx, e, has, kind, b); err != nil {
 			return err
 		}
 		return retryConvoyClose(ctx, e, has, b)
@@ -294,11 +303,24 @@ func retryConvoyClose(ctx context.Context, e *env.Env, has *depot.Store, b beads
 	return printClosedConvoy(ctx, e, has, was, b)
 }
 
-func eventOf(b beads.Bead) string {
-	if b.Status == beads.StatusClosed {
-		return events.BeadClosed
+// update applies a patch. If an earlier attempt of the current operation has already made the change, the bead no
+// longer has the revision that the patch requires. In this case, update sets *old to the current bead and returns it.
+func update(ctx context.Context, e *env.Env, has *depot.Store, old *beads.Bead,
+	p beads.Patch) (beads.Bead, error) {
+	b, err := has.Update(ctx, old.ID, p)
+	if e.Op == "" || p.IfRev == nil || !errors.Is(err, beads.ErrConflict) {
+		return b, err
 	}
-	return events.BeadUpdated
+	latest, failed := has.Get(ctx, old.ID)
+	if failed != nil {
+		return b, err
+	}
+	p.IfRev = nil
+	if now, failed := p.Apply(latest, latest.UpdatedAt); failed != nil || now.Rev != latest.Rev {
+		return b, err
+	}
+	*old = latest
+	return latest, nil
 }
 
 func unchanged(e *env.Env, b beads.Bead, p beads.Patch) string {
@@ -327,7 +349,7 @@ func beadClose(e *env.Env) *cobra.Command {
 		Long: `close closes beads that are done or dropped. It fails for a molecule with open steps:
 --steps closes the steps too, and --force leaves them open. Other beads are closed
 without changing their steps, and close prints how many are still open. Wisps, which
-automations create, are removed only after their steps are closed too.`,
+automations and sling create, are removed only after their steps are closed too.`,
 	}, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		p := beads.Closing()
 		if reason != "" {
@@ -344,6 +366,7 @@ automations create, are removed only after their steps are closed too.`,
 		var all depot.Changes
 		for _, id := range args {
 			if steps && !all.Add(closeSteps(ctx, e, d, id, p)) ||
+				steps && !force && !all.Add(checkSteps(ctx, e, d, id, nil)) ||
 				!all.Add(patchBead(ctx, e, d, id, p)) ||
 				!steps && !all.Add(warnOpenSteps(ctx, e, d, id)) {
 				break
@@ -374,20 +397,27 @@ func (x *exporting) Write(p []byte) (int, error) {
 	return x.Writer.Write(p)
 }
 
-func exportTo(ctx context.Context, d *depot.Store, file string, progress *env.Progress) (int,
-	error) {
+func exportTo(ctx context.Context, d *depot.Store, file string,
+	progress *env.Progress) (done beads.Exported, err error) {
 	if err := d.CheckOutput(file); err != nil {
-		return 0, err
+		return done, err
 	}
 	var all bytes.Buffer
-	n, err := beads.Export(ctx, d, &exporting{Writer: &all, progress: progress})
+	done, err = beads.Export(ctx, d, &exporting{Writer: &all, progress: progress})
 	if err != nil {
-		return 0, err
+		return done, err
+	}
+	if done.Damage != nil {
+		// an existing file might be a complete export from before the damage
+		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+			return done, fmt.Errorf("%w; %s already exists and was not replaced, because the new "+
+				"export may be incomplete: export to a new file", done.Damage, file)
+		}
 	}
 	if err := disk.Replace(file, all.Bytes(), 0o600); err != nil {
-		return 0, fmt.Errorf("cannot write the export: %w", disk.Named(err))
+		return done, fmt.Errorf("cannot write the export: %w", disk.Named(err))
 	}
-	return n, nil
+	return done, nil
 }
 
 func openInput(e *env.Env, name string) (io.Reader, func(), error) {

@@ -63,8 +63,9 @@ func daemonKeys() []Key {
 				"the controller crashes. `disk`: in `.gc/`. A controller that deliberately " +
 				"leaves its agents running always passes this data on to the next controller."},
 		{Path: "daemon.wisp_gc_interval", Kind: Duration, Check: checkWisp,
-			Doc: "How often gcity deletes wisps (work that automations have created) that have " +
-				"been closed for longer than `wisp_ttl`. The minimum is 100ms."},
+			Doc: "How often gcity deletes wisps (molecules that automations or `gcity " +
+				"sling` have created) that have been closed for longer than `wisp_ttl`. The " +
+				"minimum is 100ms."},
 		{Path: "daemon.wisp_ttl", Kind: Duration, Check: checkWisp,
 			Doc: "How long gcity keeps a closed wisp before it deletes it. If neither this key " +
 				"nor `wisp_gc_interval` is set, gcity keeps all wisps. If only one of them is " +

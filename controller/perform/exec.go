@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 
 	"gcity/agent"
 	"gcity/automation"
+	"gcity/beads"
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller/effect"
@@ -114,7 +116,7 @@ func (au *automations) commandEnvironment(in *config.City, d automation.Definiti
 	return agent.CommandEnvironment(in, d.Rig, au.w.Host)
 }
 
-// cook creates all beads or none.
+// cook creates all beads or none. A retry uses the beads that an earlier attempt has created, if there are any.
 func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
 	d := f.Run.Definition
 	recipe, err := au.findInBackground(ctx, f.In, d.Formula, d.Rig)
@@ -136,12 +138,67 @@ func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnd
 	if f.Run.Count > 0 {
 		labels = append(labels, "seq:"+strconv.FormatUint(f.Run.Until, 10))
 	}
-	made, err := store.CreateAll(ctx, sling.Molecule(m, append(labels, wispLabel)))
+	molecule := sling.Molecule(m, append(labels, wispLabel))
+	molecule[0].Metadata = map[string]string{city.MadeBy: f.Bead}
+	root, found, err := au.madeEarlier(ctx, store, f, len(molecule)-1)
 	if err != nil {
 		return err
 	}
-	in.Created, in.Title = made[0].ID, made[0].Title
+	if !found {
+		made, err := store.CreateAll(ctx, molecule)
+		if err != nil {
+			return err
+		}
+		root = made[0]
+	}
+	in.Created, in.Title = root.ID, root.Title
 	return nil
+}
+
+// madeEarlier returns the molecule that an earlier attempt of the run created for the same events. The attempt did not
+// report it if its time ran out while the store was creating the beads.
+func (au *automations) madeEarlier(ctx context.Context, store beads.Store, f effect.Run,
+	steps int) (root beads.Bead, found bool, err error) {
+	if f.Run.Retry == 0 {
+		return root, false, nil
+	}
+	records, err := au.Stores.Store("")
+	if err != nil {
+		return root, false, err
+	}
+	label := city.RunLabel + f.Run.Definition.Scoped()
+	attempts, err := records.List(ctx, beads.Query{Type: city.RunType, Labels: []string{label},
+		Limit: runsKept})
+	if err != nil {
+		return root, false, err
+	}
+	// records of runs that never started can be newer than the first attempt
+	first := slices.IndexFunc(attempts, func(a beads.Bead) bool {
+		run := city.RunOf(a)
+		return run.Retry == 0 && run.Outcome != city.RunVoid
+	})
+	attempts = attempts[:first+1]
+	q := beads.Query{Type: beads.TypeMolecule, Labels: []string{label}, Limit: f.Run.Retry}
+	if f.Run.Count > 0 {
+		q.Labels = append(q.Labels, "seq:"+strconv.FormatUint(f.Run.Until, 10))
+	}
+	made, err := store.List(ctx, q)
+	if err != nil {
+		return root, false, err
+	}
+	for _, b := range made {
+		if b.Metadata[beads.CloseReason] == beads.PartlyCreated ||
+			!slices.ContainsFunc(attempts, func(a beads.Bead) bool {
+				return a.ID == b.Metadata[city.MadeBy] && a.Metadata[city.RunMade] == ""
+			}) {
+			continue
+		}
+		all, err := store.List(ctx, beads.Query{Parent: b.ID, Limit: -1})
+		if err != nil || len(all) >= steps {
+			return b, err == nil, err
+		}
+	}
+	return root, false, nil
 }
 
 func (au *automations) findInBackground(ctx context.Context, in *config.City, name,
@@ -194,6 +251,9 @@ func (au *automations) checkCondition(ctx context.Context,
 	dir, env, err := au.commandEnvironment(f.In, d)
 	if err == nil {
 		err = au.w.checkFolder()
+	}
+	if err == nil {
+		err = au.prepareCheckFolder(ctx, dir, false)
 	}
 	if err == nil {
 		var res shell.Result

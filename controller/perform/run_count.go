@@ -131,16 +131,17 @@ func countByQuery(ctx context.Context, store beads.Store, pools []string) (scope
 	}
 	var begun, waiting []beads.Bead
 	for _, b := range all {
+		isWork := !slices.Contains(none, b.Type)
 		for _, l := range b.Labels {
 			pool, ok := strings.CutPrefix(l, city.PoolLabel)
-			if _, known := now.work.Pools[pool]; ok && known {
+			if _, known := now.work.Pools[pool]; ok && known && isWork {
 				now.work.Pools[pool]++
 			}
 		}
 		switch {
 		case b.Type == mail.Type:
 			now.mail.Add(b)
-		case slices.Contains(none, b.Type):
+		case !isWork:
 		case b.Status == beads.StatusOpen:
 			now.work.Open++
 			waiting = append(waiting, b)
@@ -166,7 +167,7 @@ func countByCounters(ctx context.Context, store *guard.Store, pools []string) (s
 	// first, so that work that starts in the meantime is counted twice rather than missed
 	for _, pool := range pools {
 		q := beads.Query{Status: []beads.Status{open, moving},
-			Labels: []string{city.PoolLabel + pool}}
+			NotType: none, Labels: []string{city.PoolLabel + pool}}
 		if now.work.Pools[pool], err = store.Count(ctx, q); err != nil {
 			return now, err
 		}

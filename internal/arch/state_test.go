@@ -32,6 +32,7 @@ var byPath = map[string]string{
 	"session/sessiontest/":           "for tests",
 	"screenshots/":                   "writes the screenshots of the documentation",
 	"internal/faults/":               "damages its own cities deliberately",
+	"internal/gobuild/":              "for tests",
 	"internal/cgroup/":               "/proc and control groups",
 	"internal/benchpeers/":           "its own folders and control groups",
 	"internal/ownership/":            "files of the user, after a check of their owner",

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gcity/internal/gobuild"
 )
 
 var outputFor = flag.Duration("output", time.Minute, "how long BenchmarkOutput lets its agents print")
@@ -17,7 +19,9 @@ var outputFor = flag.Duration("output", time.Minute, "how long BenchmarkOutput l
 func BenchmarkOutput(b *testing.B) {
 	const n = 50
 	noise := filepath.Join(b.TempDir(), "noise")
-	build(b, "-o", noise, "gcity/internal/benchpeers")
+	if err := gobuild.Static("-o", noise, "gcity/internal/benchpeers"); err != nil {
+		b.Fatal(err)
+	}
 	c := newTown(b, 0, "")
 	var toml strings.Builder
 	fmt.Fprint(&toml, "[workspace]\nname = \"bench\"\n")

@@ -115,7 +115,8 @@ func child(parent int) int {
 func (e *userManager) log() string { return e.home + ".log" }
 
 func (e *userManager) environ() []string {
-	return []string{"HOME=" + e.home, "XDG_RUNTIME_DIR=/run/user/0", "PATH=" + filepath.Dir(e.bin) + ":" + os.Getenv("PATH"), "LC_ALL=C", "GCITY_TRUST=all"}
+	return []string{"HOME=" + e.home, "XDG_RUNTIME_DIR=/run/user/0", "PATH=" + filepath.Dir(e.bin) + ":" + os.Getenv("PATH"), "LC_ALL=C",
+		"GCITY_TRUST=all", "GORACE=" + os.Getenv("GORACE")}
 }
 
 func (e *userManager) put(name, text string) {

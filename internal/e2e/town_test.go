@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -20,6 +21,7 @@ import (
 
 	_ "gcity/cli" // the tests build this package; this import makes go test rerun them after a change
 	"gcity/internal/eventually"
+	"gcity/internal/gobuild"
 	"gcity/trust"
 )
 
@@ -37,23 +39,13 @@ func binary(t testing.TB) string {
 		t.Fatal(err)
 	}
 	bin, hold := filepath.Join(dir, "gcity"), filepath.Join(dir, "gcity-hold")
-	build(t, "-ldflags", "-s -w", "-o", hold, "gcity/session/pty/gcity-hold")
-	args := []string{"-tags", "holder", "-overlay", overlay(t, dir, hold), "-o", bin}
-	if flag.Lookup("test.bench").Value.String() == "" {
-		args = append(args, "-gcflags=all=-N -l") // compiles in two thirds of the time
+	err = errors.Join(gobuild.Static("-ldflags", "-s -w", "-o", hold, "gcity/session/pty/gcity-hold"),
+		gobuild.Build("-tags", "holder", "-overlay", overlay(t, dir, hold), "-o", bin, "gcity"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	build(t, append(args, "gcity")...)
 	built = bin
 	return bin
-}
-
-func build(t testing.TB, args ...string) {
-	t.Helper()
-	cmd := exec.Command("go", append([]string{"build"}, args...)...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
 }
 
 // overlay does not write to the source folder.
@@ -89,12 +81,17 @@ func TestMain(m *testing.M) {
 	}
 	home, err := os.MkdirTemp("", "gcity-home")
 	if err == nil {
-		err = os.Setenv("GC_HOME", home) // do not use the GC_HOME of the user who runs the tests
+		// do not use the GC_HOME of the user who runs the tests
+		err = errors.Join(os.Setenv("GC_HOME", home), os.Setenv("GORACE", gobuild.RaceLog(home)))
 	}
 	if err != nil {
 		panic(err)
 	}
 	code := m.Run()
+	if races, err := gobuild.Races(home); err != nil || races != "" {
+		fmt.Printf("data races in programs of these tests (error: %v):\n%s\n", err, races)
+		code = max(code, 1)
+	}
 	os.RemoveAll(home)
 	if built != "" {
 		os.RemoveAll(filepath.Dir(built))

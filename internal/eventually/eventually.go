@@ -9,8 +9,12 @@ import (
 // Timeout limits every wait.
 const Timeout = 2 * time.Minute
 
-// maxPause is the longest pause between two polls. Shorter pauses would be expensive if each poll starts a process.
-const maxPause = 50 * time.Millisecond
+// maxPause is the longest pause between two cheap polls. After an expensive one, for example one that starts a process,
+// the pause is twice as long as the poll took, up to maxRest.
+const (
+	maxPause = 50 * time.Millisecond
+	maxRest  = 250 * time.Millisecond
+)
 
 // True polls cond until it is true. After Timeout, the test fails with the given description and the results of the
 // state functions.
@@ -38,12 +42,14 @@ func Receive[T any](t testing.TB, what string, from <-chan T, state ...func() st
 
 // Poll reports whether cond becomes true within Timeout. It is for tests that must clean up before they fail.
 func Poll(cond func() bool) bool {
-	pause := time.Millisecond
-	for end := time.Now().Add(Timeout); !cond(); time.Sleep(pause) {
-		if time.Now().After(end) {
+	began, pause := time.Now(), time.Millisecond
+	for polled := began; !cond(); polled = time.Now() {
+		now := time.Now()
+		if now.Sub(began) > Timeout {
 			return false
 		}
 		pause = min(2*pause, maxPause)
+		time.Sleep(max(pause, min(2*now.Sub(polled), maxRest)))
 	}
 	return true
 }

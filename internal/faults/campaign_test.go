@@ -2,11 +2,11 @@ package main
 
 import (
 	"flag"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"gcity/internal/gobuild"
 )
 
 var seed = flag.Uint64("seed", 0, "seed of the random choices; 0 = use the clock")
@@ -16,12 +16,11 @@ func TestCampaign(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program and runs for half a minute")
 	}
-	bin := filepath.Join(t.TempDir(), "gcity")
-	// the flags of the tests in e2e, so that both share the compiled packages
-	build := exec.Command("go", "build", "-gcflags=all=-N -l", "-o", bin, "gcity")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	dir := t.TempDir()
+	t.Setenv("GORACE", gobuild.RaceLog(dir))
+	bin := filepath.Join(dir, "gcity")
+	if err := gobuild.Build("-o", bin, "gcity"); err != nil {
+		t.Fatal(err)
 	}
 	o := options{gcity: bin, seed: *seed, agents: 8, duration: 20 * time.Second, rounds: 30, out: t.Output()}
 	if o.seed == 0 {
@@ -33,6 +32,9 @@ func TestCampaign(t *testing.T) {
 	}
 	for _, b := range breaches {
 		t.Error(b)
+	}
+	if races, err := gobuild.Races(dir); err != nil || races != "" {
+		t.Errorf("data races: %v\n%s", err, races)
 	}
 }
 
