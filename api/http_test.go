@@ -231,6 +231,26 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
+// An older controller rejects the depth of a nudge. The client then sends the nudge without it.
+func TestNudgeToOlderController(t *testing.T) {
+	f := town()
+	f.OnDo(func(c city.Command) (city.Receipt, error) {
+		if c.(city.Nudge).Depth > 0 {
+			var older struct{ Text string }
+			return city.Receipt{}, city.DecodeBody([]byte(`{"text":"hello","depth":3}`), &older)
+		}
+		return city.Receipt{Message: "typed"}, nil
+	})
+	path, _ := serve(t, f, api.Options{})
+	nudge := city.Nudge{Agent: citytest.Worker, Text: "hello", Depth: 3}
+	if r, err := dial(t, path).Do(t.Context(), nudge); err != nil || r.Message != "typed" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	if got := f.Commands(); len(got) != 2 || got[0] != city.Command(nudge) {
+		t.Errorf("got commands %+v", got)
+	}
+}
+
 // A long poll waits for a state that is newer than the index in the request.
 func TestLongPoll(t *testing.T) {
 	f := town()
