@@ -284,6 +284,29 @@ func TestLongPoll(t *testing.T) {
 	}
 }
 
+// busyLog is a city with a new event whenever a client has read events.
+type busyLog struct{ *citytest.Fake }
+
+func (c busyLog) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+	defer c.Record(events.Event{Type: "a.b"})
+	return c.Fake.History(ctx, q)
+}
+
+// A page of events contains all events up to the index of the response, so the next long poll misses no event.
+func TestIndexOfEvents(t *testing.T) {
+	f := town()
+	f.Record(events.Event{Type: "a.b"})
+	path, _ := serve(t, busyLog{f}, api.Options{})
+	for range 3 {
+		_, h, body := get(t, curl(t, path), "/v0/events?limit=1")
+		var page struct{ Items []events.Event }
+		if err := json.Unmarshal([]byte(body), &page); err != nil || len(page.Items) != 1 ||
+			h.Get("X-GC-Index") != fmt.Sprint(page.Items[0].Seq) {
+			t.Errorf("index %s for %s", h.Get("X-GC-Index"), body)
+		}
+	}
+}
+
 // An invalid request does not wait for a newer state.
 func TestInvalidLongPoll(t *testing.T) {
 	f := town()
