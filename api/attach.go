@@ -83,8 +83,10 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 			_ = f.End(h.errStopped())
 		}
 		_ = conn.Close()
+		_ = term.Close() // input may be waiting for the agent
 	})
 	wg.Go(func() {
+		defer term.Close()
 		defer conn.Close()
 		h.show(f, term)
 	})

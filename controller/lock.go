@@ -155,7 +155,7 @@ func (h *Hold) Release() error {
 
 func runs(pid int) bool {
 	st, err := proc.ReadStat(pid)
-	return err == nil && st.State != 'Z' && st.State != 'X'
+	return err == nil && !st.Exited()
 }
 
 func readPID(path string) int {

@@ -23,10 +23,8 @@ import (
 	"gcity/internal/detach"
 )
 
-// resetModes resets what a program might have left on, and moves the cursor below the drawn lines.
-const resetModes = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l" +
-	"\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u" +
-	"\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h\x1b[999;1H\r\n"
+// resetModes also resets what leaving the alternate screen restores, and moves the cursor below the drawn lines.
+const resetModes = detach.ResetModes + "\x1b(B\x0f\x1b[?6l\x1b[r\x1b[999;1H\r\n"
 
 const (
 	saveTitle    = "\x1b[22;2t"
@@ -77,7 +75,7 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 		return fmt.Errorf("cannot switch this terminal to raw mode: %w", err)
 	}
 	// this fails only if the terminal was closed, and then stayAttached fails, too
-	_, _ = io.WriteString(e.Out, saveTitle+
+	_, _ = io.WriteString(e.Out, detach.SaveModes+saveTitle+
 		ansi.SetWindowTitle(output.SafeLine(name)+": "+leave.String()+" detaches"))
 	outcome := "detached from " + name + ", which keeps running"
 	defer func() {

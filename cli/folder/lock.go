@@ -72,7 +72,7 @@ func recordsDead(dir string) bool {
 		return false
 	}
 	st, err := proc.ReadStat(pid)
-	return err != nil || st.State == 'Z' || st.State == 'X'
+	return err != nil || st.Exited()
 }
 
 // ReleaseLimit is how long a controller may take to release the city after its agents have stopped.

@@ -1,4 +1,5 @@
-// Package detach implements the key that detaches a user from an attached terminal.
+// Package detach implements the key that detaches a user from an attached terminal, and contains the sequences that
+// reset the user's terminal afterwards.
 package detach
 
 import (

@@ -29,7 +29,8 @@ func TestHiddenEnvironment(t *testing.T) {
 	}
 	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
 	eventually.True(t, "the process is known to have no environment", func() bool {
-		return !mayHide(c.Process.Pid)
+		st, err := ReadStat(c.Process.Pid)
+		return err != nil || !st.mayHide(c.Process.Pid)
 	})
 	if env := Environ(c.Process.Pid); len(env) > 0 {
 		t.Errorf("a process without an environment: got %q", env)

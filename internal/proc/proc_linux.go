@@ -18,7 +18,7 @@ import (
 // Lives reports whether the process with this pid and start time is running. A zombie does not count as running.
 func Lives(pid int, start uint64) bool {
 	st, err := ReadStat(pid)
-	return err == nil && st.Start == start && st.State != 'Z' && st.State != 'X'
+	return err == nil && st.Start == start && !st.Exited()
 }
 
 // Ended reports whether the process with this pid and start time has exited. A zombie counts as exited. If the process
@@ -28,7 +28,7 @@ func Ended(pid int, start uint64) bool {
 	if err != nil {
 		return Gone(err)
 	}
-	return st.Start != start || st.State == 'Z' || st.State == 'X'
+	return st.Start != start || st.Exited()
 }
 
 // BootID returns the ID of the machine's current boot.
@@ -72,10 +72,17 @@ func Environ(pid int) []byte {
 	began := time.Now()
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
 		data, err := readEnviron(pid)
-		if err != nil {
-			return nil
+		if err != nil && !Gone(err) || len(data) > 0 || time.Since(began) > execPatience {
+			return data
 		}
-		if len(data) > 0 || time.Since(began) > execPatience || !mayHide(pid) {
+		st, statErr := ReadStat(pid)
+		if statErr == nil && st.State == 'Z' && !st.Exited() {
+			if tid := otherThread(pid); tid != pid {
+				pid = tid
+				continue
+			}
+		}
+		if err != nil || statErr != nil || !st.mayHide(pid) {
 			return data
 		}
 		_ = unix.Nanosleep(timespec(pause), nil) // EINTR only shortens the sleep
@@ -105,9 +112,16 @@ func readEnviron(pid int) ([]byte, error) {
 	}
 }
 
-func mayHide(pid int) bool {
-	st, err := ReadStat(pid)
-	return err == nil && st.mayHide(pid)
+// otherThread returns the ID of a thread that is not the main thread, or pid if it finds none. A main thread that has
+// exited shows no environment.
+func otherThread(pid int) int {
+	threads, _ := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task")
+	for _, thread := range threads {
+		if tid, err := strconv.Atoi(thread.Name()); err == nil && tid != pid {
+			return tid
+		}
+	}
+	return pid
 }
 
 // mayHide reports whether the environment might only look empty, because of an exec. If it is really empty, its address

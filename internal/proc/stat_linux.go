@@ -10,10 +10,12 @@ import (
 
 // Stat contains some fields of /proc/<pid>/stat.
 type Stat struct {
-	State byte // 'R', 'S', 'T', 'Z', …
+	State byte // of the main thread: 'R', 'S', 'T', 'Z', …
 	PPID  int
 	// process group, session, and the terminal's foreground group; 0 = none
 	Group, Session, Foreground int
+	// includes the main thread until the whole process has exited
+	Threads int
 	// in clock ticks since boot
 	Start uint64
 	// CPU time, including exited children
@@ -37,15 +39,21 @@ const (
 	fieldSession    = 3
 	fieldForeground = 5
 	// first of four CPU times
-	fieldUTime  = 11
-	fieldCSTime = 14
-	fieldStart  = 19
-	fieldRSS    = 21 // in pages
-	fieldCode   = 23
+	fieldUTime   = 11
+	fieldCSTime  = 14
+	fieldThreads = 17
+	fieldStart   = 19
+	fieldRSS     = 21 // in pages
+	fieldCode    = 23
 	// first of two fields: the start and end addresses of the environment
 	fieldEnv    = 47
 	fieldEnvEnd = 48
 )
+
+// Exited reports whether the process has exited. A zombie has exited, unless only its main thread is one.
+func (st Stat) Exited() bool {
+	return st.State == 'X' || st.State == 'Z' && st.Threads <= 1
+}
 
 // ReadStat reads a process's state. If the process does not exist, Gone returns true for the error.
 func ReadStat(pid int) (Stat, error) {
@@ -84,6 +92,8 @@ func parseStat(data []byte) (s Stat, ok bool) {
 			s.Foreground = int(n)
 		case i >= fieldUTime && i <= fieldCSTime:
 			s.CPU += time.Duration(n) * tick
+		case i == fieldThreads:
+			s.Threads = int(n)
 		case i == fieldStart:
 			s.Start = n
 		case i == fieldRSS:

@@ -36,7 +36,7 @@ func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.T
 			if pid == self || !match(pid) {
 				continue
 			}
-			if st, err := ReadStat(pid); err != nil || st.State == 'Z' || st.State == 'X' {
+			if st, err := ReadStat(pid); err != nil || st.Exited() {
 				continue
 			}
 			left = append(left, pid)

@@ -31,7 +31,7 @@ func descendants(root int) (found []int, err error) {
 			if Exhausted(readErr) {
 				err = readErr
 			}
-			if readErr == nil && st.State != 'Z' && st.State != 'X' {
+			if readErr == nil && !st.Exited() {
 				found = append(found, pid)
 				queue = append(queue, pid)
 			}
@@ -106,7 +106,7 @@ func scanDescendants(root int) (found []int, err error) {
 		if Exhausted(readErr) {
 			err = readErr
 		}
-		if readErr == nil && st.State != 'Z' && st.State != 'X' {
+		if readErr == nil && !st.Exited() {
 			children[st.PPID] = append(children[st.PPID], pid)
 		}
 	}

@@ -32,7 +32,7 @@ func WholeTrees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
 	trees, err := Trees(ctx, roots)
 	for pid, t := range trees {
 		own, err := ReadStat(pid)
-		if err != nil || own.Start != roots[pid].Start || own.State == 'Z' {
+		if err != nil || own.Start != roots[pid].Start || own.Exited() {
 			delete(trees, pid)
 			continue
 		}
@@ -68,7 +68,7 @@ func Trees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
 		}
 		t := trees[w.procs[owner].pid]
 		t.CPU += p.CPU
-		if p.State != 'Z' {
+		if !p.Exited() {
 			t.RSS += p.RSS
 			t.Procs++
 		}

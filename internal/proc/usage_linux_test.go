@@ -204,7 +204,7 @@ func FuzzStat(f *testing.F) {
 		good := "1 (" + name + ") S 42 1 1 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 4711 4096 12 " +
 			"18446744073709551615 1\n"
 		st, ok := parseStat([]byte(good))
-		want := Stat{State: 'S', PPID: 42, Group: 1, Session: 1, Start: 4711, CPU: 26 * tick,
+		want := Stat{State: 'S', PPID: 42, Group: 1, Session: 1, Threads: 1, Start: 4711, CPU: 26 * tick,
 			RSS: 12 * int64(os.Getpagesize())}
 		if !ok || st != want {
 			t.Errorf("%q is %+v, want %+v", good, st, want)

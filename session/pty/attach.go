@@ -3,11 +3,14 @@ package pty
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"net"
+	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"gcity/session"
@@ -28,7 +31,7 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 		conn.Close()
 		return nil, broken(ctx, "attach to", name, err)
 	}
-	t := &terminal{conn: conn, r: wire.NewReader(conn)}
+	t := &terminal{name: name, conn: conn, r: wire.NewReader(conn)}
 	m, err := t.r.Next()
 	if !stop() && err == nil {
 		err = ctx.Err()
@@ -51,12 +54,14 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 
 // terminal is an attached terminal. Only one goroutine can read. All other methods are safe for concurrent use.
 type terminal struct {
+	name      string
 	conn      *net.UnixConn
 	r         *wire.Reader
 	rest      []byte
 	replaying bool
 
-	mu sync.Mutex // protects writes
+	mu      sync.Mutex // protects writes and the next field
+	stalled error      // the agent has not read the user's input
 }
 
 // clearTerminal is sent before the retained output if the viewer has missed some output.
@@ -66,7 +71,7 @@ func (t *terminal) Read(b []byte) (int, error) {
 	for len(t.rest) == 0 {
 		m, err := t.r.Next()
 		if err != nil {
-			return 0, io.EOF
+			return 0, t.ended(err)
 		}
 		switch m.Kind {
 		case wire.Output:
@@ -85,7 +90,26 @@ func (t *terminal) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-const maxInput = 16 << 10
+// ended returns the result of Read for an error of the connection. A holder that exits with unread input resets the
+// connection.
+func (t *terminal) ended(err error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.stalled != nil:
+		return t.stalled
+	case errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET):
+		return io.EOF
+	}
+	return fail("stay attached to", t.name, errGone, "the connection to its holder was lost: %v",
+		err)
+}
+
+const (
+	maxInput = 16 << 10
+	// maxStall is how long Write waits for the holder to accept input after all buffers are full.
+	maxStall = 15 * time.Second
+)
 
 func (t *terminal) Write(b []byte) (int, error) {
 	t.mu.Lock()
@@ -93,7 +117,17 @@ func (t *terminal) Write(b []byte) (int, error) {
 	n := 0
 	for n < len(b) {
 		part := b[n:min(len(b), n+maxInput)]
-		if err := wire.Write(t.conn, wire.Input, part); err != nil {
+		t.conn.SetWriteDeadline(time.Now().Add(maxStall))
+		err := wire.Write(t.conn, wire.Input, part)
+		switch {
+		case t.stalled != nil:
+			return n, t.stalled
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			t.stalled = fail("stay attached to", t.name, session.ErrRejected,
+				"the agent has not read its input for %s, and too much input is waiting", maxStall)
+			t.conn.Close() // part of a message was sent
+			return n, t.stalled
+		case err != nil:
 			return n, fmt.Errorf("the session has ended: %w", err)
 		}
 		n += len(part)

@@ -2,13 +2,16 @@ package pty
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"gcity/internal/eventually"
 	"gcity/session"
 )
 
@@ -91,4 +94,38 @@ func TestDraftOutlivesProvider(t *testing.T) {
 	}
 	start(t, next, spec(city, "a", "exec cat"))
 	seen(next, false)
+}
+
+// Text that was accepted only in part counts as a draft. Its paste ends before any other input.
+func TestPartlyAcceptedText(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	got, gate := filepath.Join(city, "got"), filepath.Join(city, "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start(t, p, spec(city, "a", `stty raw -echo; printf '\033[?2004hup'; read x <`+gate+`; exec cat >`+got))
+	shows(t, p, "a", "up")
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout) // the rejection takes seconds
+	defer cancel()
+	if err := p.Send(ctx, "a", strings.Repeat("a line of many\n", 40<<10/15)); !errors.Is(err, session.ErrRejected) {
+		t.Fatalf("got %v", err)
+	}
+	if st, err := p.Look(t.Context(), "a"); err != nil || !st.Draft {
+		t.Errorf("draft: got %+v, %v", st, err)
+	}
+	if err := p.SendPolitely(t.Context(), "a", "another text", time.Nanosecond); !errors.Is(err, session.ErrBusy) {
+		t.Errorf("SendPolitely: got %v", err)
+	}
+	if err := os.WriteFile(gate, []byte("\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.SendKeys(t.Context(), "a", "x"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the key", func() bool {
+		data, _ := os.ReadFile(got)
+		return bytes.HasPrefix(data, []byte("\x1b[200~a line")) && bytes.HasSuffix(data, []byte("\x1b[201~x"))
+	})
 }

@@ -153,7 +153,8 @@ func TestEnvironmentOfTheAgent(t *testing.T) {
 	}
 }
 
-// With several viewers, the newest viewer's size applies. Without viewers, the agent's own size applies.
+// With several viewers, the size that was set last applies, until its viewer detaches. Without viewers, the agent's own
+// size applies.
 func TestSizes(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -174,6 +175,10 @@ func TestSizes(t *testing.T) {
 	}
 	shows(t, p, "a", "20 90")
 	first.Close()
+	until(t, "the size of the other viewer", func() bool {
+		out, err := p.Output(t.Context(), "a", 1)
+		return err == nil && strings.Contains(out, "40 120")
+	})
 	if err := second.Resize(91, 21); err != nil {
 		t.Fatal(err)
 	}

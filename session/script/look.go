@@ -140,7 +140,9 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e.activity = at; !at.IsZero() && at.Before(rec.Started) {
+	// a start in the future was recorded before the wall clock was set back
+	if e.activity = at; !at.IsZero() && at.Before(rec.Started) &&
+		!rec.Started.After(time.Now().Round(0)) {
 		e.activity = rec.Started
 	}
 }
@@ -211,7 +213,7 @@ func find(id string) (pid int, start uint64) {
 		if !proc.HasEnv(proc.Environ(q), mark, false) {
 			continue
 		}
-		if st, err := proc.ReadStat(q); err == nil && st.State != 'Z' && st.State != 'X' {
+		if st, err := proc.ReadStat(q); err == nil && !st.Exited() {
 			stats[q] = st
 		}
 	}

@@ -31,7 +31,7 @@ func FewFiles(t *testing.T, p session.Provider, spec func(name string) session.S
 		t.Errorf("%v\n%s", err, out)
 	}
 	for name, pid := range agents {
-		if st, err := proc.ReadStat(pid); err != nil || st.State == 'Z' {
+		if st, err := proc.ReadStat(pid); err != nil || st.Exited() {
 			t.Errorf("agent %s was killed", name)
 		}
 	}

@@ -68,7 +68,7 @@ func Census(t testing.TB, city string) map[string][]int {
 			if !ok {
 				continue
 			}
-			if st, err := proc.ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' {
+			if st, err := proc.ReadStat(pid); err == nil && !st.Exited() {
 				found[name] = append(found[name], pid)
 			}
 		}

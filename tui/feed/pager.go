@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gcity/internal/detach"
 )
 
 // ShowInPager runs the pager in the foreground of the terminal until the pager or ctx ends. It always restores the
@@ -44,7 +46,7 @@ func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 	}
 	cmd.Stdout, cmd.Stderr = o.Out, o.Out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: fd}
-	_, _ = io.WriteString(o.Out, saveModes)
+	_, _ = io.WriteString(o.Out, detach.SaveModes)
 	ran := cmd.Start()
 	if ran == nil {
 		keepRunning(cmd.Process.Pid)
@@ -58,7 +60,7 @@ func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 		err = fmt.Errorf("cannot take the terminal back: %w", err)
 	}
 	// if the terminal is gone, the next read returns the error
-	_, _ = io.WriteString(o.Out, resetModes)
+	_, _ = io.WriteString(o.Out, detach.ResetModes)
 	if ran != nil && ctx.Err() == nil {
 		return errors.Join(err, p.Failed(ran))
 	}

@@ -55,6 +55,9 @@ func (d *draft) Write(p []byte) {
 
 func (d *draft) end() { d.n, d.before = 0, 0 }
 
+// leftover notes text that was typed for a client but not submitted.
+func (d *draft) leftover() { d.n = max(d.n, 1) }
+
 func (d *draft) step(c byte) {
 	if d.skip > 0 {
 		d.skip--

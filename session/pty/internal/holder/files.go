@@ -191,7 +191,7 @@ func (h *holder) writeActivity(l *life) {
 		Ready:    l.meta[wire.ReadyMark] == "1",
 		Frozen:   l.frozen,
 		PID:      int32(l.pid),
-		Attached: int32(l.attached),
+		Attached: int32(len(l.attached)),
 		Started:  l.rec.Born,
 		Output:   l.output,
 		Input:    l.input,

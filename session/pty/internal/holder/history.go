@@ -6,6 +6,7 @@ type history struct {
 	modes         modes
 	restartPoints restartPoints
 	cleared       uint64 // position at which the output was last cleared
+	cutSequence   bool   // cleared is inside an escape sequence
 }
 
 func (k *history) add(text []byte) {
@@ -16,6 +17,11 @@ func (k *history) add(text []byte) {
 	k.modes.Write(text)
 }
 
+func (k *history) clear() {
+	k.out.clear()
+	k.cleared, k.cutSequence = k.out.end, k.modes.state != ground
+}
+
 func (k *history) replayFrom(from uint64) []byte {
 	var b []byte
 	if k.out.start > 0 || from > 0 {
@@ -24,6 +30,10 @@ func (k *history) replayFrom(from uint64) []byte {
 	n := len(b)
 	b = append(b, make([]byte, k.out.end-from)...)
 	k.out.readAt(from, b[n:])
+	// at the end, because the output itself may contain sequences that push and pop flags
+	if (k.out.start > 0 || from > 0) && k.modes.state == ground {
+		b = append(b, k.modes.screenKeys().restore()...)
+	}
 	return b
 }
 

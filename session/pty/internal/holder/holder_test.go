@@ -3,6 +3,7 @@ package holder
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,22 +57,49 @@ func TestSafeStart(t *testing.T) {
 
 func TestModes(t *testing.T) {
 	for in, want := range map[string]string{
-		"":                                 "",
-		"\x1b[?2004h":                      "\x1b[?2004h",
-		"\x1b[?2004h text \x1b[?2004l":     "",
-		"\x1b[?1;25;1049h":                 "\x1b[?1h\x1b[?1049h",
-		"\x1b[?25l\x1b[?7l":                "\x1b[?7l\x1b[?25l",
-		"\x1b[?2004h\x1bc":                 "",
-		"\x1b[2004h":                       "", // without "?", this is not a private mode
-		"\x1b[?2004$p":                     "", // a query, not a change
-		"\x1b[?20\x1b[?1h":                 "\x1b[?1h",
-		"\x1b[?20\x1804h":                  "",
-		"\x1b[?99999999999999999999;1000h": "\x1b[?1000h",
-		"\x1b=\x1b[?1006h":                 "\x1b[?1006h\x1b=",
+		"":                                  "",
+		"\x1b[?2004h":                       "\x1b[?2004h",
+		"\x1b[?2004h text \x1b[?2004l":      "",
+		"\x1b[?1;25;1049h":                  "\x1b[?1h\x1b[?1049h",
+		"\x1b[?25l\x1b[?7l":                 "\x1b[?7l\x1b[?25l",
+		"\x1b[?2004h\x1bc":                  "",
+		"\x1b[2004h":                        "", // without "?", this is not a private mode
+		"\x1b[?2004$p":                      "", // a query, not a change
+		"\x1b[?20\x1b[?1h":                  "\x1b[?1h",
+		"\x1b[?20\x1804h":                   "",
+		"\x1b[?99999999999999999999;1000h":  "\x1b[?1000h",
+		"\x1b=\x1b[?1006h":                  "\x1b[?1006h\x1b=",
+		"\x1b[?2031;2048;1016h":             "\x1b[?1016h\x1b[?2031h\x1b[?2048h",
+		"\x1b[>4;2m\x1b[>1;1m\x1b[6 q":      "\x1b[>4;2m\x1b[6 q",
+		"\x1b[>4;2m\x1b[>4m\x1b[2 q\x1b[ q": "",
+		"\x1b[>4;2m\x1b[2 q\x1bc":           "",
 	} {
 		var m modes
 		m.Write([]byte(in))
 		if got := string(m.restore()); got != want {
+			t.Errorf("%q leaves %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestKeyboardFlags(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                       "",
+		"\x1b[>1u":                               "\x1b[<9u\x1b[>1u",
+		"\x1b[>1u\x1b[>5u":                       "\x1b[<9u\x1b[>1u\x1b[>5u",
+		"\x1b[>1u\x1b[<u":                        "\x1b[<9u",
+		"\x1b[=5u\x1b[>1u\x1b[=4;2u":             "\x1b[<9u\x1b[=5u\x1b[>5u",
+		"\x1b[=7u\x1b[=2;3u\x1b[?u\x1b[5u":       "\x1b[<9u\x1b[=5u",
+		"\x1b[=5u\x1b[>1u\x1b[<9u":               "\x1b[<9u",
+		"\x1b[>1u\x1b[?1049h":                    "",
+		"\x1b[>1u\x1b[?1049h\x1b[>3u":            "\x1b[<9u\x1b[>3u",
+		"\x1b[>1u\x1b[?1049h\x1b[>3u\x1b[?1049l": "\x1b[<9u\x1b[>1u",
+		"\x1b[>1u\x1bc":                          "\x1b[<9u",
+		strings.Repeat("\x1b[>1u", 20):           "\x1b[<9u\x1b[=1u" + strings.Repeat("\x1b[>1u", 7),
+	} {
+		var m modes
+		m.Write([]byte(in))
+		if got := string(m.screenKeys().restore()); got != want {
 			t.Errorf("%q leaves %q, want %q", in, got, want)
 		}
 	}
@@ -93,10 +121,17 @@ func FuzzModes(f *testing.F) {
 			t.Errorf("%q: got %+v; in pieces of %d bytes %+v", in, whole, cut, pieces)
 		}
 		again.Write(whole.restore())
-		if again.on != whole.on || again.keypad != whole.keypad {
+		again.Write(whole.screenKeys().restore())
+		if again.on != whole.on || again.keypad != whole.keypad || again.otherKeys != whole.otherKeys ||
+			again.cursorShape != whole.cursorShape || !slices.Equal(effective(again), effective(whole)) {
 			t.Errorf("%q: the modes are not restored by %q", in, whole.restore())
 		}
 	})
+}
+
+func effective(m modes) []uint8 {
+	k := m.screenKeys()
+	return k.flags[:k.top+1]
 }
 
 func TestKeys(t *testing.T) {

@@ -20,6 +20,8 @@ const maxLine = 4095
 // readPause is how long to wait for a program to read the text before pressing Enter.
 const readPause = 500 * time.Millisecond
 
+const endPaste = "\x1b[201~"
+
 var errNoTerminal = reject("the session has no terminal")
 
 func reject(format string, args ...any) error {
@@ -32,28 +34,26 @@ func reject(format string, args ...any) error {
 // If quiet > 0, it also rejects the text while a viewer's draft is on the line, or if a viewer has typed within that
 // duration. It holds the typing token from this check until the text is typed.
 func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.Duration) error {
-	if i := strings.IndexFunc(text, func(r rune) bool {
-		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
-	}); i >= 0 {
-		return reject("the text contains the control character %#02x; send that key "+
-			"with send-keys", text[i])
+	if err := checkText(text); err != nil {
+		return err
 	}
 	release, err := l.takeTyping(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
+	if err := h.undisturbed(l, quiet); err != nil {
+		return err
+	}
+	if err := l.finish(ctx); err != nil {
+		return err
+	}
 	if l.plain {
 		if err := l.writeLine(ctx, text); err != nil {
 			return err
 		}
 		h.noteInput(l, (*draft).end)
 		return nil
-	}
-	if quiet > 0 {
-		if err := h.undisturbed(l, quiet); err != nil {
-			return err
-		}
 	}
 	tio, err := l.termios()
 	if err != nil {
@@ -65,7 +65,7 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	h.mu.Unlock()
 	data := []byte(text)
 	if paste {
-		data = slicesConcat("\x1b[200~", text, "\x1b[201~")
+		data = slicesConcat("\x1b[200~", text, endPaste)
 	}
 	if n := longestLine(data); canonical && n > maxLine {
 		return reject("the program reads whole lines, and its terminal would cut off a line "+
@@ -75,14 +75,16 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	if canonical && (tio.Iflag&unix.ICRNL == 0 || tio.Iflag&unix.IGNCR != 0) {
 		enter[0] = '\n'
 	}
-	if err := l.write(ctx, data); err != nil {
-		return err
-	}
 	// a program that reads Enter together with the text may treat Enter as text
-	if !canonical {
-		l.waitRead(ctx)
-	}
-	if err := l.write(ctx, enter); err != nil {
+	n, err := l.submit(ctx, data, enter, !canonical)
+	switch {
+	case err != nil && n > 0:
+		if paste && n < len(data) {
+			l.unfinished = endPaste
+		}
+		h.noteInput(l, (*draft).leftover)
+		return err
+	case err != nil:
 		return err
 	}
 	h.noteInput(l, (*draft).end)
@@ -92,12 +94,23 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	return nil
 }
 
-// undisturbed returns an error if a viewer has a draft or has typed within quiet. The caller must hold the typing
-// token.
+func checkText(text string) error {
+	if i := strings.IndexFunc(text, func(r rune) bool {
+		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
+	}); i >= 0 {
+		return reject("the text contains the control character %#02x; send that key "+
+			"with send-keys", text[i])
+	}
+	return nil
+}
+
+// undisturbed returns an error if there is a draft, or if a viewer has typed within quiet. If quiet is 0, it returns
+// nil. The caller must hold the typing token.
 func (h *holder) undisturbed(l *life, quiet time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
+	case quiet <= 0 || l.plain:
 	case l.draft.n > 0:
 		return &wire.Failure{Cause: wire.Busy, Message: "a user's draft is on the input line"}
 	case l.typed != 0 && h.clock.Mono(time.Now())-l.typed < int64(quiet):
@@ -127,26 +140,32 @@ func (h *holder) sendKeys(ctx context.Context, l *life, keys []string) error {
 	for _, key := range keys {
 		data = append(data, encodeKey(key, app)...)
 	}
-	return h.typeBytes(ctx, l, data, func(d *draft) {
-		if bytes.ContainsFunc(data, func(r rune) bool {
+	_, err := h.typeBytes(ctx, l, data, func(d *draft, typed []byte) {
+		if bytes.ContainsFunc(typed, func(r rune) bool {
 			return r < 0x80 && (endsDraft(byte(r)) || r == 0x1b)
 		}) {
 			d.end()
 		}
 	})
+	return err
 }
 
-func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(*draft)) error {
+// typeBytes returns how many bytes the terminal has accepted, also if it fails. It calls note with these bytes.
+func (h *holder) typeBytes(ctx context.Context, l *life, data []byte,
+	note func(*draft, []byte)) (n int, err error) {
 	release, err := l.takeTyping(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer release()
-	if err := l.write(ctx, data); err != nil {
-		return err
+	if err := l.finish(ctx); err != nil {
+		return 0, err
 	}
-	h.noteInput(l, note)
-	return nil
+	n, err = l.put(ctx, data)
+	if n > 0 {
+		h.noteInput(l, func(d *draft) { note(d, data[:n]) })
+	}
+	return n, err
 }
 
 // noteInput records the time of input. The caller must hold the typing token.

@@ -31,8 +31,8 @@ type life struct {
 	size       wire.Screen
 	resizes    int
 	meta       map[string]string
-	attached   int
-	viewers    int // including those that only watch
+	attached   []*viewer // viewers that type; the size of the last one applies
+	viewers    int       // including those that only watch
 	frozen     bool
 	reaped     bool // the agent's process has been reaped, so its PID can belong to another process
 	asked      bool

@@ -12,6 +12,12 @@ type modes struct {
 	// a sequence has changed other lasting state, for example the margins
 	lasting bool
 
+	otherKeys   int          // xterm's modifyOtherKeys
+	cursorShape int          // 0 is the terminal's default
+	kitty       [2]kittyKeys // of the main and the alternate screen
+
+	asked queries // not answered yet
+
 	state  scanState
 	prefix byte // prefix of a control sequence: <, =, > or ?; 0 = none
 	inter  byte // intermediate byte of the sequence; 0 = none
@@ -40,7 +46,8 @@ var privateModes = [...]struct {
 }{
 	{1, false}, {7, true}, {25, true}, {47, false}, {1000, false}, {1002, false}, {1003, false},
 	{1004, false},
-	{1005, false}, {1006, false}, {1015, false}, {1047, false}, {1049, false}, {2004, false},
+	{1005, false}, {1006, false}, {1007, false}, {1015, false}, {1016, false}, {1047, false},
+	{1049, false}, {2004, false}, {2031, false}, {2048, false},
 }
 
 const (
@@ -101,7 +108,10 @@ func (m *modes) escape(c byte) {
 	case c < 0x30:
 		m.state, m.inter = escapeInter, c
 	case c == 'c': // full reset
-		m.on, m.keypad = 0, false
+		m.on, m.keypad, m.otherKeys, m.cursorShape = 0, false, 0, 0
+		for i := range m.kitty {
+			m.kitty[i] = kittyKeys{used: m.kitty[i].used}
+		}
 	case c == '=', c == '>':
 		m.keypad = c == '='
 	case c == '8', c == 'H': // restores the cursor, sets a tab stop
@@ -142,11 +152,19 @@ func (m *modes) control(c byte) {
 
 func (m *modes) final(c byte) {
 	switch {
+	case m.inter == ' ' && c == 'q' && m.prefix == 0:
+		m.cursorShape = m.params[0]
 	case m.inter != 0:
 		m.lasting = m.lasting || c == 'p' // a soft reset; a query also matches, which does no harm
 	case m.prefix == '?' && (c == 'h' || c == 'l'):
 		m.private(c == 'h')
+	case m.prefix == '>' && c == 'm' && m.params[0] == 4 && !m.bad:
+		m.otherKeys = m.second()
+	case m.prefix != 0 && c == 'u' && !m.bad:
+		m.screenKeys().change(m.prefix, m.params[0], m.second())
 	case m.prefix != 0:
+	case (c == 'c' || c == 'n') && !m.bad:
+		m.asked.add(c, m.params[0])
 	case c == 'u', c == 'g': // restores the cursor, or clears tab stops
 		m.lasting = true
 	case c == 'r', c == 'h': // sets margins or a mode such as insert mode
@@ -170,7 +188,24 @@ func (m *modes) private(on bool) {
 
 // isPlain reports whether the end of the output is enough to draw the screen in a new terminal.
 func (m *modes) isPlain() bool {
-	return !m.lasting && !m.has(47) && !m.has(1047) && !m.has(1049) && m.has(7)
+	return !m.lasting && !m.alternate() && m.has(7)
+}
+
+func (m *modes) alternate() bool { return m.has(47) || m.has(1047) || m.has(1049) }
+
+// screenKeys returns the keyboard flags of the current screen.
+func (m *modes) screenKeys() *kittyKeys {
+	if m.alternate() {
+		return &m.kitty[1]
+	}
+	return &m.kitty[0]
+}
+
+func (m *modes) second() int {
+	if m.n < 2 {
+		return 0
+	}
+	return m.params[1]
 }
 
 func (m *modes) param() {
@@ -218,6 +253,12 @@ func (m *modes) restore() []byte {
 	}
 	if m.keypad {
 		b = append(b, "\x1b="...)
+	}
+	if m.otherKeys != 0 {
+		b = appendSequence(b, "\x1b[>4;", m.otherKeys, "m")
+	}
+	if m.cursorShape != 0 {
+		b = appendSequence(b, "\x1b[", m.cursorShape, " q")
 	}
 	return b
 }

@@ -60,11 +60,6 @@ func (h *holder) handleOutput(c *conn, tail int) error {
 
 // replay returns the retained output. The caller must hold holder.mu.
 func (l *life) replay() []byte {
-	dropped := l.out.start > 0
-	from := l.out.safeStart(dropped)
-	// after a clear, output from a pipe begins on a new line
-	if l.plain && l.out.start == l.cleared {
-		from = l.out.start
-	}
-	return l.replayFrom(from)
+	dropped := l.out.start > 0 && (l.out.start != l.cleared || l.cutSequence)
+	return l.replayFrom(l.out.safeStart(dropped))
 }

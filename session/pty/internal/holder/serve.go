@@ -111,8 +111,8 @@ func (h *holder) act(l *life, req *wire.Request) (data []byte, err error) {
 		return nil, h.sendKeys(ctx, l, req.Keys)
 	case wire.OpClear:
 		h.mu.Lock()
-		l.out.clear()
-		l.cleared = l.out.end
+		l.clear()
+		h.cond.Broadcast()
 		h.mu.Unlock()
 		return nil, nil
 	case wire.OpSetMeta:

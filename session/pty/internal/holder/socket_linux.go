@@ -17,7 +17,8 @@ import (
 // conn is a connection. Writes are safe for concurrent use.
 type conn struct {
 	*os.File
-	r *wire.Reader
+	r      *wire.Reader
+	viewer bool // writes have no time limit, because a viewer that does not read delays only itself
 
 	mu   sync.Mutex // protects writes
 	gone bool       // the peer has disconnected; protected by holder.mu
@@ -178,13 +179,17 @@ func (c *conn) request() (req wire.Request, err error) {
 	return wire.DecodeRequest(m)
 }
 
-// writeTimeout is how long a write waits for a slow client before the client is disconnected.
+// writeTimeout is how long a write waits for a slow client, unless it is a viewer, before the client is disconnected.
 const writeTimeout = 5 * time.Second
 
 func (c *conn) send(kind wire.Kind, data []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.SetWriteDeadline(time.Now().Add(writeTimeout))
+	deadline := time.Time{}
+	if !c.viewer {
+		deadline = time.Now().Add(writeTimeout)
+	}
+	c.SetWriteDeadline(deadline)
 	return wire.Write(c, kind, data)
 }
 

@@ -55,7 +55,11 @@ func (h *holder) drain(l *life) {
 			}
 			h.cond.Broadcast()
 			watched := l.viewers > 0
+			reply := l.mustReply()
 			h.mu.Unlock()
+			if reply {
+				h.wg.Go(func() { sendReplies(h, l) })
+			}
 			if p.steady(n, now) && !watched {
 				l.rest()
 			}
@@ -127,5 +131,6 @@ func (h *holder) interrupt(l *life) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	return h.typeBytes(ctx, l, []byte{3}, (*draft).end)
+	_, err = h.typeBytes(ctx, l, []byte{3}, func(d *draft, _ []byte) { d.end() })
+	return err
 }

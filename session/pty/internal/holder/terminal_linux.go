@@ -25,8 +25,10 @@ type terminal struct {
 	slave int
 
 	typing chan struct{} // holds a token while no call is typing
-	// torn means that a pipe has accepted only part of a line. Access requires the typing token.
-	torn bool
+	// ends a line or a paste that was accepted only in part; typed before any other input. Access requires the typing
+	// token.
+	unfinished string
+	replying   bool // a goroutine is replying to queries; protected by holder.mu
 }
 
 func newTerminal(cols, rows int) terminal {
@@ -134,25 +136,48 @@ func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// writeLine first ends a line that was only partly accepted. The caller must hold the typing token.
-func (t *terminal) writeLine(ctx context.Context, text string) error {
-	if t.torn {
-		if _, err := t.put(ctx, []byte{'\n'}); err != nil {
-			return err
-		}
-		t.torn = false
+// finish ends a line or a paste that was only partly accepted. The caller must hold the typing token.
+func (t *terminal) finish(ctx context.Context) error {
+	if t.unfinished == "" {
+		return nil
 	}
+	n, err := t.put(ctx, []byte(t.unfinished))
+	t.unfinished = t.unfinished[n:]
+	return err
+}
+
+// writeLine writes a line to a pipe. The caller must hold the typing token.
+func (t *terminal) writeLine(ctx context.Context, text string) error {
 	n, err := t.put(ctx, []byte(text+"\n"))
-	t.torn = err != nil && n > 0
+	if err != nil && n > 0 {
+		t.unfinished = "\n"
+	}
 	return err
 }
 
-// write writes data to the agent's input. The caller must hold the typing token.
-func (t *terminal) write(ctx context.Context, data []byte) error {
-	_, err := t.put(ctx, data)
-	return err
+// enterTimeout is the least time that the terminal has to accept Enter, because the text before it cannot be withdrawn.
+const enterTimeout = time.Second
+
+// submit types text and then Enter, and returns how many bytes of the text were accepted. If wait is true, it first
+// waits for the program to read the text. The caller must hold the typing token.
+func (t *terminal) submit(ctx context.Context, text, enter []byte, wait bool) (n int, err error) {
+	if n, err = t.put(ctx, text); err != nil {
+		return n, err
+	}
+	if wait {
+		t.waitRead(ctx)
+	}
+	deadline, _ := ctx.Deadline()
+	if soonest := time.Now().Add(enterTimeout); deadline.Before(soonest) {
+		deadline = soonest
+	}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
+	defer cancel()
+	_, err = t.put(ctx, enter)
+	return n, err
 }
 
+// put writes data to the agent's input. The caller must hold the typing token.
 func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	deadline, ok := ctx.Deadline()
 	if !ok {

@@ -3,6 +3,7 @@ package holder
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"gcity/session/pty/internal/wire"
@@ -12,6 +13,8 @@ type viewer struct {
 	c       *conn
 	l       *life
 	types   bool
+	cols    int // size of the viewer's terminal
+	rows    int
 	pos     uint64
 	resizes int // value of life.resizes when the size was last sent
 	cleared uint64
@@ -28,11 +31,12 @@ func (h *holder) view(c *conn, req *wire.Request) {
 		c.fail(errNoTerminal)
 		return
 	}
+	c.viewer = true
 	h.mu.Lock()
 	l.viewers++
 	if v.types {
-		l.attached++
-		h.resize(l, req.Cols, req.Rows)
+		l.attached = append(l.attached, v)
+		v.resize(h, req.Cols, req.Rows)
 		h.writeActivity(l)
 	}
 	h.mu.Unlock()
@@ -52,11 +56,25 @@ func (h *holder) endView(v *viewer) {
 	if !v.types {
 		return
 	}
-	l.attached--
-	if l.attached == 0 {
+	l.attached = slices.DeleteFunc(l.attached, func(a *viewer) bool { return a == v })
+	if n := len(l.attached); n > 0 {
+		h.resize(l, l.attached[n-1].cols, l.attached[n-1].rows)
+	} else {
 		h.resize(l, l.cols, l.rows)
 	}
 	h.writeActivity(l)
+}
+
+// resize sets the size of the viewer's terminal, and gives the agent's terminal the same size. It has no effect after
+// endView. The caller must hold h.mu.
+func (v *viewer) resize(h *holder, cols, rows int) {
+	i := slices.Index(v.l.attached, v)
+	if i < 0 {
+		return
+	}
+	v.l.attached = append(slices.Delete(v.l.attached, i, i+1), v)
+	v.cols, v.rows = cols, rows
+	h.resize(v.l, cols, rows)
 }
 
 // resize sets the size of the terminal. The caller must hold h.mu.
@@ -90,7 +108,7 @@ func (h *holder) listen(v *viewer) {
 		}
 		switch m.Kind {
 		case wire.Input:
-			if h.typed(v.l, m.Data) != nil {
+			if h.typed(v, m.Data) != nil {
 				return
 			}
 		case wire.Resize:
@@ -99,7 +117,7 @@ func (h *holder) listen(v *viewer) {
 				return
 			}
 			h.mu.Lock()
-			h.resize(v.l, s.Cols, s.Rows)
+			v.resize(h, s.Cols, s.Rows)
 			h.mu.Unlock()
 		default:
 			return
@@ -136,13 +154,14 @@ func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, 
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	l := v.l
-	for v.pos == l.out.end && v.resizes == l.resizes && l.exit == nil && !v.c.gone {
+	for v.pos == l.out.end && v.resizes == l.resizes && l.exit == nil && !v.c.gone &&
+		!v.missedClear() {
 		h.cond.Wait()
 	}
 	if v.c.gone || l.exit != nil && v.pos == l.out.end {
 		return 0, size, false, false, true
 	}
-	if v.pos < l.out.start && v.pos < l.out.end || v.cleared != l.cleared {
+	if v.pos < l.out.start && v.pos < l.out.end || v.missedClear() {
 		return 0, size, false, true, false
 	}
 	resized = v.resizes != l.resizes
@@ -151,6 +170,10 @@ func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, 
 	v.pos += uint64(n)
 	return n, l.size, resized, false, false
 }
+
+// missedClear reports whether a viewer that only watches must drop the output before the last clear. A user's terminal
+// keeps it, because the program does not draw its screen again.
+func (v *viewer) missedClear() bool { return !v.types && v.cleared != v.l.cleared }
 
 func (h *holder) replayTo(v *viewer) error {
 	h.mu.Lock()
@@ -168,11 +191,25 @@ func (h *holder) replayTo(v *viewer) error {
 	return v.c.send(wire.Live, nil)
 }
 
-func (h *holder) typed(l *life, data []byte) error {
-	h.mu.Lock()
-	l.typed = h.clock.Mono(time.Now())
-	h.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
-	defer cancel()
-	return h.typeBytes(ctx, l, data, func(d *draft) { d.Write(data) })
+// typed types a viewer's input. If the program does not read it, typed waits until the program reads again or the
+// viewer has disconnected. From time to time, it lets other calls type.
+func (h *holder) typed(v *viewer, data []byte) error {
+	for {
+		h.mu.Lock()
+		v.l.typed = h.clock.Mono(time.Now())
+		h.mu.Unlock()
+		ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+		n, err := h.typeBytes(ctx, v.l, data, (*draft).Write)
+		cancel()
+		if !isRejected(err) || v.c.abandoned() {
+			return err
+		}
+		data = data[n:]
+	}
+}
+
+// isRejected reports whether input was rejected. A terminal rejects bytes only if it has not accepted them in time.
+func isRejected(err error) bool {
+	f, ok := err.(*wire.Failure)
+	return ok && f.Cause == wire.Rejected
 }

@@ -1,0 +1,188 @@
+package pty
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gcity/session/pty/internal/wire"
+)
+
+// An attached terminal survives an agent that does not read its input for longer than the holder's time limit for a write.
+// All input arrives.
+func TestInputOutlivesStall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	got := filepath.Join(city, "got")
+	start(t, p, spec(city, "a", "stty raw -echo; echo up; sleep 6; exec cat >"+got))
+	shows(t, p, "a", "up")
+	term, err := p.Attach(t.Context(), "a", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	text := "\x1b[200~" + strings.Repeat("a line that was pasted\r", 40<<10/23) + "\x1b[201~"
+	if _, err := term.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	var data []byte
+	until(t, "the whole text", func() bool {
+		data, _ = os.ReadFile(got)
+		return len(data) >= len(text)
+	})
+	if string(data) != text {
+		t.Errorf("%d bytes arrived, want %d", len(data), len(text))
+	}
+	if _, err := term.Write([]byte("more")); err != nil {
+		t.Errorf("the terminal was detached: %v", err)
+	}
+}
+
+// An attached terminal that does not read for longer than the holder's time limit for a write gets the newest output later.
+func TestOutputOutlivesStall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	late := filepath.Join(city, "late")
+	start(t, p, spec(city, "a", "read x; yes flood | head -c 2000000; sleep 6; echo >"+late+"; echo newest; exec cat"))
+	term, err := p.Attach(t.Context(), "a", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	if _, err := term.Write([]byte("\r")); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the end of the flood", func() bool {
+		_, err := os.Stat(late)
+		return err == nil
+	})
+	seen, buf := []byte(nil), make([]byte, 64<<10)
+	for !bytes.Contains(seen, []byte("newest")) {
+		n, err := term.Read(buf)
+		seen = append(seen, buf[:n]...)
+		if err != nil {
+			t.Fatalf("after %d bytes: %v", len(seen), err)
+		}
+	}
+}
+
+// If the connection breaks within a message, Read does not report that the session has ended.
+func TestTornMessage(t *testing.T) {
+	conn, holder := connected(t)
+	if _, err := holder.Write(wire.AppendMessage(nil, wire.Output, []byte("half"))[:7]); err != nil {
+		t.Fatal(err)
+	}
+	holder.Close()
+	term := &terminal{name: "a", conn: conn, r: wire.NewReader(conn)}
+	if _, err := term.Read(make([]byte, 9)); err == nil || !strings.Contains(err.Error(), "connection to its holder was lost") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// After a clear, a watcher drops the old output at once, an attached terminal keeps its screen, and the retained output
+// begins with the first line after the clear.
+func TestClearWithViewers(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "stty -echo; echo before; read x; echo first; read x; echo second; exec cat"))
+	shows(t, p, "a", "before")
+	term, err := p.Attach(t.Context(), "a", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	next, stop := pull(t, p, "a")
+	defer stop()
+	for seen := ""; !strings.Contains(seen, "before"); seen += string(next().Data) {
+	}
+	if err := p.Clear(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	for !next().Reset { // the size of the attached terminal may come first
+	}
+	if err := p.SendKeys(t.Context(), "a", "Enter", "Enter"); err != nil {
+		t.Fatal(err)
+	}
+	seen, buf := "", make([]byte, 1<<10)
+	for !strings.Contains(seen, "second") {
+		n, err := term.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen += string(buf[:n])
+	}
+	if strings.Contains(seen, clearTerminal) {
+		t.Errorf("the screen was cleared: %q", seen)
+	}
+	shows(t, p, "a", "first\nsecond")
+	if out, err := p.Output(t.Context(), "a", 9); err != nil || strings.Contains(out, "before") {
+		t.Errorf("got %q, %v", out, err)
+	}
+}
+
+// A terminal that attaches after the sequence was dropped from the retained output gets the program's keyboard protocol.
+func TestKeyboardProtocolAfterLongOutput(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", `printf '\033[>1u\033[>4;2m\033[4 q'; yes line | head -c 300000; echo newest; exec cat`))
+	shows(t, p, "a", "newest")
+	term, err := p.Attach(t.Context(), "a", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	seen, buf := "", make([]byte, 64<<10)
+	for want := "\x1b[<9u\x1b[>1u"; !strings.HasSuffix(seen, want); {
+		n, err := term.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen += string(buf[:n])
+	}
+	if head, _, _ := strings.Cut(seen, "line"); !strings.Contains(head, "\x1b[>4;2m\x1b[4 q") {
+		t.Errorf("the replay begins with %q", head)
+	}
+}
+
+// While no user is attached, the holder replies to the queries that programs send at startup. Otherwise, the user's
+// terminal does.
+func TestQueries(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	got := filepath.Join(city, "got")
+	start(t, p, spec(city, "a", `stty raw -echo; printf '\033[5n\033[6n\033[?6n\033[>c\033[c'; head -c 19 >`+got+`; printf up
+head -c 1 >/dev/null; printf '\033[cagain'; exec cat >`+got))
+	shows(t, p, "a", "up")
+	if data, err := os.ReadFile(got); err != nil || string(data) != "\x1b[0n\x1b[1;1R\x1b[?62;22c" {
+		t.Errorf("got %q, %v", data, err)
+	}
+	term, err := p.Attach(t.Context(), "a", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	if _, err := term.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, p, "a", "again")
+	if _, err := term.Write([]byte("typed")); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the text", func() bool {
+		data, _ := os.ReadFile(got)
+		return bytes.HasSuffix(data, []byte("typed"))
+	})
+	if data, _ := os.ReadFile(got); string(data) != "typed" {
+		t.Errorf("while a user is attached: got %q", data)
+	}
+}
