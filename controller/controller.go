@@ -7,7 +7,7 @@
 //
 // Run owns one goroutine for the loop, and one for each effect in flight. All have ended when Run returns (L10).
 // Exported methods are safe for concurrent use. Methods that read use the latest published snapshot. Snapshot and
-// Snapshots may wait for the loop, but at most a second.
+// Snapshots may wait for the loop, but at most half a second for each snapshot.
 package controller
 
 import (
