@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"gcity/session/pty/internal/wire"
 )
@@ -74,6 +75,26 @@ func TestOutputOutlivesStall(t *testing.T) {
 			t.Fatalf("after %d bytes: %v", len(seen), err)
 		}
 	}
+}
+
+// The time limit of earlier input does not apply to a new size.
+func TestResizeLongAfterInput(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "stty -echo; while read x; do stty size; done"))
+	term, err := p.Attach(t.Context(), "a", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	term.(*terminal).conn.SetWriteDeadline(time.Unix(1, 0)) // as if the input was long ago
+	if err := term.Resize(91, 33); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := term.Write([]byte("\r")); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, p, "a", "33 91")
 }
 
 // If the connection breaks within a message, Read does not report that the session has ended.
