@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"net/http"
 	"strconv"
 	"sync"
@@ -60,10 +61,6 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 		return err
 	}
 	v := r.URL.Query()
-	text := v.Get("before")
-	if v.Has("cursor") {
-		text = v.Get("cursor")
-	}
 	if q.Forward = v.Has("cursor") || asc; asc && limit == 0 && !q.Since.IsZero() {
 		q.Limit = maxFleetEvents // a smaller limit would cut off the newest events
 	}
@@ -71,28 +68,29 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	for i := range seen {
 		all[i] = seen[i].info
 	}
-	from, err := cursorOf(text, all)
+	before, err := cursorOf(v.Get("before"), all)
 	if err != nil {
 		return err
 	}
-	pages := f.histories(r.Context(), seen, q, from)
-	if q.Forward {
-		beginAt(from, pages)
+	var after city.Cursor // nil = no cursor was given
+	if v.Has("cursor") {
+		if after, err = cursorOf(v.Get("cursor"), all); err != nil {
+			return err
+		}
 	}
-	end := endsOf(seen, pages, q.Forward)
+	pages := f.histories(r.Context(), seen, q, after, before)
+	end, from := endsOf(seen, pages, q.Forward), beginAt(after, pages)
 	items := mergePages(pages, q.Limit, q.Forward)
 	a := eventsAnswer{List: gascity.ListOf(items), Unreachable: missingCities(seen)}
 	switch {
 	case q.Forward:
-		for name, seq := range from {
-			end[name] = seq
-		}
+		maps.Copy(end, from)
 		for i := range items {
 			end[items[i].City] = items[i].Seq
 		}
 		a.Next = end.String()
 	case len(items) > 0: // a short page can be incomplete, so only an empty page is the last one
-		a.Before = olderThan(from, items, end).String()
+		a.Before = olderThan(before, items, end).String()
 	}
 	a.Cursor = end.String()
 	f.fleetOK(w, seen, a)
@@ -113,11 +111,8 @@ func endsOf(seen []cityState, pages [][]city.Tagged, forward bool) city.Cursor {
 	return end
 }
 
-func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Cursor {
-	older := city.Cursor{}
-	for name, seq := range from {
-		older[name] = seq
-	}
+func olderThan(before city.Cursor, items []city.Tagged, end city.Cursor) city.Cursor {
+	older := maps.Clone(before)
 	for i := range items {
 		older[items[i].City] = items[i].Seq
 	}
@@ -130,22 +125,18 @@ func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Curs
 }
 
 func (f *fleet) histories(ctx context.Context, seen []cityState, q events.Query,
-	from city.Cursor) [][]city.Tagged {
+	after, before city.Cursor) [][]city.Tagged {
 	ctx, cancel := context.WithTimeout(ctx, historyTime)
 	defer cancel()
 	pages := make([][]city.Tagged, len(seen))
 	var wg sync.WaitGroup
 	for i := range seen {
-		at, has := from[seen[i].name]
-		if seen[i].snap == nil || q.Forward && !has && q.Since.IsZero() {
+		at, has := after[seen[i].name]
+		if seen[i].snap == nil || after != nil && !has && q.Since.IsZero() {
 			continue
 		}
 		mine := q
-		if q.Forward {
-			mine.After = at
-		} else {
-			mine.Before = at
-		}
+		mine.After, mine.Before = at, before[seen[i].name]
 		wg.Go(func() {
 			g := &seen[i]
 			p, ok := inTime(ctx, func() historyResult { return f.history(ctx, g.name, mine) })
@@ -165,7 +156,10 @@ func (f *fleet) histories(ctx context.Context, seen []cityState, q events.Query,
 	return pages
 }
 
-func beginAt(from city.Cursor, pages [][]city.Tagged) {
+// beginAt returns the cursor in front of the pages: the given one, completed with the cities that it omits.
+func beginAt(after city.Cursor, pages [][]city.Tagged) city.Cursor {
+	from := city.Cursor{}
+	maps.Copy(from, after)
 	for _, p := range pages {
 		if len(p) == 0 {
 			continue
@@ -174,6 +168,7 @@ func beginAt(from city.Cursor, pages [][]city.Tagged) {
 			from[p[0].City] = p[0].Seq - 1
 		}
 	}
+	return from
 }
 
 type historyResult struct {

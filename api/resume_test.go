@@ -175,6 +175,11 @@ func TestSinceOrder(t *testing.T) {
 		"/v0/city/a/events?limit=2&order=asc":                   "1…2",
 		"/v0/events?since=1h&city=a":                            "1…130",
 		"/v0/events?since=1h&city=a&order=desc":                 "130…1",
+		"/v0/events?city=a&limit=3&order=asc":                   "1…3",
+		"/v0/events?city=a&limit=3&order=asc&before=a:100":      "1…3",
+		"/v0/events?city=a&order=asc&before=a:100":              "1…99",
+		"/v0/events?city=a&order=asc&before=a:100&cursor=a:90":  "91…99",
+		"/v0/events?city=a&limit=3&before=a:100":                "99…97",
 		"/v0/city/a/events?since=1h&limit=3&cursor=3&order=asc": "4…6",
 	} {
 		code, _, body := get(t, hc, query)

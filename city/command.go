@@ -102,6 +102,8 @@ type (
 		Text  string `json:"text"`
 		// ignore a draft on the input line
 		Now bool `json:"now,omitempty"`
+		// number of automation runs that led to the nudge
+		Depth int `json:"depth,omitempty"`
 	}
 	// Unsend cancels queued nudges.
 	Unsend struct {

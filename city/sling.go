@@ -83,7 +83,7 @@ func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	}
 	nudged, err := c.Do(ctx, Nudge{Agent: recipient, Text: fmt.Sprintf("Work for you: %s %s",
 		r.Bead.ID,
-		r.Bead.Title)})
+		r.Bead.Title), Depth: s.Depth})
 	if err != nil {
 		r.Message += fmt.Sprintf("; %s could not be notified: %v", recipient, err)
 		return r, nil

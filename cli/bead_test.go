@@ -248,10 +248,16 @@ func TestExportImport(t *testing.T) {
 
 // Events that a run's command emits contain the depth of nested runs.
 func TestDepth(t *testing.T) {
-	for in, want := range map[string]string{"": `{"depth":3}`, `{"a":1}`: `{"a":1,"depth":3}`, `{"depth":9}`: `{"depth":9}`, `[1]`: `[1]`, `null`: `null`} {
-		if got := string(withDepth(json.RawMessage(in), 3)); got != want {
-			t.Errorf("%q: %s", in, got)
+	for in, want := range map[string]string{"": `{"depth":3}`, `{"a":1}`: `{"a":1,"depth":3}`, `{"depth":9}`: `{"depth":9}`, `null`: `{"depth":3}`} {
+		if got, err := withDepth(json.RawMessage(in), 3); err != nil || string(got) != want {
+			t.Errorf("%q: %s, %v", in, got, err)
 		}
+	}
+	if got, err := withDepth(json.RawMessage(`[1]`), 0); err != nil || string(got) != `[1]` {
+		t.Errorf("outside a run: %s, %v", got, err)
+	}
+	if got, err := withDepth(json.RawMessage(`[1]`), 3); err == nil {
+		t.Errorf("a list in a run: %s", got)
 	}
 	s := demoCity()
 	s.env = map[string]string{"GC_EVENT_DEPTH": "2", "GC_AUTOMATION": "digest"}
@@ -259,6 +265,9 @@ func TestDepth(t *testing.T) {
 	e := s.done[0].(city.Emit).Event
 	if e.Actor != "digest" || !strings.Contains(string(e.Payload), `"depth":2`) {
 		t.Errorf("%+v", e)
+	}
+	if code, _, text := runCLI(t, s, "event", "emit", "x.y", "--payload", "[1]"); code != exit.CodeUsage || !strings.Contains(text, "must be a JSON object") {
+		t.Errorf("emit of a list in a run: exit %d, %s", code, text)
 	}
 }
 

@@ -220,13 +220,13 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	obeyed := make(chan error, 1)
 	roomCtx, closeRoom := context.WithCancel(ctx)
 	defer closeRoom()
-	// if the loop hangs, the process exits without waiting for these goroutines
+	// if the loop or the release hangs, the process exits without waiting for these goroutines
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer closeRoom()
 		ended <- h.Host(runCtx, func() {})
 	})
-	wg.Go(func() { obeyed <- h.HandleSignals(signals, stop, func() {}) })
+	wg.Go(func() { obeyed <- h.HandleSignals(signals, stop, func(context.Context) {}) })
 
 	var shown tui.ShownCity
 	exit, err := openRoom(roomCtx, e, roomOptions{city: h.Loop, dir: h.Dir, hosting: true,
@@ -249,7 +249,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	if err := <-obeyed; err != nil {
 		return err
 	}
-	err = <-ended
+	err = h.AwaitRelease(ended)
 	host.WarnUnfinished(e, h)
 	if err != nil {
 		return err

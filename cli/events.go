@@ -90,15 +90,23 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 	defer quiet()
 	// Without --after, following starts after the newest event, even if that does not match. The event's number is read
 	// before the page, so that an event appended between the two reads is on the page or is followed.
+	newest, err := l.History(ctx, events.Query{Limit: 1})
+	if err != nil {
+		return err
+	}
+	var last uint64
+	if len(newest) > 0 {
+		last = newest[0].Seq
+	}
 	at := q.After
 	if !q.Forward {
-		newest, err := l.History(ctx, events.Query{Limit: 1})
-		if err != nil {
+		at = last
+	}
+	if at > last { // the city has a new event log
+		if err := e.PrintEvent(city.BeyondLog(strconv.FormatUint(at, 10), last)); err != nil {
 			return err
 		}
-		if len(newest) > 0 {
-			at = newest[0].Seq
-		}
+		at, q.After = last, last
 	}
 	page, err := l.History(ctx, q)
 	if err != nil {
@@ -117,7 +125,10 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 		if err != nil {
 			return err
 		}
-		if !q.Match(&ev) {
+		switch {
+		case city.IsInsertedGap(&ev):
+			q.After = min(q.After, ev.Seq) // the city might have a new event log
+		case !q.Match(&ev):
 			continue
 		}
 		if err := e.PrintEvent(ev); err != nil {
@@ -143,7 +154,10 @@ func eventCommand(e *env.Env) *cobra.Command {
 				}
 				ev.Payload = json.RawMessage(payload)
 			}
-			ev.Payload = withDepth(ev.Payload, e.Depth())
+			var err error
+			if ev.Payload, err = withDepth(ev.Payload, e.Depth()); err != nil {
+				return err
+			}
 			l, err := e.Open(cmd.Context())
 			if err != nil {
 				return err
@@ -155,25 +169,29 @@ func eventCommand(e *env.Env) *cobra.Command {
 	flags := emit.Flags()
 	flags.StringVar(&subject, "subject", "", "what the event is about")
 	flags.StringVar(&message, "message", "", "a one-line message for the reader")
-	flags.StringVar(&payload, "payload", "", "any JSON value")
+	flags.StringVar(&payload, "payload", "", "any JSON value; in a run of an "+
+		"automation, a JSON object")
 	return env.Group("event", "Append to the event log", emit)
 }
 
-func withDepth(payload json.RawMessage, depth int) json.RawMessage {
+// withDepth adds the depth of an automation's run to the payload of an event that the run emits.
+func withDepth(payload json.RawMessage, depth int) (json.RawMessage, error) {
+	if depth <= 0 {
+		return payload, nil
+	}
 	fields := map[string]json.RawMessage{}
-	if depth <= 0 || len(payload) > 0 &&
-		(json.Unmarshal(payload, &fields) != nil || fields == nil) {
-		return payload
+	if len(payload) > 0 && json.Unmarshal(payload, &fields) != nil {
+		return nil, exit.Usage("--payload must be a JSON object in a run of an automation, "+
+			"because gcity adds the field depth to it: %s", payload)
 	}
 	if _, there := fields["depth"]; there {
-		return payload
+		return payload, nil
+	}
+	if fields == nil { // the payload is null
+		fields = map[string]json.RawMessage{}
 	}
 	fields["depth"] = json.RawMessage(strconv.Itoa(depth))
-	out, err := json.Marshal(fields)
-	if err != nil {
-		return payload // cannot happen: all fields are valid JSON
-	}
-	return out
+	return json.Marshal(fields)
 }
 
 func moment(text string, now time.Time) (time.Time, error) {

@@ -134,6 +134,36 @@ func TestStuckStderr(t *testing.T) {
 	}
 }
 
+// A controller keeps running after the reader of its stderr has exited.
+func TestClosedStderr(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd, dir := headlessCity(t, w)
+	w.Close()
+	for logs := bufio.NewScanner(r); !strings.Contains(logs.Text(), "the city is running"); {
+		if !logs.Scan() {
+			t.Fatalf("the city did not start: %v", logs.Err())
+		}
+	}
+	r.Close()
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil { // the controller logs the reload
+		t.Fatal(err)
+	}
+	log := filepath.Join(dir, ".gc", "controller.log")
+	eventually.True(t, "the reload is in the log file", func() bool {
+		text, err := os.ReadFile(log)
+		return err == nil && bytes.Contains(text, []byte("msg=reload"))
+	})
+	out, err := exec.Command("gcity", "stop", "--city", dir).CombinedOutput()
+	if waited := cmd.Wait(); err != nil || waited != nil {
+		t.Errorf("stop: %v\n%s\nexit of the controller: %v", err, out, waited)
+	}
+}
+
 // A service that could not stop an agent exits with a code after which systemd does not start it again.
 func TestServiceThatCannotStopAnAgent(t *testing.T) {
 	t.Parallel()

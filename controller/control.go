@@ -15,16 +15,39 @@ import (
 	"gcity/session"
 )
 
+// publishLimit is the maximum time that a client waits for the snapshot that reflects the newest events.
+const publishLimit = 500 * time.Millisecond
+
 // Snapshot implements city.Control.
 func (c *Controller) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	c.pulse.Refresh(ctx, c.done)
-	return c.currentSnapshot(), nil
+	return c.publishedSnapshot(ctx), nil
 }
 
-func (c *Controller) currentSnapshot() *city.Snapshot {
+// publishedSnapshot returns a snapshot that reflects all events up to its Seq. If the loop has not yet published that
+// snapshot, publishedSnapshot waits for it, but at most for publishLimit.
+func (c *Controller) publishedSnapshot(ctx context.Context) *city.Snapshot {
+	// This order matters: the next publication after change reflects all events up to seq.
+	seq := c.o.Log.Last()
+	changed := c.change()
+	if c.unpublished.Load() {
+		ctx, cancel := context.WithTimeout(ctx, publishLimit)
+		defer cancel()
+		select {
+		case <-changed:
+		case <-c.done:
+		case <-ctx.Done():
+		}
+	}
+	return c.snapshotAt(seq)
+}
+
+func (c *Controller) currentSnapshot() *city.Snapshot { return c.snapshotAt(c.o.Log.Last()) }
+
+func (c *Controller) snapshotAt(seq uint64) *city.Snapshot {
 	s := *c.snap.Load()
 	s.Patrol.Last = c.pulse.Last()
-	s.Seq = c.o.Log.Last()
+	s.Seq = seq
 	return &s
 }
 
@@ -35,7 +58,7 @@ func (c *Controller) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, er
 		var rev uint64
 		for {
 			changed := c.change()
-			if s := c.currentSnapshot(); s.Rev != rev {
+			if s := c.publishedSnapshot(ctx); s.Rev != rev {
 				rev = s.Rev
 				if !yield(s, nil) {
 					return
@@ -68,6 +91,7 @@ func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 	s.Patrol.Last = now
 	c.inForce.Store(c.m.Configuration())
 	c.snap.Store(s)
+	c.unpublished.Store(false)
 	c.mu.Lock()
 	close(c.changed)
 	c.changed = make(chan struct{})

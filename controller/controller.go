@@ -6,8 +6,8 @@
 // # Concurrency
 //
 // Run owns one goroutine for the loop, and one for each effect in flight. All have ended when Run returns (L10).
-// Exported methods are safe for concurrent use. Methods that read never wait for the loop: they use the latest
-// published snapshot.
+// Exported methods are safe for concurrent use. Methods that read use the latest published snapshot. Snapshot and
+// Snapshots may wait for the loop, but at most a second.
 package controller
 
 import (
@@ -124,6 +124,7 @@ type Controller struct {
 	lastID    atomic.Uint64
 	done      chan struct{} // closed when Run has returned
 	gaveUp    chan struct{} // closed by GiveUp
+	hurry     chan struct{} // capacity one; see Hurry
 	firstList chan struct{} // see FirstList
 	once      sync.Once
 
@@ -133,6 +134,8 @@ type Controller struct {
 	limit   atomic.Int64 // see StopLimit
 	changed chan struct{}
 	mu      sync.Mutex // protects changed
+
+	unpublished atomic.Bool // the log might contain events that snap does not reflect yet
 
 	ignored atomic.Pointer[string] // latest warning that [api] is ignored
 
@@ -176,6 +179,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	ctl := &Controller{
 		o: o, first: c, pulse: pulse.New(o.Pulse),
 		inbox: make(chan effect.Input, 256), done: make(chan struct{}), gaveUp: make(chan struct{}),
+		hurry:     make(chan struct{}, 1),
 		firstList: make(chan struct{}), changed: make(chan struct{}), metrics: newMetrics(),
 	}
 	ctl.faults = o.Faults
@@ -280,9 +284,11 @@ func (c *Controller) Run(ctx context.Context) error { return c.run(ctx, false) }
 // returns early if ctx ends.
 func (c *Controller) RunOnce(ctx context.Context) error { return c.run(ctx, true) }
 
-// SetMode changes Snapshot.Mode.
+// SetMode changes Snapshot.Mode. It has no effect if the loop hangs.
 func (c *Controller) SetMode(mode string) {
-	_ = c.send(context.Background(), effect.ModeChanged{Mode: mode})
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = c.send(ctx, effect.ModeChanged{Mode: mode})
 }
 
 // FirstList returns a channel that is closed once the sessions have been listed for the first time, even if that
@@ -292,8 +298,13 @@ func (c *Controller) FirstList() <-chan struct{} { return c.firstList }
 // GiveUp makes Run return although agents might still be running. Effects in flight are canceled.
 func (c *Controller) GiveUp() { c.once.Do(func() { close(c.gaveUp) }) }
 
-// Hurry ends the grace period of a stop in progress.
-func (c *Controller) Hurry() { _ = c.send(context.Background(), effect.Hurry{}) }
+// Hurry ends the grace period of a stop in progress. It does not wait for the loop.
+func (c *Controller) Hurry() {
+	select {
+	case c.hurry <- struct{}{}:
+	default: // the loop has not handled the previous call
+	}
+}
 
 func (o *Options) source() config.Source {
 	return config.Source{Dir: o.Dir, Files: o.Files, Strict: o.Strict, Environ: o.Host.Environ}

@@ -18,6 +18,7 @@ import (
 	"gcity/agent"
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/effect"
 	"gcity/controller/perform"
 	"gcity/events"
 	"gcity/session/fake"
@@ -78,6 +79,19 @@ func (w *town) begin() (end func()) {
 			w.t.Errorf("Run: %v", err)
 		}
 	}
+}
+
+// If the loop hangs and its inbox is full, Hurry and SetMode return.
+func TestHurryDoesNotWaitForTheLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, "[[agents]]\nname = \"a\"\nstart_command = \"run a\"\n")
+		for range cap(w.inbox) { // no loop is running
+			w.inbox <- effect.Tick{}
+		}
+		w.Hurry()
+		w.Hurry()
+		w.SetMode("headless")
+	})
 }
 
 func (w *town) state(name string) string {
@@ -323,6 +337,56 @@ func TestLeaveAndAdopt(t *testing.T) {
 	})
 }
 
+// An exit whose event cannot be written is not acknowledged, so the next controller records it. A restart of the agent
+// does not lose it.
+func TestExitIsNotLostWhileTheLogFails(t *testing.T) {
+	for _, restart := range []string{"never", "always"} {
+		t.Run(restart, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				full, err := events.Open(t.TempDir(), events.Options{
+					WriteError: errors.New("disk full")})
+				if err != nil {
+					t.Fatal(err)
+				}
+				w := newTown(t, "[[agents]]\nname = \"a\"\nstart_command = \"run a\"\nrestart = \""+
+					restart+"\"\n")
+				working := w.o.Log
+				w.reopen(full)
+				w.begin()
+				synctest.Wait()
+				w.fake.Crash("a", 9, "")
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if _, err := w.Do(t.Context(), city.Shutdown{Leave: true}); err != nil {
+					t.Fatal(err)
+				}
+				if err := <-w.ended; err != nil {
+					t.Fatal(err)
+				}
+				full.Close()
+				w.reopen(working)
+				defer w.begin()()
+				synctest.Wait()
+				if n := strings.Count(w.types(), "agent.crashed a"); n != 1 {
+					t.Errorf("got %d crash events, want 1:\n%s", n, w.types())
+				}
+			})
+		})
+	}
+}
+
+func (w *town) reopen(log *events.Log) {
+	w.t.Helper()
+	cfg, err := config.Load(w.dir)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.o.Log = log
+	if w.Controller, err = New(w.o, cfg); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // In one-shot mode, each agent is started once and not restarted.
 func TestSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -462,6 +526,55 @@ func (w *town) gapless() {
 		}
 	}
 	w.t.Logf("%d events", seq)
+}
+
+// A snapshot contains the effects of every event up to its Seq, although events are written before the snapshot.
+func TestSnapshotIsAsNewAsItsSeq(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 4 * freeAgents // the loop delays snapshots of so many agents
+		var toml strings.Builder
+		for i := range n {
+			fmt.Fprintf(&toml, "[[agents]]\nname = \"a%d\"\nstart_command = \"run\"\n", i)
+		}
+		w := newTown(t, toml.String())
+		defer w.begin()()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		go func() {
+			for i := range n {
+				w.fake.Crash(fmt.Sprintf("a%d", i), 1, "")
+				time.Sleep(time.Millisecond)
+			}
+		}()
+		check := func(e events.Event, how string, s *city.Snapshot, err error) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, ok := s.Agent(e.Subject)
+			if !ok || s.Seq < e.Seq || a.Exit == nil {
+				t.Errorf("%s after event %d: agent %s is %s, exit %v, at seq %d", how, e.Seq,
+					e.Subject, a.State, a.Exit, s.Seq)
+			}
+		}
+		crashes := 0
+		for e, err := range w.Events(t.Context(), w.o.Log.Last()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Type != events.AgentCrashed {
+				continue
+			}
+			s, err := w.Snapshot(t.Context())
+			check(e, "snapshot", s, err)
+			for s, err := range w.Snapshots(t.Context()) {
+				check(e, "first snapshot of a stream", s, err)
+				break
+			}
+			if crashes++; crashes == n {
+				break
+			}
+		}
+	})
 }
 
 // No result is lost if more results arrive at the same time than one iteration of the loop handles.

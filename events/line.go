@@ -174,7 +174,7 @@ func appendString(dst []byte, s string, limit int) ([]byte, bool) {
 }
 
 // payload returns a JSON value as one line of at most limit bytes. If raw is invalid or too long, the value is an
-// object with the beginning of raw.
+// object with the beginning of raw, and with raw's depth.
 func payload(raw json.RawMessage, limit int) json.RawMessage {
 	var b bytes.Buffer
 	b.Grow(len(raw))
@@ -187,7 +187,15 @@ func payload(raw json.RawMessage, limit int) json.RawMessage {
 		return b.Bytes()
 	}
 	head := string(b.Bytes()[:min(b.Len(), maxHead)])
-	out := fmt.Appendf(nil, `{"%s":true,"bytes":%d,"head":`, why, len(raw))
+	out := fmt.Appendf(nil, `{"%s":true,"bytes":%d,`, why, len(raw))
+	// the depth ends chains of automation runs; see automation.Depth
+	var about struct {
+		Depth int `json:"depth"`
+	}
+	if json.Unmarshal(raw, &about) == nil && about.Depth > 0 {
+		out = fmt.Appendf(out, `"depth":%d,`, about.Depth)
+	}
+	out = append(out, `"head":`...)
 	out, _ = appendString(out, head, min(maxHead, limit-len(out)-1))
 	return append(out, '}')
 }

@@ -138,3 +138,31 @@ func TestFollowHistoryThenLive(t *testing.T) {
 		t.Fatal("Follow ended before event 20")
 	}
 }
+
+// A payload that is too long for a line keeps its depth, which ends chains of automation runs.
+func TestShortenedPayloadKeepsItsDepth(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	for raw, want := range map[string]int{
+		`{"text":"` + long + `","depth":3}`:           3,
+		`{"depth":3,"text":"` + long + `"}`:           3,
+		`{"text":"` + long + `"}`:                     0,
+		`{"text":"` + long + `","depth":"3"}`:         0,
+		`{"text":"` + long + `","inner":{"depth":3}}`: 0,
+		`["` + long + `"]`:                            0,
+	} {
+		e, err := prepare(Event{Type: "x.y", Payload: json.RawMessage(raw)}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Truncated bool
+			Bytes     int
+			Depth     int
+			Head      string
+		}
+		if err := json.Unmarshal(e.event.Payload, &got); err != nil || !got.Truncated ||
+			got.Bytes != len(raw) || got.Depth != want || !strings.HasPrefix(raw, got.Head[:100]) {
+			t.Errorf("%.30s…%s: %.200s, %v", raw, raw[len(raw)-20:], e.event.Payload, err)
+		}
+	}
+}

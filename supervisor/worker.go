@@ -197,6 +197,13 @@ func (w *worker) setState(state city.Condition, why string, until time.Time) {
 	})
 }
 
+// nextAttempt returns until as a time of the present wall clock, which may have been set in the meantime. The caller
+// must hold mu.
+func (w *worker) nextAttempt() time.Time {
+	now := time.Now()
+	return now.Add(w.until.Sub(now))
+}
+
 // changeState changes the state. The caller must hold mu.
 func (w *worker) changeState(state city.Condition) {
 	if state != city.CityRunning && state != city.CityStopping {

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/city"
+	"gcity/mail"
 	"gcity/tui/actions"
 	"gcity/tui/dialog"
 	"gcity/tui/feed"
@@ -123,6 +124,45 @@ func TestComposerBeginsEmptyAgain(t *testing.T) {
 	if len(s.m.Drafts) != 1 || s.m.Drafts[0].Text != "y" {
 		t.Errorf("drafts: %v", s.m.Drafts)
 	}
+}
+
+// Sending an earlier message, edited or not, keeps the draft that was begun before.
+func TestSendingAnEarlierTextKeepsTheDraft(t *testing.T) {
+	for _, edit := range []string{"", "!"} {
+		s := demo(t, 120, 40)
+		s.choose("idle")
+		s.press("i", "x", "enter", "i")
+		s.typeIn("mine")
+		s.press("up")
+		s.typeIn(edit)
+		s.press("enter")
+		s.wants(city.Nudge{Agent: "idle", Text: "x" + edit})
+		s.press("i")
+		s.shows("send to idle: mine")
+		s.press("up", "ctrl+u", "enter", "i")
+		s.shows("send to idle: mine")
+		s.press("enter", "i")
+		s.hides("send to idle: mine")
+	}
+}
+
+// A mail with an earlier text also keeps the draft. If it cannot be delivered, the text that was sent becomes a draft.
+func TestMailingAnEarlierTextKeepsTheDraft(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.choose("builder")
+	s.press("i", "x", "enter", "W", "p", "enter")
+	s.typeIn("mine")
+	s.press("up", "enter")
+	s.wantsTasks(feed.SendMail{Message: mail.Message{From: mail.Person, To: "builder", Subject: "p", Text: "x"}})
+	s.press("W", "p", "enter")
+	s.shows(`mail to builder, "p": mine`)
+	s.press("ctrl+u", "up", "enter")
+	d, _ := effectOf[feed.RunTasks](s)
+	s.hear(feed.News{Results: []feed.Result{{ID: d.ID, Title: "sending", Total: 1, Failures: []string{"no answer"}, FailedIndexes: []int{0}}}})
+	s.press("esc", "W")
+	s.shows("mail to builder, subject: p")
+	s.press("enter")
+	s.shows(`mail to builder, "p": x`)
 }
 
 func TestComposerRecallsSentTexts(t *testing.T) {

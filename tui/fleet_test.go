@@ -122,6 +122,29 @@ func TestFleetKeepsTheCityUnderTheCursor(t *testing.T) {
 	}
 }
 
+// The cursor stays on its agent if another city of the same name has an agent of the same name.
+func TestFleetKeepsTheAgentUnderTheCursor(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	s.m.Home, s.m.HomeFolder = "marsh", "/home/marsh" // not registered
+	s.m.HomeSnap, s.m.HomeSeen = demoSnapshot(epoch), epoch
+	s.m.HomeSnap.Name, s.m.HomeSnap.Agents = "marsh", []city.Agent{{Name: "pump", State: city.Quarantined}}
+	state.ListCities(s.m)
+	s.press("tab", "g")
+	seen := map[string]bool{}
+	for range state.AllNeeds(s.m) {
+		path := state.ChosenCity(s.m).Info.Path
+		seen[path] = true
+		s.hear(feed.News{Fleet: demoFleet(epoch)})
+		if got := state.ChosenCity(s.m).Info.Path; got != path {
+			t.Errorf("the cursor moved from %s to %s", path, got)
+		}
+		s.press("j")
+	}
+	if !seen["/home/marsh"] || !seen["/srv/marsh"] {
+		t.Errorf("the cities of the agents are %v", seen)
+	}
+}
+
 // While the user works, rows stay in place and the cursor stays on its city.
 func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})

@@ -47,8 +47,9 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 		}
 	}
 	if c.Button == tea.MouseLeft && (m.Dialogs.Choice() != nil || m.Dialogs.Finder() != nil) {
+		before := m.Dialogs.Top()
 		todo := clickOverlay(m, c.X, c.Y, double)
-		m.Pressed.ClosedTarget = m.Dialogs.Choice() == nil && m.Dialogs.Finder() == nil
+		m.Pressed.ClosedTarget = m.Dialogs.Top() != before
 		return todo
 	}
 	if m.FleetRoom {

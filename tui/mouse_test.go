@@ -305,3 +305,23 @@ func TestClickInAList(t *testing.T) {
 		t.Error("a double click does not run it")
 	}
 }
+
+// The second click of a double click on an answer does not act on the dialog that the answer opens.
+func TestADoubleClickOnAnAnswerActsOnce(t *testing.T) {
+	for n := 2; n < 12; n++ {
+		s := pooled(t, 120, 40)
+		s.members("worker", n)
+		s.pick("worker")
+		s.press("r")
+		s.wait(time.Second)
+		x, y := s.where("choose just one member")
+		for range 2 {
+			s.now = s.now.Add(200 * time.Millisecond)
+			s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+			s.wants()
+		}
+		if s.m.Dialogs.Finder() == nil || s.m.Dialogs.Finder().CursorMoved {
+			t.Errorf("%d members: the second click acts on the list of members", n)
+		}
+	}
+}

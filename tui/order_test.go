@@ -11,6 +11,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/actions"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
 	"gcity/tui/tuitest"
@@ -399,6 +400,38 @@ func TestRowsDoNotMoveBehindADialog(t *testing.T) {
 	s.wait(time.Second)
 	if got := s.order(); !slices.Equal(got, before) {
 		t.Errorf("after the question has closed by itself the rows are %v, want %v", got, before)
+	}
+}
+
+// A key that arrives just after the row under the cursor has vanished does not act on the next row.
+func TestAKeyForAVanishedRowDoesNothing(t *testing.T) {
+	for _, key := range []string{"a", "i", "r", "s", "ctrl+k", "d"} {
+		s := demo(t, 120, 40)
+		s.choose("chatty")
+		s.wait(state.IdleAfter)
+		before := s.order()
+		next := before[slices.Index(before, "chatty")+1]
+		s.change(without("chatty"))
+		for _, k := range []string{"j", "k", key, "y"} {
+			s.now = s.now.Add(50 * time.Millisecond)
+			s.send(tuitest.KeyPress(k))
+			s.wants()
+			if _, attaches := effectOf[feed.Attach](s); attaches || s.m.Dialogs.Top() != nil {
+				t.Errorf("%s: %s attaches: %v, or opens %T", key, k, attaches, s.m.Dialogs.Top())
+			}
+		}
+		s.shows("chatty is gone; press ", " again to act on "+next)
+		s.press(key)
+		if e, attaches := effectOf[feed.Attach](s); s.m.Dialogs.Top() == nil && !attaches || attaches && e.Agent != next {
+			t.Errorf("%s: the second time, it has the effects %+v", key, s.out)
+		}
+	}
+	s := demo(t, 120, 40)
+	s.choose("chatty")
+	s.change(without("chatty"))
+	s.press("a") // the user had time to see the next row
+	if _, attaches := effectOf[feed.Attach](s); !attaches {
+		t.Error("a later key does not attach")
 	}
 }
 

@@ -307,13 +307,20 @@ func TestTheCursorStaysAmongTheMembers(t *testing.T) {
 	s.press("down")
 	s.change(without("batch-3"))
 	s.shows("> batch-4")
+	s.wait(time.Minute) // an update that does not change the members
 	s.press("enter")
 	s.shows("> batch-4", "the selected entry is gone")
 	if _, sent := effectOf[feed.SendCommands](s); sent {
 		t.Error("enter drained the member that replaced the selected one")
 	}
+	s.wait(time.Minute)
+	s.shows("> batch-4", "the selected entry is gone")
 	s.change(without("batch-4"))
 	s.shows("> batch-2")
+	s.press("up")
+	s.hides("the selected entry is gone")
+	s.press("enter")
+	s.wants(city.Drain{Agent: "batch-2"})
 }
 
 // On a wide screen the pane shows a member of the pool under the cursor.

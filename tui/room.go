@@ -35,6 +35,9 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 			cmd = tea.Quit
 		}
 	}()
+	if r.exitEffect != nil && isInput(msg) {
+		return r, nil // input that arrives before the program has quit is not meant for the room
+	}
 	if _, ours := msg.(tea.KeyPressMsg); ours {
 		r.r.Root().TerminalLent.Store(false)
 	}
@@ -110,8 +113,10 @@ func (r *room) runEffects(todo []feed.Effect) tea.Cmd {
 			_, over := e.(feed.Quit)
 			r.r.Root().TerminalLent.Store(!over)
 			r.exitEffect = e
-			cmd = tea.Quit
 		}
+	}
+	if r.exitEffect != nil {
+		return tea.Quit
 	}
 	return cmd
 }

@@ -232,14 +232,12 @@ func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	if m.Dialogs.Top() != nil {
 		return handleDialogKey(m, k)
 	}
-	if answersMissingQuestion(m, k) {
+	if answersMissingQuestion(m, k) || typedAfterRejection(m, k) {
 		return nil
 	}
 	zones := []keymap.Zone{m.Zone(), keymap.Everywhere}
 	if m.FleetRoom {
 		zones = []keymap.Zone{keymap.InFleet}
-	} else if typedAfterRejection(m, k) {
-		return nil
 	}
 	if a := m.Keys.Find(k, zones...); a != nil {
 		return perform(m, a)
@@ -254,7 +252,13 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 			return nil
 		}
 	}
-	if r := state.SurplusTarget(m); a.ID == state.DrainID && r != nil {
+	if targetVanished(m, a) {
+		state.ShowNote(m, widget.Plain(m.ActionPanel().Vanished(m.Now))+" is gone; press "+
+			m.Keys.KeyText(a.ID)+" again to act on "+m.ActionPanel().Called())
+		if startsText(a) || actions.Attaches(m, a) || a.Risk == keymap.NameRequired {
+			m.RejectedTextAt = m.Now
+		}
+	} else if r := state.SurplusTarget(m); a.ID == state.DrainID && r != nil {
 		state.ShowNote(m, state.AlreadyDraining(m, r))
 	} else if why := a.WhyUnavailable(m); why != "" {
 		why = state.Refusal(m, a.Title(), why)

@@ -467,6 +467,25 @@ func TestPaletteSends(t *testing.T) {
 	}
 }
 
+// A paste that is too long for the palette is rejected, because an agent must not receive a part of a text.
+func TestAPasteThatIsTooLongForThePalette(t *testing.T) {
+	for _, w := range []int{200, 80} {
+		s := demo(t, w, 24)
+		s.choose("idle")
+		s.press(":")
+		s.typeIn("send ")
+		s.paste(strings.Repeat("many words ", 2000))
+		s.shows("the pasted text is too long", "opens an input for longer text after")
+		s.press("x")
+		s.hides("too long")
+		s.press("enter")
+		s.wants(city.Nudge{Agent: "idle", Text: "x"})
+		s.press("/")
+		s.paste(strings.Repeat("many words ", 2000))
+		s.shows("the pasted text is")
+	}
+}
+
 // If an agent cannot receive text, letters that the user keeps typing are not taken as verbs.
 func TestTextAfterARefusalIsNotAVerb(t *testing.T) {
 	s := demo(t, 120, 40)

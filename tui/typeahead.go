@@ -23,7 +23,8 @@ func startsText(a *state.Action) bool {
 		a.ID == "agent.attach.zoomed"
 }
 
-// typedAfterRejection reports whether the operator is still typing text for an input line that gcity refused to open.
+// typedAfterRejection reports whether the operator is still typing text for an input that gcity refused to open or that
+// closed by itself.
 func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	if m.RejectedTextAt.IsZero() || m.Now.Sub(m.RejectedTextAt) >= keyPause {
 		m.RejectedTextAt = time.Time{}
@@ -37,6 +38,13 @@ func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 		m.RejectedTextAt = m.Now
 	}
 	return k.Text != ""
+}
+
+// targetVanished reports whether an action was meant for the row under the cursor that has just vanished, so that it
+// would act on a row that the user might not have seen.
+func targetVanished(m *state.Room, a *state.Action) bool {
+	return m.Dialogs.Top() == nil && m.ActionPanel().Vanished(m.Now) != "" &&
+		actions.ActsOnRow(m, a) && !(a.ID == state.ReleaseID && state.Undoable(m))
 }
 
 // typedForEndedSession reports whether a key was meant for an agent's session that ended during the attach.
@@ -57,8 +65,8 @@ func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 // answerWindow is how long after an action the key "y" is treated as an attempt to confirm that action.
 const answerWindow = 2 * time.Second
 
-// answersMissingQuestion reports whether a key was meant to confirm an action that did not ask for confirmation. The
-// key would otherwise open the list of things to copy.
+// answersMissingQuestion reports whether a key was meant for a question that was not asked or that closed by itself.
+// The key would otherwise open the list of things to copy.
 func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	at := m.UnaskedAt
 	m.UnaskedAt = time.Time{}
@@ -66,7 +74,7 @@ func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 		return false
 	}
 	// the status line keeps the result of the action
-	state.Record(m, details.Message{Text: "y did nothing: the action before it asked no question",
+	state.Record(m, details.Message{Text: "y did nothing: no question was open",
 		Token: themes.Dim})
 	return true
 }

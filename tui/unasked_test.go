@@ -1,12 +1,15 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"gcity/city"
 	"gcity/tui/actions"
+	"gcity/tui/feed"
+	"gcity/tui/fleet"
 	"gcity/tui/state"
 	"gcity/tui/tuitest"
 )
@@ -15,7 +18,7 @@ import (
 func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 	closed := func(s *stage) {
 		t.Helper()
-		if last := s.m.Messages[len(s.m.Messages)-1]; !strings.Contains(last.Text, "asked no question") ||
+		if last := s.m.Messages[len(s.m.Messages)-1]; !strings.Contains(last.Text, "no question was open") ||
 			strings.Contains(s.m.Status.Text, "question") {
 			t.Errorf("the status %q, the last message %q", s.m.Status.Text, last.Text)
 		}
@@ -95,6 +98,70 @@ func TestANameTypedForARefusedKillRunsNothing(t *testing.T) {
 	}
 	if s.m.Focus != before || len(s.commands()) > 0 {
 		t.Error("the typed name ran actions")
+	}
+}
+
+// If an input closes by itself while the user types, the rest of the text runs no verbs.
+func TestTextTypedForAClosedInputRunsNothing(t *testing.T) {
+	type test struct {
+		open func() *stage
+		end  func(s *stage)
+		rest []string
+	}
+	open := func(keys ...string) func() *stage {
+		return func() *stage {
+			s := demo(t, 120, 40)
+			s.choose("chatty")
+			s.hear(feed.News{Pane: paneOf("chatty", "chatty-1")})
+			s.press(keys...)
+			return s
+		}
+	}
+	gone := func(s *stage) { s.change(without("chatty")) }
+	for name, c := range map[string]test{
+		"name":   {open("ctrl+k", "c", "h"), gone, []string{"a", "t", "t", "y", "enter"}},
+		"search": {open("0", "/", "r"), gone, []string{"a", "q", "enter"}},
+		"yes":    {open("r"), gone, []string{"y"}},
+		"letter": {open("r"), gone, []string{"a", "p", "q"}},
+		"city": {func() *stage {
+			s := lobby(t, 120, 40, Options{})
+			s.sail("harbour")
+			s.press("ctrl+k", "h")
+			return s
+		}, func(s *stage) {
+			f := demoFleet(epoch)
+			f.Rows = slices.DeleteFunc(f.Rows, func(c fleet.City) bool { return c.Info.Name == "harbour" })
+			s.hear(feed.News{Fleet: f})
+		}, []string{"a", "q", "enter"}},
+		"refused city": {func() *stage {
+			s := lobby(t, 120, 40, Options{})
+			s.press("tab", "ctrl+k") // the cursor is on an agent
+			return s
+		}, func(*stage) {}, []string{"q", "s", "a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := c.open()
+			c.end(s)
+			focus := s.m.Focus
+			for _, k := range c.rest {
+				s.now = s.now.Add(50 * time.Millisecond)
+				s.send(tuitest.KeyPress(k))
+				for _, e := range s.out {
+					switch e.(type) {
+					case feed.Watch, feed.SaveRoom:
+					default:
+						t.Errorf("%s has the effect %#v", k, e)
+					}
+				}
+			}
+			if s.m.Dialogs.Top() != nil || s.m.Focus != focus {
+				t.Errorf("the keys opened %T, and the focus is on %s", s.m.Dialogs.Top(), s.m.Focus)
+			}
+			s.press(":") // a later key works
+			if s.m.Dialogs.Top() == nil {
+				t.Error("the room ignores all keys")
+			}
+		})
 	}
 }
 

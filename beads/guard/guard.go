@@ -2,16 +2,20 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gcity/beads"
+	"gcity/internal/deadline"
 )
 
 const (
@@ -23,6 +27,10 @@ const (
 	probeLimit    = 3 * time.Second // for stores that do not implement beads.CallLimiter
 	// minimum duration of a timed-out call that counts as a failure of the store
 	minFailedCall = 2 * time.Second
+	// time for a call to return after its context has ended; a store may need it to kill a program
+	grace = 3 * time.Second
+	// maximum number of calls to one store that have not returned; each might occupy a thread
+	maxPending = 1000
 )
 
 // Guards contains the guarded store of each scope. Reads and writes have separate breakers, because a file lock can
@@ -43,6 +51,8 @@ type Store struct {
 	scope         string
 	store         beads.Store
 	reads, writes Breaker // protected by the mutex in Guards
+	calls         *deadline.Calls[any]
+	lastCall      atomic.Uint64
 }
 
 // Report lists the stores that are currently failing.
@@ -57,6 +67,14 @@ type Trouble struct {
 	Reads, Writes bool // kinds of calls that fail
 	Text          string
 	Until         time.Time // time of the next probe
+}
+
+// TroubleOf returns the entry of a scope in all. If its store works, the result is zero.
+func TroubleOf(all []Trouble, scope string) Trouble {
+	if i := slices.IndexFunc(all, func(t Trouble) bool { return t.Scope == scope }); i >= 0 {
+		return all[i]
+	}
+	return Trouble{}
 }
 
 // New returns guards that call notify whenever the stores' problems change.
@@ -74,7 +92,7 @@ func (gs *Guards) StoreFor(scope string, store beads.Store) *Store {
 		return g
 	}
 	wasFailing := g != nil && (g.reads.Open() || g.writes.Open())
-	g = &Store{of: gs, scope: scope, store: store}
+	g = &Store{of: gs, scope: scope, store: store, calls: deadline.New[any](maxPending)}
 	gs.by[scope] = g
 	var report Report
 	if wasFailing {
@@ -213,7 +231,7 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 			_ = g.ended(b, probe, StoreFailed, errPanicked)
 		}
 	}()
-	got, err := call(own)
+	got, err := within(own, g, b, probe, call)
 	returned = true
 	took := time.Since(began)
 	gs.Took(g.scope, b == &g.writes, took)
@@ -222,6 +240,45 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 		v = inconclusive
 	}
 	return got, g.ended(b, probe, v, err)
+}
+
+// within returns the result of call. If call has not returned when the grace period after ctx is over, within returns
+// an error, and call continues in the background.
+func within[T any](ctx context.Context, g *Store, b *Breaker, probe bool,
+	call func(context.Context) (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	waits, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, stop) })()
+	got, ok := g.calls.Do(waits, g.callName(b, probe), time.Now(), 0, func() any {
+		var r result
+		r.value, r.err = call(ctx)
+		return r
+	})
+	if ok {
+		r := got.(result)
+		return r.value, r.err
+	}
+	why := cmp.Or(ctx.Err(), deadline.ErrTooMany)
+	if b == &g.writes {
+		return *new(T), fmt.Errorf("the store does not respond; a write in progress may still "+
+			"succeed: %w", why)
+	}
+	return *new(T), fmt.Errorf("the store does not respond: %w", why)
+}
+
+// callName returns a unique name, except for probes: at most one probe of reads and one of writes can hang.
+func (g *Store) callName(b *Breaker, probe bool) string {
+	switch {
+	case !probe:
+		return strconv.FormatUint(g.lastCall.Add(1), 10)
+	case b == &g.writes:
+		return "probe of writes"
+	}
+	return "probe of reads"
 }
 
 var errPanicked = errors.New("a call to the store caused a panic; this is a bug in gcity")

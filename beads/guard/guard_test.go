@@ -3,8 +3,10 @@ package guard
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,6 +92,62 @@ func TestHungStore(t *testing.T) {
 	})
 }
 
+// deaf is a store that ignores the contexts of its calls.
+type deaf struct {
+	*fake.Store
+	free  chan struct{}
+	calls atomic.Int32
+}
+
+func (d *deaf) Create(_ context.Context, b beads.Bead) (beads.Bead, error) {
+	d.calls.Add(1)
+	<-d.free
+	return d.Store.Create(context.Background(), b)
+}
+
+// A call returns soon after its deadline even if the store ignores it. The breaker then opens, and at most one probe
+// hangs.
+func TestStoreThatIgnoresDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gs := New(func(Report) {})
+		store := &deaf{Store: fake.New("gc"), free: make(chan struct{})}
+		g := gs.StoreFor("", struct{ beads.Store }{store})
+		began := time.Now()
+		create := func(ctx context.Context) error { _, err := g.Create(ctx, beads.Bead{Title: "x"}); return err }
+		for range breakAfter {
+			err := create(t.Context())
+			if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "a write in progress may still succeed") {
+				t.Errorf("got %v", err)
+			}
+		}
+		if took := time.Since(began); took != breakAfter*(callLimit+grace) || !g.writes.Open() {
+			t.Errorf("after %s: the breaker is open: %v", took, g.writes.Open())
+		}
+		for range 3 {
+			time.Sleep(maxBroken)
+			if err := create(t.Context()); err == nil {
+				t.Error("a hung call succeeded")
+			}
+		}
+		if n := store.calls.Load(); n != breakAfter+1 {
+			t.Errorf("the store got %d calls, want %d and one probe", n, breakAfter)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.Sleep(maxBroken)
+		time.AfterFunc(time.Second, cancel)
+		began = time.Now()
+		if err := create(ctx); err == nil || time.Since(began) != time.Second+grace {
+			t.Errorf("a canceled call returned %v after %s", err, time.Since(began))
+		}
+		close(store.free)
+		synctest.Wait()
+		time.Sleep(maxBroken)
+		if err := create(t.Context()); err != nil || g.calls.Pending() != 0 {
+			t.Errorf("got %v; %d pending calls", err, g.calls.Pending())
+		}
+	})
+}
+
 type panicking struct {
 	*fake.Store
 	panics bool
@@ -118,7 +176,7 @@ func TestProbeThatPanics(t *testing.T) {
 		time.Sleep(minBroken)
 		func() {
 			defer func() {
-				if got := recover(); got != "bug" {
+				if got := recover(); !strings.HasSuffix(fmt.Sprint(got), ": bug") {
 					t.Errorf("recovered %v", got)
 				}
 			}()

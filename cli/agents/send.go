@@ -47,7 +47,8 @@ records that. To read the text from standard input, use - as the text.`,
 			return city.Errorf(city.Conflict, "agent %q has no session: its state is %s (%s)",
 				g.Name, g.State, g.Reason)
 		}
-		return nudge(ctx, e, l, city.Nudge{Agent: g.Name, Text: text, Now: now}, wait)
+		return nudge(ctx, e, l, city.Nudge{Agent: g.Name, Text: text, Now: now,
+			Depth: e.Depth()}, wait)
 	}, suggest.Agent)
 }
 

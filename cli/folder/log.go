@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"gopkg.in/natefinch/lumberjack.v2"
 
@@ -25,10 +26,32 @@ type stateLog struct {
 	to *lumberjack.Logger
 }
 
-// FileLog opens the log of a city's controller.
+// FileLog opens the log of a city's controller. After it was written to, the log has a goroutine that never ends.
 func FileLog(dir string) *stateLog {
 	at := LogPath(dir)
 	return &stateLog{at, &lumberjack.Logger{Filename: at, MaxSize: 10, MaxBackups: 2}}
+}
+
+// FileLogs opens the log of each city only once, so that a city that starts again and again does not leave goroutines
+// behind. The zero FileLogs is ready to use, and safe for concurrent use.
+type FileLogs struct {
+	mu sync.Mutex
+	by map[string]*stateLog // by folder
+}
+
+// Open returns the log of a city's controller. A closed log opens its file again with the next line.
+func (l *FileLogs) Open(dir string) *stateLog {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	log := l.by[dir]
+	if log == nil {
+		log = FileLog(dir)
+		if l.by == nil {
+			l.by = map[string]*stateLog{}
+		}
+		l.by[dir] = log
+	}
+	return log
 }
 
 // Write writes one line. It returns an error if the file is not a regular file of this user, or if its folder no

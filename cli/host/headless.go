@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
-	"golang.org/x/sync/errgroup"
 
 	"gcity/city"
 	"gcity/cli/env"
@@ -38,23 +37,22 @@ func Headless(ctx context.Context, e *env.Env) error {
 	}
 	runCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	var g errgroup.Group
 	ended := make(chan error, 1)
-	g.Go(func() error {
+	// if the loop or the release hangs, the process exits without waiting for this goroutine
+	var wg sync.WaitGroup
+	wg.Go(func() {
 		ended <- h.Host(runCtx, func() {
 			logger.Info("the city is running", "city", dir, "version", e.Version)
 			note.Say(daemon.SdNotifyReady)
 		})
-		return nil
 	})
 	err = h.HandleSignals(signals, func() { note.Say(daemon.SdNotifyStopping); stop() },
-		func() { h.reload(note) })
+		func(ctx context.Context) { h.reload(ctx, note) })
 	if err != nil {
 		return exit.StopFailed(err)
 	}
 	note.Say(daemon.SdNotifyStopping)
-	err = <-ended
-	_ = g.Wait() // nil, because the goroutine sends the loop's error to ended
+	err = h.AwaitRelease(ended)
 	WarnUnfinished(e, h)
 	if h.ended() {
 		err = exit.StopFailed(err)
@@ -62,16 +60,18 @@ func Headless(ctx context.Context, e *env.Env) error {
 	return err
 }
 
-func (h *City) reload(note *notifier) {
+func (h *City) reload(ctx context.Context, note *notifier) {
 	note.Say(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	if r, err := h.Loop.Do(ctx, city.Reload{}); err != nil {
+	if r, err := h.Loop.Do(limited, city.Reload{}); err != nil {
 		h.Logger.Error("the configuration was not reloaded", "error", err)
 	} else {
 		h.Logger.Info("reload", "result", r.Message)
 	}
-	note.Say(daemon.SdNotifyReady)
+	if ctx.Err() == nil { // otherwise, the city is stopping
+		note.Say(daemon.SdNotifyReady)
+	}
 }
 
 // notifier reports the service's state to systemd without blocking.

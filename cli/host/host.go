@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -40,6 +42,7 @@ type CityOptions struct {
 	Logger *slog.Logger
 	// called after each pass of the loop; must not block
 	Beat  func(status string)
+	log   io.WriteCloser                              // the controller's log, for openHosted
 	allow func(ctx context.Context, agents int) error // see controller.Options; may be nil
 	group func() string                               // see sessions.SessionOptions; may be nil
 }
@@ -166,6 +169,22 @@ func WarnUnfinished(e *env.Env, h *City) {
 	}
 }
 
+// AwaitRelease waits for the result of Host after the loop has ended. It returns an error if the release of the city
+// takes too long.
+func (h *City) AwaitRelease(ended <-chan error) error {
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(folder.ReleaseLimit):
+		return h.notReleased()
+	}
+}
+
+func (h *City) notReleased() error {
+	return fmt.Errorf("the city has stopped, but cannot release %s; check what is mounted there",
+		h.Dir)
+}
+
 // killLimit is how long HandleSignals waits for killed sessions to end, and then for the loop to end.
 const killLimit = 10 * time.Second
 
@@ -174,8 +193,16 @@ const killLimit = 10 * time.Second
 const stopMargin = killLimit
 
 // HandleSignals handles signals until the loop has ended. TERM and INT stop the city, and a second signal kills its
-// agents. USR1 stops only the controller. HUP calls hup.
-func (h *City) HandleSignals(signals <-chan os.Signal, stop context.CancelFunc, hup func()) error {
+// agents. USR1 stops only the controller. HUP calls hup in the background, with a context that ends with the first TERM
+// or INT.
+func (h *City) HandleSignals(signals <-chan os.Signal, stop context.CancelFunc,
+	hup func(context.Context)) error {
+	hups := make(chan struct{}, 1)
+	hupCtx, endHups := context.WithCancel(context.Background())
+	var background sync.WaitGroup
+	background.Go(func() { callForEach(hupCtx, hups, hup) })
+	defer background.Wait()
+	defer endHups()
 	var shorten, giveUp, leave <-chan time.Time
 	asked := 0
 	for {
@@ -188,8 +215,12 @@ func (h *City) HandleSignals(signals <-chan os.Signal, stop context.CancelFunc, 
 				folder.LogError(h.Logger, "cannot release the agents, so the city keeps running",
 					h.Leave())
 			case syscall.SIGHUP:
-				hup()
+				select {
+				case hups <- struct{}{}:
+				default: // the next call of hup handles this signal too
+				}
 			default:
+				endHups()
 				asked++
 				h.Logger.Info("stopping the city", "signal", s.String(), "asked", asked)
 				stop()
@@ -214,6 +245,17 @@ func (h *City) HandleSignals(signals <-chan os.Signal, stop context.CancelFunc, 
 	}
 }
 
+func callForEach(ctx context.Context, requests <-chan struct{}, f func(context.Context)) {
+	for {
+		select {
+		case <-requests:
+			f(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // Leave makes the controller exit without stopping the agents. If that fails, the city keeps running.
 func (h *City) Leave() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -234,10 +276,12 @@ func (h *City) killAll() {
 }
 
 // ListenSignals returns a channel for the signals that HandleSignals handles, except INT, and a function that ends the
-// delivery.
+// delivery. From now on, a write to a closed stdout or stderr does not kill this process.
 func ListenSignals() (chan os.Signal, func()) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP)
+	// nothing reads this channel; signal.Ignore would also apply to agents and other programs that gcity starts
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return signals, func() { signal.Stop(signals) }
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -43,7 +44,7 @@ func TestStopLimitCoversDependencyChain(t *testing.T) {
 		signals, obeyed := make(chan os.Signal, 1), make(chan error, 1)
 		stopped := make(chan struct{})
 		l.limit.Store(int64(35 * time.Second))
-		go func() { obeyed <- h.HandleSignals(signals, func() { close(stopped) }, func() {}) }()
+		go func() { obeyed <- h.HandleSignals(signals, func() { close(stopped) }, func(context.Context) {}) }()
 		synctest.Wait()
 		const limit = 4*time.Minute + 30*time.Second
 		l.limit.Store(int64(limit))
@@ -68,7 +69,7 @@ func TestHungTaskIsGivenUp(t *testing.T) {
 		l.limit.Store(int64(time.Hour))
 		h := &City{parts: parts{Loop: l, sessions: fake.New()}, Logger: slog.New(slog.DiscardHandler), Done: make(chan struct{})}
 		signals, obeyed := make(chan os.Signal, 1), make(chan error, 1)
-		go func() { obeyed <- h.HandleSignals(signals, func() {}, func() {}) }()
+		go func() { obeyed <- h.HandleSignals(signals, func() {}, func(context.Context) {}) }()
 		signals <- syscall.SIGTERM
 		synctest.Wait()
 		began := time.Now()
@@ -81,6 +82,52 @@ func TestHungTaskIsGivenUp(t *testing.T) {
 		close(h.Done)
 		if err := <-obeyed; err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A reload that hangs does not delay a stop, which cancels it. Several HUPs cause one further reload.
+func TestStopDuringReload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &slow{}
+		l.limit.Store(int64(time.Hour))
+		h := &City{parts: parts{Loop: l, sessions: fake.New()}, Logger: slog.New(slog.DiscardHandler), Done: make(chan struct{})}
+		signals, obeyed := make(chan os.Signal, 1), make(chan error, 1)
+		stopped, first := make(chan struct{}), make(chan struct{})
+		reloads := 0
+		go func() {
+			obeyed <- h.HandleSignals(signals, func() { close(stopped) }, func(ctx context.Context) {
+				if reloads++; reloads == 1 {
+					<-first
+					return
+				}
+				<-ctx.Done()
+			})
+		}()
+		for range 4 {
+			signals <- syscall.SIGHUP
+			synctest.Wait()
+		}
+		close(first)
+		synctest.Wait()
+		if reloads != 2 {
+			t.Errorf("%d reloads, want 2", reloads)
+		}
+		signals <- syscall.SIGTERM
+		<-stopped
+		close(h.Done)
+		if err := <-obeyed; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A city whose parts do not end is reported.
+func TestHungRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &City{Dir: "/town"}
+		if err := h.AwaitRelease(make(chan error)); err == nil || !strings.Contains(err.Error(), "/town") {
+			t.Errorf("got %v", err)
 		}
 	})
 }

@@ -60,7 +60,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	s := supervisor.New(supervisor.Options{
 		Home: home, Logger: folder.QuietLogger(), Name: cityName, Busy: exit.AlreadyRunning,
 		Open: func(ctx context.Context, e Registered) (supervisor.City, error) {
-			c, err := openHosted(ctx, a, e, folder.QuietLogger(), CityOptions{})
+			c, err := openHosted(ctx, a, e, folder.QuietLogger(), CityOptions{log: folder.FileLog(e.Path)})
 			if k, ok := c.(*hostedCity); ok && e.Name == "city0" {
 				faulty.Lock()
 				faulty.now = k

@@ -213,11 +213,13 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 		logger.Error("files are no longer watched for changes", "error", err)
 	}
 	listeners, last := newListeners(l, logger), shutdown.New(controller.ShutdownLimit)
+	var logs folder.FileLogs
 	var s *supervisor.Supervisor
 	s = supervisor.New(supervisor.Options{
 		Home: h, Logger: logger, Version: e.Version,
 		Open: func(ctx context.Context, entry Registered) (supervisor.City, error) {
 			return openHosted(ctx, e, entry, logger, CityOptions{
+				log: logs.Open(entry.Path),
 				allow: func(ctx context.Context, agents int) error {
 					return s.Allow(ctx, entry.Path, agents)
 				},
@@ -240,8 +242,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 		Busy: exit.AlreadyRunning,
 		Changes: watch.Files(ctx, []string{h.Registry(), h.Settings()}, nil,
 			watch.Options{Log: logger, OnPanic: lost}),
-		Apply:        listeners.apply,
-		ReportStatus: own.Beat, UntilEmpty: own.UntilEmpty,
+		Apply: listeners.apply, ReportStatus: own.Beat, UntilEmpty: own.UntilEmpty,
 	})
 	o := api.Options{Log: logger, Last: last, Version: e.Version, Requests: &api.TenantRequests{}}
 	return supervised{
@@ -317,7 +318,7 @@ type hostedCity struct {
 func openHosted(ctx context.Context, e *env.Env, entry Registered, logger *slog.Logger,
 	o CityOptions) (supervisor.City, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	own, closeLog := controllerLog(entry.Path)
+	own, closeLog := FileLogger(o.log)
 	logger = bothLogs(logger.With("city", entry.Name), own)
 	release := func() { cancel(); closeLog() }
 	o.Dir, o.Mode, o.Logger, o.Beat = entry.Path, controller.Supervised, logger, func(string) {}
@@ -361,7 +362,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 		})
 	}()
 	defer context.AfterFunc(ctx, func() { k.signal(syscall.SIGTERM) })()
-	if err := k.HandleSignals(k.signals, stop, func() {}); err != nil {
+	if err := k.HandleSignals(k.signals, stop, func(context.Context) {}); err != nil {
 		return err
 	}
 	select {
@@ -375,8 +376,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 		}
 		return ended
 	case <-time.After(folder.ReleaseLimit):
-		return fmt.Errorf("the city has stopped, but cannot release %s; check what is "+
-			"mounted there", k.Dir)
+		return k.notReleased()
 	}
 }
 

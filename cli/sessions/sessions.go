@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -54,7 +55,7 @@ func OpenSessions(o SessionOptions) (session.Provider, func(), error) {
 }
 
 func (h *opener) clearUp() {
-	if h.Observe || h.tmux {
+	if h.Observe || h.tmux.Load() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -77,7 +78,7 @@ type SessionOptions struct {
 
 type opener struct {
 	SessionOptions
-	tmux bool // the tmux provider is open
+	tmux atomic.Bool // the tmux provider is open
 }
 
 func (h *opener) survey() []string {
@@ -106,7 +107,9 @@ func (h *opener) open(name string) (session.Provider, func(), error) {
 		return h.subprocess()
 	case "tmux":
 		p, closeIt, err := h.openTmux()
-		h.tmux = h.tmux || err == nil
+		if err == nil {
+			h.tmux.Store(true)
+		}
 		return p, closeIt, err
 	case "fake":
 		return fake.NewDrill(), func() {}, nil

@@ -170,7 +170,7 @@ func notified(ctx context.Context, l *env.Link, m mail.Message) string {
 	for _, name := range whom {
 		receipt, err := l.Do(ctx, city.Nudge{Agent: name,
 			Text: fmt.Sprintf("There is mail for you; run gc mail read %s to read it (from %s: %s)",
-				m.ID, m.From, m.Subject)})
+				m.ID, m.From, m.Subject), Depth: m.Depth})
 		if err != nil {
 			out = append(out, name+" was not notified: "+err.Error())
 		} else {

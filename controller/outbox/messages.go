@@ -93,7 +93,7 @@ func (tx *Messages) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	tx.Sent++
 	d := &Delivery{
 		ID: tx.Sent, Text: c.Text, Lines: 1 + strings.Count(strings.TrimSuffix(c.Text, "\n"), "\n"),
-		Bytes: len(c.Text), Now: c.Now,
+		Bytes: len(c.Text), Now: c.Now, Depth: c.Depth,
 		Stage: city.Queued, Why: "waiting for its turn", Since: now, QueuedAt: now, ReportTo: id,
 		ReportBy: now.Add(ReportAfter),
 	}

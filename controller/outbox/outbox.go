@@ -31,6 +31,7 @@ type Delivery struct {
 	First        string // first line of the nudge
 	Lines, Bytes int
 	Now          bool
+	Depth        int  // see city.Nudge
 	Held         bool // an attempt to type the nudge was held back
 	Stage        city.Stage
 	Why          string
@@ -62,7 +63,11 @@ func (d *Delivery) Draw() city.Send {
 
 // Payload returns the payload of an event about the nudge. It does not contain the nudge's text.
 func (d *Delivery) Payload() map[string]any {
-	return map[string]any{"id": d.ID, "bytes": d.Bytes, "lines": d.Lines}
+	about := map[string]any{"id": d.ID, "bytes": d.Bytes, "lines": d.Lines}
+	if d.Depth > 0 {
+		about["depth"] = d.Depth // see automation.Depth
+	}
+	return about
 }
 
 // Sender returns the actor of events about the nudge.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -46,12 +47,9 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 		in.Err, in.Kind = err, "folder"
 		return in
 	}
-	if p.MakeDir {
-		if err := disk.MkdirIn(r.w.Dir, p.Dir, 0o755); err != nil {
-			in.Err, in.Kind = fmt.Errorf("cannot create the check's folder: %w", err),
-				"folder"
-			return in
-		}
+	if err := r.prepareCheckFolder(ctx, p.Dir, p.MakeDir); err != nil {
+		in.Err, in.Kind = err, "folder"
+		return in
 	}
 	began := time.Now()
 	res, err := shell.Run(ctx, shell.Line{
@@ -80,6 +78,26 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 		}
 	}
 	return in
+}
+
+// prepareCheckFolder returns an error if the folder does not respond. Each check in such a folder would leave a process
+// that cannot be killed.
+func (b *base) prepareCheckFolder(ctx context.Context, dir string, create bool) error {
+	name := fmt.Sprintf("folder of checks %s %t", dir, create)
+	err, ok := inBackground(ctx, b, name, hungLimit, func() error {
+		if create {
+			return disk.MkdirIn(b.w.Dir, dir, 0o755)
+		}
+		_, _ = os.Stat(dir) // the shell reports the error
+		return nil
+	})
+	switch {
+	case !ok:
+		return fmt.Errorf("the check's folder %w", errUnresponsive)
+	case err != nil:
+		return fmt.Errorf("cannot create the check's folder: %w", err)
+	}
+	return nil
 }
 
 func (sr *sessions) mark(ctx context.Context, f effect.MarkDrain) effect.Input {

@@ -247,6 +247,9 @@ func (au *automations) checkCondition(ctx context.Context,
 		err = au.w.checkFolder()
 	}
 	if err == nil {
+		err = au.prepareCheckFolder(ctx, dir, false)
+	}
+	if err == nil {
 		var res shell.Result
 		env = append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped(),
 			"GC_RUN="+au.w.Dir+":"+rand.Text())

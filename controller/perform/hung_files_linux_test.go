@@ -9,10 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"gcity/agent"
 	"gcity/automation"
 	"gcity/controller/effect"
 	"gcity/formula"
 	"gcity/internal/hungfs"
+	"gcity/internal/proc"
+	"gcity/pool"
 )
 
 func soon[T any](t *testing.T, what string, work func() T) T {
@@ -97,6 +100,39 @@ func TestHungScanOfALayer(t *testing.T) {
 				t.Errorf("problem: got %q, want %q", in.Trouble, want)
 			}
 		}
+	}
+}
+
+// Checks of a pool or a condition in a folder that does not respond leave no processes behind.
+func TestHungCheckFolder(t *testing.T) {
+	t.Parallel()
+	if !hungfs.InNamespace(t) {
+		return
+	}
+	hung, _, _ := hungfs.Mount(t, true)
+	w, _ := workBench(t)
+	w.cfg.Path = filepath.Join(hung, "rig")
+	for range 2 {
+		in := soon(t, "a check", func() effect.PoolChecked {
+			return w.r.checkNow(&agent.Pool{Spec: pool.Spec{Name: "crew"}, Check: "echo 1", Dir: filepath.Join(hung, "rig"),
+				CheckTimeout: time.Minute})
+		})
+		if in.Kind != "folder" || !errors.Is(in.Err, errUnresponsive) {
+			t.Errorf("got %+v", in)
+		}
+		condition := soon(t, "a condition", func() effect.ConditionChecked {
+			return w.r.automations.checkCondition(t.Context(), effect.CheckCondition{In: w.cfg,
+				Of: automation.Definition{Name: "a", Check: "true", CheckTimeout: time.Minute}})
+		})
+		if !strings.HasSuffix(condition.Err, "the check's folder does not respond") {
+			t.Errorf("got %+v", condition)
+		}
+	}
+	if left := proc.Descendants(os.Getpid()); len(left) > 0 {
+		t.Errorf("left running: %v", left)
+	}
+	if n := w.r.looks.Pending(); n != 1 {
+		t.Errorf("got %d pending calls, want 1", n)
 	}
 }
 

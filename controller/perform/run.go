@@ -152,7 +152,10 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 			if err := sr.addPrompt(ctx, f.Want, &s); err != nil {
 				in.CopyProblems = append(in.CopyProblems, err.Error())
 			}
-			in.Err = session.Settle(sr.withProgress(ctx, s.Agent), sr.provider, s)
+			problem, err := session.Settle(sr.withProgress(ctx, s.Agent), sr.provider, s)
+			if in.Err = err; problem != "" {
+				in.CopyProblems = append(in.CopyProblems, problem)
+			}
 			return in
 		})
 	case effect.Stop:
@@ -485,12 +488,14 @@ func (sr *sessions) programFound() bool {
 }
 
 // Finish ends the effects in flight. Starts and acknowledgements get a moment to complete. Canceled starts may clean up
-// until the shutdown deadline. With leave, started sessions are left to the next controller. Afterwards, the inbox
-// contains the results of changes to work.
+// until the shutdown deadline. Effects that do not end, for example in a hung folder, are then abandoned. With leave,
+// started sessions are left to the next controller. Afterwards, the inbox contains the results of changes to work.
 func (r *Runner) Finish(leave bool) {
 	r.stopAccepting(leave)
 	t := time.AfterFunc(leaveLimit, r.Cancel)
-	r.wg.Wait()
+	if last := r.w.ShutdownDeadline; !r.wg.WaitFor(last.Limit()) {
+		last.GiveUp("operations that are blocked by a program or a folder that does not respond")
+	}
 	t.Stop()
 	r.Cancel()
 }

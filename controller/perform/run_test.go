@@ -192,6 +192,23 @@ func TestErrorsNameTheAgent(t *testing.T) {
 	}
 }
 
+// An effect that never ends does not block the exit of the controller.
+func TestFinishAbandonsHungEffects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		last, free, began := shutdown.New(effect.ShutdownLimit), make(chan struct{}), time.Now()
+		r := New(World{Dir: t.TempDir(), ShutdownDeadline: last})
+		r.within(time.Second, func(context.Context) effect.Input { <-free; return nil })
+		r.Finish(false)
+		if took := time.Since(began); took != effect.ShutdownLimit {
+			t.Errorf("Finish returned after %s", took)
+		}
+		if what := last.End(); !strings.Contains(what, "does not respond") {
+			t.Errorf("abandoned: %q", what)
+		}
+		close(free)
+	})
+}
+
 // After the clock was set back, the newest output of a crashed agent is kept, and is still the last in the list.
 func TestOutputsOfCrashesAndTheClock(t *testing.T) {
 	dir, now := t.TempDir(), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)

@@ -85,7 +85,7 @@ var doors = map[string][]string{
 	"k8s":         {"session", "session/*", "internal"},
 	"screenshots": {"tui", "api", "city", "events", "beads", "internal"},
 
-	guardRoom: {"beads"},
+	guardRoom: {"beads", "internal"},
 
 	"controller/machine":   {"controller/effect", "controller/lifecycle", "controller/outbox", "controller/pools", "controller/rollout", "controller/runs", "controller/step", "controller/tier", "controller/usage", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
 	"controller/outbox":    {"controller/effect", "controller/step", "city", "events", "session", "internal/span"},

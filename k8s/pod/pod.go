@@ -53,20 +53,31 @@ func Serve(log *slog.Logger) error {
 		if socket == tunnel.ObserverSocket {
 			serve = h.serveObserver
 		}
-		go accept(l, serve) // runs until the listener is closed
+		go accept(l, log, serve) // runs until the listener is closed
 	}
 	<-ctx.Done()
 	h.stopAgents()
 	return nil
 }
 
-func accept(l net.Listener, serve func(net.Conn)) {
+// accept serves connections until the listener is closed. After another error, for example if too many files are open,
+// it tries again.
+func accept(l net.Listener, log *slog.Logger, serve func(net.Conn)) {
+	const minPause, maxPause = 5 * time.Millisecond, time.Second
+	pause := minPause
 	for {
 		conn, err := l.Accept()
-		if err != nil {
+		switch {
+		case errors.Is(err, net.ErrClosed):
 			return
+		case err != nil:
+			log.Warn("cannot accept a connection", "error", err)
+			time.Sleep(pause)
+			pause = min(2*pause, maxPause)
+		default:
+			pause = minPause
+			go serve(conn) // runs until the connection is closed
 		}
-		go serve(conn) // runs until the connection is closed
 	}
 }
 
@@ -159,15 +170,7 @@ func (h *house) offerCity(path string) error {
 		return err
 	}
 	h.city = l
-	go func() { // runs until the container ends
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go h.carry(conn)
-		}
-	}()
+	go accept(l, h.log, h.carry) // runs until the container ends
 	return nil
 }
 

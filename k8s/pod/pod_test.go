@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/hashicorp/yamux"
@@ -14,6 +15,41 @@ import (
 	"gcity/k8s/tunnel"
 	"gcity/session/protocol"
 )
+
+// faulty is a listener whose first calls of Accept fail.
+type faulty struct {
+	net.Listener
+	failures int
+}
+
+func (f *faulty) Accept() (net.Conn, error) {
+	if f.failures > 0 {
+		f.failures--
+		return nil, syscall.EMFILE
+	}
+	return f.Listener.Accept()
+}
+
+// After a failed Accept, further connections are served.
+func TestAcceptAfterAnError(t *testing.T) {
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, ended := make(chan net.Conn, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		accept(&faulty{l, 2}, slog.New(slog.DiscardHandler), func(c net.Conn) { served <- c })
+	}()
+	conn, err := net.Dial("unix", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	defer eventually.Receive(t, "the connection", served).Close()
+	l.Close()
+	eventually.Receive(t, "the end", ended)
+}
 
 // connect opens a tunnel to a house, as gcity-pod does for a helper.
 func connect(t *testing.T, serve func(net.Conn)) *yamux.Session {

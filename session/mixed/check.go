@@ -19,8 +19,10 @@ func (p *Provider) CheckOf(ctx context.Context, provider string) error {
 	return nil
 }
 
-// IsLocal implements session.Local. A provider that cannot be opened counts as not local.
+// IsLocal implements session.Local. A provider that does not open within a few seconds counts as not local.
 func (p *Provider) IsLocal(provider string) bool {
-	_, q, err := p.provider(context.Background(), cmp.Or(provider, p.o.DefaultProvider))
+	ctx, cancel := context.WithTimeout(p.life, openLimit)
+	defer cancel()
+	_, q, err := p.provider(ctx, cmp.Or(provider, p.o.DefaultProvider))
 	return err == nil && session.IsLocal(q, provider)
 }

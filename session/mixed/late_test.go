@@ -231,6 +231,43 @@ func TestSlowFirstStart(t *testing.T) {
 	})
 }
 
+// A provider whose opening hangs blocks neither calls without a context, nor New, nor Close.
+func TestHungOpening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, "pty", "slow")
+		start(t, h.mix(t, false), "a", "slow")
+		free, closed := make(chan struct{}), 0
+		p, err := mixed.New(mixed.Options{Dir: h.dir, DefaultProvider: "pty",
+			Open: func(name string) (session.Provider, func(), error) {
+				if name != "pty" {
+					<-free
+				}
+				return h.kept[name], func() { closed++ }, nil
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.List(t.Context())
+		partial, ok := errors.AsType[*session.PartialError](err)
+		if !ok {
+			t.Fatalf("list: got %v", err)
+		}
+		if _, late := errors.AsType[*session.LateError](partial.Unknown["slow"]); !late {
+			t.Errorf("list: got %v", err)
+		}
+		if p.IsLocal("slow") || len(p.LimitsOf("slow").Lacks) > 0 {
+			t.Error("the abilities of a provider that is being opened are known")
+		}
+		p.Close()
+		before := closed
+		close(free)
+		synctest.Wait()
+		if before != 1 || closed != 2 {
+			t.Errorf("Close closed %d providers, and later %d", before, closed-before)
+		}
+	})
+}
+
 type hasty struct{ *fake.Provider }
 
 func (hasty) Patience(string) time.Duration { return 0 }

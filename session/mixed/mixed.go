@@ -7,7 +7,7 @@
 //
 // A Provider is safe for concurrent use. It has one goroutine for each provider that is a session.Notifier or a
 // session.Changer, one for each List call to a patient provider, and one for each call of Options.Open. Close ends all
-// of them, but waits for the calls of Options.Open.
+// of them, except calls of Options.Open that hang.
 package mixed
 
 import (
@@ -118,8 +118,15 @@ var _ interface {
 // If the channel is full, List still reports the exits.
 const exitsKept = 1024
 
+const (
+	// openLimit is how long callers without a context wait for a provider to open.
+	openLimit = 5 * time.Second
+	// closeLimit is how long Close waits for calls in progress.
+	closeLimit = 5 * time.Second
+)
+
 // New opens the default provider, and every provider that may have sessions. It fails if the default provider cannot be
-// opened or the marks file cannot be used. List reports all other errors.
+// opened or the marks file cannot be used. List reports all other errors, and providers that are not open yet.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -145,11 +152,33 @@ func New(o Options) (*Provider, error) {
 		return nil, err
 	}
 	home.inUse, home.marked = true, true
+	ctx, cancel := context.WithTimeout(p.life, openLimit)
+	defer cancel()
 	for _, name := range marked {
-		m, _, _ := p.provider(context.Background(), name) // List reports the error
-		m.inUse, m.marked = true, true
+		p.addMarked(name)
+		_, _, _ = p.provider(ctx, name) // List reports the error
 	}
 	return p, nil
+}
+
+func (p *Provider) addMarked(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := p.members[name]
+	if m == nil {
+		m = p.add(name)
+		m.err = errOpening
+	}
+	m.inUse, m.marked = true, true
+}
+
+// The caller of add must hold p.mu.
+func (p *Provider) add(name string) *member {
+	m := &member{name: name}
+	p.members[name] = m
+	p.order = append(p.order, m)
+	slices.SortFunc(p.order[1:], func(a, b *member) int { return strings.Compare(a.name, b.name) })
+	return m
 }
 
 // provider returns the provider with a name. It opens the provider if necessary.
@@ -192,20 +221,20 @@ func (p *Provider) open(name string) *opening {
 }
 
 func (p *Provider) finish(o *opening, name string, q session.Provider, closeIt func(), err error) {
+	late := false
+	defer func() {
+		if late {
+			closeIt()
+		}
+	}()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m := o.member
 	if m == nil {
-		m = &member{name: name}
-		p.members[name] = m
-		p.order = append(p.order, m)
-		slices.SortFunc(p.order[1:], func(a, b *member) int {
-			return strings.Compare(a.name, b.name)
-		})
+		m = p.add(name)
 	}
 	m.p, m.close, m.err = q, closeIt, err
-	if p.closed && err == nil {
-		closeIt()
+	if late = p.closed && err == nil; late {
 		m.p, m.err = nil, errClosed
 	}
 	if n, ok := m.p.(session.Notifier); ok {
@@ -226,6 +255,8 @@ func (p *Provider) opened(m *member) (session.Provider, error) {
 }
 
 var errBroken = errors.New("the call to the session provider was interrupted")
+
+var errOpening = errors.New("the session provider is still being opened")
 
 var errClosed = errors.New("the session providers are closed")
 
@@ -252,7 +283,7 @@ func (p *Provider) forward(m *member, from <-chan session.Exit) {
 	}
 }
 
-// Exits implements session.Notifier. Close closes the channel.
+// Exits implements session.Notifier. Close closes the channel, unless a call in progress hangs.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
 func (p *Provider) forwardChanges(from <-chan struct{}) {
@@ -272,7 +303,7 @@ func (p *Provider) forwardChanges(from <-chan struct{}) {
 // Changes implements session.Changer.
 func (p *Provider) Changes() <-chan struct{} { return p.changes }
 
-// Close closes all providers.
+// Close closes all providers. A provider that is still being opened after a few seconds is closed later.
 func (p *Provider) Close() {
 	p.mu.Lock()
 	if p.closed {
@@ -292,8 +323,9 @@ func (p *Provider) Close() {
 	for _, closeIt := range closers {
 		closeIt()
 	}
-	p.wg.Wait()
-	close(p.exits)
+	if p.wg.WaitFor(closeLimit) {
+		close(p.exits)
+	}
 }
 
 func (p *Provider) inUse() []*member {
@@ -314,9 +346,11 @@ func (p *Provider) ended(m *member, name, id string) {
 	}
 }
 
-// LimitsOf implements session.MultiProvider.
+// LimitsOf implements session.MultiProvider. A provider that does not open within a few seconds has no known limits.
 func (p *Provider) LimitsOf(provider string) session.Limits {
-	_, q, err := p.provider(context.Background(), cmp.Or(provider, p.o.DefaultProvider))
+	ctx, cancel := context.WithTimeout(p.life, openLimit)
+	defer cancel()
+	_, q, err := p.provider(ctx, cmp.Or(provider, p.o.DefaultProvider))
 	if err != nil {
 		return session.Limits{}
 	}

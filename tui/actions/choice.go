@@ -75,7 +75,7 @@ func asksNothing(m *state.Room, targets int) bool {
 	return m.Confirm == state.ConfirmNever && targets < manyTargets
 }
 
-// RefreshQuestion updates the open question.
+// RefreshQuestion updates the open question. If it closes the question, keys that were meant for it have no effect.
 func RefreshQuestion(m *state.Room) {
 	c := m.Dialogs.Choice()
 	if c == nil {
@@ -88,6 +88,9 @@ func RefreshQuestion(m *state.Room) {
 	q := build(m)
 	if q.none != "" {
 		m.Dialogs.Close(c)
+		if m.RejectedTextAt = m.Now; c.RequiredText == "" {
+			m.UnaskedAt = m.Now
+		}
 		state.ShowFailure(m, q.none)
 		return
 	}

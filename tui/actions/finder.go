@@ -78,7 +78,9 @@ func openFinder(m *state.Room, verbs bool) {
 			Offer: func(text string) ([]state.Item, bool) {
 				return all.Offer(m, text)
 			},
-			TakesMore: func(text string) bool { return all.TakesMore(m, text) }}
+			TakesMore: func(text string) bool { return all.TakesMore(m, text) },
+			LongText: m.Keys.KeyText("agent.send") + " opens an input for longer text after you " +
+				"close the palette"}
 	}
 	openFinderOf(m, f)
 }

@@ -143,12 +143,9 @@ func mailComposed(m *state.Room) []feed.Effect {
 	q := question{title: "Mail to " + addressed(e.to) + "?", verb: "send", count: len(all),
 		of: "messages", body: []string{widget.Plain(all[0].Subject)},
 		do: func(m *state.Room) []feed.Effect {
-			i := state.DraftOf(m, c.To)
 			todo := state.RunTasks(m, "sending", "mail to "+addressed(e.to), tasks...)
-			if i >= 0 {
-				state.ExpectDelivery(m, m.Drafts[i], 0)
-			}
-			state.ForgetDraft(m, c.To)
+			state.ExpectDelivery(m, composerDraft(c, c.Unsent()), 0)
+			state.ReplaceDraft(m, state.DraftTo{To: c.To, Unsent: c.HiddenDraft()})
 			return todo
 		}}
 	if len(all) > 1 {

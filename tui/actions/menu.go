@@ -50,20 +50,10 @@ func showVerbs(m *state.Room) {
 	}
 	f := &state.Finder{Title: "Actions for " + title, EmptyText: "No action matches.",
 		Reasons: true}
-	nouns := nouns(m)
 	for i := range m.Keys.Actions {
 		a := &m.Keys.Actions[i]
-		noun, _, _ := strings.Cut(a.ID, ".")
-		if here := hasVerb(m, a) && !Elsewhere(m, a); !here {
-			continue
-		}
-		pools := m.Subject().Kind == panel.KindPool
-		verb := slices.Contains(nouns, noun) || a.ID == "menu.yank" ||
-			a.ID == "view.event" && state.ActsOn(m, panel.KindEvent) ||
-			pools && alsoOfPools(a.ID) ||
-			a.ID == "config.edit" && (pools || m.Subject().Kind == panel.KindAgent)
 		// agent.details also shows the details of a pool
-		if !verb || Unseen(m, a) || movesAbout(a) || a.ID == "pool.details" {
+		if !ActsOnRow(m, a) || Unseen(m, a) || a.ID == "pool.details" {
 			continue
 		}
 		t := actionItem(m, a)
@@ -71,6 +61,17 @@ func showVerbs(m *state.Room) {
 		f.All = append(f.All, t)
 	}
 	openFinderOf(m, f)
+}
+
+// ActsOnRow reports whether an action acts on the selection, and does more than move the cursor or mark rows.
+func ActsOnRow(m *state.Room, a *state.Action) bool {
+	noun, _, _ := strings.Cut(a.ID, ".")
+	pools := m.Subject().Kind == panel.KindPool
+	verb := slices.Contains(nouns(m), noun) || a.ID == "menu.yank" ||
+		a.ID == "view.event" && state.ActsOn(m, panel.KindEvent) ||
+		pools && alsoOfPools(a.ID) ||
+		a.ID == "config.edit" && (pools || m.Subject().Kind == panel.KindAgent)
+	return verb && hasVerb(m, a) && !Elsewhere(m, a) && !movesAbout(a)
 }
 
 func hasVerb(m *state.Room, a *state.Action) bool {

@@ -121,9 +121,9 @@ func sendComposed(m *state.Room) []feed.Effect {
 	if _, ok := c.About.(*mailDraft); ok {
 		return mailComposed(m)
 	}
-	text := c.Text()
+	text, left := c.Text(), state.DraftTo{To: c.To, Unsent: c.HiddenDraft()}
 	if strings.TrimSpace(text) == "" {
-		state.ForgetDraft(m, c.To)
+		state.ReplaceDraft(m, left)
 		m.Dialogs.Close(c)
 		return nil
 	}
@@ -150,12 +150,13 @@ func sendComposed(m *state.Room) []feed.Effect {
 		return nil
 	}
 	leaveComposer(m)
-	return deliver(m, rows, text, state.DraftTo{To: c.To, Unsent: c.Unsent()})
+	return deliver(m, rows, text, c.Unsent(), left)
 }
 
-// deliver asks about the text if necessary and sends it. The draft that it came from is removed immediately before.
-func deliver(m *state.Room, rows []*panel.AgentRow, text string,
-	draft state.DraftTo) []feed.Effect {
+// deliver asks about the text if necessary and sends it. Immediately before, the draft left replaces the one that the
+// text came from.
+func deliver(m *state.Room, rows []*panel.AgentRow, text string, draft state.Unsent,
+	left state.DraftTo) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
 	build := about(m, rows, m.Agents.Find, func(m *state.Room, rows []*panel.AgentRow) question {
 		return question{title: "Send to " + state.TargetNames(m, rows) + "?",
@@ -165,29 +166,30 @@ func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 				fmt.Sprintf("%q", m.Look.Cut(widget.Plain(first), 60)),
 				widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))},
 			do: func(m *state.Room) []feed.Effect {
-				state.ForgetDraft(m, draft.To)
+				state.ReplaceDraft(m, left)
 				state.RememberSent(m, text)
 				todo := state.CommandRows(m, "sending to", rows, func(name string) city.Command {
 					return city.Nudge{Agent: name, Text: text}
 				})
-				state.ExpectDelivery(m, state.DraftTo{To: namesOf(rows), Unsent: draft.Unsent}, 0)
+				state.ExpectDelivery(m, state.DraftTo{To: namesOf(rows), Unsent: draft}, 0)
 				return todo
 			}}
 	})
 	return askLiveIfWanted(m, build)
 }
 
+func composerDraft(c *state.Composer, text state.Unsent) state.DraftTo {
+	d := state.DraftTo{To: c.To, Unsent: text}
+	if e, ok := c.About.(*mailDraft); ok && e.repliesTo == nil {
+		d.Subject = e.subject
+	}
+	return d
+}
+
 func leaveComposer(m *state.Room) []feed.Effect {
 	c := m.Dialogs.Composer()
 	m.Dialogs.Close(c)
-	state.ForgetDraft(m, c.To)
-	begun, subject := c.DraftToKeep(), ""
-	if e, ok := c.About.(*mailDraft); ok && e.repliesTo == nil {
-		subject = e.subject
-	}
-	if strings.TrimSpace(begun.Text+subject) != "" {
-		state.KeepDraft(m, state.DraftTo{To: c.To, Unsent: begun, Subject: subject})
-	}
+	state.ReplaceDraft(m, composerDraft(c, c.DraftToKeep()))
 	return nil
 }
 
@@ -331,7 +333,7 @@ func sendLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if why := needRunning(m); why != "" {
 		return nil, why
 	}
-	return deliver(m, state.Targets(m), args[0], state.DraftTo{Unsent: state.AsDraft(args[0])}), ""
+	return deliver(m, state.Targets(m), args[0], state.AsDraft(args[0]), state.DraftTo{}), ""
 }
 
 func nudgeLine(m *state.Room, args []string) ([]feed.Effect, string) {

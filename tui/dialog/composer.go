@@ -139,6 +139,14 @@ func (c *Composer[T]) DraftToKeep() Unsent {
 	return begun
 }
 
+// HiddenDraft returns the draft that an entry of the history hides. The user might have edited the entry.
+func (c *Composer[T]) HiddenDraft() Unsent {
+	if c.historyIndex < len(c.Sent) {
+		return c.draft
+	}
+	return Unsent{}
+}
+
 // Key edits the text.
 func (c *Composer[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	c.Problem = ""

@@ -225,8 +225,7 @@ func (c *Confirm[T]) Click(row int, close func()) []T {
 
 // Paste inserts text into the typed text.
 func (c *Confirm[T]) Paste(text string) {
-	if c.RequiredText != "" {
-		c.Edit.Paste(text)
+	if c.RequiredText != "" && c.Edit.Paste(text) {
 		c.typed()
 	}
 }

@@ -160,6 +160,7 @@ type Palette[T any] struct {
 	Offer     func(text string) (found []Item[T], only bool)
 	TakesMore func(line string) bool // reports whether a line can have more words
 	Recent    []Item[T]              // the entries that come first if no text is typed
+	LongText  string                 // how to send a text that is too long for a line
 }
 
 // NewFinder returns a finder that shows all of its entries.
@@ -192,8 +193,11 @@ func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 
 // Paste inserts text into the search text.
 func (f *Finder[T]) Paste(text string) {
-	f.Edit.Paste(text)
-	f.typed()
+	if f.Edit.Paste(text) {
+		f.typed()
+	} else if f.Problem = pasteTooLong(); f.Palette != nil {
+		f.Problem += "; " + f.Palette.LongText
+	}
 }
 
 // Wheel moves the cursor by one row per notch.
@@ -231,19 +235,21 @@ func (f *Finder[T]) untyped() bool {
 // Page moves the cursor by n pages.
 func (f *Finder[T]) Page(n int) { f.Step(n * max(1, f.page)) }
 
-// Refill replaces the entries. The cursor stays on its entry or, if that has vanished, at its position.
+// Refill replaces the entries. The cursor stays on its entry or, if that has vanished, at its position. Vanished and
+// Problem stay set until the user acts.
 func (f *Finder[T]) Refill(all []Item[T]) {
 	line, at, pointed, offset := "", f.Cursor, f.CursorMoved, f.offset
+	vanished, problem := f.Vanished, f.Problem
 	if t := f.Current(); t != nil {
 		line = t.Line
 	}
 	f.All = all
 	f.Search()
 	f.Cursor = max(0, min(at, len(f.Found)-1))
-	f.Vanished = line != ""
+	f.Vanished, f.Problem = vanished || line != "", problem
 	for i := range f.Found {
 		if f.Found[i].Line == line {
-			f.Cursor, f.Vanished = i, false
+			f.Cursor, f.Vanished = i, vanished
 		}
 	}
 	f.CursorMoved, f.offset = pointed, offset
@@ -256,7 +262,7 @@ func (f *Finder[T]) Click(row, lines int) bool {
 		f.Found[at].Heading {
 		return false
 	}
-	f.Cursor, f.CursorMoved = at, true
+	f.Cursor, f.CursorMoved, f.Problem, f.Vanished = at, true, "", false
 	return true
 }
 
@@ -266,7 +272,7 @@ func (f *Finder[T]) Step(n int) {
 		n--
 	}
 	f.Cursor = max(0, min(f.Cursor+n, len(f.Found)-1))
-	f.CursorMoved, f.Vanished = true, false
+	f.CursorMoved, f.Problem, f.Vanished = true, "", false
 	f.skipHeads(n)
 }
 

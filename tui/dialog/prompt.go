@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -43,8 +44,16 @@ func (p *Prompt[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 
 // Paste inserts text.
 func (p *Prompt[T]) Paste(text string) {
-	p.Edit.Paste(text)
+	if !p.Edit.Paste(text) {
+		p.problem = pasteTooLong()
+		return
+	}
 	p.changed()
+}
+
+func pasteTooLong() string {
+	return fmt.Sprintf("the pasted text is too long: a line holds at most %d characters",
+		widget.MaxTyped)
 }
 
 func (p *Prompt[T]) changed() {

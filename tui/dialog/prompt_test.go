@@ -49,6 +49,10 @@ func TestPromptRefuses(t *testing.T) {
 	if p.problem != "" || len(changes) != 2 || changes[1] != "5" {
 		t.Errorf("problem %q, changes %q", p.problem, changes)
 	}
+	p.Paste(strings.Repeat("5", widget.MaxTyped))
+	if p.problem == "" || len(changes) != 2 || p.Edit.String() != "5" {
+		t.Errorf("a paste that is too long: problem %q, text %q", p.problem, p.Edit.String())
+	}
 	if got := p.Submit(leave); len(got) != 1 || got[0] != "set 5" || closed != 1 {
 		t.Errorf("5: %v, closed %d times", got, closed)
 	}

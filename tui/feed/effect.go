@@ -154,7 +154,7 @@ func (LoadHistory) effect() {}
 type LoadedHistory struct {
 	ID       int
 	Events   []events.Event // oldest first
-	Complete bool           // it includes the oldest event in the log
+	Complete bool           // there are no older events
 	Problem  string         // why the request failed; "" = no error
 }
 

@@ -65,7 +65,7 @@ func (r *Runner) LoadHistory(q LoadHistory) {
 		for i := len(found) - 1; i >= 0; i-- { // the city returns the newest event first
 			d.Events = append(d.Events, found[i])
 		}
-		d.Complete = err == nil && len(found) < HistoryPageSize
+		d.Complete = err == nil && len(found) == 0 // a short page can be incomplete
 		r.Mailbox.Put(func(n *News) { n.HistoryPages = append(n.HistoryPages, d) })
 	})
 }

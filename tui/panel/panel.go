@@ -86,6 +86,7 @@ type rowList interface {
 	Sort(now time.Time)
 	Sorted(now time.Time) bool
 	Recall(now time.Time) bool
+	Vanished(now time.Time) string
 	Forget()
 }
 

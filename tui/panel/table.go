@@ -53,6 +53,9 @@ type Table[R any, P widget.Keyed[R]] struct {
 	widget.Table[R, P]
 	Def   Definition[R, P]
 	lines widget.Cache
+
+	vanished   string // key of the latest row that vanished under the cursor; "" = none
+	vanishedAt time.Time
 }
 
 func NewTable[R any, P widget.Keyed[R]](def Definition[R, P]) Table[R, P] {
@@ -77,8 +80,21 @@ func (t *Table[R, P]) rank(now time.Time) func(a, b *R) int {
 
 // Refill selects the rows to show. See widget.List.Fill for holds.
 func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {
+	before := t.SelectedKey
 	t.Fill(func(r P) bool { return t.Def.Belongs == nil || t.Def.Belongs(r) },
 		func(r P) bool { return t.Shows(e, r) }, holds)
+	if before != t.SelectedKey && before != "" && !t.Has(before) {
+		t.vanished, t.vanishedAt = before, e.Now
+	}
+}
+
+// Vanished returns the key of the row that vanished under the cursor so recently that the user might not have noticed,
+// or "".
+func (t *Table[R, P]) Vanished(now time.Time) string {
+	if now.Sub(t.vanishedAt) >= widget.ReactionTime {
+		return ""
+	}
+	return t.vanished
 }
 
 // Shows reports whether a row is shown.

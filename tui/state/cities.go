@@ -43,7 +43,7 @@ func listCities(m *Room, holds func(id string) bool) {
 	}, holds)
 	all := AllNeeds(m)
 	for i, n := range all {
-		if n.City.Info.Name == m.NeedOf[0] && n.Need.Agent == m.NeedOf[1] {
+		if n.City.Key() == m.NeedOf[0] && n.Need.Agent == m.NeedOf[1] {
 			m.NeedCursor = i
 		}
 	}
@@ -80,7 +80,7 @@ func MoveNeeds(m *Room, n int) {
 	m.NeedCursor = max(0, min(m.NeedCursor+n, len(all)-1))
 	m.NeedOf = [2]string{}
 	if len(all) > 0 {
-		m.NeedOf = [2]string{all[m.NeedCursor].City.Info.Name, all[m.NeedCursor].Need.Agent}
+		m.NeedOf = [2]string{all[m.NeedCursor].City.Key(), all[m.NeedCursor].Need.Agent}
 	}
 	if len(all) == 0 {
 		m.OnNeeds = false

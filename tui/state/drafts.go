@@ -2,6 +2,7 @@ package state
 
 import (
 	"slices"
+	"strings"
 
 	"gcity/tui/dialog"
 	"gcity/tui/feed"
@@ -27,6 +28,14 @@ func ForgetDraft(m *Room, to []string) {
 	m.Drafts = slices.DeleteFunc(slices.Clone(m.Drafts), func(d DraftTo) bool {
 		return sameNames(d.To, to)
 	})
+}
+
+// ReplaceDraft replaces the draft for the recipients of d. It does not keep an empty draft.
+func ReplaceDraft(m *Room, d DraftTo) {
+	ForgetDraft(m, d.To)
+	if strings.TrimSpace(d.Text+d.Subject) != "" {
+		KeepDraft(m, d)
+	}
 }
 
 func sameNames(a, b []string) bool {

@@ -96,7 +96,7 @@ type outgoing struct {
 	Sent      []string // messages that were sent to agents, oldest first
 	Following []followedText
 	followed  int // ID of the sending action that the status line shows
-	// when text was last typed although sending was not possible; zero = never
+	// when text was last typed for an input that did not open or that closed by itself; zero = never
 	RejectedTextAt time.Time
 }
 
@@ -119,7 +119,7 @@ type inputState struct {
 	LastKey     time.Time
 	Mouse       string // the user's choice: "on" or "off"; "" = per preferences
 	Pressed     Press
-	// time of the latest action that could have asked for confirmation but did not
+	// time of the latest action that could have asked for confirmation but did not, or when a question closed by itself
 	UnaskedAt time.Time
 	// the session ended during the latest attach
 	SessionEnded bool
@@ -221,7 +221,7 @@ type otherCities struct {
 	CityFilter widget.Filter
 	NeedCursor int
 	NeedOffset int
-	NeedOf     [2]string // the city and the agent under the cursor
+	NeedOf     [2]string // the key of the city and the name of the agent under the cursor
 	OnNeeds    bool      // the cursor is among the agents
 }
 

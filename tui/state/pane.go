@@ -16,6 +16,7 @@ type PaneSearch struct{}
 func EndSearch(m *Room) {
 	if p := m.Dialogs.Prompt(); p != nil && p.About == any(PaneSearch{}) {
 		m.Dialogs.Close(p)
+		m.RejectedTextAt = m.Now
 		m.Peek.Follow()
 		ShowFailure(m, "search canceled: the pane now shows a different agent or run")
 	}

@@ -3,6 +3,7 @@ package widget
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textinput"
@@ -15,14 +16,14 @@ type Entry struct {
 	Suggested bool // typed text replaces the text
 }
 
-// maxTyped is the maximum length of a line, in characters.
-const maxTyped = 16 << 10
+// MaxTyped is the maximum length of a line, in characters.
+const MaxTyped = 16 << 10
 
 // NewEntry returns a line with an initial text and the cursor at its end.
 func NewEntry(text string) Entry {
 	e := Entry{input: textinput.New()}
 	e.input.KeyMap = Editing()
-	e.input.CharLimit = maxTyped
+	e.input.CharLimit = MaxTyped
 	e.input.SetVirtualCursor(false) // the terminal's own cursor is used
 	e.input.Focus()
 	e.input.SetValue(SingleLine(text))
@@ -70,11 +71,19 @@ func (e *Entry) Key(k tea.KeyPressMsg) bool {
 	return e.send(k)
 }
 
-// Paste inserts text.
-func (e *Entry) Paste(text string) {
-	text = strings.TrimRight(text, "\r\n")
-	e.dropSuggestion(SingleLine(text))
-	e.send(tea.PasteMsg{Content: SingleLine(strings.ReplaceAll(text, "\r\n", "\n"))})
+// Paste inserts text. If the line would become too long, it inserts nothing and returns false.
+func (e *Entry) Paste(text string) bool {
+	text = SingleLine(strings.ReplaceAll(strings.TrimRight(text, "\r\n"), "\r\n", "\n"))
+	size := utf8.RuneCountInString(text)
+	if !e.Suggested {
+		size += utf8.RuneCountInString(e.String())
+	}
+	if size > MaxTyped {
+		return false
+	}
+	e.dropSuggestion(text)
+	e.send(tea.PasteMsg{Content: text})
+	return true
 }
 
 func (e *Entry) dropSuggestion(typed string) {

@@ -78,10 +78,16 @@ func TestEntryTakesPastes(t *testing.T) {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
-	e := NewEntry("")
-	e.Paste(strings.Repeat("ä", 2*maxTyped))
-	if n := utf8.RuneCountInString(e.String()); n != maxTyped {
-		t.Errorf("got %d characters of a long paste", n)
+	for _, e := range []Entry{NewEntry(""), NewReplacedEntry("x")} {
+		if before := e.String(); e.Paste(strings.Repeat("ä", MaxTyped+1)) || e.String() != before {
+			t.Error("a part of a paste that is too long is inserted")
+		}
+		if !e.Paste(strings.Repeat("ä", MaxTyped)) || utf8.RuneCountInString(e.String()) != MaxTyped {
+			t.Errorf("got %d characters of a long paste", utf8.RuneCountInString(e.String()))
+		}
+		if e.Paste("x") {
+			t.Error("a full line accepts text")
+		}
 	}
 }
 
