@@ -56,13 +56,13 @@ func (q *queries) reply() (b []byte) {
 // user's terminal replies. A program that reads whole lines cannot read a reply. It has only printed a query, for
 // example with cat, and the reply would become part of the next line. The caller must hold holder.mu.
 func (l *life) mustReply() bool {
-	if l.modes.asked.n == 0 {
+	if l.modes.pending.n == 0 {
 		return false
 	}
 	if l.plain || len(l.attached) > 0 || l.readsLines() {
-		l.modes.asked = queries{}
+		l.modes.pending = queries{}
 	}
-	if l.modes.asked.n == 0 || l.replying {
+	if l.modes.pending.n == 0 || l.replying {
 		return false
 	}
 	l.replying = true
@@ -76,8 +76,8 @@ const replyTimeout = time.Second
 func sendReplies(h *holder, l *life) {
 	for more := true; more; {
 		h.mu.Lock()
-		reply := l.modes.asked.reply()
-		l.modes.asked = queries{}
+		reply := l.modes.pending.reply()
+		l.modes.pending = queries{}
 		h.mu.Unlock()
 		ctx, cancel := context.WithTimeout(context.Background(), replyTimeout)
 		if release, err := l.takeTyping(ctx); err == nil {
