@@ -179,14 +179,21 @@ type (
 		CallLimit() time.Duration
 	}
 
+	// UndoLimiter returns how long Create (n is 1) or CreateAll of n beads may take to close the created beads after a
+	// failure, also after its context has ended, for stores without transactions.
+	UndoLimiter interface {
+		UndoLimit(n int) time.Duration
+	}
+
 	// Auditor lists the records that this program cannot read.
 	Auditor interface {
 		Unreadable(ctx context.Context) ([]Unreadable, error)
 	}
 
-	// Salvager reads a damaged store. It returns the readable beads in the order of List, and the other records.
+	// Salvager reads a damaged store. It returns the readable beads in the order of List, and the other records. why is
+	// the error of List. If why has another cause than damage, Salvage returns it.
 	Salvager interface {
-		Salvage(ctx context.Context) ([]Bead, []Unreadable, error)
+		Salvage(ctx context.Context, why error) ([]Bead, []Unreadable, error)
 	}
 )
 

@@ -12,8 +12,16 @@ import (
 func TestNextAttemptAfterASleep(t *testing.T) {
 	want := time.Now().Add(time.Minute)
 	w := &worker{state: city.CityRefused, until: wallclock.Shift(t, want, -8*time.Hour)}
-	got := *w.info().Until
+	before := city.Info{Status: city.CityRefused, Until: new(w.until)}
+	first := w.info()
+	got := *first.Until
 	if !got.Equal(want) || got.Round(0).Sub(want.Round(0)).Abs() > time.Second {
 		t.Errorf("got %v, want %v", got, want)
+	}
+	if first.Same(before) {
+		t.Error("Watch would not report the corrected time")
+	}
+	if again := w.info(); !again.Same(first) {
+		t.Errorf("the clock was not set: got %v, then %v", got, *again.Until)
 	}
 }

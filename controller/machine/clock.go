@@ -4,7 +4,7 @@ import "time"
 
 type clock struct {
 	stalledUntil time.Time // end of the program's latest stall; zero = no stall
-	wallSet      time.Time // when the wall clock was set; zero = before the first step
+	wallSet      time.Time // latest time when it was set; initially the first step
 }
 
 // wasSet reports whether the wall clock was set, or the computer has slept, since wasSet last returned true.

@@ -37,7 +37,8 @@ func terminating(pod *corev1.Pod) (since, until time.Time, why string, ok bool) 
 	return since, until, why, true
 }
 
-// killTime returns the latest time at which Kubernetes will kill a pod that is being deleted. It does not use the API
+// killTime returns the latest time at which Kubernetes will kill a pod that is being deleted. After a restart of this
+// program, it is later than necessary, because the program then sees the deletion late. It does not use the API
 // server's times, because the local clock may differ from the server's. The caller must hold mu.
 func (e *entry) killTime() time.Time {
 	grace := int64(graceSeconds)
@@ -56,6 +57,9 @@ func (e *entry) reason(now time.Time) string {
 	}
 	since, until, why, ok := terminating(e.pod)
 	switch {
+	case ok && now.Before(e.killTime().Add(overdue)) && !now.Before(until):
+		return fmt.Sprintf("its pod has been terminating since %s (%s); waiting until %s confirms "+
+			"its end", since.Local().Format(time.TimeOnly), why, node)
 	case ok && now.Before(e.killTime().Add(overdue)):
 		return fmt.Sprintf("its pod has been terminating since %s and will be killed at %s: %s",
 			since.Local().Format(time.TimeOnly), until.Local().Format(time.TimeOnly), why)
