@@ -107,7 +107,7 @@ func (t *terminal) ended(err error) error {
 
 const (
 	maxInput = 16 << 10
-	// maxStall is how long Write waits for the holder to accept input after all buffers are full.
+	// maxStall is how long Write and Resize wait for the holder to accept a message after all buffers are full.
 	maxStall = 15 * time.Second
 )
 
@@ -117,8 +117,7 @@ func (t *terminal) Write(b []byte) (int, error) {
 	n := 0
 	for n < len(b) {
 		part := b[n:min(len(b), n+maxInput)]
-		t.conn.SetWriteDeadline(time.Now().Add(maxStall))
-		err := wire.Write(t.conn, wire.Input, part)
+		err := t.send(wire.Input, part)
 		switch {
 		case t.stalled != nil:
 			return n, t.stalled
@@ -138,7 +137,13 @@ func (t *terminal) Write(b []byte) (int, error) {
 func (t *terminal) Resize(cols, rows int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return wire.WriteJSON(t.conn, wire.Resize, wire.Screen{Cols: cols, Rows: rows})
+	return t.send(wire.Resize, wire.Screen{Cols: cols, Rows: rows}.AppendJSON(nil))
+}
+
+// send gives each message its own time limit. The caller must hold t.mu.
+func (t *terminal) send(kind wire.Kind, data []byte) error {
+	t.conn.SetWriteDeadline(time.Now().Add(maxStall))
+	return wire.Write(t.conn, kind, data)
 }
 
 func (t *terminal) Close() error { return t.conn.Close() }

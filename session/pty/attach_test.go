@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"gcity/session/pty/internal/wire"
 )
@@ -74,6 +75,26 @@ func TestOutputOutlivesStall(t *testing.T) {
 			t.Fatalf("after %d bytes: %v", len(seen), err)
 		}
 	}
+}
+
+// The time limit of earlier input does not apply to a new size.
+func TestResizeLongAfterInput(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "stty -echo; while read x; do stty size; done"))
+	term, err := p.Attach(t.Context(), "a", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	term.(*terminal).conn.SetWriteDeadline(time.Unix(1, 0)) // as if the input was long ago
+	if err := term.Resize(91, 33); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := term.Write([]byte("\r")); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, p, "a", "33 91")
 }
 
 // If the connection breaks within a message, Read does not report that the session has ended.
@@ -154,16 +175,23 @@ func TestKeyboardProtocolAfterLongOutput(t *testing.T) {
 	}
 }
 
-// While no user is attached, the holder replies to the queries that programs send at startup. Otherwise, the user's
-// terminal does.
+// While no user is attached, the holder replies to the queries that programs send at startup, in their order. While a
+// user is attached, the user's terminal replies. A program that reads whole lines gets no reply.
 func TestQueries(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	got := filepath.Join(city, "got")
-	start(t, p, spec(city, "a", `stty raw -echo; printf '\033[5n\033[6n\033[?6n\033[>c\033[c'; head -c 19 >`+got+`; printf up
+	start(t, p, spec(city, "a", `stty -echo; printf '\033[c\033[6nlines'; read x; echo "${#x} bytes"; stty raw
+printf '\033[6n\033[5n\033[6n\033[?6n\033[>c\033[c'; head -c 25 >`+got+`; printf up
 head -c 1 >/dev/null; printf '\033[cagain'; exec cat >`+got))
+	shows(t, p, "a", "lines")
+	if err := p.SendKeys(t.Context(), "a", "Enter"); err != nil {
+		t.Fatal(err)
+	}
 	shows(t, p, "a", "up")
-	if data, err := os.ReadFile(got); err != nil || string(data) != "\x1b[0n\x1b[1;1R\x1b[?62;22c" {
+	shows(t, p, "a", "0 bytes") // the line contains no reply
+	if data, err := os.ReadFile(got); err != nil ||
+		string(data) != "\x1b[1;1R\x1b[0n\x1b[1;1R\x1b[?62;22c" {
 		t.Errorf("got %q, %v", data, err)
 	}
 	term, err := p.Attach(t.Context(), "a", 80, 24)

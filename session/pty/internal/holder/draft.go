@@ -4,7 +4,8 @@ package holder
 // the next Enter.
 type draft struct {
 	n      int
-	before int // the value of n before an Escape byte that might begin a sequence
+	left   bool // the draft is only text that was typed for a client
+	before int  // the value of n before an Escape byte that might begin a sequence
 
 	state  keyState
 	num    int
@@ -35,6 +36,7 @@ func (d *draft) Write(p []byte) {
 	if len(p) == 0 {
 		return
 	}
+	d.left = false
 	if d.state == keyEscape && p[0] != '[' && p[0] != 'O' { // the Escape was a separate key press
 		d.state, d.before = keyGround, 0
 	}
@@ -53,10 +55,21 @@ func (d *draft) Write(p []byte) {
 	}
 }
 
-func (d *draft) end() { d.n, d.before = 0, 0 }
+func (d *draft) end() { d.n, d.before, d.left = 0, 0, false }
 
 // leftover notes text that was typed for a client but not submitted.
-func (d *draft) leftover() { d.n = max(d.n, 1) }
+func (d *draft) leftover() {
+	if d.n == 0 {
+		d.n, d.left = 1, true
+	}
+}
+
+// endLeftover ends the draft unless a viewer has typed.
+func (d *draft) endLeftover() {
+	if d.left {
+		d.end()
+	}
+}
 
 func (d *draft) step(c byte) {
 	if d.skip > 0 {

@@ -1,6 +1,13 @@
 package holder
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gcity/internal/eventually"
+	"gcity/session/pty/internal/wire"
+)
 
 func TestDraft(t *testing.T) {
 	for in, want := range map[string]int{
@@ -51,6 +58,38 @@ func TestDraft(t *testing.T) {
 		if d.n != want {
 			t.Errorf("%q: %d characters, want %d", in, d.n, want)
 		}
+	}
+}
+
+// Text that was accepted only in part does not count as a draft forever, unless a viewer has typed, too.
+func TestLeftoverEnds(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), wire.LockFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	h := &holder{clock: wire.NewClock(), lock: lockFile{fd: int(f.Fd())}}
+	l := &life{terminal: newTerminal(80, 24)}
+	drafted := func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return l.draft.n > 0
+	}
+	release, err := l.takeTyping(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	noteLeftover(h, l)
+	if !drafted() {
+		t.Error("the text is not a draft")
+	}
+	release()
+	eventually.True(t, "the end of the draft", func() bool { return !drafted() })
+	var d draft
+	d.leftover()
+	d.Write([]byte("x"))
+	if d.endLeftover(); d.n == 0 {
+		t.Error("a viewer's draft has ended")
 	}
 }
 

@@ -46,6 +46,7 @@ type holder struct {
 
 	// how long a connected controller may take to record an exit before the holder saves the exit itself
 	saveExitAfter time.Duration
+	leftoverLife  time.Duration // how long text that was accepted only in part counts as a draft
 
 	mu       sync.Mutex
 	cond     *sync.Cond
@@ -105,6 +106,7 @@ func open(dir string, first *conn) (*holder, error) {
 		held:  map[*conn]bool{first: true},
 
 		saveExitAfter: 2 * time.Second,
+		leftoverLife:  leftoverLife,
 	}
 	h.cond = sync.NewCond(&h.mu)
 	st, err := proc.ReadStat(h.pid)

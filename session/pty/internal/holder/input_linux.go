@@ -82,7 +82,7 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 		if paste && n < len(data) {
 			l.unfinished = endPaste
 		}
-		h.noteInput(l, (*draft).leftover)
+		noteLeftover(h, l)
 		return err
 	case err != nil:
 		return err
@@ -92,6 +92,28 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	defer h.mu.Unlock()
 	h.writeActivity(l) // at once, because the client may compare this time with the time of output
 	return nil
+}
+
+// leftoverLife gives a user time to look at the text. If no user attaches, nothing else ends this draft, and the agent
+// would never get a nudge again.
+const leftoverLife = 10 * time.Minute
+
+// noteLeftover begins a draft, and ends it after h.leftoverLife unless a viewer has typed. The caller must hold the
+// typing token.
+func noteLeftover(h *holder, l *life) {
+	h.noteInput(l, (*draft).leftover)
+	time.AfterFunc(h.leftoverLife, func() {
+		release, err := l.takeTyping(context.Background())
+		if err != nil {
+			return
+		}
+		defer release()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if l.draft.endLeftover(); h.current == l {
+			h.writeActivity(l)
+		}
+	})
 }
 
 func checkText(text string) error {

@@ -16,7 +16,7 @@ type modes struct {
 	cursorShape int          // 0 is the terminal's default
 	kitty       [2]kittyKeys // of the main and the alternate screen
 
-	asked queries // not answered yet
+	pending queries // not answered yet
 
 	state  scanState
 	prefix byte // prefix of a control sequence: <, =, > or ?; 0 = none
@@ -164,7 +164,7 @@ func (m *modes) final(c byte) {
 		m.screenKeys().change(m.prefix, m.params[0], m.second())
 	case m.prefix != 0:
 	case (c == 'c' || c == 'n') && !m.bad:
-		m.asked.add(c, m.params[0])
+		m.pending.add(c, m.params[0])
 	case c == 'u', c == 'g': // restores the cursor, or clears tab stops
 		m.lasting = true
 	case c == 'r', c == 'h': // sets margins or a mode such as insert mode

@@ -5,48 +5,64 @@ import (
 	"time"
 )
 
-// queries is a set of queries to which a terminal replies.
-type queries uint8
+// queries contains the program's queries in their order, at most 8.
+type queries struct {
+	kinds [8]query
+	n     uint8
+}
+
+type query uint8
 
 const (
-	queryStatus     queries = 1 << iota // CSI 5 n
-	queryCursor                         // CSI 6 n
-	queryAttributes                     // CSI c
+	queryStatus     query = iota // CSI 5 n
+	queryCursor                  // CSI 6 n
+	queryAttributes              // CSI c
 )
 
 func (q *queries) add(final byte, param int) {
+	var kind query
 	switch {
 	case final == 'n' && param == 5:
-		*q |= queryStatus
+		kind = queryStatus
 	case final == 'n' && param == 6:
-		*q |= queryCursor
+		kind = queryCursor
 	case final == 'c' && param == 0:
-		*q |= queryAttributes
+		kind = queryAttributes
+	default:
+		return
+	}
+	if int(q.n) < len(q.kinds) {
+		q.kinds[q.n] = kind
+		q.n++
 	}
 }
 
 // reply returns the replies. The holder does not know the position of the cursor, so it reports the top left corner.
-// The attributes come last, because programs send that query last and then wait for no other reply.
-func (q queries) reply() (b []byte) {
-	if q&queryStatus != 0 {
-		b = append(b, "\x1b[0n"...)
-	}
-	if q&queryCursor != 0 {
-		b = append(b, "\x1b[1;1R"...)
-	}
-	if q&queryAttributes != 0 {
-		b = append(b, "\x1b[?62;22c"...) // VT220 with colors
+func (q *queries) reply() (b []byte) {
+	for _, kind := range q.kinds[:q.n] {
+		switch kind {
+		case queryStatus:
+			b = append(b, "\x1b[0n"...)
+		case queryCursor:
+			b = append(b, "\x1b[1;1R"...)
+		case queryAttributes:
+			b = append(b, "\x1b[?62;22c"...) // VT220 with colors
+		}
 	}
 	return b
 }
 
 // mustReply reports whether replies must be sent, and that no other goroutine does so. If a user is attached, the
-// user's terminal replies. The caller must hold holder.mu.
+// user's terminal replies. A program that reads whole lines cannot read a reply. It has only printed a query, for
+// example with cat, and the reply would become part of the next line. The caller must hold holder.mu.
 func (l *life) mustReply() bool {
-	if l.plain || len(l.attached) > 0 {
-		l.modes.asked = 0
+	if l.modes.pending.n == 0 {
+		return false
 	}
-	if l.modes.asked == 0 || l.replying {
+	if l.plain || len(l.attached) > 0 || l.readsLines() {
+		l.modes.pending = queries{}
+	}
+	if l.modes.pending.n == 0 || l.replying {
 		return false
 	}
 	l.replying = true
@@ -60,8 +76,8 @@ const replyTimeout = time.Second
 func sendReplies(h *holder, l *life) {
 	for more := true; more; {
 		h.mu.Lock()
-		reply := l.modes.asked.reply()
-		l.modes.asked = 0
+		reply := l.modes.pending.reply()
+		l.modes.pending = queries{}
 		h.mu.Unlock()
 		ctx, cancel := context.WithTimeout(context.Background(), replyTimeout)
 		if release, err := l.takeTyping(ctx); err == nil {

@@ -230,3 +230,9 @@ func (t *terminal) termios() (tio *unix.Termios, err error) {
 	}
 	return tio, nil
 }
+
+// readsLines reports whether the program reads whole lines (canonical mode). If this is unknown, it returns true.
+func (t *terminal) readsLines() bool {
+	tio, err := t.termios()
+	return err != nil || tio.Lflag&unix.ICANON != 0
+}
