@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +20,8 @@ import (
 const keyPause = 500 * time.Millisecond
 
 func startsText(a *state.Action) bool {
-	return a.ID == "agent.send" || a.ID == "peek.search" || a.ID == state.MailID ||
-		a.ID == "agent.attach.zoomed"
+	return slices.Contains([]string{"agent.send", "agent.attach.zoomed", "peek.search",
+		"pool.scale", "mail.reply", state.MailID, "work.sling", state.SlingID}, a.ID)
 }
 
 // typedAfterRejection reports whether the operator is still typing text for an input that gcity refused to open or that
