@@ -25,14 +25,22 @@ func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string)
 	it.run, it.settled = nil, false
 	it.ended(run, how, now)
 	r.rev++
-	if how != Failed || it.memory.Tries > 0 || it.d.OnFailure == "" || it.removed() {
+	if how != Failed {
+		return ""
+	}
+	return r.follow(it, run, now)
+}
+
+// follow makes the on_failure automation of a failed run due and returns its scoped name, unless the run is retried.
+func (r *Runs) follow(it *item, run *Run, now time.Time) (follows string) {
+	if it.memory.Tries > 0 || it.d.OnFailure == "" || it.removed() {
 		return ""
 	}
 	next := r.items[it.d.OnFailure]
 	if next == nil || next.removed() || next.d.Off != "" {
 		return ""
 	}
-	next.followFailure(failure{scoped, run.Depth + 1}, now)
+	next.followFailure(failure{it.name, run.Depth + 1}, now)
 	return next.name
 }
 

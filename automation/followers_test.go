@@ -188,3 +188,43 @@ func TestAFailureWaitsBehindARequest(t *testing.T) {
 	d.shut = ""
 	d.is(d.alarm(0), "alarm after a, depth 1")
 }
+
+// The controller was killed after it had closed the record of a failed run, but before it had saved the state.
+func TestFailureThatOnlyTheRecordContains(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		retry           int
+		canceled, alarm bool
+	}{
+		{"last try", 0, false, true},
+		{"a retry follows", 1, false, false},
+		{"canceled", 1, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := newDrill(t, 0, parse(t, "a", fmt.Sprintf("gate = 'manual'\nexec = 'x'\nretry = %d\n"+
+				"on_failure = 'alarm'", c.retry)), parse(t, "alarm", "gate = 'manual'\nexec = 'x'"))
+			if err := d.r.Fire("a", "operator", d.now); err != nil {
+				t.Fatal(err)
+			}
+			d.is(d.turn(0), "a")
+			all := d.r.Memory()
+			all["a"] = all["a"].FailedRun(d.now, c.canceled)
+			d.r = NewRuns(d.r.most)
+			d.r.Recall(all)
+			if names := d.r.Load(Catalog{Automations: d.defs}, d.seq, d.now); len(names) > 0 {
+				t.Errorf("interrupted: %v", names)
+			}
+			due := map[bool]string{true: "alarm"}[c.alarm]
+			d.is(d.turn(0), due)
+			d.is(d.turn(time.Minute), map[bool]string{false: "a#1"}[c.alarm])
+			if m := d.r.Memory()["a"]; m.Failures != 1 {
+				t.Errorf("got %d failures, want 1", m.Failures)
+			}
+			// the saved state is up to date, so the record changes nothing
+			all = d.r.Memory()
+			if m := all["alarm"].FailedRun(d.now, false); c.alarm && m.Outcome != "" {
+				t.Errorf("%+v", m)
+			}
+		})
+	}
+}

@@ -37,7 +37,7 @@ type Facts struct {
 	Events EventFacts
 	// when the latest runs were opened, oldest first; only the last Rate entries count
 	Recent        []time.Time
-	Patrol        time.Duration // minimum interval between two checks of a condition
+	Patrol        time.Duration // interval between two checks of a condition
 	ScheduleCache ScheduleCache
 }
 
@@ -207,11 +207,15 @@ func (d Definition) clock(at time.Time) string {
 	return at.In(d.Zone).Format(layout)
 }
 
+// jitter is the expected maximum delay of a patrol. If the patrol after a delayed one is on time, the interval between
+// the two is shorter than usual.
+const jitter = 900 * time.Millisecond
+
 func (d Definition) condition(f Facts, now time.Time, v *Verdict) bool {
 	c := f.Check
 	open := c.Done && c.Fresh && c.Err == "" && c.Code == 0
 	v.Ask = !open && !c.Running && (c.Asked.IsZero() || c.Asked.After(now) ||
-		now.Sub(c.Asked) >= f.Patrol)
+		now.Sub(c.Asked) >= f.Patrol-min(f.Patrol/10, jitter))
 	switch {
 	case !c.Done && c.Running:
 		v.Reason = "condition: check is running"

@@ -175,6 +175,8 @@ func TestCondition(t *testing.T) {
 			Asked: ago(29 * time.Second)}), "- | condition: exit 1"},
 		{"failed a patrol ago", patrol(CheckFacts{Done: true, Fresh: true, Code: 1,
 			Asked: ago(30 * time.Second)}), "ask | condition: exit 1"},
+		{"failed at a late patrol", patrol(CheckFacts{Done: true, Fresh: true, Code: 1,
+			Asked: ago(30*time.Second - 3*time.Millisecond)}), "ask | condition: exit 1"},
 		{"asked again", patrol(CheckFacts{Done: true, Running: true, Code: 128,
 			Asked: ago(30 * time.Second)}), "- | condition: exit 128"},
 		{"a signal", patrol(CheckFacts{Done: true, Fresh: true, Code: -1, Asked: ago(0)}),

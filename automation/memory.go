@@ -11,7 +11,7 @@ import (
 
 // Memory is the persistent state of an automation.
 type Memory struct {
-	// when the automation was first seen with this gate, or was enabled or added again
+	// when the automation was first seen with this gate, or was enabled or added again; zero = unknown
 	Born time.Time `json:"born"`
 	// the gate; for Cron, with the schedule and the time zone; "" = unknown
 	Gate string `json:"gate,omitempty"`
@@ -45,6 +45,9 @@ type Memory struct {
 	Again uint64 `json:"again,omitempty"`
 
 	fromRecord bool // Cursor comes from a run's record, which does not contain the event type
+	// when the latest run failed, according to its record; zero = unknown
+	failed   time.Time
+	canceled bool // that run was canceled by a user
 }
 
 const keepRemoved = 30 * 24 * time.Hour
@@ -82,6 +85,15 @@ func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory 
 func (m Memory) Succeeded(ended time.Time) Memory {
 	if m.Open {
 		m.Open, m.Outcome, m.Ended, m.Tries, m.Failures = false, OK, ended, 0, 0
+	}
+	return m
+}
+
+// FailedRun records that the latest run has failed or was canceled. It does nothing if the end of that run is already
+// recorded. The next Load decides about a retry and the on_failure automation.
+func (m Memory) FailedRun(ended time.Time, canceled bool) Memory {
+	if m.Open {
+		m.failed, m.canceled = ended, canceled
 	}
 	return m
 }
@@ -134,8 +146,8 @@ func (r *Runs) Memory() map[string]Memory {
 
 // Load replaces the catalog. Known automations keep their state, even while they are broken or cannot be read. New
 // automations handle only events after newest, the seq of the log's latest event. Load returns the automations whose
-// runs were active at the last exit, and records these runs as Interrupted. Afterwards, the caller must pass all events
-// after From to See.
+// runs were active at the last exit, and records these runs as Interrupted, unless their records say how they ended.
+// Afterwards, the caller must pass all events after From to See.
 func (r *Runs) Load(c Catalog, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {
@@ -164,6 +176,7 @@ func (r *Runs) Load(c Catalog, newest uint64, now time.Time) (interrupted []stri
 	if r.began.IsZero() {
 		r.began = now
 	}
+	failed := map[*item]*Run{}
 	r.order = slices.DeleteFunc(r.order, func(it *item) bool {
 		if it.unusable {
 			if it.want != nil && it.want.By != "" {
@@ -172,10 +185,12 @@ func (r *Runs) Load(c Catalog, newest uint64, now time.Time) (interrupted []stri
 			return false
 		}
 		if it.memory.Open && it.run == nil {
-			it.ended(&Run{Definition: it.d, Retry: it.memory.Retry, After: it.memory.From},
-				Interrupted, now)
+			if run, known := it.endOpen(now); known {
+				failed[it] = run
+			} else {
+				interrupted = append(interrupted, it.name)
+			}
 			it.seen = it.memory.Cursor
-			interrupted = append(interrupted, it.name)
 			r.rev++
 		}
 		if it.gone {
@@ -187,13 +202,46 @@ func (r *Runs) Load(c Catalog, newest uint64, now time.Time) (interrupted []stri
 		}
 		return drop
 	})
+	r.followAll(failed, now)
 	return interrupted
+}
+
+func (r *Runs) followAll(failed map[*item]*Run, now time.Time) {
+	for _, it := range r.order {
+		if run := failed[it]; run != nil {
+			r.follow(it, run, now)
+		}
+	}
+}
+
+// endOpen records the end of the run that was active at the last exit. failed is false if the run was interrupted.
+func (it *item) endOpen(now time.Time) (run *Run, failed bool) {
+	m := &it.memory
+	run = &Run{Definition: it.d, Retry: m.Retry, After: m.From, Depth: m.Depth}
+	at, canceled := m.failed, m.canceled
+	m.failed, m.canceled = time.Time{}, false
+	if at.IsZero() {
+		it.ended(run, Interrupted, now)
+		return run, false
+	}
+	if canceled {
+		run.Retry = max(run.Retry, it.d.Retry)
+	}
+	if at.After(now) { // the clock was set back
+		at = now
+	}
+	it.ended(run, Failed, at)
+	return run, true
 }
 
 func (d Definition) hasSameGate(e Definition) bool {
 	return d.When() == e.When() && d.Interval == e.Interval &&
 		(d.Gate != Cron || d.Zone.String() == e.Zone.String())
 }
+
+// IsClockSet reports whether now can be correct. Some computers start with a clock that shows 1970 until they reach a
+// time server.
+func IsClockSet(now time.Time) bool { return now.Year() >= 2025 }
 
 // begin sets the log position from which an automation handles events. first is true for the automation's first
 // definition after the start of the program.
@@ -205,8 +253,13 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 	}
 	long := !m.Gone.IsZero() && now.Sub(m.Gone) > maxAbsence
 	changed := it.d.Gate == Cron && (long || m.Off || m.Gate != "" && m.Gate != gate)
-	if m.Born.IsZero() || m.Born.After(now) || changed {
-		m.Born = now
+	switch {
+	case IsClockSet(now):
+		if m.Born.IsZero() || m.Born.After(now) || changed {
+			m.Born = now
+		}
+	case changed: // at an unknown time
+		m.Born = time.Time{}
 	}
 	m.Gate, m.Off, m.Gone = gate, it.d.Off != "", time.Time{}
 	if m.fromRecord && it.d.Gate == Event {

@@ -217,6 +217,18 @@ func TestConditions(t *testing.T) {
 	d.is(d.turn(30*time.Second), "?c")
 }
 
+// The condition is checked at the patrol that follows a late one.
+func TestConditionAfterALatePatrol(t *testing.T) {
+	d := newDrill(t, 0, parse(t, "c", "gate = 'condition'\ncheck = 'true'\nexec = 'x'"))
+	d.is(d.turn(0), "?c")
+	for _, wait := range []time.Duration{3, -2, -1} {
+		d.r.Checked("c", "true", 1, "")
+		d.is(d.turn(30*time.Second+wait*time.Millisecond), "?c")
+	}
+	d.r.Checked("c", "true", 1, "")
+	d.is(d.turn(28*time.Second), "")
+}
+
 // However the clock is set, no automation gets stuck, and at most one run makes up for missed times.
 func TestClockJumps(t *testing.T) {
 	daily := parse(t, "d", "gate = 'cron'\nschedule = '0 * * * *'\ncatch_up = true\nexec = 'x'")
@@ -243,6 +255,26 @@ func TestClockJumps(t *testing.T) {
 		if a, c := count(480); a < 235 || c < 2 || c > 5 {
 			t.Errorf("after a jump by %v: got %d and %d runs in four hours", jump, a, c)
 		}
+	}
+}
+
+// If the program starts before the clock is set, schedules still do not run for times before they took effect.
+func TestStartBeforeTheClockIsSet(t *testing.T) {
+	at := func(schedule string) Definition {
+		return parse(t, "a", "gate = 'cron'\nexec = 'x'\ncatch_up = true\nschedule = '"+schedule+"'")
+	}
+	for _, schedule := range []string{"0 8 * * *", "30 8 * * *"} { // the second one is new
+		d := newDrill(t, 0, at("0 8 * * *"))
+		d.is(d.turn(0), "")
+		d.now = time.Unix(0, 0).UTC()
+		d.defs = []Definition{at(schedule)}
+		d.restart()
+		d.is(d.turn(time.Minute), "")
+		d.now = noon().Add(time.Hour)
+		d.is(d.turn(0), "")
+		d.restart()
+		d.is(d.turn(0), "")
+		d.is(d.turn(22*time.Hour), "a")
 	}
 }
 

@@ -184,9 +184,10 @@ type (
 		Unreadable(ctx context.Context) ([]Unreadable, error)
 	}
 
-	// Salvager reads a damaged store. It returns the readable beads in the order of List, and the other records.
+	// Salvager reads a damaged store. It returns the readable beads in the order of List, and the other records. why is
+	// the error of List. If why has another cause than damage, Salvage returns it.
 	Salvager interface {
-		Salvage(ctx context.Context) ([]Bead, []Unreadable, error)
+		Salvage(ctx context.Context, why error) ([]Bead, []Unreadable, error)
 	}
 )
 

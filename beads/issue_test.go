@@ -69,7 +69,7 @@ func TestIssueShape(t *testing.T) {
 		"bd.dependencies": `[{"issue_id":"gc-3","depends_on_id":"gc-9","type":"related"}]`,
 	}
 	var out bytes.Buffer
-	if _, _, err := Export(t.Context(), &importStore{all: []Bead{b}}, &out); err != nil {
+	if _, err := Export(t.Context(), &importStore{all: []Bead{b}}, &out); err != nil {
 		t.Fatal(err)
 	}
 	const want = `{"_type":"issue","assignee":"x","created_at":"2026-11-21T12:00:00Z","dependencies":[` +
@@ -165,7 +165,7 @@ func (broken) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestBrokenStreams(t *testing.T) {
 	s := &importStore{all: []Bead{bead("gc-1", StatusOpen)}}
-	if _, _, err := Export(t.Context(), s, broken{}); !errors.Is(err, errBroken) {
+	if _, err := Export(t.Context(), s, broken{}); !errors.Is(err, errBroken) {
 		t.Errorf("export: %v", err)
 	}
 	if done, err := Import(t.Context(), s, broken{}); !errors.Is(err, errBroken) {
@@ -190,7 +190,7 @@ func FuzzIssue(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		if _, _, err := Export(t.Context(), &importStore{all: []Bead{b}}, &out); err != nil {
+		if _, err := Export(t.Context(), &importStore{all: []Bead{b}}, &out); err != nil {
 			t.Fatalf("%+v: %v", b, err)
 		}
 		s, done := imported(t, out.String())

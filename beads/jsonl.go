@@ -15,43 +15,50 @@ import (
 // maxLine is the maximum length of an imported line, in bytes.
 const maxLine = 4 << 20
 
-// Export writes all readable beads in a store as lines of JSON, oldest first, in the format of `bd export`. It returns
-// the number of beads, and the records that cannot be read.
-func Export(ctx context.Context, s Store, w io.Writer) (n int, omitted []Unreadable, err error) {
-	all, omitted, err := readable(ctx, s)
+// Exported is the result of an export.
+type Exported struct {
+	Beads   int
+	Omitted []Unreadable // records that cannot be read
+	Damage  error        // nil = the store is not damaged
+}
+
+// Export writes all readable beads in a store as lines of JSON, oldest first, in the format of `bd export`.
+func Export(ctx context.Context, s Store, w io.Writer) (Exported, error) {
+	all, done, err := readable(ctx, s)
 	if err != nil {
-		return 0, nil, err
+		return Exported{}, err
 	}
 	slices.Reverse(all)
 	out := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	for i, b := range all {
+	for _, b := range all {
 		if err := enc.Encode(toIssue(b)); err != nil {
-			return i, omitted, fmt.Errorf("cannot write bead %s to the export: %w", b.ID, err)
+			return Exported{}, fmt.Errorf("cannot write bead %s to the export: %w", b.ID, err)
 		}
 	}
 	if err := out.Flush(); err != nil {
-		return 0, omitted, fmt.Errorf("cannot write the export: %w", err)
+		return Exported{}, fmt.Errorf("cannot write the export: %w", err)
 	}
-	return len(all), omitted, nil
+	done.Beads = len(all)
+	return done, nil
 }
 
-// readable returns all beads that can be read, newest first, and the other records.
-func readable(ctx context.Context, s Store) (all []Bead, lost []Unreadable, err error) {
+// readable returns all beads that can be read, newest first.
+func readable(ctx context.Context, s Store) (all []Bead, done Exported, err error) {
 	all, err = s.List(ctx, Query{Limit: -1})
 	if d, ok := s.(Salvager); ok && err != nil {
-		if found, lost, failed := d.Salvage(ctx); failed == nil {
-			return found, lost, nil
+		if found, lost, failed := d.Salvage(ctx, err); failed == nil {
+			return found, Exported{Omitted: lost, Damage: err}, nil
 		}
 	}
 	if a, ok := s.(Auditor); ok && err == nil {
-		lost, err = a.Unreadable(ctx)
+		done.Omitted, err = a.Unreadable(ctx)
 		if errors.Is(err, errors.ErrUnsupported) {
-			lost, err = nil, nil
+			done.Omitted, err = nil, nil
 		}
 	}
-	return all, lost, err
+	return all, done, err
 }
 
 // Imported is the result of an import.

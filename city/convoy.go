@@ -61,7 +61,7 @@ func CloseConvoy(ctx context.Context, store beads.Store, child, changed beads.Be
 	if !p.Done() {
 		return was, now, false, nil
 	}
-	if lost, err := unreadableSteps(ctx, store, was.ID); err != nil || len(lost) > 0 {
+	if lost, err := UnreadableSteps(ctx, store, was.ID); err != nil || len(lost) > 0 {
 		return was, now, false, err
 	}
 	patch := beads.Closing()

@@ -117,10 +117,11 @@ type Info struct {
 	LeftoverSessions int `json:"left,omitempty"`
 }
 
-// Same reports whether two values are equal. Times may differ in their time zones.
+// Same reports whether two values are equal. Times may differ in their time zones. Until is compared by the wall clock,
+// so that Watch also reports a correction after the clock was set.
 func (i Info) Same(j Info) bool {
 	if !i.Since.Equal(j.Since) || (i.Until == nil) != (j.Until == nil) ||
-		i.Until != nil && !i.Until.Equal(*j.Until) {
+		i.Until != nil && !i.Until.Round(0).Equal(j.Until.Round(0)) {
 		return false
 	}
 	i.Since, j.Since = time.Time{}, time.Time{}

@@ -45,7 +45,7 @@ func RunOf(b beads.Bead) Run {
 		Ended:   b.ClosedAt,
 		Outcome: b.Metadata[RunOutcome], Error: b.Metadata[RunError], Output: b.Metadata[RunOutput],
 		Made: b.Metadata[RunMade], MadeTitle: b.Metadata[RunTitle],
-		TimedOut: b.Metadata[RunTimedOut] == "true",
+		TimedOut: b.Metadata[RunTimedOut] == "true", Canceled: b.Metadata[RunCanceled] == "true",
 	}
 	for _, l := range b.Labels {
 		if name, ok := strings.CutPrefix(l, RunLabel); ok {

@@ -39,8 +39,9 @@ func Steps(ctx context.Context, list Lister, id string) (all []beads.Bead, err e
 
 const namedSteps = 5
 
-// unreadableSteps returns the records with one of these parents that the store cannot read and that are not closed.
-func unreadableSteps(ctx context.Context, s any, parents ...string) ([]beads.Unreadable, error) {
+// UnreadableSteps returns the records with one of these parents that the store cannot read and that are not closed. It
+// returns none if the store is not a beads.Auditor.
+func UnreadableSteps(ctx context.Context, s any, parents ...string) ([]beads.Unreadable, error) {
 	a, ok := s.(beads.Auditor)
 	if !ok {
 		return nil, nil
@@ -73,7 +74,7 @@ func Closable(ctx context.Context, s interface {
 		}
 	}
 	if len(open) == 0 {
-		lost, err := unreadableSteps(ctx, s, parents...)
+		lost, err := UnreadableSteps(ctx, s, parents...)
 		if err == nil && len(lost) > 0 {
 			err = Errorf(Conflict, "%s cannot be closed yet, because its step %s cannot be read "+
 				"(%s); `gcity bead close %s --force` closes it anyway", b.ID, lost[0].ID,

@@ -96,6 +96,7 @@ type Run struct {
 	Made      string `json:"made,omitempty"`   // root of the beads that a formula run created
 	MadeTitle string `json:"made_title,omitempty"`
 	TimedOut  bool   `json:"timed_out,omitempty"`
+	Canceled  bool   `json:"canceled,omitempty"` // a user ended it
 }
 
 // Creation returns the ID and the title of the bead that the run created, or "".
@@ -128,6 +129,7 @@ const (
 	RunMade     = "made"
 	RunTitle    = "made_title"
 	RunTimedOut = "timed_out" // "true" = it was stopped at its timeout
+	RunCanceled = "canceled"  // "true" = a user ended it
 )
 
 // MadeBy is the metadata key of a molecule for the ID of the run that created it.

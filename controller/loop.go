@@ -181,9 +181,12 @@ func (l *loop) iterate(in effect.Input) {
 			break
 		}
 	}
-	if h := c.o.Log.Health().Degraded; h != l.health {
-		l.health = h
-		l.effects = append(l.effects, c.m.Step(now, effect.LogHealth{Degraded: h})...)
+	h := c.o.Log.Health()
+	written := h.Queued == 0 // also the events of earlier iterations
+	if h.Degraded != l.health || written && c.m.LoopState().Unwritten {
+		l.health = h.Degraded
+		l.effects = append(l.effects, c.m.Step(now,
+			effect.LogHealth{Degraded: h.Degraded, Written: written})...)
 	}
 	c.limit.Store(int64(c.m.StopLimit()))
 	replies := c.perform(now, l.effects)
@@ -313,9 +316,9 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []
 	}
 	var first uint64
 	if len(records) > 0 {
-		c.m.EventsWritten()
 		c.unpublished.Store(true)
 		last, err := c.o.Log.Append(records...)
+		effects = c.m.EventsAppended(effects, err)
 		if err != nil {
 			c.o.Logger.Warn("cannot write events", "err", err)
 		} else {

@@ -337,6 +337,56 @@ func TestLeaveAndAdopt(t *testing.T) {
 	})
 }
 
+// An exit whose event cannot be written is not acknowledged, so the next controller records it. A restart of the agent
+// does not lose it.
+func TestExitIsNotLostWhileTheLogFails(t *testing.T) {
+	for _, restart := range []string{"never", "always"} {
+		t.Run(restart, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				full, err := events.Open(t.TempDir(), events.Options{
+					WriteError: errors.New("disk full")})
+				if err != nil {
+					t.Fatal(err)
+				}
+				w := newTown(t, "[[agents]]\nname = \"a\"\nstart_command = \"run a\"\nrestart = \""+
+					restart+"\"\n")
+				working := w.o.Log
+				w.reopen(full)
+				w.begin()
+				synctest.Wait()
+				w.fake.Crash("a", 9, "")
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if _, err := w.Do(t.Context(), city.Shutdown{Leave: true}); err != nil {
+					t.Fatal(err)
+				}
+				if err := <-w.ended; err != nil {
+					t.Fatal(err)
+				}
+				full.Close()
+				w.reopen(working)
+				defer w.begin()()
+				synctest.Wait()
+				if n := strings.Count(w.types(), "agent.crashed a"); n != 1 {
+					t.Errorf("got %d crash events, want 1:\n%s", n, w.types())
+				}
+			})
+		})
+	}
+}
+
+func (w *town) reopen(log *events.Log) {
+	w.t.Helper()
+	cfg, err := config.Load(w.dir)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.o.Log = log
+	if w.Controller, err = New(w.o, cfg); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // In one-shot mode, each agent is started once and not restarted.
 func TestSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

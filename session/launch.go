@@ -33,17 +33,30 @@ func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (
 	if err != nil || !NeedsSettling(&s) {
 		return status, err
 	}
-	if err := Settle(ctx, p, s); err != nil {
+	if err := s.settleOrStop(ctx, p); err != nil {
 		return Status{}, err
 	}
 	status.Ready = true
 	return status, nil
 }
 
-// Settle runs setup, waits for readiness, types the first nudge and sets the ready mark. If a controller dies during a
-// start, the next controller calls Settle again. If a step fails, Settle stops the session unless ctx was canceled with
-// ErrLeave.
-func Settle(ctx context.Context, p Provider, s Spec) error {
+// Settle continues the start of a session if a controller died during the start. It runs setup, waits for readiness,
+// types the first nudge and sets the ready mark. If a step fails, Settle stops the session unless ctx was canceled with
+// ErrLeave. If the session is ready, but the previous controller had already started to type the nudge, Settle does not
+// type it and returns an explanation as problem.
+func Settle(ctx context.Context, p Provider, s Spec) (problem string, err error) {
+	if m, ok := p.(Marker); ok && s.Nudge != "" {
+		// if the mark cannot be read, a second nudge is better than none
+		if id, err := m.Meta(ctx, s.Name, PromptMark); err == nil && id == s.ID {
+			s.Nudge = ""
+			problem = "the first prompt was not typed again, because the previous controller " +
+				"had already started to type it; check whether the agent has received it"
+		}
+	}
+	return problem, s.settleOrStop(ctx, p)
+}
+
+func (s *Spec) settleOrStop(ctx context.Context, p Provider) error {
 	err := s.settle(ctx, p)
 	if err == nil || errors.Is(context.Cause(ctx), ErrLeave) {
 		return err
@@ -80,15 +93,26 @@ func (s *Spec) settle(ctx context.Context, p Provider) error {
 		return err
 	}
 	if s.Nudge != "" {
+		if err := s.mark(ctx, p, PromptMark, s.ID); err != nil {
+			return fmt.Errorf("cannot mark the agent as prompted: %w", err)
+		}
 		if err := p.Send(ctx, s.Name, s.Nudge); err != nil {
 			return fmt.Errorf("cannot type the first nudge: %w", err)
 		}
 	}
-	if m, ok := p.(Marker); ok {
-		if err := m.SetMeta(ctx, s.Name, ReadyMark, "1"); err != nil &&
-			!errors.Is(err, ErrUnsupported) {
-			return fmt.Errorf("cannot mark the agent as ready: %w", err)
-		}
+	if err := s.mark(ctx, p, ReadyMark, "1"); err != nil {
+		return fmt.Errorf("cannot mark the agent as ready: %w", err)
+	}
+	return nil
+}
+
+func (s *Spec) mark(ctx context.Context, p Provider, key, value string) error {
+	m, ok := p.(Marker)
+	if !ok {
+		return nil
+	}
+	if err := m.SetMeta(ctx, s.Name, key, value); !errors.Is(err, ErrUnsupported) {
+		return err
 	}
 	return nil
 }

@@ -115,6 +115,52 @@ func TestLaunchWaitsForPrompt(t *testing.T) {
 	}
 }
 
+// leaving is a provider whose controller leaves after the first nudge was typed, before the session is marked as ready.
+type leaving struct {
+	*fake.Provider
+	leave context.CancelCauseFunc
+}
+
+func (p leaving) SetMeta(ctx context.Context, name, key, value string) error {
+	if key == session.ReadyMark {
+		p.leave(session.ErrLeave)
+		return context.Cause(ctx)
+	}
+	return p.Provider.SetMeta(ctx, name, key, value)
+}
+
+// If a controller ends after it has typed the first nudge, the next one does not type it again.
+func TestNudgeIsTypedOnce(t *testing.T) {
+	p, s := fake.New(), launchSpec(t)
+	s.Nudge = "first line"
+	ctx, leave := context.WithCancelCause(t.Context())
+	if _, err := session.Launch(ctx, leaving{p, leave}, s, nil); err == nil || isReady(t, p) {
+		t.Fatalf("Launch: %v, ready: %t", err, isReady(t, p))
+	}
+	problem, err := session.Settle(t.Context(), p, s)
+	if err != nil || !strings.Contains(problem, "was not typed again") || !isReady(t, p) {
+		t.Errorf("%q, %v", problem, err)
+	}
+	if out, _ := p.Output(t.Context(), "a", 0); out != "first line" {
+		t.Errorf("typed: %q", out)
+	}
+	// a nudge that was not typed yet is typed
+	if err := p.Stop(t.Context(), "a", 0); err != nil {
+		t.Fatal(err)
+	}
+	s.ID = "id-2"
+	if _, err := p.Start(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	problem, err = session.Settle(t.Context(), p, s)
+	if err != nil || problem != "" || !isReady(t, p) {
+		t.Errorf("%q, %v", problem, err)
+	}
+	if out, _ := p.Output(t.Context(), "a", 0); out != "first line" {
+		t.Errorf("typed into the second session: %q", out)
+	}
+}
+
 // A slow start reports what it is waiting for (L14). A fast one does not.
 func TestSlowLaunchReportsReason(t *testing.T) {
 	const line = `waits for a line on its screen that begins with "> "`

@@ -269,6 +269,9 @@ const CheckLimit = 35 * time.Second
 // ReadyMark is the metadata key that marks a session as ready.
 const ReadyMark = "GC_READY"
 
+// PromptMark is the metadata key for the ID of the session into which a controller has started to type the first nudge.
+const PromptMark = "GC_PROMPTED"
+
 // Metadata keys of a drain.
 const (
 	DrainMark    = "GC_DRAIN" // when the drain began, in Unix seconds

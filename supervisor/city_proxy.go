@@ -41,7 +41,7 @@ func (p *proxy) now() (city.Control, error) {
 		text += ": " + w.why
 	}
 	if !w.until.IsZero() {
-		text += "; next attempt at " + w.until.Local().Format("15:04:05")
+		text += "; next attempt at " + w.nextAttempt().Local().Format("15:04:05")
 	}
 	return nil, &city.Error{Code: city.Unavailable, Message: text}
 }

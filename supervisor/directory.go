@@ -95,8 +95,7 @@ func (w *worker) info() city.Info {
 		i.LeftoverSessions = w.lives
 	}
 	if !w.until.IsZero() {
-		until := w.until
-		i.Until = &until
+		i.Until = new(w.nextAttempt())
 	}
 	return i
 }

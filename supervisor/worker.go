@@ -197,6 +197,17 @@ func (w *worker) setState(state city.Condition, why string, until time.Time) {
 	})
 }
 
+// nextAttempt returns until. It corrects its wall-clock time after the clock was set. The caller must hold mu.
+func (w *worker) nextAttempt() time.Time {
+	now := time.Now()
+	current := now.Add(w.until.Sub(now))
+	// a difference below a second is not corrected, so that Watch does not report a city without a change
+	if current.Round(0).Sub(w.until.Round(0)).Abs() >= time.Second {
+		w.until = current
+	}
+	return w.until
+}
+
 // changeState changes the state. The caller must hold mu.
 func (w *worker) changeState(state city.Condition) {
 	if state != city.CityRunning && state != city.CityStopping {

@@ -73,18 +73,25 @@ func headOf(gitDir string) Head {
 	return h
 }
 
-// Git replaces the index shortly before it moves HEAD. A checkout is settled when its index is at least settleTime old.
+// Git replaces the index shortly before it moves HEAD. A checkout is settled when its index is at least settleTime old,
+// or has not changed for settleTime. The time of an index may be in the future, if the clock was set back.
 const (
 	settleTime  = time.Second
 	settleLimit = 3 * time.Second
 )
 
 func settledHeads(dir string, programs []Program) map[string]Head {
+	type index struct{ replaced, seen time.Time }
+	indexes := map[string]index{}
 	for deadline := time.Now().Add(settleLimit); ; time.Sleep(settleTime / 20) {
 		heads, now := Heads(dir, programs), time.Now()
 		settled := true
 		for repo, h := range heads {
-			if h.locked || now.Sub(h.indexed) < settleTime {
+			if i, ok := indexes[repo]; !ok || !i.replaced.Equal(h.indexed) {
+				indexes[repo] = index{h.indexed, now}
+			}
+			if h.locked || now.Sub(h.indexed) < settleTime &&
+				now.Sub(indexes[repo].seen) < settleTime {
 				h.Busy, settled = true, false
 				heads[repo] = h
 			}

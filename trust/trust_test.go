@@ -277,12 +277,16 @@ func TestPullIsNotAnEdit(t *testing.T) {
 	for name, c := range map[string]struct {
 		indexed time.Time
 		pulled  bool // HEAD moves while gcity waits
+		busy    bool // git replaces the index again and again
 		allowed bool
 	}{
-		"edit":            {replaced.Add(-time.Minute), false, true},
-		"edit after add":  {replaced, false, true},
-		"pull":            {replaced, true, false},
-		"index stays new": {replaced.Add(time.Hour), false, false},
+		"edit":             {replaced.Add(-time.Minute), false, false, true},
+		"edit after add":   {replaced, false, false, true},
+		"pull":             {replaced, true, false, false},
+		"index stays new":  {replaced, false, true, false},
+		"clock set back":   {replaced.Add(time.Hour), false, false, true},
+		"pull after that":  {replaced.Add(time.Hour), true, false, false},
+		"future stays new": {replaced.Add(time.Hour), false, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -292,6 +296,11 @@ func TestPullIsNotAnEdit(t *testing.T) {
 				}
 				if err := os.Chtimes(index, c.indexed, c.indexed); err != nil {
 					t.Fatal(err)
+				}
+				if c.busy {
+					done := make(chan struct{})
+					defer close(done)
+					go keepReplacing(t, index, c.indexed, done)
 				}
 				if c.pulled {
 					pulled := commitTree(t, dir)
@@ -315,6 +324,23 @@ func TestPullIsNotAnEdit(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// keepReplacing changes the time of a git index at short intervals, as if git replaced it, until done is closed.
+func keepReplacing(t *testing.T, index string, at time.Time, done <-chan struct{}) {
+	tick := time.NewTicker(settleTime / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		at = at.Add(settleTime / 4)
+		if err := os.Chtimes(index, at, at); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

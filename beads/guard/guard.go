@@ -69,6 +69,14 @@ type Trouble struct {
 	Until         time.Time // time of the next probe
 }
 
+// TroubleOf returns the entry of a scope in all. If its store works, the result is zero.
+func TroubleOf(all []Trouble, scope string) Trouble {
+	if i := slices.IndexFunc(all, func(t Trouble) bool { return t.Scope == scope }); i >= 0 {
+		return all[i]
+	}
+	return Trouble{}
+}
+
 // New returns guards that call notify whenever the stores' problems change.
 func New(notify func(Report)) *Guards {
 	return &Guards{notify: notify, Took: func(string, bool, time.Duration) {},

@@ -171,8 +171,11 @@ func (s *Store) Accept(ctx context.Context) (Recovered, error) {
 
 // Salvage implements beads.Salvager. It finds the beads in the index of their IDs and reads each of them separately, so
 // a damaged page affects only the beads on this page.
-func (s *Store) Salvage(ctx context.Context) (all []beads.Bead, lost []beads.Unreadable,
-	err error) {
+func (s *Store) Salvage(ctx context.Context, why error) (all []beads.Bead,
+	lost []beads.Unreadable, err error) {
+	if !damaged(why) {
+		return nil, nil, why
+	}
 	ids, err := s.ids(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -187,7 +190,7 @@ func (s *Store) Salvage(ctx context.Context) (all []beads.Bead, lost []beads.Unr
 		case errors.Is(err, beads.ErrUnreadable):
 			lost = append(lost, beads.Unreadable{ID: id,
 				Reason: strings.TrimPrefix(err.Error(), "bead "+id+": ")})
-		case errors.As(err, &broken) && (code(err) == codeCorrupt || code(err) == codeIOErr):
+		case damaged(err) && errors.As(err, &broken):
 			lost = append(lost, beads.Unreadable{ID: id, Reason: broken.Error()})
 		default:
 			return nil, nil, err
@@ -198,6 +201,8 @@ func (s *Store) Salvage(ctx context.Context) (all []beads.Bead, lost []beads.Unr
 	})
 	return all, lost, nil
 }
+
+func damaged(err error) bool { return code(err) == codeCorrupt || code(err) == codeIOErr }
 
 // ids returns the IDs of all beads. The most recently written bead comes first.
 func (s *Store) ids(ctx context.Context) ([]string, error) {

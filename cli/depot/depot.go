@@ -56,9 +56,10 @@ func (d *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 }
 
 // Salvage implements beads.Salvager.
-func (d *Store) Salvage(ctx context.Context) ([]beads.Bead, []beads.Unreadable, error) {
+func (d *Store) Salvage(ctx context.Context, why error) ([]beads.Bead, []beads.Unreadable,
+	error) {
 	if s, ok := d.Store.(beads.Salvager); ok {
-		return s.Salvage(ctx)
+		return s.Salvage(ctx, why)
 	}
 	return nil, nil, errors.ErrUnsupported
 }

@@ -259,7 +259,8 @@ func beadExport(e *env.Env) *cobra.Command {
 		Long: `export writes every bead, including the records of runs, as one line of JSON in
 the format of the command line tool bd, oldest first. It writes to standard output or to a
 file. An existing file is replaced only after everything has been written. It lists
-records that gcity cannot read and exports the others; the exit code is then 1.`,
+records that gcity cannot read and exports the others; the exit code is then 1. An export
+of a damaged store does not replace an existing file.`,
 	}, false, func(ctx context.Context, d *depot.Store, args []string) error {
 		if len(args) == 0 || args[0] == "-" {
 			to := &exporting{Writer: e.Out}
@@ -267,40 +268,46 @@ records that gcity cannot read and exports the others; the exit code is then 1.`
 				to.progress = e.NewProgress()
 				defer to.progress.Clear()
 			}
-			_, omitted, err := beads.Export(ctx, d, to)
+			done, err := beads.Export(ctx, d, to)
 			if err != nil {
 				return err
 			}
-			return printOmitted(e, omitted)
+			return printOmitted(e, done)
 		}
 		if e.ReadOnly {
 			return env.ReadOnlyError("bead export to a file")
 		}
 		progress := e.NewProgress()
-		n, omitted, err := exportTo(ctx, d, args[0], progress)
+		done, err := exportTo(ctx, d, args[0], progress)
 		progress.Clear()
 		if err != nil {
 			return err
 		}
-		err = printOmitted(e, omitted)
+		err = printOmitted(e, done)
 		if e.JSON {
-			return errors.Join(err, e.WriteJSON(map[string]any{"file": args[0], "beads": n,
-				"omitted": len(omitted)}))
+			return errors.Join(err, e.WriteJSON(map[string]any{"file": args[0], "beads": done.Beads,
+				"omitted": len(done.Omitted)}))
 		}
-		e.Sayf("exported %s to %s", describe.Count(n, "bead"), output.SafeLine(args[0]))
+		e.Sayf("exported %s to %s", describe.Count(done.Beads, "bead"), output.SafeLine(args[0]))
 		return err
 	})
 }
 
-// printOmitted prints the records that an export omits, because gcity cannot read them. It returns an error if there
-// are any.
-func printOmitted(e *env.Env, omitted []beads.Unreadable) error {
-	if len(omitted) == 0 {
+// printOmitted prints the damage that an export found, and the records that it omits. It returns an error if there are
+// any.
+func printOmitted(e *env.Env, done beads.Exported) error {
+	if done.Damage == nil && len(done.Omitted) == 0 {
 		return nil
 	}
-	for _, u := range omitted {
-		fmt.Fprintln(e.Err, e.Tint(e.ErrTTY, output.Red, "gcity:")+" "+output.SafeLine(
-			fmt.Sprintf("not exported: %s: %s", cmp.Or(u.ID, "a record without an ID"), u.Reason)))
+	problem := func(text string) {
+		fmt.Fprintln(e.Err, e.Tint(e.ErrTTY, output.Red, "gcity:")+" "+output.SafeLine(text))
+	}
+	if done.Damage != nil {
+		problem(done.Damage.Error())
+	}
+	for _, u := range done.Omitted {
+		problem(fmt.Sprintf("not exported: %s: %s", cmp.Or(u.ID, "a record without an ID"),
+			u.Reason))
 	}
 	return exit.Quietly(exit.CodeFailed)
 }

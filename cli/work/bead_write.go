@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 
@@ -365,6 +366,7 @@ automations and sling create, are removed only after their steps are closed too.
 		var all depot.Changes
 		for _, id := range args {
 			if steps && !all.Add(closeSteps(ctx, e, d, id, p)) ||
+				steps && !force && !all.Add(checkSteps(ctx, e, d, id, nil)) ||
 				!all.Add(patchBead(ctx, e, d, id, p)) ||
 				!steps && !all.Add(warnOpenSteps(ctx, e, d, id)) {
 				break
@@ -395,20 +397,27 @@ func (x *exporting) Write(p []byte) (int, error) {
 	return x.Writer.Write(p)
 }
 
-func exportTo(ctx context.Context, d *depot.Store, file string, progress *env.Progress) (n int,
-	omitted []beads.Unreadable, err error) {
+func exportTo(ctx context.Context, d *depot.Store, file string,
+	progress *env.Progress) (done beads.Exported, err error) {
 	if err := d.CheckOutput(file); err != nil {
-		return 0, nil, err
+		return done, err
 	}
 	var all bytes.Buffer
-	n, omitted, err = beads.Export(ctx, d, &exporting{Writer: &all, progress: progress})
+	done, err = beads.Export(ctx, d, &exporting{Writer: &all, progress: progress})
 	if err != nil {
-		return 0, nil, err
+		return done, err
+	}
+	if done.Damage != nil {
+		// an existing file might be a complete export from before the damage
+		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+			return done, fmt.Errorf("%w; %s already exists and was not replaced, because the new "+
+				"export may be incomplete: export to a new file", done.Damage, file)
+		}
 	}
 	if err := disk.Replace(file, all.Bytes(), 0o600); err != nil {
-		return 0, nil, fmt.Errorf("cannot write the export: %w", disk.Named(err))
+		return done, fmt.Errorf("cannot write the export: %w", disk.Named(err))
 	}
-	return n, omitted, nil
+	return done, nil
 }
 
 func openInput(e *env.Env, name string) (io.Reader, func(), error) {

@@ -168,6 +168,16 @@ func printConvoy(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) 
 	}
 	e.Sayf("convoy %s: %s (%s, %s)", e.Bold(b.ID),
 		output.SafeLine(b.Title), e.Paint(beadColor(b.Status), string(b.Status)), p)
+	if b.Status != beads.StatusClosed && p.Done() {
+		lost, err := city.UnreadableSteps(ctx, d, b.ID)
+		if err != nil {
+			return err
+		}
+		for _, u := range lost {
+			e.Sayf("  %s cannot be read and counts as open: %s", output.SafeLine(u.ID),
+				output.SafeLine(u.Reason))
+		}
+	}
 	if len(all) == 0 {
 		return nil
 	}

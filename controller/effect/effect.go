@@ -248,6 +248,7 @@ type (
 		isEffect
 		Event   events.Event
 		Replies []Reply
+		End     *session.Exit // exit that the event records; nil = none
 	}
 	// ReadHeartbeat reads the heartbeat file of a watched agent. The result is HeartbeatRead.
 	ReadHeartbeat struct {

@@ -71,6 +71,8 @@ type SavedDrain struct {
 	Final    bool      `json:"final,omitempty"`
 	Acked    bool      `json:"acked,omitempty"`
 	Unmarked bool      `json:"unmarked,omitempty"` // the session provider does not support marks
+	// the drain was canceled, but the session still has its marks
+	Canceled bool `json:"canceled,omitempty"`
 }
 
 // Continues reports whether a session still has the drain that was handed over.
@@ -147,7 +149,7 @@ func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time)
 	if n := len(is.Crashes); n > 0 && !is.Crashes[n-1].Equal(m.Crashes[n-1]) {
 		return false
 	}
-	return m.State == "" || m.Until.Equal(until)
+	return m.State == "" || m.Until.Round(0).Equal(until.Round(0))
 }
 
 // IsStopped reports whether the configuration kept the saved agent stopped in the given state. The zero state matches
@@ -180,7 +182,27 @@ type UnrecordedEnd struct {
 // Inherited is what the previous controller left behind. It is returned with the first list of sessions.
 type Inherited struct {
 	Recorded map[string]bool // IDs of sessions with an exit in the log
-	Ends     []UnrecordedEnd // exits that the previous controller saved in files
+	Started  map[string]bool // IDs of sessions with a start in the log
+	// time of the oldest event searched; zero = unknown
+	Since time.Time
+	Ends  []UnrecordedEnd // exits that the previous controller saved in files
+}
+
+// SearchLog stores which exits and starts these events record. The newest event must be first.
+func (i *Inherited) SearchLog(newest []events.Event) {
+	i.Recorded, i.Started = RecordedEnds(newest), map[string]bool{}
+	for n := range newest {
+		e := &newest[n]
+		if i.Since = e.TS; e.Type == events.AgentStarted {
+			i.Started[sessionOf(e)] = true
+		}
+	}
+}
+
+// IsUnrecordedStart reports whether the previous controller did not record the start of this session. It returns false
+// if i is nil or if the log's events are too new.
+func (i *Inherited) IsUnrecordedStart(s *session.Status) bool {
+	return i != nil && !i.Started[s.ID] && !i.Since.IsZero() && s.Started.After(i.Since)
 }
 
 // IsUnrecorded reports whether the previous controller did not record the exit of this session. It returns false if i
@@ -205,17 +227,34 @@ func RecordedEnds(newest []events.Event) map[string]bool {
 func EndedSession(e *events.Event) string {
 	switch e.Type {
 	case events.AgentCrashed, events.AgentStopped, events.AgentSuspended:
-		var about struct{ Session string }
-		if json.Unmarshal(e.Payload, &about) == nil {
-			return about.Session
-		}
+		return sessionOf(e)
 	}
 	return ""
+}
+
+func sessionOf(e *events.Event) string {
+	var about struct{ Session string }
+	if json.Unmarshal(e.Payload, &about) != nil {
+		return ""
+	}
+	return about.Session
 }
 
 // Death converts an exit to the form that the restart policy uses.
 func Death(e *session.Exit) restart.Death {
 	return restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
+}
+
+// Session converts the status of a session to the form that clients get.
+func Session(life *session.Status) *city.Session {
+	s := &city.Session{
+		Name: life.Name, ID: life.ID, Started: life.Started, Output: life.Output,
+		Attached: life.Attached > 0, Viewers: life.Attached, Details: life.Details,
+	}
+	if !life.Activity.IsZero() {
+		s.LastActivity = new(life.Activity)
+	}
+	return s
 }
 
 // ExitPayload returns the payload of an event that reports an exit.

@@ -335,10 +335,11 @@ type (
 		isInput
 		Mode string
 	}
-	// LogHealth reports why the event log is degraded; "" = the log works.
+	// LogHealth reports why the event log is degraded; "" = the log works. Written is set if no event is queued.
 	LogHealth struct {
 		isInput
 		Degraded string
+		Written  bool
 	}
 	// HeartbeatRead is the content of a heartbeat file. If Stamp and Problem are empty, the file does not exist.
 	HeartbeatRead struct {
@@ -396,6 +397,25 @@ type Configuration struct {
 	Patrol             time.Duration
 	Grace              time.Duration // shutdown_timeout
 	Window             time.Duration // restart_window
+}
+
+// Rig returns the rig with this name, or nil.
+func (c *Configuration) Rig(name string) *agent.Rig {
+	for i := range c.Rigs {
+		if c.Rigs[i].Name == name {
+			return &c.Rigs[i]
+		}
+	}
+	return nil
+}
+
+// RigNames returns the names of all rigs.
+func (c *Configuration) RigNames() []string {
+	names := make([]string, len(c.Rigs))
+	for i := range c.Rigs {
+		names[i] = c.Rigs[i].Name
+	}
+	return names
 }
 
 // Leaver is a member that has permanently left its pool.

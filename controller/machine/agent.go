@@ -343,16 +343,14 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 		})
 	}
 	counts := a.policy.counts()
+	var replies []effect.Reply
 	if fresh && counts {
 		runs := "is running" + step.Numbered(in.Status.PID, ", pid %d")
-		m.journal.record(a, events.Event{
-			Type: events.AgentStarted, Message: step.Numbered(in.Status.PID, "pid %d: ") +
-				a.act.startReason,
-			Payload: step.Payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
-				"reason": a.act.startReason}),
-		}, append(m.commands.repliesFor(a, "agent "+a.name+" "+runs, "restart"),
-			m.commands.repliesFor(a, "agent "+a.name+" was killed and "+runs, "kill")...)...)
+		replies = append(m.commands.repliesFor(a, "agent "+a.name+" "+runs, "restart"),
+			m.commands.repliesFor(a, "agent "+a.name+" was killed and "+runs, "kill")...)
 	}
+	a.sess.startUnrecorded = fresh || a.sess.startUnrecorded
+	m.journal.recordStart(a, &in.Status, replies...)
 	if in.Copied != "" {
 		m.decided(now, a, "equip", in.Copied)
 	}
@@ -620,7 +618,7 @@ func (m *Machine) ended(now time.Time, a *record, id string) {
 	a.sess.exit = beforeOther(a.sess.exit)
 	a.restart.earlierExit = beforeOther(a.restart.earlierExit)
 	if len(a.waiters) > 0 {
-		m.commands.resolve(a, "agent "+a.name+" has stopped", "drain")
+		m.commands.resolve(a, "agent "+a.name+" has stopped", "drain", "undrain")
 	}
 	if a.pool != nil {
 		m.work.noteLeaver(a)

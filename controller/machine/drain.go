@@ -102,7 +102,7 @@ func (d *drain) end(now time.Time) string {
 	return "kill in " + span.Text(d.deadline.Sub(now).Round(time.Second))
 }
 
-func (dr *drains) undrain(now time.Time, a *record, actor, why string, replies ...effect.Reply) {
+func (dr *drains) undrain(now time.Time, a *record, actor, why string) {
 	a.drain.current = nil
 	if a.act.stopping.kind == causeDrained { // a stop that failed might still end the session
 		a.act.stopping = cause{}
@@ -114,8 +114,7 @@ func (dr *drains) undrain(now time.Time, a *record, actor, why string, replies .
 		why = "drain canceled: " + why
 		a.act.startReason = why
 	}
-	dr.m.journal.record(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why},
-		replies...)
+	dr.m.journal.record(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why})
 }
 
 func (a *record) drained(now time.Time) cause {
@@ -191,6 +190,9 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 		dr.m.commands.rejectAll(a.take("drain"), city.Unavailable,
 			fmt.Sprintf("agent %s is draining, but its session could not be notified yet: %v",
 				a.name, in.Err))
+		dr.m.commands.rejectAll(a.take("undrain"), city.Unavailable,
+			fmt.Sprintf("the drain of agent %s was canceled, but its session could not be "+
+				"notified yet: %v", a.name, in.Err))
 	case a.sess.life.ID == in.Session:
 		a.sess.life.Drain = in.Drain
 		dr.notified(now, a)
@@ -198,12 +200,16 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	dr.m.decide(now, a)
 }
 
-// only a marked drain survives a restart of the controller
+// The next controller continues a drain, or its cancellation, only if the session's marks are up to date.
 func (dr *drains) notified(now time.Time, a *record) {
-	if a.drain.current != nil && (a.drain.unmarked || a.sess.life.Drain.Since.Unix() ==
-		a.drain.current.stamp) {
+	d, since := a.drain.current, a.sess.life.Drain.Since
+	if !a.drain.unmarked && (d == nil && !since.IsZero() || d != nil && since.Unix() != d.stamp) {
+		return
+	}
+	dr.m.commands.resolve(a, "canceled the drain of agent "+a.name, "undrain")
+	if d != nil {
 		dr.m.commands.resolve(a, fmt.Sprintf("agent %s was asked to finish; %s", a.name,
-			a.drain.current.end(now)), "drain")
+			d.end(now)), "drain")
 	}
 }
 
@@ -212,6 +218,8 @@ func (dr *drains) resume(now time.Time, a *record) {
 	d, h := a.sess.life.Drain, a.drain.inherited
 	a.drain.inherited = nil
 	switch {
+	case h.Continues(&a.sess.life) && h.Canceled:
+		return
 	case h.Continues(&a.sess.life):
 		a.drain.unmarked = h.Unmarked
 		d = session.Drain{Since: h.Since, By: h.By, Acked: d.Acked || h.Acked}
@@ -279,9 +287,12 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	case a.unwanted():
 		dr.m.step.Reject(id, city.Conflict, "agent "+a.name+" was removed from the configuration")
 	default:
-		dr.undrain(now, a, effect.ActorOperator, "by operator", effect.Reply{ID: id,
-			Receipt: city.Receipt{Message: "canceled the drain of agent " + a.name}})
+		a.waiters, a.drain.markFrom = append(a.waiters, waiter{id, "undrain"}), time.Time{}
+		dr.undrain(now, a, effect.ActorOperator, "by operator")
 		dr.m.decide(now, a)
+		if !a.drain.marking { // otherwise the reply waits for the mark
+			dr.notified(now, a)
+		}
 	}
 }
 

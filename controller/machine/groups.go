@@ -41,30 +41,19 @@ func (ld *loader) suspendPool(id uint64, p *pools.Pool, on bool) {
 }
 
 func (ld *loader) suspendRig(id uint64, name string, on bool) {
-	if !slices.ContainsFunc(ld.rigNames(), func(n string) bool { return n == name }) {
+	if ld.m.conf.Rig(name) == nil {
 		ld.m.step.Reject(id, city.NotFound,
-			suggest.NotFound(suggest.Rig, name, ld.rigNames()).Error())
+			suggest.NotFound(suggest.Rig, name, ld.m.conf.RigNames()).Error())
 		return
 	}
 	ld.groups = append(ld.groups, groupWaiter{id: id, on: on, rig: name})
 	ld.edit(effect.Edit{Rig: name, On: on, ID: id})
 }
 
-func (ld *loader) rigNames() []string {
-	names := make([]string, len(ld.m.conf.Rigs))
-	for i := range ld.m.conf.Rigs {
-		names[i] = ld.m.conf.Rigs[i].Name
-	}
-	return names
-}
-
 func (ld *loader) suspendedByFlag(g groupWaiter) (on bool, still agent.Suspension) {
 	if g.rig != "" {
-		for i := range ld.m.conf.Rigs {
-			if ld.m.conf.Rigs[i].Name == g.rig {
-				on = ld.m.conf.Rigs[i].Suspended
-			}
-		}
+		rig := ld.m.conf.Rig(g.rig)
+		on = rig != nil && rig.Suspended
 		if !on && ld.m.conf.Suspended {
 			still = agent.Suspension{Level: agent.CityLevel, Where: "with the city"}
 		}

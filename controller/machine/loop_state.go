@@ -63,6 +63,7 @@ type LoopState struct {
 	Ended       bool
 	LeftRunning bool
 	Lost        error // another controller owns the city
+	Unwritten   bool  // the machine waits for LogHealth.Written
 	// what might still be running after the stop timed out
 	StillRunning string
 }
@@ -71,7 +72,7 @@ func (m *Machine) LoopState() LoopState {
 	s := LoopState{
 		Listed: m.lists.listed || m.lists.problem != "", Changed: m.step.Changed,
 		Ended:       m.ending == ended,
-		LeftRunning: m.leftRunning, Lost: m.lost,
+		LeftRunning: m.leftRunning, Lost: m.lost, Unwritten: m.journal.waitsForLog(),
 	}
 	if m.ending == stopAgents {
 		s.StopBy = m.cityStop.by
@@ -84,9 +85,6 @@ func (m *Machine) LoopState() LoopState {
 
 // Published records that a snapshot was published.
 func (m *Machine) Published() { m.step.Changed = false }
-
-// EventsWritten records that the next snapshot differs because of new events.
-func (m *Machine) EventsWritten() { m.step.Changed = true }
 
 // Late handles the result of a change to work that ended after the loop. It returns only events and replies, because no
 // other effect can start.

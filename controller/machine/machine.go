@@ -19,36 +19,36 @@ import (
 
 // Machine is the mutable state of a city. Only one goroutine may use it. The same inputs produce the same effects (L8).
 type Machine struct {
-	conf         *effect.Configuration // nil until the first configuration is loaded
-	loader       loader
-	commands     commands
-	drains       drains
-	drifts       drifts
-	lists        sessionLists
-	journal      journal
-	work         work
-	runs         runs.Runs
-	histories    historyFile
-	gauge        gauge
-	agents       map[string]*record
-	order        []*record // sorted by name
-	pools        pools.Pools
-	deps         dependencies
-	stalledUntil time.Time // end of the program's latest stall; zero = no stall
-	stepNumber   uint64
-	step         step.Output
-	oneShot      bool
-	messages     outbox.Messages
-	watchdogs    tier.Watchdogs
-	folderMoved  string
-	logProblem   string
-	listener     tcpListener
-	mode         string
-	ending       ending
-	cityStop     cityStop
-	leftRunning  bool
-	lost         error
-	observes     *Observation
+	conf        *effect.Configuration // nil until the first configuration is loaded
+	loader      loader
+	commands    commands
+	drains      drains
+	drifts      drifts
+	lists       sessionLists
+	journal     journal
+	work        work
+	runs        runs.Runs
+	histories   historyFile
+	gauge       gauge
+	agents      map[string]*record
+	order       []*record // sorted by name
+	pools       pools.Pools
+	deps        dependencies
+	stepNumber  uint64
+	step        step.Output
+	oneShot     bool
+	messages    outbox.Messages
+	watchdogs   tier.Watchdogs
+	folderMoved string
+	logProblem  string
+	listener    tcpListener
+	mode        string
+	ending      ending
+	cityStop    cityStop
+	leftRunning bool
+	lost        error
+	observes    *Observation
+	clock
 }
 
 type ending int
@@ -78,6 +78,12 @@ func newMachine() *Machine {
 func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	m.stepNumber++
 	m.step.Begin()
+	if m.clock.wasSet(now) {
+		m.step.Changed = true
+		for _, a := range m.order {
+			a.correctDeadlines(now)
+		}
+	}
 	_ = m.takeSession(now, in) || m.takeRun(now, in) || m.takeWork(now, in) ||
 		m.takeWatchdog(now, in) || m.takeTime(now, in) || m.takeCity(now, in)
 	m.finishStep(now)
@@ -103,8 +109,9 @@ func (m *Machine) finishStep(now time.Time) {
 	}
 	m.step.AppendLate()
 	for _, a := range m.order {
-		// acknowledge an exit only after its events are recorded
-		if len(a.act.acks) > 0 && !a.phase.Stopping() && a.act.queued == 0 && !a.act.exitFiles {
+		// acknowledge an exit only after its events are recorded and it is counted on disk
+		if len(a.act.acks) > 0 && !a.phase.Stopping() && a.act.queued == 0 &&
+			!a.act.exitFiles && !m.histories.awaits(a) {
 			m.flushAcks(a)
 		}
 	}
@@ -279,6 +286,9 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 		m.step.Note(&m.mode, in.Mode)
 	case effect.LogHealth:
 		m.step.Note(&m.logProblem, in.Degraded)
+		if in.Written {
+			m.journal.written()
+		}
 	case effect.ListenerChanged:
 		m.step.Note(&m.listener.Address, in.Listener.Address)
 		m.step.Note(&m.listener.TokenFile, in.Listener.TokenFile)
@@ -310,7 +320,8 @@ func (m *Machine) Next(now time.Time) time.Time {
 		if a.phase.Starting() {
 			continue
 		}
-		for _, at := range [...]time.Time{a.until, a.silence.idleAt, a.silence.stuckAt} {
+		for _, at := range [...]time.Time{a.until, a.silence.idleAt, a.silence.stuckAt,
+			a.drain.markFrom} {
 			if at.After(now) {
 				t = step.Earlier(t, at)
 			}

@@ -11,6 +11,7 @@ import (
 	"gcity/config"
 	"gcity/controller/effect"
 	"gcity/events"
+	"gcity/internal/wallclock"
 	"gcity/session"
 )
 
@@ -396,5 +397,72 @@ func TestSnapshotsRememberDependencies(t *testing.T) {
 	forget()
 	if got := next(); got != "starts when the wait is over" {
 		t.Errorf("app %s", got)
+	}
+}
+
+// A user who typed before the clock was set back does not count as typing until that time comes again.
+func TestTypedBeforeTheClockWasSetBack(t *testing.T) {
+	now := time.Now()
+	for ahead, want := range map[time.Duration]bool{-time.Second: true, time.Second: true,
+		-time.Hour: false, time.Hour: false} {
+		s := sessionInfo{life: session.Status{TypedAt: now.Add(ahead)}}
+		if got := s.busy(now); got != want {
+			t.Errorf("%v: got %t, want %t", ahead, got, want)
+		}
+	}
+}
+
+// Deadlines are monotonic. After a sleep of the computer, or after the clock was set, clients and the next controller
+// receive them as times of the present wall clock (L13).
+func TestDeadlinesFollowTheWallClock(t *testing.T) {
+	for _, by := range []time.Duration{8 * time.Hour, -8 * time.Hour} {
+		w := newWorld()
+		w.now = time.Now()
+		w.begun, w.patrol = w.now, w.now
+		w.onDisk = true
+		w.declare("q:max=1", "d")
+		w.Step(effect.Tick{})
+		w.exit("q", session.Exit{Code: 3})
+		w.exit("q", session.Exit{Code: 3})
+		w.command(1, city.Drain{Agent: "d"})
+		w.now = w.now.Add(time.Minute)
+		w.Step(effect.Wake{}) // saves the histories
+		w.m.Published()
+		before := w.m.Snapshot(w.now)
+		w.now = wallclock.Shift(t, w.now.Add(time.Minute), by)
+		w.Step(effect.Wake{})
+		if !w.m.LoopState().Changed {
+			t.Errorf("%v: the snapshot is not published", by)
+		}
+		shown := w.m.Snapshot(w.now)
+		for i, a := range shown.Agents {
+			was := before.Agents[i]
+			if a.Until == nil || !a.Until.Equal(*was.Until) {
+				t.Fatalf("%v: %s is %s until %v, want %v", by, a.Name, a.State, a.Until, was.Until)
+			}
+			want := was.Until.Round(0).Add(by)
+			for what, at := range map[string]*time.Time{"until": a.Until, "next": a.Next.At} {
+				if !at.Round(0).Equal(want) {
+					t.Errorf("%v: %s, %s: got %v, want %v", by, a.Name, what, at, want)
+				}
+			}
+		}
+		d, _ := shown.Agent("d")
+		if !d.Drain.Deadline.Round(0).Equal(d.Until.Round(0)) {
+			t.Errorf("%v: deadline of the drain: got %v, want %v", by, d.Drain.Deadline, d.Until)
+		}
+		w.succeed() // after a crash of the controller
+		w.leftFor(t, "q", 58*time.Minute)
+		w.Step(effect.Shutdown{Leave: true})
+		w.succeed()
+		w.leftFor(t, "q", 58*time.Minute)
+	}
+}
+
+func (w *world) leftFor(t *testing.T, name string, want time.Duration) {
+	t.Helper()
+	a, _ := w.m.Snapshot(w.now).Agent(name)
+	if a.Until == nil || a.Until.Round(0).Sub(w.now.Round(0)) != want {
+		t.Errorf("at %v, %s is %s until %v, want another %v", w.now, name, a.State, a.Until, want)
 	}
 }

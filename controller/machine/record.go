@@ -116,6 +116,8 @@ type sessionInfo struct {
 	seenStep  uint64 // step in which the latest list with a session of the agent was handled
 	listStep  uint64 // step in which the latest list with a session of the agent was requested
 	seenAt    time.Time
+	// the agent.started event of the session is not in the log
+	startUnrecorded bool
 	// zero = unknown
 	lastOutput time.Time
 	exit       *city.Exit
@@ -130,7 +132,8 @@ func (p *sessionInfo) unknown() bool { return p.uncertain || !p.life.Silent.IsZe
 
 func (p *sessionInfo) busy(now time.Time) bool {
 	return p.life.Attached > 0 || (!p.life.TypedAt.IsZero() &&
-		now.Sub(p.life.TypedAt) < typedRecently)
+		// a time further in the future was read before the clock was set back
+		now.Sub(p.life.TypedAt).Abs() < typedRecently)
 }
 
 // If the provider does not count output, activity counts as output.

@@ -22,6 +22,10 @@ const outputWait = effect.CaptureLimit + time.Second
 type journal struct {
 	m     *Machine
 	queue []queuedRecord
+	// exits whose events the log could not write
+	unwritten []queuedRecord
+	// acknowledgements of unwritten exits of agents that are not in the configuration
+	acks []effect.Acknowledge
 	// session IDs of the exits that the previous controller recorded or saved
 	past map[string]bool
 }
@@ -29,7 +33,6 @@ type journal struct {
 type queuedRecord struct {
 	effect.Record
 	agent *record // nil = the event is not about an agent's session
-	end   *session.Exit
 	// session ID of the output that the event is waiting for; "" = it is not waiting
 	output string
 	by     time.Time
@@ -48,15 +51,29 @@ func (j *journal) add(q queuedRecord) {
 	j.inOrder(q)
 }
 
+// recordStart records the start of a session, unless it is already recorded.
+func (j *journal) recordStart(a *record, s *session.Status, replies ...effect.Reply) {
+	if !a.sess.startUnrecorded || !a.policy.counts() {
+		return
+	}
+	a.sess.startUnrecorded = false
+	j.record(a, events.Event{
+		Type:    events.AgentStarted,
+		Message: step.Numbered(s.PID, "pid %d: ") + a.act.startReason,
+		Payload: step.Payload(map[string]any{"pid": s.PID, "session": s.ID,
+			"reason": a.act.startReason}),
+	}, replies...)
+}
+
 func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, replies ...effect.Reply) {
 	if j.past[x.ID] {
 		return
 	}
-	j.add(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a, end: &x})
+	j.add(queuedRecord{Record: effect.Record{Event: e, Replies: replies, End: &x}, agent: a})
 }
 
 func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events.Event) {
-	j.add(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID,
+	j.add(queuedRecord{Record: effect.Record{Event: e, End: &x}, agent: a, output: x.ID,
 		by: now.Add(outputWait)})
 	j.m.step.DoLate(effect.Capture{
 		Agent: a.name, Session: x.Name, ID: x.ID, At: x.At, Cols: a.want.Spec.Cols,
@@ -134,9 +151,11 @@ func (q *queuedRecord) amend(more map[string]any) {
 }
 
 func (j *journal) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
-	for i := range j.queue {
-		if q := &j.queue[i]; q.agent == a && q.end != nil {
-			ends = append(ends, effect.UnrecordedEnd{Exit: *q.end, Event: q.Event})
+	for _, queue := range [...][]queuedRecord{j.unwritten, j.queue} {
+		for i := range queue {
+			if q := &queue[i]; q.agent == a && q.End != nil {
+				ends = append(ends, effect.UnrecordedEnd{Exit: *q.End, Event: q.Event})
+			}
 		}
 	}
 	return ends
@@ -152,10 +171,7 @@ func (j *journal) unrecordedCrashes(a *record) (n int) {
 }
 
 func (j *journal) begin(a *record) {
-	f := a.policy.startEffect(a)
-	f.Ends = j.unrecorded(a)
-	a.act.exitFiles = len(f.Ends) > 0
-	j.m.step.Do(f)
+	j.m.step.Do(j.withEnds(a.policy.startEffect(a), a))
 }
 
 func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []session.Status) {
@@ -246,6 +262,13 @@ func (kp *historyFile) unsaved() bool {
 		}
 	}
 	return kp.retry || n != kp.entries || n == 0 && kp.mayExist && !kp.m.conf.OnDisk
+}
+
+// awaits reports whether the next controller needs the exit that the agent's provider reports, because the history does
+// not include it yet. A new session replaces the exit anyway, and a controller that ends saves the histories.
+func (kp *historyFile) awaits(a *record) bool {
+	return kp.m.conf.OnDisk && kp.m.ending == running && !kp.m.oneShot && a.phase.Idle() &&
+		(kp.saving || kp.retry || !a.isSaved(true))
 }
 
 // encode omits crashes without a recorded event, because the next controller counts them again.
@@ -368,6 +391,8 @@ func (a *record) toHandOver() *effect.SavedAgent {
 	if d != nil {
 		r.Drain = &effect.SavedDrain{Session: a.sess.life.ID, Since: d.since, By: d.by, Why: d.why,
 			Final: d.final, Acked: d.acked, Unmarked: a.drain.unmarked}
+	} else if since := a.sess.life.Drain.Since; a.phase.Alive() && !since.IsZero() {
+		r.Drain = &effect.SavedDrain{Session: a.sess.life.ID, Since: since, Canceled: true}
 	}
 	return r
 }

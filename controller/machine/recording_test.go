@@ -139,10 +139,9 @@ func (w *world) keepEnds(ends []effect.UnrecordedEnd) {
 }
 
 func (w *world) inherit(first bool) *effect.Inherited {
-	past := &effect.Inherited{Recorded: map[string]bool{}}
-	for i := range w.events {
-		past.Recorded[effect.EndedSession(&w.events[i])] = true
-	}
+	past, newest := &effect.Inherited{}, slices.Clone(w.events)
+	slices.Reverse(newest)
+	past.SearchLog(newest)
 	for _, id := range slices.Sorted(maps.Keys(w.ends)) {
 		if first {
 			past.Ends = append(past.Ends, w.ends[id])

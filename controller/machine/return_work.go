@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"gcity/agent"
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/controller/lifecycle"
@@ -195,9 +194,7 @@ func (wk *work) whyUndeclared(assignee string) (why string, gone bool) {
 		}
 	}
 	rig, _, qualified := strings.Cut(assignee, "/")
-	if qualified && slices.ContainsFunc(wk.m.conf.Rigs, func(r agent.Rig) bool {
-		return r.Name == rig
-	}) || wk.former[assignee] {
+	if qualified && wk.m.conf.Rig(rig) != nil || wk.former[assignee] {
 		return "is no longer an agent of this city", true
 	}
 	return "", false

@@ -255,7 +255,7 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 	a.sess.uncertain, a.sess.listStep, a.sess.seenAt = false, of.step, now
 	switch {
 	case s.Alive:
-		lk.handleAlive(now, a, s)
+		lk.handleAlive(now, a, s, past)
 	case s.ID == a.sess.lastEnd:
 		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); of.step >
 			a.act.ackStep &&
@@ -308,7 +308,8 @@ func (lk *sessionLists) recordLateEnd(a *record, x *session.Exit) {
 	lk.m.journal.recordEnd(a, *x, e)
 }
 
-func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status) {
+func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status,
+	past *effect.Inherited) {
 	adopted := !a.phase.Alive() || a.sess.life.ID != s.ID
 	if adopted {
 		a.phase.FoundRunning(s.Ready)
@@ -318,9 +319,11 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 		if h := &a.restart.inherited; h.StartReason != "" && h.Session == s.ID {
 			a.act.startReason = h.StartReason
 		}
+		a.sess.startUnrecorded = past.IsUnrecordedStart(s)
 		if s.Ready {
 			lk.m.set(now, a, city.Running, a.act.startReason)
 			a.since = s.Started
+			lk.m.journal.recordStart(a, s)
 		}
 		lk.m.decided(now, a, "adopt", orDefault(step.Numbered(s.PID, "pid %d"), "it")+
 			" was already running")

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/controller/lifecycle"
 	"gcity/controller/pools"
 	"gcity/controller/step"
-	"gcity/session"
 )
 
 // Snapshot returns a copy of the city's state for clients.
@@ -168,27 +168,15 @@ func (a *record) draw() city.Agent {
 		v.UnavailableReason = a.reason
 	}
 	if a.act.asking != nil && !a.phase.Alive() {
-		v.Running, v.PID, v.Session = true, a.act.asking.PID, sessionOf(a.act.asking)
+		v.Running, v.PID, v.Session = true, a.act.asking.PID, effect.Session(a.act.asking)
 	}
 	if a.phase.Alive() {
 		v.Provider = cmp.Or(a.sess.life.Provider, v.Provider)
 		v.PID, v.Frozen, v.Session, v.Usage = a.sess.life.PID, a.sess.life.Frozen,
-			sessionOf(&a.sess.life),
+			effect.Session(&a.sess.life),
 			a.usage()
 	}
 	return v
-}
-
-func sessionOf(life *session.Status) *city.Session {
-	s := &city.Session{
-		Name: life.Name, ID: life.ID, Started: life.Started,
-		Output:   life.Output,
-		Attached: life.Attached > 0, Viewers: life.Attached, Details: life.Details,
-	}
-	if !life.Activity.IsZero() {
-		s.LastActivity = new(life.Activity)
-	}
-	return s
 }
 
 func (a *record) nextOfStop() string {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"gcity/city"
 	"gcity/city/verb"
 	"gcity/controller/effect"
+	"gcity/events"
 	"gcity/session"
 )
 
@@ -120,6 +123,8 @@ func (w *world) tell(words []string) error {
 		w.fails["stop "+arg(0)] = strings.Join(args[1:], " ")
 	case "unmarkable": // the provider of the agent's session does not support marks
 		w.fails["mark "+arg(0)] = "not supported"
+	case "markless": // marking the agent's session fails with this reason; without one, it succeeds again
+		w.fails["marking "+arg(0)] = strings.Join(args[1:], " ")
 	case "stick":
 		w.stuck[arg(0)] = true
 	case "unstick":
@@ -179,6 +184,13 @@ func (w *world) tell(words []string) error {
 		w.succeed(args...)
 	case "shutdown":
 		w.Step(effect.Shutdown{Leave: arg(0) == "leave"})
+	case "log": // the log cannot be written, or works again
+		if w.full = arg(0) == "full"; !w.full {
+			w.logWorks()
+		}
+	case "kept": // shows the exits that the providers still report or that are saved in files
+		w.log = append(w.log, fmt.Sprintf("reported %v, saved %v",
+			slices.Sorted(maps.Keys(w.dead)), slices.Sorted(maps.Keys(w.ends))))
 	case "hurry":
 		w.Step(effect.Hurry{})
 	case "draft": // a viewer types a draft; with "off", a viewer deletes it
@@ -348,10 +360,11 @@ func (w *world) succeed(stuck ...string) {
 	w.delivery = newTextDelivery() // queued texts are lost with the controller
 	w.delivery.drafts = drafts
 	clear(w.floor.going)
+	w.queued = nil
 	kept := w.quarantines(before)
 	w.begin(stuck...)
 	for name, until := range kept {
-		if a := w.m.agents[name]; a.state != city.Quarantined || !a.until.Equal(until) {
+		if a := w.m.agents[name]; a.state != city.Quarantined || a.until.Before(until) {
 			w.breach = append(w.breach, fmt.Sprintf("L6: the next controller lost the "+
 				"quarantine of %s until %s: its state is %s", name, until, a.state))
 		}
@@ -369,20 +382,39 @@ func (w *world) begin(stuck ...string) {
 
 func (w *world) quarantines(before *Machine) map[string]time.Time {
 	out := map[string]time.Time{}
-	if before.conf == nil || !before.conf.OnDisk || !w.current.OnDisk || before.histories.saving ||
-		before.histories.unsaved() || w.blind != "" {
+	if before.conf == nil || !before.conf.OnDisk || !w.current.OnDisk || w.blind != "" {
 		return out
 	}
+	saved := w.histories(w.memory)
 	for _, want := range w.current.Wants {
 		a := before.agents[want.Name]
 		same := a != nil && a.want != nil && a.want.Spec.Fingerprint.Sum ==
 			want.Spec.Fingerprint.Sum
 		if same && a.act.queued == 0 && a.restart.kind == quarantined && !a.phase.Alive() &&
-			w.now.Before(a.restart.until) && !want.Suspended.On() && w.alive[want.Name] == nil {
+			w.now.Before(a.restart.until) && !want.Suspended.On() && w.alive[want.Name] == nil &&
+			w.survives(a, saved[want.Name]) {
 			out[want.Name] = a.restart.until
 		}
 	}
 	return out
+}
+
+// survives reports whether the next controller knows enough to continue the quarantine: the quarantine itself, or all
+// crashes before the last one. The provider still reports the last one.
+func (w *world) survives(a *record, saved effect.SavedAgent) bool {
+	if saved.State == city.Quarantined {
+		return saved.Until.Equal(a.restart.until)
+	}
+	last := ""
+	for _, e := range w.events {
+		if e.Subject == a.name && (e.Type == events.AgentCrashed ||
+			e.Type == events.AgentStartFailed) {
+			last = e.Type
+		}
+	}
+	return last == events.AgentCrashed && saved.State == "" &&
+		len(saved.Crashes) >= a.restart.hold.crashes-1 &&
+		saved.Fingerprint == a.want.Spec.Fingerprint.Sum
 }
 
 func (w *world) order(name string, args []string) error {

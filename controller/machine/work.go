@@ -168,7 +168,7 @@ func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	wk.m.step.Changed = true
 	healed := false
 	for _, s := range before {
-		after := troubleOf(in.Stores, s.Scope)
+		after := guard.TroubleOf(in.Stores, s.Scope)
 		healed = healed || s.Reads && !after.Reads || s.Writes && !after.Writes
 		if after.Text == "" {
 			wk.m.step.Record(events.Event{Type: events.StoreHealed,
@@ -178,7 +178,7 @@ func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 		}
 	}
 	for _, s := range in.Stores {
-		if troubleOf(before, s.Scope).Text == "" {
+		if guard.TroubleOf(before, s.Scope).Text == "" {
 			wk.m.step.Record(events.Event{Type: events.StoreFailing,
 				Subject: s.Scope, Message: s.Text})
 		}
@@ -190,14 +190,7 @@ func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	wk.m.runs.Advance(now)
 }
 
-func troubleOf(all []guard.Trouble, scope string) guard.Trouble {
-	if i := slices.IndexFunc(all, func(s guard.Trouble) bool { return s.Scope == scope }); i >= 0 {
-		return all[i]
-	}
-	return guard.Trouble{}
-}
-
-func (wk *work) storeProblem(scope string) string { return troubleOf(wk.stores, scope).Text }
+func (wk *work) storeProblem(scope string) string { return guard.TroubleOf(wk.stores, scope).Text }
 
 func (wk *work) storeProblems() []string {
 	var out []string

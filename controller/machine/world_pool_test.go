@@ -94,6 +94,9 @@ func (w *world) mark(f effect.MarkDrain) effect.Input {
 	if w.fails["mark "+f.Agent] != "" {
 		return effect.DrainMarked{Agent: f.Agent, Session: f.ID, Err: session.ErrUnsupported}
 	}
+	if why := w.fails["marking "+f.Agent]; why != "" {
+		return effect.DrainMarked{Agent: f.Agent, Session: f.ID, Err: errors.New(why)}
+	}
 	s.Drain = f.Drain
 	return effect.DrainMarked{Agent: f.Agent, Session: f.ID, Drain: f.Drain}
 }

@@ -48,6 +48,8 @@ type world struct {
 	replies map[uint64]effect.Reply
 	breach  []string // violations of the laws
 	lost    bool     // exits are not reported, so only lists show them
+	full    bool     // the log cannot be written
+	queued  []events.Event
 
 	says      map[string]string // output of each pool's check; "!why" means a failure
 	overrides map[string]int
@@ -180,10 +182,17 @@ func (w *world) feed(in effect.Input) {
 	if removes && !asked && w.m.conf.Revision == in.(effect.Loaded).Revision {
 		w.breach = append(w.breach, "L6: most running agents were removed without a confirmation")
 	}
+	if w.full && slices.ContainsFunc(out, isRecord) {
+		out = w.m.EventsAppended(slices.Clone(out), events.ErrQueued)
+	}
 	for _, f := range out {
 		switch f := f.(type) {
 		case effect.Record:
-			w.record(f.Event)
+			if w.full {
+				w.queued = append(w.queued, f.Event)
+			} else {
+				w.record(f.Event)
+			}
 			for _, a := range f.Replies {
 				w.replies[a.ID] = a
 			}
@@ -202,6 +211,16 @@ func (w *world) feed(in effect.Input) {
 			w.tellEffect(f)
 		}
 	}
+}
+
+func isRecord(f effect.Effect) bool { _, ok := f.(effect.Record); return ok }
+
+func (w *world) logWorks() {
+	for _, e := range w.queued {
+		w.record(e)
+	}
+	w.full, w.queued = false, nil
+	w.Step(effect.LogHealth{Written: true})
 }
 
 func (w *world) removed(in effect.Input) (removes, asked bool) {

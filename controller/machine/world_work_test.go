@@ -199,6 +199,9 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 		at := w.now
 		b.Status, b.ClosedAt = beads.StatusClosed, &at
 		b.Metadata[city.RunOutcome] = f.Run.Outcome
+		if f.Run.Canceled {
+			b.Metadata[city.RunCanceled] = "true"
+		}
 		fl.beads[f.Run.ID] = b
 		w.note("%s is closed: %s", f.Run.ID, f.Run.Outcome)
 		return effect.RunClosed{Bead: f.Run.ID}, true

@@ -38,6 +38,15 @@ func TestARetryUsesTheMoleculeOfTheFailedAttempt(t *testing.T) {
 		{name: "a retry", retry: automation.Run{Retry: 1, Count: 1, Until: 7}, adopt: true},
 		{name: "the molecule is done", retry: automation.Run{Retry: 1, Count: 1, Until: 7},
 			since: changed(beads.Closing()), adopt: true},
+		{name: "the record of a run that never started",
+			retry: automation.Run{Retry: 1, Count: 1, Until: 7},
+			since: func(t *testing.T, store beads.Store, _ string) {
+				if _, err := store.Create(t.Context(), beads.Bead{Title: "void", Type: city.RunType,
+					Status: beads.StatusClosed, Labels: []string{city.RunLabel + "nightly"},
+					Metadata: map[string]string{city.RunOutcome: city.RunVoid}}); err != nil {
+					t.Fatal(err)
+				}
+			}, adopt: true},
 		{name: "no retry", retry: automation.Run{Count: 1, Until: 7}},
 		{name: "newer events", retry: automation.Run{Retry: 1, Count: 2, Until: 8}},
 		{name: "the molecule was made by another run",

@@ -168,10 +168,16 @@ func (au *automations) madeEarlier(ctx context.Context, store beads.Store, f eff
 	}
 	label := city.RunLabel + f.Run.Definition.Scoped()
 	attempts, err := records.List(ctx, beads.Query{Type: city.RunType, Labels: []string{label},
-		Limit: f.Run.Retry + 1})
+		Limit: runsKept})
 	if err != nil {
 		return root, false, err
 	}
+	// records of runs that never started can be newer than the first attempt
+	first := slices.IndexFunc(attempts, func(a beads.Bead) bool {
+		run := city.RunOf(a)
+		return run.Retry == 0 && run.Outcome != city.RunVoid
+	})
+	attempts = attempts[:first+1]
 	q := beads.Query{Type: beads.TypeMolecule, Labels: []string{label}, Limit: f.Run.Retry}
 	if f.Run.Count > 0 {
 		q.Labels = append(q.Labels, "seq:"+strconv.FormatUint(f.Run.Until, 10))

@@ -152,7 +152,10 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 			if err := sr.addPrompt(ctx, f.Want, &s); err != nil {
 				in.CopyProblems = append(in.CopyProblems, err.Error())
 			}
-			in.Err = session.Settle(sr.withProgress(ctx, s.Agent), sr.provider, s)
+			problem, err := session.Settle(sr.withProgress(ctx, s.Agent), sr.provider, s)
+			if in.Err = err; problem != "" {
+				in.CopyProblems = append(in.CopyProblems, problem)
+			}
 			return in
 		})
 	case effect.Stop:

@@ -64,7 +64,8 @@ func (sr *sessions) disturbed(ctx context.Context, f effect.Send, st session.Sta
 	switch since := time.Since(st.TypedAt); {
 	case st.Draft:
 		return city.HoldDraft, effect.SendAgain
-	case !st.TypedAt.IsZero() && since < effect.TypingPause:
+	// a time further in the future was read before the clock was set back
+	case !st.TypedAt.IsZero() && since.Abs() < effect.TypingPause:
 		return city.HoldTyping, max(effect.TypingPause-since, 100*time.Millisecond)
 	}
 	if f.Prefix != "" && sr.promptHolds(ctx, f) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"gcity/city"
 	"gcity/controller/effect"
@@ -86,6 +87,19 @@ func TestDraftsAreOnScreens(t *testing.T) {
 			Prefix: "> "}
 		if why, _ := r.Sessions.disturbed(t.Context(), f, session.Status{}); why != want {
 			t.Errorf("%q: got %q, want %q", provider, why, want)
+		}
+	}
+}
+
+// A time in the future was read before the clock was set back. It does not hold a message back.
+func TestTypingInTheFuture(t *testing.T) {
+	r := New(World{Provider: twofold{}})
+	f := effect.Send{Agent: "a", Session: "a", Life: "one", Polite: true}
+	for ahead, want := range map[time.Duration]city.Hold{
+		effect.TypingPause - time.Millisecond: city.HoldTyping, time.Hour: "", -time.Hour: ""} {
+		st := session.Status{TypedAt: time.Now().Add(ahead)}
+		if why, _ := r.Sessions.disturbed(t.Context(), f, st); why != want {
+			t.Errorf("%v: got %q, want %q", ahead, why, want)
 		}
 	}
 }

@@ -367,6 +367,9 @@ func closing(run city.Run, made bool) beads.Patch {
 	if run.TimedOut {
 		p.SetMetadata[city.RunTimedOut] = "true"
 	}
+	if run.Canceled {
+		p.SetMetadata[city.RunCanceled] = "true"
+	}
 	if run.Code != nil {
 		p.SetMetadata[city.RunCode] = strconv.Itoa(*run.Code)
 	}

@@ -121,8 +121,8 @@ func LastOutput(city, agent string, lines int) (string, error) {
 	return screen.Text(raw, 120, 40, lines), nil
 }
 
-// inherit returns which exits are already recorded, or nil if f.Inherit is not set. If f.First is set, the result also
-// contains the exits saved in files.
+// inherit returns which exits and starts are already recorded, or nil if f.Inherit is not set. If f.First is set, the
+// result also contains the exits saved in files.
 func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 	if !f.Inherit {
 		return nil
@@ -133,11 +133,10 @@ func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherite
 	}
 	newest, err := sr.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
 	if err != nil {
-		sr.w.Logger.Warn("cannot read which session exits were recorded; some may be recorded "+
-			"twice",
-			"err", err)
+		sr.w.Logger.Warn("cannot read which session exits and starts were recorded; some may "+
+			"be recorded twice or not at all", "err", err)
 	}
-	in.Recorded = effect.RecordedEnds(newest)
+	in.SearchLog(newest)
 	return in
 }
 
@@ -173,11 +172,13 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 		if !strings.HasSuffix(f.Name(), ".json") {
 			continue
 		}
-		var e effect.UnrecordedEnd
 		data, err := disk.ReadFile(filepath.Join(dir, f.Name()))
-		if err == nil {
-			err = json.Unmarshal(data, &e)
+		if err != nil { // the next controller reads it again
+			sr.w.Logger.Warn("cannot read a saved exit", "file", f.Name(), "err", err)
+			continue
 		}
+		var e effect.UnrecordedEnd
+		err = json.Unmarshal(data, &e)
 		if err == nil && e.Exit.ID == "" {
 			err = errors.New("the file contains no session")
 		}

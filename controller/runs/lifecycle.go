@@ -105,8 +105,12 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 		}
 	}
 	for name, r := range rs.Last {
-		if r.Ended != nil && r.Outcome == string(automation.OK) {
-			rs.Inherited[name] = rs.Inherited[name].Succeeded(*r.Ended)
+		switch m := rs.Inherited[name]; {
+		case r.Ended == nil:
+		case r.Outcome == string(automation.OK):
+			rs.Inherited[name] = m.Succeeded(*r.Ended)
+		case r.Outcome == string(automation.Failed):
+			rs.Inherited[name] = m.FailedRun(*r.Ended, r.Canceled)
 		}
 	}
 	rs.Schedule.Recall(rs.Inherited)
@@ -232,7 +236,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	rs.Last[in.Scoped] = &ending
 	done.Ended, done.Outcome, done.Code, done.Error, done.Output, done.Made = &now,
 		string(in.Outcome), in.Code, in.Problem, in.Output, in.Created
-	done.MadeTitle, done.TimedOut = in.Title, in.TimedOut
+	done.MadeTitle, done.TimedOut, done.Canceled = in.Title, in.TimedOut, in.Canceled
 	rs.out.Changed = true
 	kind, msg := endOf(&done)
 	if in.Outcome == automation.Failed {

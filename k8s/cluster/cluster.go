@@ -83,6 +83,8 @@ type entry struct {
 	drained bool // the controller was asked to drain the agent
 
 	starting bool // Start has not returned yet; until then, only Start reports an exit
+
+	deletionSeen time.Time // first sight of the pod's deletion; zero = it is not being deleted
 }
 
 type output struct {

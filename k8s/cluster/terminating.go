@@ -37,6 +37,17 @@ func terminating(pod *corev1.Pod) (since, until time.Time, why string, ok bool) 
 	return since, until, why, true
 }
 
+// killTime returns the latest time at which Kubernetes will kill a pod that is being deleted. After a restart of this
+// program, it is later than necessary, because the program then sees the deletion late. It does not use the API
+// server's times, because the local clock may differ from the server's. The caller must hold mu.
+func (e *entry) killTime() time.Time {
+	grace := int64(graceSeconds)
+	if s := e.pod.DeletionGracePeriodSeconds; s != nil {
+		grace = *s
+	}
+	return e.deletionSeen.Add(time.Duration(grace) * time.Second)
+}
+
 // reason describes the problem of a session, or returns "". A session is alive until the API server confirms that its
 // pod is gone. The caller must hold mu.
 func (e *entry) reason(now time.Time) string {
@@ -46,7 +57,10 @@ func (e *entry) reason(now time.Time) string {
 	}
 	since, until, why, ok := terminating(e.pod)
 	switch {
-	case ok && now.Before(until.Add(overdue)):
+	case ok && now.Before(e.killTime().Add(overdue)) && !now.Before(until):
+		return fmt.Sprintf("its pod has been terminating since %s (%s); waiting until %s confirms "+
+			"its end", since.Local().Format(time.TimeOnly), why, node)
+	case ok && now.Before(e.killTime().Add(overdue)):
 		return fmt.Sprintf("its pod has been terminating since %s and will be killed at %s: %s",
 			since.Local().Format(time.TimeOnly), until.Local().Format(time.TimeOnly), why)
 	case ok:
@@ -76,11 +90,12 @@ const overdue = 10 * time.Second
 // stopping the pod. The caller must hold mu.
 func askToFinish(p *Provider, e *entry) {
 	t := p.term
-	_, until, why, ok := terminating(e.pod)
+	_, _, why, ok := terminating(e.pod)
 	if !ok || t == nil || e.asked || e.drained || e.exit != nil || e.starting || p.o.Observe {
 		return
 	}
 	e.drained = true
+	until := e.killTime()
 	t.wg.Go(func() { requestDrain(t.ctx, p, e, until, "its pod is terminating: "+why) })
 }
 

@@ -2,10 +2,12 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +24,8 @@ func terminatingPod(t *testing.T) (*Provider, *entry) {
 	p, e := unreachable(t)
 	p.o.City = t.TempDir()
 	e.pod.DeletionTimestamp = &metav1.Time{Time: time.Now().Add(eventually.Timeout)}
+	e.pod.DeletionGracePeriodSeconds = new(int64(eventually.Timeout.Seconds()))
+	e.deletionSeen = time.Now()
 	p.term = &leadership{}
 	p.term.ctx, p.term.cancel = context.WithCancel(t.Context())
 	t.Cleanup(p.endTerm)
@@ -70,6 +74,46 @@ func TestDrainIsRequestedAgain(t *testing.T) {
 	p.term.wg.Wait() // after the success, there is no request
 	if !e.drained {
 		t.Error("the agent does not count as drained")
+	}
+}
+
+// The grace period of a pod is measured with the local clock, which may be ahead of the API server's clock.
+func TestDrainWithAFastClock(t *testing.T) {
+	p, e := terminatingPod(t)
+	about, err := json.Marshal(note{Name: "a", Agent: "a", City: p.o.City, ID: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := e.pod.DeepCopy()
+	pod.Name, pod.Annotations = podName(p.o.City, "a"), map[string]string{noteSpec: string(about)}
+	pod.DeletionTimestamp = &metav1.Time{Time: time.Now().Add(-time.Hour)}
+	p.pods[pod.Name] = e
+	e.deletionSeen, e.worker = time.Time{}, true
+	codes := make(chan int)
+	serveController(t, p.o.City, codes)
+	p.mu.Lock()
+	p.saw(pod)
+	reason := e.reason(time.Now())
+	p.mu.Unlock()
+	// the kill time by the server's clock has passed, so the reason does not announce it
+	if !strings.Contains(reason, "waiting until node n1 confirms its end") ||
+		strings.Contains(reason, "--force") {
+		t.Errorf("got the reason %q", reason)
+	}
+	select {
+	case codes <- http.StatusOK:
+	case <-time.After(eventually.Timeout):
+		t.Fatal("the request has not arrived")
+	}
+	p.term.wg.Wait()
+}
+
+// A pod that still exists after its grace period might run on a lost node.
+func TestReasonAfterTheGracePeriod(t *testing.T) {
+	_, e := terminatingPod(t)
+	late := time.Now().Add(eventually.Timeout + overdue)
+	if reason := e.reason(late); !strings.Contains(reason, "--force a") {
+		t.Errorf("got the reason %q", reason)
 	}
 }
 

@@ -158,6 +158,9 @@ func (p *Provider) saw(pod *corev1.Pod) {
 		p.pods[pod.Name] = e
 	}
 	e.pod = pod
+	if pod.DeletionTimestamp != nil && e.deletionSeen.IsZero() {
+		e.deletionSeen = time.Now()
+	}
 	askToFinish(p, e)
 	if over(pod) && e.exit == nil {
 		p.lost(e, "")

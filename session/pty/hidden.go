@@ -9,6 +9,7 @@ import (
 
 	"gcity/internal/proc"
 	"gcity/session"
+	"gcity/session/pty/internal/wire"
 )
 
 // hidden returns sessions that are alive although their folders were deleted. The search is slow, so hidden searches
@@ -27,7 +28,7 @@ func (p *Provider) hidden(entries []*entry) (found []session.Status) {
 			continue
 		}
 		for _, child := range proc.Descendants(pid) {
-			st := p.hiddenStatus(child)
+			st := hiddenStatus(child)
 			if st.Agent != "" && st.ID != "" {
 				st.Name, st.City = dir[len(p.files.dir)+1:], p.files.city
 				found = append(found, st)
@@ -38,7 +39,7 @@ func (p *Provider) hidden(entries []*entry) (found []session.Status) {
 	return found
 }
 
-func (p *Provider) hiddenStatus(pid int) session.Status {
+func hiddenStatus(pid int) session.Status {
 	st := session.Status{Alive: true, Ready: true, PID: pid}
 	for entry := range bytes.SplitSeq(proc.Environ(pid), []byte{0}) {
 		switch name, value, _ := strings.Cut(string(entry), "="); name {
@@ -49,7 +50,7 @@ func (p *Provider) hiddenStatus(pid int) session.Status {
 		}
 	}
 	if process, err := proc.ReadStat(pid); err == nil {
-		st.Started = p.clock.Time(int64(process.Start) * int64(clockTick))
+		st.Started = wire.TimeSinceBoot(int64(process.Start) * int64(clockTick))
 	}
 	return st
 }

@@ -68,7 +68,7 @@ type Provider struct {
 	launcher launcher
 	log      *slog.Logger
 	plain    bool
-	clock    wire.Clock
+	clock    *wire.Clock
 
 	responseLimit time.Duration // a copy of the constant, so that tests can change it
 	silentEvery   time.Duration

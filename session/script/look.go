@@ -140,7 +140,9 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e.activity = at; !at.IsZero() && at.Before(rec.Started) {
+	// a start in the future was recorded before the wall clock was set back
+	if e.activity = at; !at.IsZero() && at.Before(rec.Started) &&
+		!rec.Started.After(time.Now().Round(0)) {
 		e.activity = rec.Started
 	}
 }

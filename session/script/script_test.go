@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gcity/internal/eventually"
+	"gcity/internal/wallclock"
 	"gcity/session"
 	"gcity/session/sessiontest"
 )
@@ -80,6 +81,11 @@ func TestPatrolCallsScriptOnce(t *testing.T) {
 	}
 	if !st.Activity.Equal(st.Started) {
 		t.Errorf("last activity: got %v, want %v", st.Activity, st.Started)
+	}
+	// the clock was set back after the start
+	h.sessions["gc-d"].rec.Started = wallclock.Shift(t, time.Now(), time.Hour)
+	if st, _ := status(t, h, "gc-d"); !st.Activity.Equal(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)) {
+		t.Errorf("last activity: got %v, want the script's", st.Activity)
 	}
 	if st, _ := status(t, h, "gc-b"); !st.Activity.IsZero() {
 		t.Errorf("last activity without a query: got %v", st.Activity)

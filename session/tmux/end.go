@@ -245,7 +245,9 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	ask := alive && !rec.died(p.files.boot)
 	e.mu.Lock()
 	over := e.over
-	e.asked = e.asked || ask
+	if ask {
+		e.asked, e.askedAt = true, time.Time{}
+	}
 	e.mu.Unlock()
 	release()
 	if !alive {

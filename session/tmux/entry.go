@@ -24,6 +24,7 @@ type entry struct {
 	exit       *ended        // valid if known is true; nil while the session is alive
 	over       chan struct{} // closed when the field exit is set
 	asked      bool          // a stop has been requested through this provider
+	askedAt    time.Time     // when an earlier provider requested a stop; zero = never
 	watch      *proc.Watched
 	pane       pane
 	views      viewers
@@ -63,7 +64,8 @@ func (e *entry) begin(rec record, x *ended) {
 		return
 	}
 	e.known, e.rec, e.exit, e.asked = true, rec, x, false
-	e.pane, e.views, e.typed, e.sent = pane{}, viewers{}, time.Time{}, time.Time{}
+	e.pane, e.views = pane{}, viewers{}
+	e.typed, e.sent, e.askedAt = time.Time{}, time.Time{}, time.Time{}
 	e.over = make(chan struct{})
 	if x != nil {
 		close(e.over)
@@ -139,11 +141,12 @@ func (e *entry) status() (st session.Status, ok bool) {
 	if !e.known || e.exit != nil && e.exit.Acked {
 		return st, false
 	}
+	now := time.Now()
 	st = session.Status{
 		Name: e.name, Agent: e.rec.Agent, City: e.rec.City, ID: e.rec.ID,
 		Alive: e.exit == nil, PID: e.rec.PID, Started: time.Unix(0, e.rec.Born),
 		Fingerprint: e.rec.Fingerprint,
-		Activity:    latest(time.Unix(0, e.rec.Born), e.pane.activity, e.sent, e.typed),
+		Activity:    latest(now, time.Unix(0, e.rec.Born), e.pane.activity, e.sent, e.typed),
 	}
 	if e.exit != nil {
 		st.Exit = new(e.exit.Exit)
@@ -154,13 +157,14 @@ func (e *entry) status() (st session.Status, ok bool) {
 	st.Ready = e.rec.Ready || e.pane.marks[session.ReadyMark] == "1"
 	st.Drain = session.ParseDrain(func(key string) string { return e.pane.marks[key] })
 	st.Attached = e.views.count
-	st.TypedAt = latest(e.typed, e.views.typed)
+	st.TypedAt = latest(now, e.typed, e.views.typed)
 	return st, true
 }
 
-func latest(times ...time.Time) (last time.Time) {
+// latest ignores wall-clock times in the future, because they were read before the wall clock was set back.
+func latest(now time.Time, times ...time.Time) (last time.Time) {
 	for _, t := range times {
-		if t.After(last) {
+		if t.After(last) && !t.After(now.Round(0)) {
 			last = t
 		}
 	}

@@ -240,6 +240,42 @@ func TestExitWithoutController(t *testing.T) {
 	}
 }
 
+// If a session survives a stop whose controller was killed, its later exit is not a requested one.
+func TestSurvivedStop(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		since time.Duration // between the request and the next controller
+		asked bool
+	}{{"old", 2 * stopTimeout, false}, {"recent", 0, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			city := t.TempDir()
+			p := newProvider(t, city)
+			st := start(t, p, spec(city, "a", `trap "" INT; echo up; read x; exit 3`))
+			shows(t, p, "a", "up")
+			file, at := p.files.path("a", askedFile), time.Now().Add(-c.since)
+			if err := os.WriteFile(file, []byte(st.ID), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(file, at, at); err != nil {
+				t.Fatal(err)
+			}
+			p.Close()
+			p = newProvider(t, city)
+			if list, err := p.List(t.Context()); err != nil || len(list) != 1 || !list[0].Alive {
+				t.Fatalf("%+v, %v", list, err)
+			}
+			if err := p.Send(t.Context(), "a", "go"); err != nil {
+				t.Fatal(err)
+			}
+			if x := nextExit(t, p); x.Code != 3 || x.Asked != c.asked {
+				t.Errorf("%+v, want code 3, asked %t", x, c.asked)
+			}
+		})
+	}
+}
+
 // An observer lists and marks sessions. It acknowledges no exits and starts nothing.
 func TestObserver(t *testing.T) {
 	t.Parallel()

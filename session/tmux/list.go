@@ -124,6 +124,7 @@ func (p *Provider) scan() error {
 		}
 		e := p.reg.Entry(f.Name())
 		e.begin(rec, x)
+		p.files.noteRequest(e)
 		p.noteServer(p.files.serverOf(&rec))
 		p.watch(e)
 	}
@@ -172,7 +173,7 @@ func (p *Provider) snapshot(ctx context.Context, rec *record) (snapshot, error) 
 			w := v.viewers[fields[5]]
 			w.count++
 			if typed := number(fields[4]); typed > number(fields[3]) {
-				w.typed = latest(w.typed, time.Unix(int64(typed), 0))
+				w.typed = latest(time.Now(), w.typed, time.Unix(int64(typed), 0))
 			}
 			v.viewers[fields[5]] = w
 		}
@@ -231,6 +232,7 @@ func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 		return false
 	}
 	if mine && !shown.dead && !rec.died(p.files.boot) {
+		p.files.forgetRequest(e)
 		e.mu.Lock()
 		shrunk := e.rec.ID == rec.ID && v.viewers[name].count == 0 && e.ownViewers == 0 &&
 			(shown.cols != rec.Cols || shown.rows != rec.Rows)

@@ -130,6 +130,35 @@ func (f *folders) asked(rec *record) bool {
 	return err == nil && string(data) == rec.ID
 }
 
+// noteRequest finds out when an earlier provider requested to stop the session.
+func (f *folders) noteRequest(e *entry) {
+	rec, alive := e.life()
+	if !alive || !f.asked(&rec) {
+		return
+	}
+	if info, err := disk.Lstat(f.path(rec.Name, askedFile)); err == nil {
+		e.mu.Lock()
+		e.askedAt = info.ModTime()
+		e.mu.Unlock()
+	}
+}
+
+// forgetRequest withdraws an earlier provider's request if the session has survived it. Later, the session exits for
+// another reason.
+func (f *folders) forgetRequest(e *entry) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if f.observe || e.askedAt.IsZero() || time.Since(e.askedAt) < stopTimeout {
+		return
+	}
+	if err := disk.RemoveAny(f.path(e.name, askedFile)); err != nil {
+		f.log.Warn("cannot withdraw the request to stop a session: its exit will count as "+
+			"requested", "session", e.name, "err", err)
+		return
+	}
+	e.askedAt = time.Time{}
+}
+
 func (f *folders) keepOutputs(name, id string) {
 	files, err := disk.ReadDir(filepath.Join(f.dir, name))
 	if err != nil {

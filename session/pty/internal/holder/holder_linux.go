@@ -36,7 +36,7 @@ const idleLife = 15 * time.Minute
 type holder struct {
 	// absolute path; also the working folder, because a socket's path must be short
 	dir   string
-	clock wire.Clock
+	clock *wire.Clock
 	boot  string
 	pid   int
 	born  uint64      // start time of this process in clock ticks

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -9,22 +10,21 @@ import (
 // Clock converts this process's times to CLOCK_MONOTONIC and back. All processes share that clock, and changes of the
 // wall clock do not affect it (L13).
 type Clock struct {
-	at   time.Time
+	at   atomic.Pointer[time.Time]
 	mono int64
 }
 
 // NewClock reads both clocks, and retries if the thread is interrupted between the two.
-func NewClock() (c Clock) {
+func NewClock() *Clock {
 	const exact = 20 * time.Microsecond
-	least := time.Hour
+	c, least := &Clock{}, time.Hour
 	for range 4 {
-		var ts unix.Timespec
 		before := time.Now()
-		// cannot fail for this clock and a valid pointer
-		_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
+		mono := nanoseconds(unix.CLOCK_MONOTONIC)
 		gap := time.Since(before)
 		if gap < least {
-			least, c = gap, Clock{before.Add(gap / 2), ts.Nano()}
+			least, c.mono = gap, mono
+			c.at.Store(new(before.Add(gap / 2)))
 		}
 		if gap < exact {
 			break
@@ -34,12 +34,31 @@ func NewClock() (c Clock) {
 }
 
 // Mono returns t in CLOCK_MONOTONIC nanoseconds.
-func (c Clock) Mono(t time.Time) int64 { return c.mono + int64(t.Sub(c.at)) }
+func (c *Clock) Mono(t time.Time) int64 { return c.mono + int64(t.Sub(*c.at.Load())) }
 
-// Time is the inverse of Mono. For 0, it returns the zero time.
-func (c Clock) Time(mono int64) time.Time {
+// Time is the inverse of Mono. For 0, it returns the zero time. The result is the same for each call until the wall
+// clock is set or the computer sleeps.
+func (c *Clock) Time(mono int64) time.Time {
 	if mono == 0 {
 		return time.Time{}
 	}
-	return c.at.Add(time.Duration(mono - c.mono))
+	at, now := *c.at.Load(), time.Now()
+	// a difference below a second is not corrected, because the two readings of each time are not exactly simultaneous
+	if current := now.Add(-now.Sub(at)); current.Round(0).Sub(at.Round(0)).Abs() >= time.Second {
+		at = current
+		c.at.Store(&at)
+	}
+	return at.Add(time.Duration(mono - c.mono))
+}
+
+// TimeSinceBoot returns the time that is boot nanoseconds after the boot, including the time the computer was asleep.
+func TimeSinceBoot(boot int64) time.Time {
+	return time.Now().Add(time.Duration(boot - nanoseconds(unix.CLOCK_BOOTTIME)))
+}
+
+func nanoseconds(clock int32) int64 {
+	var ts unix.Timespec
+	// cannot fail for a clock of the kernel and a valid pointer
+	_ = unix.ClockGettime(clock, &ts)
+	return ts.Nano()
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gcity/internal/wallclock"
 )
 
 func TestMessages(t *testing.T) {
@@ -109,5 +111,28 @@ func TestClock(t *testing.T) {
 	}
 	if !a.Time(0).IsZero() {
 		t.Error("want the zero time for 0")
+	}
+}
+
+// After the wall clock was set, or the computer slept, times are shown by the present wall clock. Their monotonic
+// readings stay the same.
+func TestClockFollowsTheWallClock(t *testing.T) {
+	c := NewClock()
+	now := time.Now()
+	mono := c.Mono(now)
+	before := c.Time(mono)
+	if again := c.Time(mono); again != before {
+		t.Errorf("the wall clock was not set: got %v, then %v", before, again)
+	}
+	c.at.Store(new(wallclock.Shift(t, *c.at.Load(), -time.Hour)))
+	after := c.Time(mono)
+	if !after.Equal(before) {
+		t.Errorf("monotonic: got %v, want %v", after, before)
+	}
+	if d := after.Round(0).Sub(now.Round(0)).Abs(); d > time.Second {
+		t.Errorf("wall clock: got %v, want %v", after, now)
+	}
+	if again := c.Time(mono); again != after {
+		t.Errorf("after the wall clock was set: got %v, then %v", after, again)
 	}
 }
