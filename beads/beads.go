@@ -179,6 +179,12 @@ type (
 		CallLimit() time.Duration
 	}
 
+	// UndoLimiter returns how long Create (n is 1) or CreateAll of n beads may take to close the created beads after a
+	// failure, also after its context has ended, for stores without transactions.
+	UndoLimiter interface {
+		UndoLimit(n int) time.Duration
+	}
+
 	// Auditor lists the records that this program cannot read.
 	Auditor interface {
 		Unreadable(ctx context.Context) ([]Unreadable, error)

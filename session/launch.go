@@ -42,15 +42,16 @@ func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (
 
 // Settle continues the start of a session if a controller died during the start. It runs setup, waits for readiness,
 // types the first nudge and sets the ready mark. If a step fails, Settle stops the session unless ctx was canceled with
-// ErrLeave. If the session is ready, but the previous controller had already started to type the nudge, Settle does not
-// type it and returns an explanation as problem.
+// ErrLeave. If the previous controller had already started to type the nudge, Settle does not type it and returns an
+// explanation as problem.
 func Settle(ctx context.Context, p Provider, s Spec) (problem string, err error) {
 	if m, ok := p.(Marker); ok && s.Nudge != "" {
 		// if the mark cannot be read, a second nudge is better than none
 		if id, err := m.Meta(ctx, s.Name, PromptMark); err == nil && id == s.ID {
 			s.Nudge = ""
 			problem = "the first prompt was not typed again, because the previous controller " +
-				"had already started to type it; check whether the agent has received it"
+				"had already started to type it; if the agent has not received it, run `gcity " +
+				"agent restart " + s.Agent + "`"
 		}
 	}
 	return problem, s.settleOrStop(ctx, p)

@@ -138,7 +138,8 @@ func TestNudgeIsTypedOnce(t *testing.T) {
 		t.Fatalf("Launch: %v, ready: %t", err, isReady(t, p))
 	}
 	problem, err := session.Settle(t.Context(), p, s)
-	if err != nil || !strings.Contains(problem, "was not typed again") || !isReady(t, p) {
+	if err != nil || !strings.Contains(problem, "was not typed again") ||
+		!strings.HasSuffix(problem, "run `gcity agent restart a`") || !isReady(t, p) {
 		t.Errorf("%q, %v", problem, err)
 	}
 	if out, _ := p.Output(t.Context(), "a", 0); out != "first line" {

@@ -29,7 +29,7 @@ func TestHungFolder(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)
-	go func() { _, err := g.Create(ctx, beads.Bead{Title: "x"}); ended <- err }()
+	go func() { _, err := g.List(ctx, beads.Query{}); ended <- err }()
 	eventually.Receive(t, "the blocked call", blocked)
 	cancel()
 	if err := eventually.Receive(t, "the error", ended); !errors.Is(err, context.Canceled) {

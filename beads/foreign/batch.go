@@ -200,9 +200,13 @@ func (m *batchWriter) links(b beads.Bead) (parent string, needs []string) {
 	return ids[0], needs
 }
 
+// UndoLimit implements beads.UndoLimiter.
+func (s *Store) UndoLimit(n int) time.Duration {
+	return undoLimit + time.Duration(n)*undoBeadLimit
+}
+
 func (m *batchWriter) undo(ctx context.Context, why error) error {
-	ctx, cancel := shutdown.CleanupContext(ctx,
-		undoLimit+time.Duration(len(m.made))*undoBeadLimit)
+	ctx, cancel := shutdown.CleanupContext(ctx, m.s.UndoLimit(len(m.made)))
 	defer cancel()
 	withReason := beads.Closing()
 	withReason.SetMetadata = map[string]string{beads.CloseReason: beads.PartlyCreated}

@@ -66,6 +66,8 @@ var (
 	_ beads.Batcher = (*Store)(nil)
 	_ beads.Purger  = (*Store)(nil)
 	_ beads.Auditor = (*Store)(nil)
+
+	_ beads.UndoLimiter = (*Store)(nil)
 )
 
 // New returns a store on top of a backend. lockPath is the lock file that all gcity processes use for this store.

@@ -2,7 +2,6 @@
 package guard
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 
 	"gcity/beads"
 	"gcity/internal/deadline"
+	"gcity/internal/recovery"
 )
 
 const (
@@ -211,11 +211,31 @@ func (g *Store) probe() time.Duration {
 	return probeLimit
 }
 
+// undo returns the time that a failed call, which creates n beads, needs to close them after its context has ended.
+func (g *Store) undo(n int) time.Duration {
+	if s, ok := g.store.(beads.UndoLimiter); ok {
+		return s.UndoLimit(n)
+	}
+	return 0
+}
+
 func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Duration,
 	call func(context.Context) (T, error)) (T, error) {
+	return run(ctx, &attempt{g: g, b: b, limit: limit, grace: grace}, call)
+}
+
+// attempt is a call to a store.
+type attempt struct {
+	g            *Store
+	b            *Breaker
+	limit, grace time.Duration
+	probe        bool
+}
+
+func run[T any](ctx context.Context, k *attempt, call func(context.Context) (T, error)) (T, error) {
 	var none T
 	began := time.Now()
-	gs := g.of
+	g, b, gs := k.g, k.b, k.g.of
 	gs.mu.Lock()
 	in, probe := b.Enter(began)
 	if !in {
@@ -223,7 +243,8 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 		return none, g.rejection(began, b)
 	}
 	gs.mu.Unlock()
-	own, cancel := context.WithTimeout(ctx, limit)
+	k.probe = probe
+	own, cancel := context.WithTimeout(ctx, k.limit)
 	defer cancel()
 	returned := false
 	defer func() {
@@ -231,10 +252,10 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 			_ = g.ended(b, probe, StoreFailed, errPanicked)
 		}
 	}()
-	got, err := within(own, g, b, probe, call)
+	got, err := within(own, k, call)
 	returned = true
 	took := time.Since(began)
-	gs.Took(g.scope, b == &g.writes, took)
+	gs.Took(g.scope, k.writes(), took)
 	v := judged(err)
 	if v == StoreFailed && ctx.Err() != nil && took < minFailedCall {
 		v = inconclusive
@@ -243,43 +264,52 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 }
 
 // within returns the result of call. If call has not returned when the grace period after ctx is over, within returns
-// an error, and call continues in the background.
-func within[T any](ctx context.Context, g *Store, b *Breaker, probe bool,
-	call func(context.Context) (T, error)) (T, error) {
+// an error, and call continues in the background. If call panics before that, within panics too.
+func within[T any](ctx context.Context, k *attempt, call func(context.Context) (T, error)) (T,
+	error) {
 	type result struct {
 		value T
 		err   error
+		fault error
 	}
 	waits, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, stop) })()
-	got, ok := g.calls.Do(waits, g.callName(b, probe), time.Now(), 0, func() any {
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(k.grace, stop) })()
+	got, ok := k.g.calls.Do(waits, k.name(), time.Now(), 0, func() any {
 		var r result
-		r.value, r.err = call(ctx)
+		// a panic that deadline.Calls recovers could reach the caller of another call
+		r.fault = recovery.Catch(func() { r.value, r.err = call(ctx) })
 		return r
 	})
 	if ok {
 		r := got.(result)
+		if r.fault != nil {
+			panic(r.fault)
+		}
 		return r.value, r.err
 	}
-	why := cmp.Or(ctx.Err(), deadline.ErrTooMany)
-	if b == &g.writes {
+	switch {
+	case waits.Err() == nil: // the call was not started
+		return *new(T), fmt.Errorf("the store does not respond: %w", deadline.ErrTooMany)
+	case k.writes():
 		return *new(T), fmt.Errorf("the store does not respond; a write in progress may still "+
-			"succeed: %w", why)
+			"succeed: %w", ctx.Err())
 	}
-	return *new(T), fmt.Errorf("the store does not respond: %w", why)
+	return *new(T), fmt.Errorf("the store does not respond: %w", ctx.Err())
 }
 
-// callName returns a unique name, except for probes: at most one probe of reads and one of writes can hang.
-func (g *Store) callName(b *Breaker, probe bool) string {
+// name returns a unique name, except for probes: at most one probe of reads and one of writes can hang.
+func (k *attempt) name() string {
 	switch {
-	case !probe:
-		return strconv.FormatUint(g.lastCall.Add(1), 10)
-	case b == &g.writes:
+	case !k.probe:
+		return strconv.FormatUint(k.g.lastCall.Add(1), 10)
+	case k.writes():
 		return "probe of writes"
 	}
 	return "probe of reads"
 }
+
+func (k *attempt) writes() bool { return k.b == &k.g.writes }
 
 var errPanicked = errors.New("a call to the store caused a panic; this is a bug in gcity")
 

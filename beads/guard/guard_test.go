@@ -95,13 +95,17 @@ func TestHungStore(t *testing.T) {
 // deaf is a store that ignores the contexts of its calls.
 type deaf struct {
 	*fake.Store
-	free  chan struct{}
-	calls atomic.Int32
+	free   chan struct{}
+	calls  atomic.Int32
+	panics bool // after free is closed
 }
 
 func (d *deaf) Create(_ context.Context, b beads.Bead) (beads.Bead, error) {
 	d.calls.Add(1)
 	<-d.free
+	if d.panics {
+		panic("bug")
+	}
 	return d.Store.Create(context.Background(), b)
 }
 
@@ -144,6 +148,58 @@ func TestStoreThatIgnoresDeadlines(t *testing.T) {
 		time.Sleep(maxBroken)
 		if err := create(t.Context()); err != nil || g.calls.Pending() != 0 {
 			t.Errorf("got %v; %d pending calls", err, g.calls.Pending())
+		}
+	})
+}
+
+// A panic of an abandoned call does not reach the caller of another call.
+func TestPanicAfterTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &deaf{Store: fake.New("gc"), free: make(chan struct{}), panics: true}
+		g := New(func(Report) {}).StoreFor("", struct{ beads.Store }{store})
+		if _, err := g.Create(t.Context(), beads.Bead{Title: "x"}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		close(store.free)
+		synctest.Wait()
+		if _, err := g.Get(t.Context(), "gc-1"); !errors.Is(err, beads.ErrNotFound) {
+			t.Error(err)
+		}
+	})
+}
+
+// undoing is a store that closes the created beads after a failure.
+type undoing struct {
+	beads.Store
+	took time.Duration
+}
+
+var errUndone = errors.New("undone")
+
+func (*undoing) UndoLimit(n int) time.Duration { return time.Duration(n) * 10 * time.Second }
+
+func (s *undoing) CreateAll(ctx context.Context, _ []beads.Bead) ([]beads.Bead, error) {
+	<-ctx.Done()
+	time.Sleep(s.took)
+	return nil, errUndone
+}
+
+func (s *undoing) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
+	_, err := s.CreateAll(ctx, []beads.Bead{b})
+	return b, err
+}
+
+// A failed call has time to close the beads that it created. The guard returns its error, not that of the deadline.
+func TestUndoAfterTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &undoing{fake.New("gc"), 10 * time.Second}
+		g := New(func(Report) {}).StoreFor("", store)
+		if _, err := g.Create(t.Context(), beads.Bead{}); !errors.Is(err, errUndone) {
+			t.Errorf("got %v", err)
+		}
+		store.took = 30 * time.Second
+		if _, err := g.CreateAll(t.Context(), make([]beads.Bead, 3)); !errors.Is(err, errUndone) {
+			t.Errorf("got %v", err)
 		}
 	})
 }

@@ -32,7 +32,8 @@ func (g *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 }
 
 func (g *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
-	return guarded(ctx, g, &g.writes, g.limit(), func(ctx context.Context) (beads.Bead, error) {
+	k := &attempt{g: g, b: &g.writes, limit: g.limit(), grace: grace + g.undo(1)}
+	return run(ctx, k, func(ctx context.Context) (beads.Bead, error) {
 		return g.store.Create(ctx, b)
 	})
 }
@@ -49,8 +50,11 @@ func (g *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 		return nil, fmt.Errorf("this store cannot create several beads at once: %w",
 			errors.ErrUnsupported)
 	}
-	return guarded(ctx, g, &g.writes, g.batchLimit(len(all)),
-		func(ctx context.Context) ([]beads.Bead, error) { return s.CreateAll(ctx, all) })
+	k := &attempt{g: g, b: &g.writes, limit: g.batchLimit(len(all)),
+		grace: grace + g.undo(len(all))}
+	return run(ctx, k, func(ctx context.Context) ([]beads.Bead, error) {
+		return s.CreateAll(ctx, all)
+	})
 }
 
 func (g *Store) Count(ctx context.Context, q beads.Query) (int, error) {

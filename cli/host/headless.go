@@ -64,14 +64,16 @@ func (h *City) reload(ctx context.Context, note *notifier) {
 	note.Say(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
 	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	if r, err := h.Loop.Do(limited, city.Reload{}); err != nil {
+	r, err := h.Loop.Do(limited, city.Reload{})
+	switch {
+	case ctx.Err() != nil: // the city is stopping
+		return
+	case err != nil:
 		h.Logger.Error("the configuration was not reloaded", "error", err)
-	} else {
+	default:
 		h.Logger.Info("reload", "result", r.Message)
 	}
-	if ctx.Err() == nil { // otherwise, the city is stopping
-		note.Say(daemon.SdNotifyReady)
-	}
+	note.Say(daemon.SdNotifyReady)
 }
 
 // notifier reports the service's state to systemd without blocking.

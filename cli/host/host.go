@@ -249,7 +249,9 @@ func callForEach(ctx context.Context, requests <-chan struct{}, f func(context.C
 	for {
 		select {
 		case <-requests:
-			f(ctx)
+			if ctx.Err() == nil {
+				f(ctx)
+			}
 		case <-ctx.Done():
 			return
 		}

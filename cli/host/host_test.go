@@ -122,6 +122,20 @@ func TestStopDuringReload(t *testing.T) {
 	})
 }
 
+// A reload that was requested before the stop does not start after it.
+func TestNoReloadAfterAStop(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	requests := make(chan struct{}, 1)
+	for range 100 { // select is random
+		select {
+		case requests <- struct{}{}:
+		default:
+		}
+		callForEach(ctx, requests, func(context.Context) { t.Error("reloaded") })
+	}
+}
+
 // A city whose parts do not end is reported.
 func TestHungRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -117,14 +117,21 @@ type Stores struct {
 	mu      sync.Mutex
 	Open    map[Place]Store
 	rev     uint64 // highest rev that Of has seen
+	closed  bool
 	closing recovery.Group
 }
 
-// Of returns the store of a rig, or of the city if rig is "".
+var errClosed = errors.New("the city's work stores are closed, because the controller has exited")
+
+// Of returns the store of a rig, or of the city if rig is "". After Close, it returns an error. An operation that the
+// controller has abandoned can still call it then.
 func (s *Stores) Of(rig string) (beads.Store, error) {
 	places, rev := s.Places() // before Lock, because it can wait for the controller's loop
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errClosed
+	}
 	if rev >= s.rev { // an older configuration might lack the places of open stores
 		s.rev = rev
 		s.closeRemoved(places)
@@ -169,6 +176,7 @@ func (s *Stores) BackUp(ctx context.Context) error {
 func (s *Stores) Close(last *shutdown.Deadline) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closed = true
 	defer s.closing.Wait()
 	for p, have := range s.Open {
 		c, ok := have.(interface{ CloseWithin(context.Context) error })

@@ -1,6 +1,7 @@
 package workstore
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -46,7 +47,13 @@ func TestRemovedRigIsClosed(t *testing.T) {
 	eventually.True(t, "closed files", func() bool { return len(openFiles(t, rig.Dir)) == 0 },
 		func() string { return strings.Join(openFiles(t, rig.Dir), ", ") })
 	use("")
+	places = append(places, rig)
 	s.Close(shutdown.New(time.Minute))
+	for _, p := range places { // one store was open, the other was not
+		if _, err := s.Of(p.Rig); !errors.Is(err, errClosed) {
+			t.Errorf("after Close: got the store of %q, %v", p.Rig, err)
+		}
+	}
 	if left := openFiles(t, rig.City); len(left) > 0 {
 		t.Errorf("open after Close: %s", left)
 	}

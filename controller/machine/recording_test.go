@@ -179,6 +179,20 @@ func TestARecordedEndIsNotRecordedAgain(t *testing.T) {
 	}
 }
 
+// A start that is older than the searched part of the log is not recorded again.
+func TestAnOldStartIsNotRecordedAgain(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Minute)
+	w.declare("a", "b")
+	w.events = slices.DeleteFunc(w.events, func(e events.Event) bool { return e.Subject == "a" })
+	from := len(w.events)
+	w.succeed()
+	if got := w.subjects(from); len(got) != 0 {
+		t.Errorf("recorded %v, want nothing", got)
+	}
+}
+
 // If a controller exits before it can record a completed stop, the next controller records it.
 func TestAStopIsRecordedByTheSuccessor(t *testing.T) {
 	w := newWorld()

@@ -68,7 +68,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	lk.handleMissing(now, in.Step, func(*record) bool { return true })
 	lk.m.order = slices.DeleteFunc(lk.m.order, func(a *record) bool {
 		if a.sess.seenStep == lk.m.stepNumber || !a.hidden() || a.act.queued > 0 ||
-			a.out.Typing() > 0 ||
+			len(a.act.acks) > 0 || a.out.Typing() > 0 ||
 			a.phase.Step() > in.Step || a.hasRelevantCrashes(now) {
 			return false
 		}
@@ -261,6 +261,10 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 			a.act.ackStep &&
 			!slices.Contains(a.act.acks, f) {
 			a.act.acks = append(a.act.acks, f)
+			// the previous controller counted the exit, but could not write its event
+			if s.Exit != nil && past.IsUnrecorded(s.ID) {
+				lk.recordLateEnd(a, s.Exit)
+			}
 		}
 	case s.Exit != nil && a.phase.Alive() && a.sess.life.ID != s.ID:
 		// an earlier session under a different name
@@ -300,7 +304,10 @@ func (lk *sessionLists) recordLateEnd(a *record, x *session.Exit) {
 	e := events.Event{Type: events.AgentStopped, Message: "stopped",
 		Payload: effect.ExitPayload(*x)}
 	if !x.Asked {
-		e.Message = effect.Death(x).String() + ", before the current session started"
+		e.Message = effect.Death(x).String()
+		if a.phase.Alive() {
+			e.Message += ", before the current session started"
+		}
 	}
 	if !x.Asked && !x.Lost && x.Code != 0 {
 		e.Type = events.AgentCrashed

@@ -80,8 +80,8 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	return in
 }
 
-// prepareCheckFolder returns an error if the folder does not respond. Each check in such a folder would leave a process
-// that cannot be killed.
+// prepareCheckFolder creates the folder if create is set. It returns an error if the folder does not respond, because
+// each check in such a folder would leave a process that cannot be killed.
 func (b *base) prepareCheckFolder(ctx context.Context, dir string, create bool) error {
 	name := fmt.Sprintf("folder of checks %s %t", dir, create)
 	err, ok := inBackground(ctx, b, name, hungLimit, func() error {

@@ -19,7 +19,7 @@ func (p *Provider) CheckOf(ctx context.Context, provider string) error {
 	return nil
 }
 
-// IsLocal implements session.Local. A provider that does not open within a few seconds counts as not local.
+// IsLocal implements session.Local. A provider that cannot be opened, or not within a few seconds, counts as not local.
 func (p *Provider) IsLocal(provider string) bool {
 	ctx, cancel := context.WithTimeout(p.life, openLimit)
 	defer cancel()
