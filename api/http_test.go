@@ -231,6 +231,26 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
+// An older controller rejects the depth of a nudge. The client then sends the nudge without it.
+func TestNudgeToOlderController(t *testing.T) {
+	f := town()
+	f.OnDo(func(c city.Command) (city.Receipt, error) {
+		if c.(city.Nudge).Depth > 0 {
+			var older struct{ Text string }
+			return city.Receipt{}, city.DecodeBody([]byte(`{"text":"hello","depth":3}`), &older)
+		}
+		return city.Receipt{Message: "typed"}, nil
+	})
+	path, _ := serve(t, f, api.Options{})
+	nudge := city.Nudge{Agent: citytest.Worker, Text: "hello", Depth: 3}
+	if r, err := dial(t, path).Do(t.Context(), nudge); err != nil || r.Message != "typed" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	if got := f.Commands(); len(got) != 2 || got[0] != city.Command(nudge) {
+		t.Errorf("got commands %+v", got)
+	}
+}
+
 // A long poll waits for a state that is newer than the index in the request.
 func TestLongPoll(t *testing.T) {
 	f := town()
@@ -260,6 +280,29 @@ func TestLongPoll(t *testing.T) {
 		seq = f.Record(events.Event{Type: "a.b"})
 		if got := <-next; got != fmt.Sprint(seq) {
 			t.Errorf("%s: index %s, want %d", route, got, seq)
+		}
+	}
+}
+
+// busyLog is a city with a new event whenever a client has read events.
+type busyLog struct{ *citytest.Fake }
+
+func (c busyLog) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+	defer c.Record(events.Event{Type: "a.b"})
+	return c.Fake.History(ctx, q)
+}
+
+// A page of events contains all events up to the index of the response, so the next long poll misses no event.
+func TestIndexOfEvents(t *testing.T) {
+	f := town()
+	f.Record(events.Event{Type: "a.b"})
+	path, _ := serve(t, busyLog{f}, api.Options{})
+	for range 3 {
+		_, h, body := get(t, curl(t, path), "/v0/events?limit=1")
+		var page struct{ Items []events.Event }
+		if err := json.Unmarshal([]byte(body), &page); err != nil || len(page.Items) != 1 ||
+			h.Get("X-GC-Index") != fmt.Sprint(page.Items[0].Seq) {
+			t.Errorf("index %s for %s", h.Get("X-GC-Index"), body)
 		}
 	}
 }

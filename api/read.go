@@ -109,11 +109,12 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 			return err
 		}
 	}
-	found, err := s.city.History(r.Context(), q)
+	// before the page, so that the page contains every event up to the index of the response
+	snap, err := s.city.Snapshot(r.Context())
 	if err != nil {
 		return err
 	}
-	snap, err := s.city.Snapshot(r.Context())
+	found, err := s.city.History(r.Context(), q)
 	if err != nil {
 		return err
 	}

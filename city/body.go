@@ -29,6 +29,13 @@ func DecodeBody(body []byte, into any) error {
 	return nil
 }
 
+// UnknownField reports whether err is DecodeBody's error about an unknown field with the given name. An older
+// controller returns this error for a field that it does not have.
+func UnknownField(err error, name string) bool {
+	return HasCode(err, Invalid) &&
+		strings.HasSuffix(err.Error(), fmt.Sprintf(": unknown field %q", name))
+}
+
 func bodyProblem(err error) string {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		value, number, _ := strings.Cut(wrong.Value, " ")

@@ -17,8 +17,8 @@ import (
 
 // Control gives access to a city. All methods are safe for concurrent use.
 type Control interface {
-	// Snapshot returns the current, immutable state of the city. It may wait for the controller's loop, but at most a
-	// second.
+	// Snapshot returns the current, immutable state of the city. It may wait for the controller's loop, but at most
+	// half a second.
 	Snapshot(ctx context.Context) (*Snapshot, error)
 	// Snapshots yields the current snapshot, and a new one after each change. A slow reader misses snapshots in
 	// between. The sequence ends when ctx ends, or with an error when the controller exits.

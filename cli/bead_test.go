@@ -248,7 +248,7 @@ func TestExportImport(t *testing.T) {
 
 // Events that a run's command emits contain the depth of nested runs.
 func TestDepth(t *testing.T) {
-	for in, want := range map[string]string{"": `{"depth":3}`, `{"a":1}`: `{"a":1,"depth":3}`, `{"depth":9}`: `{"depth":9}`, `null`: `{"depth":3}`} {
+	for in, want := range map[string]string{"": `{"depth":3}`, `{"a":1}`: `{"a":1,"depth":3}`, `{"depth":9}`: `{"depth":9}`, `{"depth":2}`: `{"depth":3}`, `{"depth":"2"}`: `{"depth":3}`, `null`: `{"depth":3}`} {
 		if got, err := withDepth(json.RawMessage(in), 3); err != nil || string(got) != want {
 			t.Errorf("%q: %s, %v", in, got, err)
 		}

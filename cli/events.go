@@ -174,7 +174,8 @@ func eventCommand(e *env.Env) *cobra.Command {
 	return env.Group("event", "Append to the event log", emit)
 }
 
-// withDepth adds the depth of an automation's run to the payload of an event that the run emits.
+// withDepth sets the depth in the payload of an event that an automation's run emits. It keeps a greater depth, but not
+// a smaller one, which can come from the payload of the event that triggered the run.
 func withDepth(payload json.RawMessage, depth int) (json.RawMessage, error) {
 	if depth <= 0 {
 		return payload, nil
@@ -182,9 +183,10 @@ func withDepth(payload json.RawMessage, depth int) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	if len(payload) > 0 && json.Unmarshal(payload, &fields) != nil {
 		return nil, exit.Usage("--payload must be a JSON object in a run of an automation, "+
-			"because gcity adds the field depth to it: %s", payload)
+			"because gcity sets the field depth in it: %s", payload)
 	}
-	if _, there := fields["depth"]; there {
+	var given int
+	if json.Unmarshal(fields["depth"], &given) == nil && given >= depth {
 		return payload, nil
 	}
 	if fields == nil { // the payload is null

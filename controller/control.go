@@ -18,8 +18,10 @@ import (
 // publishLimit is the maximum time that a client waits for the snapshot that reflects the newest events.
 const publishLimit = 500 * time.Millisecond
 
-// Snapshot implements city.Control.
+// Snapshot implements city.Control. If the loop is stuck, it waits at most for publishLimit.
 func (c *Controller) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, publishLimit)
+	defer cancel()
 	c.pulse.Refresh(ctx, c.done)
 	return c.publishedSnapshot(ctx), nil
 }
@@ -27,7 +29,7 @@ func (c *Controller) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 // publishedSnapshot returns a snapshot that reflects all events up to its Seq. If the loop has not yet published that
 // snapshot, publishedSnapshot waits for it, but at most for publishLimit.
 func (c *Controller) publishedSnapshot(ctx context.Context) *city.Snapshot {
-	// This order matters: the next publication after change reflects all events up to seq.
+	// The order matters: the publication that closes changed reflects all events up to seq.
 	seq := c.o.Log.Last()
 	changed := c.change()
 	if c.unpublished.Load() {

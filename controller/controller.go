@@ -7,7 +7,7 @@
 //
 // Run owns one goroutine for the loop, and one for each effect in flight. All have ended when Run returns (L10).
 // Exported methods are safe for concurrent use. Methods that read use the latest published snapshot. Snapshot and
-// Snapshots may wait for the loop, but at most a second.
+// Snapshots may wait for the loop, but at most half a second for each snapshot.
 package controller
 
 import (
@@ -71,8 +71,9 @@ type Options struct {
 	OnConfigRead func(revision string, c *config.City)
 
 	// CheckTrust returns an error if the programs of a configuration and of its automations are not allowed to run.
-	// It is called outside the loop, before a change is applied. It may be nil.
-	CheckTrust func(*config.City) error
+	// inForce is the configuration in force; nil = none. It is called outside the loop, before a change is applied. It
+	// may be nil.
+	CheckTrust func(c, inForce *config.City) error
 
 	// SetListener is called with the configured TCP listener whenever it changes. It must not block. ListenerStates
 	// delivers the listener's state. If SetListener is nil, the state is unknown.

@@ -577,6 +577,22 @@ func TestSnapshotIsAsNewAsItsSeq(t *testing.T) {
 	})
 }
 
+// If the loop is stuck before it publishes a snapshot, a client waits for it only once.
+func TestSnapshotOfStuckLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, "[workspace]\nname = \"town\"\n", func(o *Options) { o.Pulse = time.Second })
+		time.Sleep(time.Minute) // no loop is running
+		w.unpublished.Store(true)
+		began := time.Now()
+		if _, err := w.Snapshot(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if waited := time.Since(began); waited != publishLimit {
+			t.Errorf("waited for %s, want %s", waited, publishLimit)
+		}
+	})
+}
+
 // No result is lost if more results arrive at the same time than one iteration of the loop handles.
 func TestManyAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

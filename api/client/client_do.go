@@ -39,7 +39,12 @@ func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error)
 	if err != nil {
 		return receipt, wire.Invalid("cannot send %s: %v", cmd.Verb(), err)
 	}
-	return receipt, c.call(ctx, request{method: method, path: path, body: body}, &receipt)
+	err = c.call(ctx, request{method: method, path: path, body: body}, &receipt)
+	if n, ok := cmd.(city.Nudge); ok && n.Depth > 0 && city.UnknownField(err, "depth") {
+		n.Depth = 0 // an older controller does not count nudges in chains of automation runs
+		return c.Do(ctx, n)
+	}
+	return receipt, err
 }
 
 // CommandPath returns the path that a command is sent to.

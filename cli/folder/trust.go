@@ -3,6 +3,7 @@ package folder
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +39,13 @@ func ProgramsOf(c *config.City) []trust.Program {
 
 // CityPrograms is like ProgramsOf. complete is false if some automations cannot be read.
 func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
-	all = c.Programs()
+	automations, complete := AutomationPrograms(c)
+	return slices.Concat(c.Programs(), automations, earlierProviders(c.Path)), complete
+}
+
+// AutomationPrograms returns the programs of the automations in a configuration's folders. complete is false if some
+// automations cannot be read.
+func AutomationPrograms(c *config.City) (all []trust.Program, complete bool) {
 	found, troubles := ScanFor(&automation.Scanner{}, c, time.Now())
 	for _, d := range found.Automations {
 		add := func(what, line string) {
@@ -51,7 +58,7 @@ func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
 		add("automation", d.Exec)
 		add("check of automation", d.Check)
 	}
-	return append(all, earlierProviders(c.Path)...), len(found.Broken) == 0 && len(troubles) == 0
+	return all, len(found.Broken) == 0 && len(troubles) == 0
 }
 
 // earlierProviders returns the session providers that might still have sessions of the city in dir.

@@ -57,7 +57,7 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.checkMayRun(c); err != nil {
+	if err := o.checkMayRun(c, nil); err != nil {
 		return nil, err
 	}
 	if err := controller.TooFewFiles(OpenFiles(nil), folder.Plan(c, o.Dir),
@@ -288,8 +288,8 @@ func ListenSignals() (chan os.Signal, func()) {
 }
 
 // checkMayRun returns an error if the city's programs may not run. In a trusted city, it also records edited programs
-// as trusted.
-func (o CityOptions) checkMayRun(c *config.City) error {
+// as trusted. inForce is the configuration in force; nil = none.
+func (o CityOptions) checkMayRun(c, inForce *config.City) error {
 	if err := folder.Trusted(o.Dir, c).Err(); err != nil {
 		return err
 	}
@@ -297,13 +297,25 @@ func (o CityOptions) checkMayRun(c *config.City) error {
 	if err := folder.OwnedBy(all); err != nil {
 		return err
 	}
+	// The automations in force can run even if c does not name their folders. If a pull has changed them, Extend must
+	// not record the new commit. Otherwise, they would later look like edits.
+	withAutomations := func(all []trust.Program, complete bool) ([]trust.Program, bool) {
+		if inForce == nil || !complete {
+			return all, complete
+		}
+		more, complete := folder.AutomationPrograms(inForce)
+		return append(all, more...), complete
+	}
+	if inForce != c {
+		all, complete = withAutomations(all, complete)
+	}
 	if complete {
 		read := func() ([]trust.Program, bool) {
-			c, err := o.source.Load()
+			onDisk, err := o.source.Load()
 			if err != nil {
 				return nil, false
 			}
-			return folder.CityPrograms(c)
+			return withAutomations(folder.CityPrograms(onDisk))
 		}
 		if err := folder.Ledger().Extend(c.Path, all, read); err != nil {
 			o.Logger.Warn("cannot record that the edited city is trusted, so gcity will ask again",

@@ -146,15 +146,16 @@ func TestHungRelease(t *testing.T) {
 	})
 }
 
-// A program that a pull adds directly after the configuration was read is not trusted later.
-func TestPullAfterTheConfigurationWasRead(t *testing.T) {
+// gitRepository creates a repository and returns a function that runs git in it.
+func gitRepository(t *testing.T) (dir string, git func(args ...string)) {
+	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("GCITY_TRUST", "")
-	dir := must(filepath.EvalSymlinks(t.TempDir()))
-	git := func(args ...string) {
+	dir = must(filepath.EvalSymlinks(t.TempDir()))
+	git = func(args ...string) {
 		t.Helper()
 		c := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
 		c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
@@ -162,6 +163,13 @@ func TestPullAfterTheConfigurationWasRead(t *testing.T) {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
+	git("init", "-q", "-b", "main")
+	return dir, git
+}
+
+// A program that a pull adds directly after the configuration was read is not trusted later.
+func TestPullAfterTheConfigurationWasRead(t *testing.T) {
+	dir, git := gitRepository(t)
 	commit := func(command string) {
 		t.Helper()
 		text := "[[agents]]\nname = \"a\"\nstart_command = \"" + command + "\"\n"
@@ -171,7 +179,6 @@ func TestPullAfterTheConfigurationWasRead(t *testing.T) {
 		git("add", ".")
 		git("commit", "-qm", command)
 	}
-	git("init", "-q", "-b", "main")
 	commit("sleep 9")
 	git("checkout", "-qb", "other")
 	commit("sleep 8")
@@ -182,11 +189,48 @@ func TestPullAfterTheConfigurationWasRead(t *testing.T) {
 	}
 	git("checkout", "-q", "other")
 	o := CityOptions{Dir: dir, source: folder.SourceOf(dir), Logger: slog.New(slog.DiscardHandler)}
-	if err := o.checkMayRun(c); err != nil {
+	if err := o.checkMayRun(c, nil); err != nil {
 		t.Fatal(err)
 	}
 	err := folder.Trusted(dir, nil).Err()
 	if r, ok := errors.AsType[*trust.Refusal](err); !ok || len(r.New) != 1 || r.New[0].What != "agent a" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A pull adds an automation and removes its folder from the configuration. While the old configuration is in force, the
+// automation is not trusted.
+func TestPullRemovesALayerInForce(t *testing.T) {
+	dir, git := gitRepository(t)
+	commit := func(folder, automation string) {
+		t.Helper()
+		at := filepath.Join(dir, "auto", "automations", automation)
+		for path, text := range map[string]string{
+			filepath.Join(dir, "city.toml"):      "[formulas]\ndir = \"" + folder + "\"\n",
+			filepath.Join(at, "automation.toml"): "[automation]\ngate = \"manual\"\nexec = \"true\"\n",
+		} {
+			if err := errors.Join(os.MkdirAll(at, 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		git("add", ".")
+		git("commit", "-qm", automation)
+	}
+	commit("auto", "old")
+	git("checkout", "-qb", "other")
+	commit("none", "new")
+	git("checkout", "-q", "main")
+	inForce := must(folder.LoadCity(dir))
+	if err := folder.Ledger().Trust(dir, folder.ProgramsOf(inForce), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	git("checkout", "-q", "other")
+	o := CityOptions{Dir: dir, source: folder.SourceOf(dir), Logger: slog.New(slog.DiscardHandler)}
+	if err := o.checkMayRun(must(folder.LoadCity(dir)), inForce); err != nil {
+		t.Fatal(err)
+	}
+	err := o.checkMayRun(inForce, inForce)
+	if r, ok := errors.AsType[*trust.Refusal](err); !ok || len(r.New) != 1 || r.New[0].What != "automation new" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -88,6 +88,8 @@ type watcher struct {
 	unwatched bool              // run polls, because the kernel does not watch some of the folders
 	warned    bool
 	last      string
+
+	added map[string]fs.FileInfo // folders when the kernel began to watch them, by path
 }
 
 func (w *watcher) run(ctx context.Context) {
@@ -187,24 +189,39 @@ func (w *watcher) addWatches() (added bool) {
 			w.warnPolling(err)
 			return false
 		}
-		w.kernel = k
+		w.kernel, w.added = k, map[string]fs.FileInfo{}
 	}
 	watched := map[string]bool{}
 	for _, f := range w.kernel.WatchList() {
-		watched[f] = true
-		if _, wanted := parents[f]; !wanted {
-			_ = w.kernel.Remove(f)
+		if _, wanted := parents[f]; wanted && w.isSame(f) {
+			watched[f] = true
+			continue
 		}
+		_ = w.kernel.Remove(f)
 	}
+	maps.DeleteFunc(w.added, func(f string, _ fs.FileInfo) bool { return !watched[f] })
 	for _, f := range slices.Sorted(maps.Keys(parents)) {
-		// also for a watched folder, because another folder may have replaced it
+		if watched[f] {
+			continue
+		}
+		// before the watch starts, so that a replacement in between is noticed by the next call
+		info, _ := os.Stat(f)
 		err := w.kernel.Add(f)
-		added = added || err == nil && !watched[f]
+		if err == nil {
+			added, w.added[f] = true, info
+		}
 		if err != nil && parents[f] {
 			w.warnPolling(err)
 		}
 	}
 	return added
+}
+
+// isSame reports whether the kernel watches the folder that is now at a path. If a folder is replaced, the kernel
+// continues to watch the old one.
+func (w *watcher) isSame(folder string) bool {
+	now, err := os.Stat(folder)
+	return err == nil && w.added[folder] != nil && os.SameFile(now, w.added[folder])
 }
 
 // warnPolling makes the watcher poll, and logs the first error. It does not log missing or unreadable folders, because

@@ -413,6 +413,32 @@ func TestCityReportsCopiedTopologies(t *testing.T) {
 	poked(t, pokes)
 }
 
+// After two folders are exchanged, their subfolders are watched at the new paths.
+func TestCityReportsExchangedFolders(t *testing.T) {
+	const city = "[workspace]\ntopology = \"p\"\n"
+	dir := folder(t, city)
+	p := filepath.Join(dir, "p")
+	for _, name := range []string{"a", "b"} {
+		if err := os.MkdirAll(filepath.Join(p, name, "x"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, filepath.Join(p, config.TopologyFile), "[topology]\nname = \"p\"\nschema = 1\n")
+	pokes := watching(t, dir, Options{Quiet: 20 * time.Millisecond})
+	for _, move := range [][2]string{{"a", "c"}, {"b", "a"}, {"c", "b"}} {
+		if err := os.Rename(filepath.Join(p, move[0]), filepath.Join(p, move[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	poked(t, pokes)
+	swap(t, filepath.Join(dir, config.FileName), city+agents(1)) // a later change than the moves
+	await(t, pokes, dir, 1)
+	for _, name := range []string{"a", "b"} {
+		put(t, filepath.Join(p, name, "x", "f"), name)
+		poked(t, pokes)
+	}
+}
+
 // An urgent change waits for at most ten quiet times. Other changes wait until the files are quiet.
 func TestDelay(t *testing.T) {
 	for _, urgent := range []bool{false, true} {

@@ -103,7 +103,7 @@ type (
 	// Load reads the configuration if its revision has changed. The result is Loaded.
 	Load struct {
 		isEffect
-		Known        string // revision that has been loaded; "" = none
+		Known        string // revision that need not be loaded again; "" = none
 		HeldRevision string // revision that waits for a confirmation
 		SeenAtPatrol string // revision that the latest patrol read
 		// load a new revision even if no earlier patrol has read it

@@ -59,7 +59,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.accept(waiting, msg)
 	case in.Conf == nil && ld.held != nil && in.Revision == ld.held.revision:
 		// still waiting for confirmation
-	case in.Conf == nil && in.Revision != ld.m.conf.Revision:
+	case in.Conf == nil && (in.Revision != ld.m.conf.Revision || ld.rejected != ""):
 		// the next patrol loads the revision unless the file changes again
 	default:
 		// the file no longer contains the held or rejected configuration

@@ -453,7 +453,11 @@ func (r *Runner) load(f effect.Load) effect.Input {
 		r.w.OnConfigRead(revision, good)
 	}
 	if err == nil {
-		err = errors.Join(r.w.checkTrust(cfg), r.w.allow(cfg))
+		var inForce *config.City
+		if now := r.w.InForce(); now != nil {
+			inForce = now.Source
+		}
+		err = errors.Join(r.w.checkTrust(cfg, inForce), r.w.allow(cfg))
 	}
 	if err != nil {
 		return effect.Loaded{Revision: revision, Err: err}

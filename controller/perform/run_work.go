@@ -147,7 +147,7 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	found := au.state.scanner.Scan(layers, f.Options, time.Now())
 	if au.state.trusted == nil || au.state.trusted.Revision != found.Revision {
 		// the configuration on disk may be invalid or name other layers
-		err := au.w.checkTrust(f.Source)
+		err := au.w.checkTrust(f.Source, f.Source)
 		if err == nil {
 			au.state.trusted = &found
 		} else {

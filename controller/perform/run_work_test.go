@@ -406,9 +406,9 @@ func TestScanOfUntrustedAutomations(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := errors.New("is not trusted")
-	w.r.w.CheckTrust = func(c *config.City) error {
-		if c != w.cfg {
-			t.Errorf("checked %p, want the configuration in force", c)
+	w.r.w.CheckTrust = func(c, inForce *config.City) error {
+		if c != w.cfg || inForce != w.cfg {
+			t.Errorf("checked %p with %p in force, want %p", c, inForce, w.cfg)
 		}
 		return answer
 	}

@@ -35,7 +35,7 @@ type World struct {
 	BackUp           func(ctx context.Context) error
 	OnFoldersChanged func(dirs []string)
 	OnConfigRead     func(revision string, good *config.City)
-	CheckTrust       func(*config.City) error
+	CheckTrust       func(c, inForce *config.City) error
 	SetListener      func(config.API)
 	Allow            func(ctx context.Context, agents int) error
 	CheckFolder      func() error
@@ -53,11 +53,11 @@ type World struct {
 	Called func(scope string, writes bool, took time.Duration)
 }
 
-func (w *World) checkTrust(c *config.City) error {
+func (w *World) checkTrust(c, inForce *config.City) error {
 	if w.CheckTrust == nil {
 		return nil
 	}
-	if err := w.CheckTrust(c); err != nil {
+	if err := w.CheckTrust(c, inForce); err != nil {
 		return &effect.Untrusted{Err: err}
 	}
 	return nil

@@ -83,7 +83,7 @@ func TestReplaceLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// The check runs after the new content was written and synced. If it fails, the old content stays, and no temporary file.
+// The check runs after the new content was written. If it fails, the old content stays and the temporary file is removed.
 func TestWriteFileIf(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")

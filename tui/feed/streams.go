@@ -92,6 +92,11 @@ func (r *Runner) StreamEvents(ctx context.Context) {
 					}
 					break
 				}
+				if city.IsInsertedGap(&e) && e.Seq < after { // the city has a new event log
+					r.Mailbox.restartEvents()
+					after = 0
+					break
+				}
 				tries, logged = 0, ""
 				after = max(after, e.Seq)
 				r.Mailbox.PutEvent(e)
