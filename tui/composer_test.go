@@ -165,6 +165,23 @@ func TestMailingAnEarlierTextKeepsTheDraft(t *testing.T) {
 	s.shows(`mail to builder, "p": x`)
 }
 
+// An edited earlier text that cannot be delivered is not lost while the draft that it hid stays.
+func TestUndeliveredMailWithADraft(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.choose("builder")
+	s.press("i", "x", "enter", "W", "p", "enter")
+	s.typeIn("mine")
+	s.press("up")
+	s.typeIn("!")
+	s.press("enter")
+	d, _ := effectOf[feed.RunTasks](s)
+	s.hear(feed.News{Results: []feed.Result{{ID: d.ID, Title: "sending", Total: 1, Failures: []string{"no answer"}, FailedIndexes: []int{0}}}})
+	s.press("esc", "W", "p", "enter")
+	s.shows(`mail to builder, "p": mine`)
+	s.press("up")
+	s.shows(`mail to builder, "p": x!`)
+}
+
 func TestComposerRecallsSentTexts(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")

@@ -14,6 +14,7 @@ import (
 	"gcity/mail"
 	"gcity/tui/feed"
 	"gcity/tui/state"
+	"gcity/tui/tuitest"
 )
 
 func someMail() []beads.Bead {
@@ -325,6 +326,48 @@ func TestArchivingMail(t *testing.T) {
 	if len(d.Tasks) != 3 || len(s.m.Mail.Visible()) != 0 {
 		t.Errorf("archived marked messages with %+v; %d are still listed", d, len(s.m.Mail.Visible()))
 	}
+}
+
+// A user who archives messages quickly acts on the next message each time, and can undo immediately.
+func TestArchivingMailQuickly(t *testing.T) {
+	s := mailed(t)
+	quickly := func(key string) {
+		t.Helper()
+		s.now = s.now.Add(50 * time.Millisecond)
+		s.send(tuitest.KeyPress(key))
+	}
+	for _, id := range []string{"gc-231", "gc-229"} {
+		quickly("A")
+		s.wantsTasks(feed.ArchiveMail{ID: id})
+	}
+	quickly("u")
+	open := beads.StatusOpen
+	s.wants(city.UpdateBead{ID: "gc-229", Patch: beads.Patch{Status: &open}})
+}
+
+// If another client removes the message under the cursor, r does not reply to the next message, and the text that the
+// user types for the reply runs no verbs. Actions that need no row still work.
+func TestAReplyToAVanishedMessage(t *testing.T) {
+	gone := func() *stage {
+		s := mailed(t)
+		s.press("j", "k")
+		s.m.Mail.Remove(s.m.Mail.SelectedKey)
+		s.change(func(*city.Snapshot) {})
+		return s
+	}
+	s := gone()
+	for _, k := range []string{"r", "q", "A", "n"} {
+		s.now = s.now.Add(50 * time.Millisecond)
+		s.send(tuitest.KeyPress(k))
+		if len(s.out) > 0 || s.m.Dialogs.Top() != nil {
+			t.Errorf("%s has the effects %v and opens %T", k, s.out, s.m.Dialogs.Top())
+		}
+	}
+	s.shows("gc-231 is gone; press r again to act on gc-229")
+	s = gone()
+	s.now = s.now.Add(50 * time.Millisecond)
+	s.send(tuitest.KeyPress("n"))
+	s.shows("Mail to")
 }
 
 // In a read-only room, opening mail does not mark it as read.

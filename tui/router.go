@@ -253,8 +253,7 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 		}
 	}
 	if targetVanished(m, a) {
-		state.ShowNote(m, widget.Plain(m.ActionPanel().Vanished(m.Now))+" is gone; press "+
-			m.Keys.KeyText(a.ID)+" again to act on "+m.ActionPanel().Called())
+		state.ShowNote(m, vanishedText(m, a))
 		if startsText(a) || actions.Attaches(m, a) || a.Risk == keymap.NameRequired {
 			m.RejectedTextAt = m.Now
 		}
@@ -272,6 +271,9 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 			m.RejectedTextAt = m.Now
 		}
 	} else {
+		if removesRow(a) {
+			m.RemovedKey = m.ActionPanel().Key()
+		}
 		todo = a.Run(m)
 	}
 	if a.Risk == keymap.Confirmed && m.Dialogs.Top() == nil {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +20,8 @@ import (
 const keyPause = 500 * time.Millisecond
 
 func startsText(a *state.Action) bool {
-	return a.ID == "agent.send" || a.ID == "peek.search" || a.ID == state.MailID ||
-		a.ID == "agent.attach.zoomed"
+	return slices.Contains([]string{"agent.send", "agent.attach.zoomed", "peek.search",
+		"pool.scale", "mail.reply", state.MailID, "work.sling", state.SlingID}, a.ID)
 }
 
 // typedAfterRejection reports whether the operator is still typing text for an input that gcity refused to open or that
@@ -41,10 +42,34 @@ func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 }
 
 // targetVanished reports whether an action was meant for the row under the cursor that has just vanished, so that it
-// would act on a row that the user might not have seen.
+// would act on a row that the user might not have seen. After removing a row, the user expects to act on the next one.
 func targetVanished(m *state.Room, a *state.Action) bool {
-	return m.Dialogs.Top() == nil && m.ActionPanel().Vanished(m.Now) != "" &&
-		actions.ActsOnRow(m, a) && !(a.ID == state.ReleaseID && state.Undoable(m))
+	gone := m.ActionPanel().Vanished(m.Now)
+	if m.Dialogs.Top() != nil || gone == "" || gone == m.RemovedKey {
+		return false
+	}
+	undoes := state.Undoable(m) && (a.ID == state.ReleaseID || a.ID == "mail.unread")
+	return actions.ActsOnRow(m, a) && !undoes && !ignoresRow(a)
+}
+
+// ignoresRow reports whether an action of a list acts on none of its rows.
+func ignoresRow(a *state.Action) bool {
+	return a.ID == "mail.write" || a.ID == "mail.others" || a.ID == "work.create"
+}
+
+// removesRow reports whether an action removes the rows that it acts on.
+func removesRow(a *state.Action) bool {
+	return a.ID == "mail.archive" || a.ID == "reader.archive" || a.ID == "work.finish"
+}
+
+func vanishedText(m *state.Room, a *state.Action) string {
+	p := m.ActionPanel()
+	text := widget.Plain(p.Vanished(m.Now)) + " is gone; press " + m.Keys.KeyText(a.ID) + " again"
+	// some actions act on the marked rows, others on the row under the cursor
+	if len(*p.Marking().Marks) > 0 {
+		return text
+	}
+	return text + " to act on " + p.Called()
 }
 
 // typedForEndedSession reports whether a key was meant for an agent's session that ended during the attach.

@@ -79,8 +79,8 @@ func openFinder(m *state.Room, verbs bool) {
 				return all.Offer(m, text)
 			},
 			TakesMore: func(text string) bool { return all.TakesMore(m, text) },
-			LongText: m.Keys.KeyText("agent.send") + " opens an input for longer text after you " +
-				"close the palette"}
+			LongText: m.Keys.Hint("", "agent.send", "opens an input for longer text after you "+
+				"close the palette")}
 	}
 	openFinderOf(m, f)
 }

@@ -160,7 +160,7 @@ type Palette[T any] struct {
 	Offer     func(text string) (found []Item[T], only bool)
 	TakesMore func(line string) bool // reports whether a line can have more words
 	Recent    []Item[T]              // the entries that come first if no text is typed
-	LongText  string                 // how to send a text that is too long for a line
+	LongText  string                 // how to send a text that is too long for a line; "" = unknown
 }
 
 // NewFinder returns a finder that shows all of its entries.
@@ -195,7 +195,7 @@ func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 func (f *Finder[T]) Paste(text string) {
 	if f.Edit.Paste(text) {
 		f.typed()
-	} else if f.Problem = pasteTooLong(); f.Palette != nil {
+	} else if f.Problem = pasteTooLong(); f.Palette != nil && f.Palette.LongText != "" {
 		f.Problem += "; " + f.Palette.LongText
 	}
 }

@@ -2,9 +2,11 @@ package dialog
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"gcity/tui/tuitest"
+	"gcity/tui/widget"
 )
 
 func lines(f *Finder[int]) []string {
@@ -106,5 +108,21 @@ func TestSpreadLettersMatchNothing(t *testing.T) {
 	}})
 	if f.Type("ascii"); len(f.Found) > 0 {
 		t.Errorf("ascii finds %q", lines(f))
+	}
+}
+
+// If no key opens an input for longer text, the palette names none.
+func TestPaletteRejectsALongPaste(t *testing.T) {
+	for _, longer := range []string{"", "i opens an input"} {
+		f := NewFinder(&Finder[int]{Palette: &Palette[int]{LongText: longer,
+			Offer: func(string) ([]Item[int], bool) { return nil, false }}})
+		f.Paste(strings.Repeat("x", widget.MaxTyped+1))
+		want := pasteTooLong()
+		if longer != "" {
+			want += "; " + longer
+		}
+		if f.Problem != want || f.Edit.String() != "" {
+			t.Errorf("problem %q, want %q", f.Problem, want)
+		}
 	}
 }

@@ -86,7 +86,8 @@ func ExpectDelivery(m *Room, d DraftTo, first int) {
 	m.Sending = append(m.Sending, SendingText{ID: m.Status.ID, Draft: d, First: first})
 }
 
-// KeepUndelivered keeps messages as drafts for the recipients that did not receive them.
+// KeepUndelivered keeps messages as drafts for the recipients that did not receive them. If there is a newer draft for
+// them, the message becomes an entry of the history.
 func KeepUndelivered(m *Room, r *feed.Result) {
 	var others []SendingText
 	for _, s := range m.Sending {
@@ -103,8 +104,12 @@ func KeepUndelivered(m *Room, r *feed.Result) {
 				d.To = append(d.To, name)
 			}
 		}
-		if len(d.To) > 0 && DraftOf(m, d.To) < 0 {
+		switch {
+		case len(d.To) == 0:
+		case DraftOf(m, d.To) < 0:
 			KeepDraft(m, d)
+		default:
+			RememberSent(m, dialog.NewComposer(&Composer{}, d.Unsent).Text())
 		}
 	}
 	m.Sending = others

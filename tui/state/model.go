@@ -121,6 +121,8 @@ type inputState struct {
 	Pressed     Press
 	// time of the latest action that could have asked for confirmation but did not, or when a question closed by itself
 	UnaskedAt time.Time
+	// key of the row under the cursor when the user last chose an action that removes rows; "" = never
+	RemovedKey string
 	// the session ended during the latest attach
 	SessionEnded bool
 	// when the user last pressed a key for the ended session, or when the room resumed; zero = not resumed yet
