@@ -170,7 +170,7 @@ func (c *state) damage() error {
 }
 
 func (c *state) removeSocket() error {
-	err := os.Remove(filepath.Join(c.target.dir, ".gc", "controller.sock"))
+	err := os.Remove(c.target.socket())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -36,6 +36,9 @@ func (c *state) difference() string {
 		return "the controller exited on its own"
 	default:
 	}
+	if err := c.target.reach(); err != nil {
+		return fmt.Sprintf("the controller does not respond: %v", err)
+	}
 	list, err := c.target.list()
 	if err != nil {
 		return err.Error()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -125,6 +126,8 @@ func (t *target) begin() error {
 	return nil
 }
 
+func (t *target) socket() string { return filepath.Join(t.dir, ".gc", "controller.sock") }
+
 func (t *target) kill() error {
 	err := t.ctl.Process.Kill()
 	t.wait()
@@ -148,6 +151,15 @@ type view struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
 	PID   int    `json:"pid"`
+}
+
+// reach connects to the controller. Without a controller, list reads the sessions itself.
+func (t *target) reach() error {
+	conn, err := net.DialTimeout("unix", t.socket(), time.Second)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
 }
 
 func (t *target) list() ([]view, error) {
