@@ -39,13 +39,12 @@ func Headless(ctx context.Context, e *env.Env) error {
 	defer stop()
 	ended := make(chan error, 1)
 	// if the loop or the release hangs, the process exits without waiting for this goroutine
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	go func() {
 		ended <- h.Host(runCtx, func() {
 			logger.Info("the city is running", "city", dir, "version", e.Version)
 			note.Say(daemon.SdNotifyReady)
 		})
-	})
+	}()
 	err = h.HandleSignals(signals, func() { note.Say(daemon.SdNotifyStopping); stop() },
 		func(ctx context.Context) { h.reload(ctx, note) })
 	if err != nil {

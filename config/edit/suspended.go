@@ -119,7 +119,8 @@ func (s flagPlace) unset(
 	})
 }
 
-// Replace replaces the content of a source of the city in dir. ErrChanged means that the content is no longer before.
+// Replace replaces the content of a source file of the city in dir. It returns ErrChanged if the file does not contain
+// before.
 func Replace(dir, path string, before, after []byte) error {
 	unlock, err := lockEdits(dir)
 	if err != nil {

@@ -22,7 +22,7 @@ const outputWait = effect.CaptureLimit + time.Second
 type journal struct {
 	m     *Machine
 	queue []queuedRecord
-	// exits whose events the log could not write
+	// events about exits that could not be written to the log
 	unwritten []queuedRecord
 	// acknowledgements of unwritten exits of agents that are not in the configuration
 	acks []effect.Acknowledge
