@@ -59,7 +59,7 @@ func status(ctx context.Context, e *env.Env) error {
 	if e.JSON {
 		return e.WriteJSON(env.StatusShape(e, s))
 	}
-	if err := writeStatus(e, e.Out, s, l.Live); err != nil || l.Live {
+	if err := writeStatus(e, e.Out, s, l); err != nil || l.Live {
 		return err
 	}
 	if why := doctor.NotRun(ctx, e, l.Dir); why != "" {
@@ -86,11 +86,11 @@ func watchStatus(ctx context.Context, e *env.Env) error {
 			err = e.WriteJSONLine(env.StatusShape(e, s))
 		case e.OutTTY:
 			var b strings.Builder
-			if err = writeStatus(e, &b, s, l.Live); err == nil {
+			if err = writeStatus(e, &b, s, l); err == nil {
 				_, err = io.WriteString(e.Out, "\x1b[H\x1b[2J"+b.String())
 			}
 		default:
-			if err = writeStatus(e, e.Out, s, l.Live); err == nil {
+			if err = writeStatus(e, e.Out, s, l); err == nil {
 				_, err = fmt.Fprintln(e.Out)
 			}
 		}
@@ -101,8 +101,8 @@ func watchStatus(ctx context.Context, e *env.Env) error {
 	return nil
 }
 
-func writeStatus(e *env.Env, w io.Writer, s *city.Snapshot, live bool) error {
-	lines := []string{headline(e, s, live), e.Paint(output.Dim, strings.Join(summary(s), " · ")),
+func writeStatus(e *env.Env, w io.Writer, s *city.Snapshot, l *env.Link) error {
+	lines := []string{headline(e, s, l), e.Paint(output.Dim, strings.Join(summary(s), " · ")),
 		""}
 	for _, trouble := range troubles(e, s) {
 		lines = append(lines, e.Paint(output.Yellow, "! ")+trouble)
@@ -193,10 +193,13 @@ func total(s *city.Snapshot) (sum city.Usage, measured bool) {
 	return sum, measured
 }
 
-func headline(e *env.Env, s *city.Snapshot, live bool) string {
+func headline(e *env.Env, s *city.Snapshot, l *env.Link) string {
 	how := e.Paint(output.Yellow, "no controller is running") + " (" +
 		describe.HowToStart + ")"
-	if live {
+	switch {
+	case l.Held != nil:
+		how = e.Paint(output.Yellow, l.Held.Error())
+	case l.Live:
 		how = fmt.Sprintf("%s, up %s, last pass %s ago", describe.Runner(s.Mode, s.PID),
 			e.Age(s.Started), output.Span(s.Patrol.Age(e.Now())))
 	}

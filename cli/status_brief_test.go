@@ -68,7 +68,7 @@ func TestStatusOfBriefSnapshot(t *testing.T) {
 			brief := api.Brief(full)
 			var want, got bytes.Buffer
 			for out, s := range map[*bytes.Buffer]*city.Snapshot{&want: full, &got: brief} {
-				if err := writeStatus(a, out, s, true); err != nil {
+				if err := writeStatus(a, out, s, &env.Link{Live: true}); err != nil {
 					t.Fatal(err)
 				}
 			}

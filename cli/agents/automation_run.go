@@ -19,7 +19,6 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/cli/output"
-	"gcity/describe"
 	"gcity/events"
 )
 
@@ -45,8 +44,7 @@ retried (retry in its file), --wait reports the failure and waits for the last a
 		case e.ReadOnly:
 			return env.ReadOnlyError("automation run")
 		case !n.l.Live:
-			return exit.NotRunning("cannot run %s: no controller is running for %s; %s",
-				n.item.Name, n.l.Dir, describe.HowToStart)
+			return n.l.NoController("cannot run " + n.item.Name)
 		case n.item.State == city.AutomationBroken:
 			return city.Errorf(city.Conflict, "cannot run %s, because its file is broken: %s",
 				n.item.Name, n.item.Reason)
@@ -88,8 +86,7 @@ run is queued, that run starts next.`,
 		case e.ReadOnly:
 			return env.ReadOnlyError("automation stop")
 		case !n.l.Live:
-			return exit.NotRunning("%s has no run to stop: no controller is running for %s",
-				n.item.Name, n.l.Dir)
+			return n.l.NoController("cannot stop a run of " + n.item.Name)
 		}
 		return e.Do(ctx, n.l, city.EndRun{Automation: n.item.Name, By: e.Actor()})
 	})

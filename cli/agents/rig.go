@@ -154,8 +154,7 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 		return env.ReadOnlyError("restart")
 	}
 	if !l.Live {
-		return exit.NotRunning("cannot restart the agents of %s: no controller is running for "+
-			"%s; %s", f.Rig.Name, l.Dir, describe.HowToStart)
+		return l.NoController("cannot restart the agents of " + f.Rig.Name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, city.ResponseLimit(city.Restart{}))
 	defer cancel()

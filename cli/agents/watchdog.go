@@ -12,7 +12,6 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/config"
-	"gcity/describe"
 	"gcity/internal/suggest"
 )
 
@@ -47,16 +46,11 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 		}
 		defer l.Close()
 		if !l.Live {
-			return needsController(l.Dir, "cannot "+cmd.Name()+" "+args[0])
+			return l.NoController("cannot " + cmd.Name() + " " + args[0])
 		}
 		return run(cmd.Context(), l, f.Watchdog)
 	}
 	return c
-}
-
-func needsController(dir, what string) error {
-	return exit.NotRunning("%s: no controller is running for %s, so no watchdog is active; %s",
-		what, dir, describe.HowToStart)
 }
 
 func watchdogList(e *env.Env) *cobra.Command {
@@ -215,7 +209,7 @@ func decide(ctx context.Context, e *env.Env, d city.Decide) error {
 	case e.ReadOnly:
 		return env.ReadOnlyError("watchdog decide")
 	case !l.Live:
-		return needsController(l.Dir, fmt.Sprintf("cannot record the decision %[2]s for %[1]s",
+		return l.NoController(fmt.Sprintf("cannot record the decision %[2]s for %[1]s",
 			d.Watchdog, d.Decision))
 	}
 	return e.Do(ctx, l, d)

@@ -251,7 +251,7 @@ func checkController(_ context.Context, p *Subject) finding {
 		return bad(SilentRemedy(p.dir), "the controller does not respond: %v", silent)
 	}
 	if held {
-		return bad("kill that process; the next controller takes over its agents",
+		return bad("if this lasts, kill that process; the next controller takes over its agents",
 			"a process holds the city's lock, but its socket does not respond: %v", p.silent)
 	}
 	return ok("not running")

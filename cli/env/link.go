@@ -26,10 +26,15 @@ type Link struct {
 	city.Control
 	Dir  string
 	Live bool // a controller is running; otherwise package offline handles requests
+	// nil unless a process holds the city's lock but does not accept connections
+	Held *folder.HeldError
 	// nil unless the configuration is invalid and no controller is running
 	ConfigCache *folder.ConfigCache
 	Close       func()
 }
+
+// NoController returns the error for a request that only a controller can carry out.
+func (l *Link) NoController(what string) error { return folder.NoController(l.Dir, what, l.Held) }
 
 // FolderTimeout is the timeout for reading a city's folder.
 const FolderTimeout = 5 * time.Second

@@ -2,11 +2,14 @@ package folder
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"time"
 
 	"gcity/api/client"
 	"gcity/city"
 	"gcity/cli/exit"
+	"gcity/describe"
 )
 
 // ReadTimeout is the time limit for reading one part of a city's state, such as its runs or a formula folder.
@@ -49,7 +52,40 @@ func Pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// DialWithRetry is like Dial, but waits up to two seconds for the socket of a starting controller.
+// HeldError means that a process holds the city's lock but does not accept connections, for example because it is
+// starting. It wraps client.ErrNotRunning.
+type HeldError struct {
+	error
+	PID int // 0 = unknown
+}
+
+func (h *HeldError) Unwrap() error { return h.error }
+
+func (h *HeldError) Error() string {
+	pid := ""
+	if h.PID != 0 {
+		pid = fmt.Sprintf(" (pid %d)", h.PID)
+	}
+	return "the controller" + pid + " is starting or stopping, or its socket was removed"
+}
+
+// NoController returns the error for a request that only a controller can carry out. held may be nil.
+func NoController(dir, what string, held *HeldError) error {
+	if held != nil {
+		return exit.Errorf(exit.CodeConflict, "%s for %s: %w; try again in a few seconds", what,
+			dir, held)
+	}
+	return exit.NotRunning("%s: no controller is running for %s; %s", what, dir,
+		describe.HowToStart)
+}
+
+func heldError(dir string, err error) error {
+	pid, _ := strconv.Atoi(PIDText(dir)) // 0 if the file cannot be read
+	return &HeldError{err, pid}
+}
+
+// DialWithRetry is like Dial, but waits up to two seconds for the socket of a starting controller, and then fails with
+// a *HeldError.
 func DialWithRetry(ctx context.Context, dir string) (city.Control, func(), error) {
 	near, closeNear, err := Dial(dir)
 	if err == nil || !exit.IsNotRunning(err) {
@@ -63,7 +99,7 @@ func DialWithRetry(ctx context.Context, dir string) (city.Control, func(), error
 			return nil, nil, err
 		}
 		if !Pause(ctx, 20*time.Millisecond) {
-			return nil, nil, err
+			return nil, nil, heldError(dir, err)
 		}
 		near, closeNear, err = Dial(dir)
 		if err == nil || !exit.IsNotRunning(err) {

@@ -11,12 +11,10 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/cli/sessions"
 	"gcity/controller/effect"
-	"gcity/describe"
 	"gcity/events"
 	"gcity/session"
 )
@@ -57,8 +55,8 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.Kill, city.Interrupt, city.Clear, city.Nudge, city.SendKeys:
 		return b.toSession(ctx, c)
 	}
-	return city.Receipt{}, exit.NotRunning("cannot %s: no controller is running for %s; %s",
-		strings.ReplaceAll(c.Verb(), "-", " "), b.Dir, describe.HowToStart)
+	return city.Receipt{}, folder.NoController(b.Dir,
+		"cannot "+strings.ReplaceAll(c.Verb(), "-", " "), b.held)
 }
 
 func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, error) {

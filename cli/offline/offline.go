@@ -33,6 +33,7 @@ type City struct {
 	invalid  error
 	grant    trust.Grant
 	known    *folder.ConfigCache // nil = nothing is cached
+	held     *folder.HeldError   // as in env.Link
 	Sessions session.Provider
 	// the city's store is first; empty if no stores are known
 	stores  []*depot.Store
@@ -261,6 +262,9 @@ func (b *City) withoutSession(agent, what string) error {
 		if _, err := env.WantOf(folder.Plan(config, b.Dir), agent); err != nil {
 			return err
 		}
+	}
+	if b.held != nil {
+		return folder.NoController(b.Dir, fmt.Sprintf("agent %q %s", agent, what), b.held)
 	}
 	return exit.NotRunning("agent %q %s, and no controller is running to start it; %s", agent,
 		what, describe.HowToStart)

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"context"
+	"errors"
 
 	"gcity/cli/env"
 	"gcity/cli/exit"
@@ -17,10 +18,12 @@ func ReachCity(ctx context.Context, e *env.Env, dir string) (*env.Link, error) {
 	if !exit.IsNotRunning(err) {
 		return nil, err
 	}
+	held, _ := errors.AsType[*folder.HeldError](err)
 	c, err := newCity(dir, true, e.Now, nil)
 	if err != nil {
 		return nil, err
 	}
+	c.held = held
 	env.NoteUntrusted(e, c.grant)
-	return &env.Link{Control: c, Dir: dir, ConfigCache: c.known, Close: c.close}, nil
+	return &env.Link{Control: c, Dir: dir, Held: held, ConfigCache: c.known, Close: c.close}, nil
 }
