@@ -103,7 +103,24 @@ func (a *Alert) add(l *widget.Line, w, screenWidth int) {
 
 // AlertLines returns at most n lines of w columns. If it omits alerts, the last line names key, which shows the rest.
 func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []string) {
-	for len(all) > 0 && len(lines) < n {
+	for _, r := range alertRows(all, w, n, key) {
+		lines = append(lines, alertLine(k, r.alerts, w, key, r.end))
+	}
+	return lines
+}
+
+// CountAlertLines returns the number of lines that AlertLines returns.
+func CountAlertLines(all []Alert, w, n int, key string) int {
+	return len(alertRows(all, w, n, key))
+}
+
+type alertRow struct {
+	alerts []Alert
+	end    string
+}
+
+func alertRows(all []Alert, w, n int, key string) (rows []alertRow) {
+	for len(all) > 0 && len(rows) < n {
 		from := 1
 		for used := all[0].width(w); from < len(all); from++ {
 			if used += 1 + all[from].width(w); used >= w {
@@ -111,15 +128,15 @@ func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []st
 			}
 		}
 		end := ""
-		if len(lines) == n-1 {
+		if len(rows) == n-1 {
 			from, end = lastAlerts(all, from, w, key)
 		} else if all[0].width(w) >= w && all[0].Key == "" {
 			end = " shows all"
 		}
-		lines = append(lines, alertLine(k, all[:from], w, key, end))
+		rows = append(rows, alertRow{all[:from], end})
 		all = all[from:]
 	}
-	return lines
+	return rows
 }
 
 func lastAlerts(all []Alert, n, w int, key string) (shown int, end string) {

@@ -63,7 +63,8 @@ func (m *Room) Plan() Plan {
 	if p.Tier == Tiny {
 		return p
 	}
-	p.Problems = len(AlertLines(m, max(1, (m.H-10)/10)))
+	p.Problems = panel.CountAlertLines(Alerts(m), m.W, max(1, (m.H-10)/10),
+		m.Keys.KeyText("city.details"))
 	p.Closing = m.H >= 28 && m.W >= 100
 	body := m.H - 1 - p.Problems - FootHeight(m) - len(m.Hint())
 	if p.Closing {
