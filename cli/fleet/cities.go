@@ -357,7 +357,7 @@ func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []hos
 func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	i := recentState(ctx, e)
+	i := runningOrStopped(ctx, e)
 	if i.Running {
 		return i
 	}
@@ -370,8 +370,8 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	return i
 }
 
-// recentState does not search a stopped city for sessions, because control rooms call it often.
-func recentState(ctx context.Context, e host.Registered) city.Info {
+// runningOrStopped does not search a stopped city for sessions.
+func runningOrStopped(ctx context.Context, e host.Registered) city.Info {
 	i := city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
