@@ -188,6 +188,9 @@ func registeredCities(ctx context.Context, e *env.Env, home env.SupervisorHome) 
 	}
 	defer fleet.Close()
 	infos, err := fleet.Cities(ctx)
+	if exit.IsSilent(err) {
+		return nil, err
+	}
 	if err != nil {
 		return host.Registry(home)
 	}
@@ -215,7 +218,11 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		return "", err
 	}
 	defer fleet.Close()
-	if all, err := fleet.Cities(ctx); err == nil {
+	all, err := fleet.Cities(ctx)
+	if exit.IsSilent(err) {
+		return "", err
+	}
+	if err == nil {
 		if i := slices.IndexFunc(all, func(i city.Info) bool {
 			return i.Path == entry.Path
 		}); i >= 0 {
@@ -315,9 +322,13 @@ func supervisedCities(ctx context.Context, e *env.Env) ([]city.Info, error) {
 // CityList returns the states of the registered cities, with or without a supervisor.
 func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	all, err := supervisedCities(ctx, e)
-	if !exit.IsStopped(err) {
-		return all, err
+	if exit.IsStopped(err) {
+		return citiesFromFiles(ctx, e)
 	}
+	return all, err
+}
+
+func citiesFromFiles(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	home, err := env.Home(e)
 	if err != nil {
 		return nil, err
@@ -326,7 +337,7 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = readStates(ctx, newLooks(), registered, stateWithoutSupervisor)
+	all := readStates(ctx, newLooks(), registered, stateWithoutSupervisor)
 	slices.SortFunc(all, byName)
 	return all, nil
 }
@@ -411,6 +422,8 @@ func listCities(ctx context.Context, e *env.Env) error {
 		all, unsupervised, err = l.find(ctx)
 	case err == nil:
 		all = l.addRecent(ctx, all, nil)
+	case exit.IsSilent(err) && !e.JSON:
+		return errors.Join(l.printFromFiles(ctx), err)
 	}
 	if err != nil {
 		return err
@@ -436,6 +449,15 @@ func listCities(ctx context.Context, e *env.Env) error {
 		return nil
 	}
 	return printCities(e, all)
+}
+
+func (l *registryList) printFromFiles(ctx context.Context) error {
+	all, _, err := l.find(ctx)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	slices.SortFunc(all, byName)
+	return printCities(l.e, all)
 }
 
 func printCities(e *env.Env, all []city.Info) error {

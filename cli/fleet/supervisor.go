@@ -55,7 +55,9 @@ what it is waiting for. Running stop again in the meantime kills the agents at o
 		},
 		&cobra.Command{
 			Use: "reload", Short: "Reload cities.toml and supervisor.toml, and retry failed cities",
-			RunE: func(cmd *cobra.Command, _ []string) error { return supervisorReload(e) },
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				return supervisorReload(cmd.Context(), e)
+			},
 		}, supervisorLog(e)}
 	return env.Group("supervisor", "Run all cities on this machine in one process",
 		append(below, service.ServiceCommands(e, service.SupervisorService(func() (string, error) {
@@ -215,6 +217,9 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 		look, cancel := context.WithTimeout(ctx, folder.HangsAfter)
 		all, err := fleet.Cities(look)
 		cancel()
+		if exit.IsSilent(err) {
+			return fmt.Errorf("%w; when the process continues, it stops its cities", err)
+		}
 		for _, i := range all {
 			if err == nil && i.Status == city.CityStopping && !told[i.Name] {
 				told[i.Name] = true
@@ -234,21 +239,31 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 	return e.Receipt(city.Receipt{Message: "the supervisor and all its cities have stopped"})
 }
 
-func supervisorReload(e *env.Env) error {
+func supervisorReload(ctx context.Context, e *env.Env) error {
 	home, err := env.Home(e)
 	if err != nil {
 		return err
 	}
-	r, runs := host.FindSupervisor(e)
-	if !runs {
-		return exit.NotRunning("no supervisor is running for the cities of %s; run "+
-			"`gcity supervisor start`", home.Dir)
+	fleet, r, err := host.DialSupervisor(e)
+	if err != nil && !errors.Is(err, host.ErrNotAccepting) {
+		return err
+	}
+	if fleet != nil {
+		defer fleet.Close()
 	}
 	if e.ReadOnly {
 		return env.ReadOnlyError("reload")
 	}
 	if err := host.CheckHome(home); err != nil {
 		return err
+	}
+	if fleet != nil {
+		ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
+		defer cancel()
+		// a process that does not respond would not handle the signal either
+		if _, err := fleet.Troubles(ctx); exit.IsSilent(err) {
+			return err
+		}
 	}
 	if err := syscall.Kill(r.PID, syscall.SIGHUP); err != nil {
 		return fmt.Errorf("cannot reload the supervisor (pid %d): %w", r.PID, err)
