@@ -344,6 +344,11 @@ func citiesFromFiles(ctx context.Context, e *env.Env) ([]city.Info, error) {
 
 func byName(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) }
 
+const (
+	controllerUnresponsive = "the city's controller does not respond"
+	folderUnresponsive     = "the city's folder does not respond; check what is mounted there"
+)
+
 func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
 
 func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []host.Registered,
@@ -356,7 +361,7 @@ func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []hos
 				func() city.Info { return read(ctx, e) })
 			if !returned {
 				i = city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped,
-					Error: "the city's folder does not respond; check what is mounted there"}
+					Error: folderUnresponsive}
 			}
 			out[n] = i
 		})
@@ -398,7 +403,7 @@ func runningState(ctx context.Context, i city.Info, c city.Control) city.Info {
 	s, err := folder.BriefSnapshot(ctx, c)
 	i.Running, i.Status = true, city.CityRunning
 	if err != nil {
-		i.Error, i.Mode = "the city's controller does not respond", "unknown"
+		i.Error, i.Mode = controllerUnresponsive, "unknown"
 		return i
 	}
 	i.Since = s.Started

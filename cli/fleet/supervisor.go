@@ -230,7 +230,7 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 			}
 		}
 	}
-	if left := allOrphansText(ctx, e); left != "" {
+	if left := notStopped(ctx, e); left != "" {
 		failed = strings.TrimPrefix(failed+"\n"+left, "\n")
 	}
 	if failed != "" {
