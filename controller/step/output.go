@@ -91,6 +91,9 @@ func (o *Output) RejectFlag(id uint64, msg string, err error) {
 	if _, refused := errors.AsType[*config.Error](err); refused {
 		e.Details = city.ConfigRefused
 	}
+	if own, ok := errors.AsType[*city.Error](err); ok {
+		e.Code = own.Code
+	}
 	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Err: e}})
 }
 
