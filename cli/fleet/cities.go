@@ -24,6 +24,7 @@ import (
 	"gcity/describe"
 	"gcity/internal/deadline"
 	"gcity/internal/recovery"
+	"gcity/internal/shell"
 	"gcity/internal/suggest"
 	"gcity/supervisor"
 )
@@ -124,8 +125,9 @@ func cannotRun(e *env.Env, info city.Info) error {
 		return nil
 	}
 	err := fmt.Errorf("%s is registered, but cannot run: %s", info.Name, CityStatusText(e, info))
-	if strings.Contains(info.Error, "already running") {
-		err = &exit.Failure{Code: exit.CodeConflict, Err: err}
+	if runsElsewhere(info) {
+		err = &exit.Failure{Code: exit.CodeConflict,
+			Err: fmt.Errorf("%w; %s", err, movesHere(info.Path))}
 	}
 	return err
 }
@@ -426,6 +428,7 @@ func listCities(ctx context.Context, e *env.Env) error {
 	case exit.IsStopped(err):
 		all, unsupervised, err = l.find(ctx)
 	case err == nil:
+		showOtherControllers(ctx, all)
 		all = l.addRecent(ctx, all, nil)
 	case exit.IsSilent(err) && !e.JSON:
 		return errors.Join(l.printFromFiles(ctx), err)
@@ -454,6 +457,29 @@ func listCities(ctx context.Context, e *env.Env) error {
 		return nil
 	}
 	return printCities(e, all)
+}
+
+// showOtherControllers replaces the states of the cities that the supervisor cannot run because another process runs
+// them.
+func showOtherControllers(ctx context.Context, all []city.Info) {
+	for n, i := range all {
+		if !runsElsewhere(i) {
+			continue
+		}
+		s := runningOrStopped(ctx, host.Registered{Path: i.Path, Name: i.Name})
+		if s.Running && s.Error == "" {
+			s.Error = "registered, but not run by the supervisor; " + movesHere(i.Path)
+			all[n] = s
+		}
+	}
+}
+
+func runsElsewhere(i city.Info) bool {
+	return i.Status == city.CityRefused && strings.Contains(i.Error, "already running")
+}
+
+func movesHere(path string) string {
+	return "`gcity start --city " + shell.Quote(path) + "` moves it to the supervisor"
 }
 
 func (l *registryList) printFromFiles(ctx context.Context) error {
