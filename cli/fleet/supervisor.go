@@ -279,8 +279,8 @@ func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) err
 	}
 	f, err := os.Open(home.Log())
 	if errors.Is(err, os.ErrNotExist) {
-		return exit.NotRunning("no supervisor has ever run for the folder %s, so it has no log",
-			home.Dir)
+		return exit.NotRunning("%s does not exist: no supervisor has run for this folder, or the "+
+			"log was moved; a running supervisor keeps writing to the moved file", home.Log())
 	}
 	if err != nil {
 		return err
