@@ -70,9 +70,9 @@ type Options struct {
 	// the configuration is invalid. Calls come from outside the loop, one at a time. It may be nil.
 	OnConfigRead func(revision string, c *config.City)
 
-	// CheckTrust returns an error if the programs of a configuration and of its automations are not allowed to run.
-	// inForce is the configuration in force; nil = none. It is called outside the loop, before a change is applied. It
-	// may be nil.
+	// CheckTrust returns an error if the programs of a configuration and of its automations are not allowed to run. If
+	// the user can allow them, the error is an effect.Untrusted. inForce is the configuration in force; nil = none.
+	// CheckTrust is called outside the loop, before a change is applied. It may be nil.
 	CheckTrust func(c, inForce *config.City) error
 
 	// SetListener is called with the configured TCP listener whenever it changes. It must not block. ListenerStates

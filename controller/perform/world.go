@@ -57,10 +57,7 @@ func (w *World) checkTrust(c, inForce *config.City) error {
 	if w.CheckTrust == nil {
 		return nil
 	}
-	if err := w.CheckTrust(c, inForce); err != nil {
-		return &effect.Untrusted{Err: err}
-	}
-	return nil
+	return w.CheckTrust(c, inForce)
 }
 
 const allowTime = 10 * time.Second
