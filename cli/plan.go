@@ -248,9 +248,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 			"you trust it: "+out.refused.Error())
 		out.refused = nil
 	}
-	out.Warnings = append(out.Warnings, folder.ProblemLines(c.Warnings)...)
-	out.Warnings = append(out.Warnings, folder.AutomationProblems(c, e.Now())...)
-	out.Warnings = append(out.Warnings, folder.FormulaProblems(ctx, c)...)
+	out.Warnings = append(out.Warnings, folder.Warnings(ctx, c, e.Now())...)
 	if fewFiles != "" {
 		out.Warnings = append(out.Warnings, fewFiles)
 	}
