@@ -36,6 +36,7 @@ type World struct {
 	OnFoldersChanged func(dirs []string)
 	OnConfigRead     func(revision string, good *config.City)
 	CheckTrust       func(c, inForce *config.City) error
+	ExtendTrust      func(inForce *config.City)
 	SetListener      func(config.API)
 	Allow            func(ctx context.Context, agents int) error
 	CheckFolder      func() error
