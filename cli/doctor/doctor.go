@@ -224,7 +224,7 @@ func checkFolder(_ context.Context, p *Subject) finding {
 			dir)
 	case info.Mode().Perm() != 0o700:
 		return bad("chmod 700 "+dir, "other users can open this folder (%v), which contains "+
-			"terminals and sockets", info.Mode().Perm())
+			"terminals and sockets", info.Mode())
 	}
 	return ok("only you can open this folder")
 }
