@@ -16,6 +16,7 @@ type loader struct {
 	m *Machine
 
 	rejected     string // why the configuration on disk is not in force
+	trust        string // the command with which the user can trust a rejected configuration
 	loaded       time.Time
 	since        uint64 // step in which the configuration was applied
 	seenAtPatrol string
@@ -50,13 +51,14 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	case err != nil:
 		ld.dropHeld()
 		ld.reject(err)
-		ld.rejectLoad(waiting, err.Error())
+		ld.rejectLoad(waiting, err)
 	case fresh && ld.removesMost(in.Conf) && !ld.confirmed(waiting, in.Conf):
 		ld.hold(now, in.Conf, waiting)
 	case fresh:
 		ld.dropHeld()
 		msg := ld.adopt(now, in.Conf)
 		ld.m.step.Note(&ld.rejected, "")
+		ld.trust = ""
 		ld.accept(waiting, msg)
 	case in.Conf == nil && ld.held != nil && in.Revision == ld.held.revision:
 		// still waiting for confirmation
@@ -71,6 +73,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		}
 		ld.dropHeld()
 		ld.m.step.Note(&ld.rejected, "")
+		ld.trust = ""
 		ld.accept(waiting, "nothing changed: revision "+step.Short(ld.m.conf.Revision)+
 			" is in force")
 		for _, a := range ld.m.order {
@@ -142,6 +145,7 @@ func (ld *loader) reject(err error) {
 		return
 	}
 	ld.m.step.Note(&ld.rejected, err.Error())
+	ld.trust = step.TrustCommand(err)
 	ld.m.step.Record(events.Event{
 		Type:    events.ConfigRejected,
 		Message: err.Error() + "; the old configuration stays in force",
