@@ -306,10 +306,10 @@ func reloadCommand(e *env.Env) *cobra.Command {
 	var confirm bool
 	c := &cobra.Command{
 		Use: "reload", Short: "Reload the configuration now",
-		Long: `reload reads the configuration at once. A configuration that would remove more
-than half of the running agents is held: reload prints what it would change, the
-previous configuration stays in force, and the exit code is 4. --confirm applies
-the held configuration if it has not changed since.`,
+		Long: `reload reads the configuration and the automations at once. A configuration that
+would remove more than half of the running agents is held: reload prints what it
+would change, the previous configuration stays in force, and the exit code is 4.
+--confirm applies the held configuration if it has not changed since.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return reload(cmd.Context(), e, confirm)
 		},
