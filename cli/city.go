@@ -64,6 +64,9 @@ func settle(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	if e.ReadOnly {
+		return env.ReadOnlyError("start")
+	}
 	if err := consent.MayStart(e, dir); err != nil {
 		return err
 	}
@@ -124,13 +127,13 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 		return "", err
 	}
 	defer l.Close()
+	if e.ReadOnly {
+		return "", env.ReadOnlyError("stop")
+	}
 	if l.Live {
 		return stopRunning(ctx, e, l)
 	}
 	home, entry, is := fleet.Enrolled(e, l.Dir)
-	if e.ReadOnly {
-		return "", env.ReadOnlyError("stop")
-	}
 	if _, runs := host.FindSupervisor(e); !is || !runs {
 		return stopOrphans(ctx, e, l.Dir)
 	}
@@ -223,6 +226,9 @@ starts its agents once, as gcity start --standalone does.`,
 			}
 			live, dir := l.Live, l.Dir
 			defer l.Close()
+			if e.ReadOnly {
+				return env.ReadOnlyError("restart")
+			}
 			supervised, stop := fleet.IsManaged(ctx, e, l),
 				func(ctx context.Context) (string, error) { return stopCity(ctx, e) }
 			switch {
