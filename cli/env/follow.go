@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"gcity/city"
 	"gcity/cli/exit"
 	"gcity/cli/folder"
 )
@@ -70,6 +69,5 @@ func (e *Env) followOnce(ctx context.Context, l *Link,
 }
 
 func controllerEnded(err error) bool {
-	return errors.Is(err, errControllerFound) || exit.IsNotRunning(err) ||
-		exit.IsInterrupted(err) || city.HasCode(err, city.Unavailable) && !exit.IsSilent(err)
+	return errors.Is(err, errControllerFound) || exit.IsNotRunning(err) || exit.IsInterrupted(err)
 }
