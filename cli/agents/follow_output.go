@@ -17,10 +17,13 @@ type outputFollower struct {
 	began   bool
 	session string // ID of the session that was watched most recently; "" = unknown
 	ended   bool   // that session has ended
+	alone   bool   // no controller has been running so far
 }
 
-// follow ends when the city does. Without a controller, it ends with the agent's session, because nothing restarts it.
+// follow ends when the city does. If no controller has been running, it ends with the agent's session, because nothing
+// restarts the agent.
 func (w *outputFollower) follow(ctx context.Context, l *env.Link) error {
+	w.alone = !l.Live && (w.alone || !w.began)
 	for {
 		before, first := w.session, !w.began
 		if found, err := w.awaitSession(ctx, l); err != nil || !found {
@@ -31,7 +34,7 @@ func (w *outputFollower) follow(ctx context.Context, l *env.Link) error {
 		if !first && city.HasCode(err, city.Conflict) {
 			err = nil // the session has already ended
 		}
-		if err != nil || ctx.Err() != nil || !l.Live {
+		if err != nil || ctx.Err() != nil || w.alone {
 			return err
 		}
 		w.ended = true
