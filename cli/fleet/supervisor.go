@@ -73,6 +73,9 @@ func supervisorRun(e *env.Env) *cobra.Command {
 second signal kills the agents at once. USR1 stops the supervisor without stopping the
 agents. HUP reloads cities.toml and supervisor.toml, and retries failed cities at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if e.ReadOnly {
+				return env.ReadOnlyError("supervisor run")
+			}
 			return supervise(cmd.Context(), e, detached, untilEmpty)
 		},
 	}
@@ -161,6 +164,9 @@ func supervisorStart(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	if e.ReadOnly {
+		return env.ReadOnlyError("supervisor start")
+	}
 	if r, runs := host.FindSupervisor(e); runs {
 		return exit.Errorf(exit.CodeConflict, "the supervisor is already running, pid %d", r.PID)
 	}
@@ -190,7 +196,7 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	if e.ReadOnly {
-		return env.ReadOnlyError("stop")
+		return env.ReadOnlyError("supervisor stop")
 	}
 	if err := syscall.Kill(r.PID, syscall.SIGTERM); err != nil {
 		return fmt.Errorf("cannot stop the supervisor (pid %d): %w", r.PID, err)
@@ -252,7 +258,7 @@ func supervisorReload(ctx context.Context, e *env.Env) error {
 		defer fleet.Close()
 	}
 	if e.ReadOnly {
-		return env.ReadOnlyError("reload")
+		return env.ReadOnlyError("supervisor reload")
 	}
 	if err := host.CheckHome(home); err != nil {
 		return err
