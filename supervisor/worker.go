@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/internal/disk"
 	"gcity/restart"
 )
 
@@ -89,6 +90,10 @@ func (w *worker) run() {
 			if w.dismissed() {
 				w.end(err)
 				return
+			}
+			if disk.IsRemoved(err) {
+				broken = false
+				continue // the next attempt to open the city fails, unless the folder exists again
 			}
 			if time.Since(began) > retryDelays.MaxBackoff {
 				tries = 0

@@ -308,6 +308,15 @@ func (earlierRun) Error() string {
 
 func (e earlierRun) Unwrap() error { return e.running }
 
+// GoneText returns why a registered city without a folder cannot run, or "" if it has a folder.
+func GoneText(entry Registered) string {
+	if _, err := os.Stat(entry.Path); !errors.Is(err, os.ErrNotExist) {
+		return ""
+	}
+	return "the city's folder no longer exists; `gcity unregister " + entry.Name +
+		"` removes the city from the list"
+}
+
 type hostedCity struct {
 	*City
 	own     *slog.Logger // logs only to the city's own file
@@ -325,6 +334,9 @@ func openHosted(ctx context.Context, e *env.Env, entry Registered, logger *slog.
 	h, err := OpenCity(ctx, e, o)
 	if err != nil {
 		release()
+		if gone := GoneText(entry); gone != "" {
+			return nil, errors.New(gone)
+		}
 		if r, ok := errors.AsType[*controller.RunningError](err); ok && r.PID == os.Getpid() {
 			return nil, earlierRun{r}
 		}
