@@ -229,9 +229,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 		Name:           cityName,
 		Agents:         mostAgents,
 		CountLeftovers: offline.CountOrphans,
-		StopLeftovers: func(ctx context.Context, path string) (int, error) {
-			return offline.StopOrphans(ctx, path, e.Now, nil, offline.LogPanics(logger))
-		},
+		StopLeftovers:  stopLeftovers(e, logger),
 		Record: func(path string, e events.Event) error {
 			_, err := folder.AppendEvent(path, e)
 			return err
@@ -250,6 +248,13 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 		Serve:    func(ctx context.Context) error { return api.ServeFleet(ctx, l, s, o) },
 		ServeTCP: func(ctx context.Context) { listeners.keep(ctx, s, o) },
 	}, nil
+}
+
+func stopLeftovers(e *env.Env, logger *slog.Logger) func(context.Context, string) (int, error) {
+	return func(ctx context.Context, path string) (int, error) {
+		did, err := offline.StopOrphans(ctx, path, e.Now, nil, offline.LogPanics(logger))
+		return did.Sessions, err
+	}
 }
 
 type listeners struct {
