@@ -51,6 +51,7 @@ type worker struct {
 	how     ending
 	again   *Entry // set if the city was registered again before it stopped
 	err     error  // from stopping the city
+	other   error  // set if another controller keeps running the city
 }
 
 type opened struct {
