@@ -134,7 +134,8 @@ const removalDelay = 3 * time.Second
 // stopIfRemoved stops the city if its folder was removed. It does nothing if the folder was moved, or if its state is
 // unknown. err is the result of a check of the folder.
 func (sr *sessions) stopIfRemoved(err error) {
-	if !disk.IsRemoved(err) || !sr.removed.CompareAndSwap(false, true) {
+	if sr.w.CheckFolder == nil || !disk.IsRemoved(err) ||
+		!sr.removed.CompareAndSwap(false, true) {
 		return
 	}
 	sr.within(2*removalDelay, func(ctx context.Context) effect.Input {
