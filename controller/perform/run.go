@@ -67,7 +67,7 @@ type sessions struct {
 	starts map[string]*starting
 	// why the city's folder is not at its path
 	folderMoved string
-	removed     atomic.Bool // stopIfRemoved is checking the folder
+	removed     atomic.Bool // stopIfRemoved is checking the folder, or has stopped the city
 }
 
 type automations struct {
@@ -254,7 +254,8 @@ func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	sr.folderMoved = away
 	sr.Mu.Unlock()
 	if news && away != "" {
-		sr.w.Logger.Warn("agents do not start until the city's folder is back", "reason", away)
+		sr.w.Logger.Warn("agents do not start because the city's folder is not at its path",
+			"reason", away)
 	}
 	if news {
 		sr.deliver(effect.FolderMoved{Why: away})

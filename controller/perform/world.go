@@ -139,16 +139,15 @@ func (sr *sessions) stopIfRemoved(err error) {
 		return
 	}
 	sr.within(2*removalDelay, func(ctx context.Context) effect.Input {
-		defer sr.removed.Store(false)
 		select {
 		case <-ctx.Done():
-			return nil
 		case <-time.After(removalDelay):
+			if err := sr.w.CheckFolder(); disk.IsRemoved(err) {
+				sr.w.OnRemoved(err)
+				return effect.Shutdown{}
+			}
 		}
-		if err := sr.w.CheckFolder(); disk.IsRemoved(err) {
-			sr.w.OnRemoved(err)
-			return effect.Shutdown{}
-		}
+		sr.removed.Store(false)
 		return nil
 	})
 }
