@@ -3,6 +3,7 @@ package state
 import (
 	"strings"
 
+	"gcity/city"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 )
@@ -39,4 +40,15 @@ func refused(m *Room) string {
 		return "the agent"
 	}
 	return TargetNames(m, rows)
+}
+
+// Unstored returns the reason why the pane shows no output for an agent.
+func Unstored(r *panel.AgentRow) string {
+	switch {
+	case r.Running || r.State == city.Waiting || r.State == city.Starting:
+		return "it has printed nothing yet"
+	case r.HasOutput():
+		return "its last session has printed nothing that can be shown"
+	}
+	return "it has no stored output, because gcity stores output only after a crash"
 }
