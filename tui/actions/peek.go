@@ -42,7 +42,7 @@ func peekActions() []state.Action {
 		{ID: "peek.mark",
 			Key: keymap.Bind("mark the end of the output with the time, or remove the mark",
 				"m"), Short: "mark",
-			Why: needOutput, Run: markOutput},
+			Why: needMarkable, Run: markOutput},
 		{ID: "peek.wrap", Key: keymap.Bind("wrap lines wider than the pane, or truncate them", "w"),
 			Short: "wrap", Why: needLines,
 			Run: noEffects(func(m *state.Room) {
@@ -111,6 +111,13 @@ func needLines(m *state.Room) string {
 			" to fit its screen into the pane"
 	}
 	return ""
+}
+
+func needMarkable(m *state.Room) string {
+	if state.ShowsRun(m) {
+		return "the output of an automation cannot be marked"
+	}
+	return needOutput(m)
 }
 
 func needSearch(m *state.Room) string {
