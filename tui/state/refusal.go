@@ -1,9 +1,11 @@
 package state
 
 import (
+	"fmt"
 	"strings"
 
 	"gcity/city"
+	"gcity/mail"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 )
@@ -51,4 +53,13 @@ func Unstored(r *panel.AgentRow) string {
 		return "its last session has printed nothing that can be shown"
 	}
 	return "it has no stored output, because gcity stores output only after a crash"
+}
+
+// CannotReply returns the reason why a message cannot be replied to, or "".
+func CannotReply(m *Room, l *mail.Message) string {
+	if !strings.HasPrefix(l.From, city.WatchdogSender) {
+		return ""
+	}
+	return fmt.Sprintf("a watchdog reads no mail; press %s, then %s to acknowledge its call",
+		m.Keys.KeyText("focus.watchdogs"), m.Keys.KeyText(ReleaseID))
 }
