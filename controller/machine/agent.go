@@ -569,7 +569,7 @@ func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restar
 	switch {
 	case m.journal.past[e.ID]:
 	case e.Lost:
-		why := "host_lost: " + cmp.Or(e.Reason, "the process that held its terminal has exited")
+		why := "session lost: " + cmp.Or(e.Reason, "the process that held it has exited")
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: why,
 			Payload: effect.ExitPayload(e)})
 	case !v.Crash:

@@ -214,7 +214,7 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 			if err == nil {
 				err = edit.SetSuspended(r.w.Source, config.Target{Agent: f.Agent, Rig: f.Rig}, f.On)
 			}
-			return effect.Edited{Edit: f, Err: err}
+			return effect.Edited{Edit: f, Err: editError(f, err)}
 		})
 	case effect.Emit:
 		r.within(emitLimit, func(ctx context.Context) effect.Input { r.emit(ctx, f); return nil })
