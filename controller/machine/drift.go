@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -126,7 +127,7 @@ const silentWhy = "the session's holder does not respond (stopped by a signal?)"
 func (df *drifts) running(now time.Time, a *record) {
 	df.m.updateStuck(now, a)
 	if !a.sess.life.Silent.IsZero() {
-		df.m.set(now, a, city.Unknown, orDefault(a.sess.life.Reason, silentWhy))
+		df.m.set(now, a, city.Unknown, cmp.Or(a.sess.life.Reason, silentWhy))
 		return
 	}
 	if a.sess.uncertain {
@@ -142,7 +143,7 @@ func (df *drifts) running(now time.Time, a *record) {
 		return
 	}
 	if len(a.sess.drift) == 0 {
-		df.m.set(now, a, city.Running, orDefault(a.act.startReason, "adopted"))
+		df.m.set(now, a, city.Running, cmp.Or(a.act.startReason, "adopted"))
 		return
 	}
 	drift := strings.Join(a.sess.drift, ", ")

@@ -408,13 +408,6 @@ func (m *Machine) outboxOf(name string) *outbox.Outbox {
 	return nil
 }
 
-func orDefault(s, d string) string {
-	if s == "" {
-		return d
-	}
-	return s
-}
-
 type tcpListener struct {
 	m *Machine
 
