@@ -117,7 +117,7 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 	case a.want == nil && a.pool.Want.Suspended.On():
 		return cause{kind: causeSuspend, why: a.pool.Want.Suspended.String()}
 	case a.act.intent.kind != causeNone:
-		return a.act.intent
+		return m.drifts.requested(now, a)
 	case a.unwanted() && !a.phase.Ready() && !m.oneShot && !a.pool.Provisional():
 		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
 	}
@@ -137,6 +137,9 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 	}
 	a.silence.idleAt = active.Add(limit)
 	if now.Before(a.silence.idleAt) {
+		return cause{}
+	}
+	if why, known := m.drifts.whyNotRestarted(now, a); why != "" || !known {
 		return cause{}
 	}
 	if now.Sub(a.sess.seenAt) > viewersFresh {
@@ -208,6 +211,7 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 	m.setUntil(now, a, city.Stopping, c.why, m.cityStop.stopUntil(now, grace))
 	m.decided(now, a, "stop", c.why)
 	if c.kind == causeRequest {
+		m.commands.resolve(a, "agent "+a.name+" is restarting", "request")
 		m.journal.record(a, events.Event{Type: events.AgentDraining, Actor: a.name, Message: c.why})
 	}
 	if c.kind == causeIdle {
@@ -599,7 +603,7 @@ func (m *Machine) ended(now time.Time, a *record, id string) {
 	a.sess.exit = a.sess.exit.BeforeOther()
 	a.restart.earlierExit = a.restart.earlierExit.BeforeOther()
 	if len(a.waiters) > 0 {
-		m.commands.resolve(a, "agent "+a.name+" has stopped", "drain", "undrain")
+		m.commands.resolve(a, "agent "+a.name+" has stopped", "drain", "undrain", "request")
 	}
 	if a.pool != nil {
 		m.work.noteLeaver(a)

@@ -307,5 +307,5 @@ func (m *Machine) OneShotDone() bool {
 	return m.lists.listed && m.cityStop.nothingInFlight() && !m.lists.listing &&
 		m.lists.lateResponses == 0 &&
 		!m.loader.loading &&
-		!m.pools.Busy() && !m.drifts.checkingProvider()
+		!m.pools.Busy() && m.drifts.checking == 0
 }

@@ -169,10 +169,14 @@ func (cs *commands) noRestart(a *record) string {
 			"dependency first, or kill the agent", a.name, why)
 	}
 	if a.want.Problem != "" {
-		return fmt.Sprintf("a restart would only stop agent %s, because it cannot start: %s; "+
-			"correct that first, or kill the agent", a.name, a.want.Problem)
+		return a.onlyStops(a.want.Problem)
 	}
 	return ""
+}
+
+func (a *record) onlyStops(why string) string {
+	return fmt.Sprintf("a restart would only stop agent %s, because it cannot start: %s; "+
+		"correct that first, or kill the agent", a.name, why)
 }
 
 func (cs *commands) startAgain(now time.Time, a *record) {
@@ -180,6 +184,7 @@ func (cs *commands) startAgain(now time.Time, a *record) {
 		a.forgive("started by operator")
 	}
 	a.act.intent = cause{kind: causeRestart, why: "restarted by operator"}
+	a.act.startCheck.At = time.Time{}
 	cs.m.decide(now, a)
 }
 
@@ -239,11 +244,12 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 			", because it cannot start: "+a.want.Problem)
 	case a.want.Suspended.On(): // it waits for its dependents to stop
 		cs.m.step.Reject(id, city.Conflict, why)
-	default:
-		if !a.phase.Stopping() {
-			a.act.intent = cause{kind: causeRequest, why: "restart requested"}
-		}
+	case a.phase.Stopping():
 		cs.m.step.Reply(id, "agent "+a.name+" is restarting")
+	default:
+		a.waiters = append(a.waiters, waiter{id, "request"})
+		a.act.intent = cause{kind: causeRequest, why: "restart requested"}
+		a.act.startCheck.At = time.Time{}
 		cs.m.decide(now, a)
 	}
 }
