@@ -269,6 +269,7 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) erro
 		return err
 	}
 	pending, printsLines, seen := "", false, false
+	var last *polledScreen // nil if the provider sends output and not screens
 	defer func() {
 		// a program that draws the whole screen has no last line
 		if printsLines && plain(pending) != "" {
@@ -289,6 +290,7 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) erro
 		case frame.Reset && !seen:
 			seen = true
 			text, pending = storedLines(text, frame, f.lines)
+			last = &polledScreen{linesOf(frame), pending == ""}
 			printsLines = pending != "" || len(frame.Data) == 0 ||
 				bytes.HasSuffix(frame.Data, []byte("\n"))
 			if text == "" && pending != "" {
@@ -297,10 +299,14 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) erro
 			if err := printOutput(ctx, e, l, text, f); err != nil {
 				return err
 			}
-		case frame.Reset: // this reader was too slow
-			e.Sayf("… some output was skipped")
+		case frame.Reset && last != nil:
 			pending = ""
+			last.printNew(e, f.agent, linesOf(frame))
+		case frame.Reset: // this reader was too slow
+			pending = ""
+			e.Sayf(skippedText)
 		default:
+			last = nil
 			pending = writeLines(e, f.agent, pending+string(frame.Data))
 		}
 	}
