@@ -256,6 +256,7 @@ type followed struct {
 	agent       string
 	lines       int
 	follow, raw bool
+	cols, rows  int // of the agent's terminal
 }
 
 func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) error {
@@ -272,8 +273,8 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) erro
 	var last *polledScreen // nil if the provider sends output and not screens
 	defer func() {
 		// a program that draws the whole screen has no last line
-		if printsLines && plain(pending) != "" {
-			writeLines(e, f.agent, pending+"\n")
+		if printsLines && f.plain(pending) != "" {
+			f.writeLines(e, pending+"\n")
 		}
 	}()
 	for frame, err := range l.Watch(ctx, f.agent) {
@@ -286,11 +287,14 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) erro
 			}
 			return err
 		}
+		if frame.Cols > 0 && frame.Rows > 0 {
+			f.cols, f.rows = frame.Cols, frame.Rows
+		}
 		switch {
 		case frame.Reset && !seen:
 			seen = true
-			text, pending = storedLines(text, frame, f.lines)
-			last = &polledScreen{linesOf(frame), pending == ""}
+			text, pending = f.storedLines(text, frame)
+			last = &polledScreen{f.linesOf(frame), pending == ""}
 			printsLines = pending != "" || len(frame.Data) == 0 ||
 				bytes.HasSuffix(frame.Data, []byte("\n"))
 			if text == "" && pending != "" {
@@ -301,13 +305,13 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) erro
 			}
 		case frame.Reset && last != nil:
 			pending = ""
-			last.printNew(e, f.agent, linesOf(frame))
+			last.printNew(e, &f, f.linesOf(frame))
 		case frame.Reset: // this reader was too slow
 			pending = ""
 			e.Sayf(skippedText)
 		default:
 			last = nil
-			pending = writeLines(e, f.agent, pending+string(frame.Data))
+			pending = f.writeLines(e, pending+string(frame.Data))
 		}
 	}
 	if !seen {
@@ -333,37 +337,44 @@ func followRaw(ctx context.Context, e *env.Env, l *env.Link, f followed) error {
 
 // storedLines returns the finished lines of an agent's output, and the line that the next frame continues. The frame
 // contains what the agent has printed since before. With a provider that polls, it contains only the screen.
-func storedLines(before string, frame city.Frame, lines int) (text, pending string) {
-	text = screen.Text(frame.Data, frame.Cols, frame.Rows, lines)
+func (f *followed) storedLines(before string, frame city.Frame) (text, pending string) {
+	text = screen.Text(frame.Data, frame.Cols, frame.Rows, f.lines)
 	if strings.Count(text, "\n") < strings.Count(before, "\n") {
 		return before, ""
 	}
 	data := string(frame.Data)
 	pending = data[strings.LastIndexByte(data, '\n')+1:]
 	start := strings.LastIndexByte(text, '\n') + 1
-	if strings.TrimRight(plain(pending), " ") != output.SafeLine(text[start:]) {
+	if strings.TrimRight(f.plain(pending), " ") != output.SafeLine(text[start:]) {
 		return text, "" // a program that draws the whole screen
 	}
 	return text[:start], pending
 }
 
-func writeLines(e *env.Env, name, text string) (rest string) {
+func (f *followed) writeLines(e *env.Env, text string) (rest string) {
 	for {
 		line, after, ok := strings.Cut(text, "\n")
 		if !ok {
 			return text[max(0, len(text)-64<<10):]
 		}
 		text = after
-		line = plain(line)
+		line = f.plain(line)
 		if e.JSON {
-			_ = e.WriteJSONLine(gascity.OutputOf(name, line))
+			_ = e.WriteJSONLine(gascity.OutputOf(f.agent, line))
 			continue
 		}
 		e.Sayf("%s", line)
 	}
 }
 
-func plain(line string) string {
+func (f *followed) plain(line string) string {
 	line = strings.TrimRight(line, "\r")
+	if strings.Contains(line, "\b") && f.cols > 0 { // the program has overwritten characters
+		rows := strings.Split(screen.Text([]byte(line), f.cols, f.rows, f.rows), "\n")
+		for i := range rows[:len(rows)-1] { // a longer line continues in the next row
+			rows[i] += strings.Repeat(" ", max(0, f.cols-ansi.StringWidth(rows[i])))
+		}
+		return output.SafeLine(strings.Join(rows, ""))
+	}
 	return output.SafeLine(ansi.Strip(line[strings.LastIndexByte(line, '\r')+1:]))
 }

@@ -14,10 +14,10 @@ type polledScreen struct {
 	printed bool // the last line was printed, too
 }
 
-func linesOf(f city.Frame) []string {
-	lines := strings.Split(strings.TrimRight(string(f.Data), "\r\n"), "\n")
+func (f *followed) linesOf(frame city.Frame) []string {
+	lines := strings.Split(strings.TrimRight(string(frame.Data), "\r\n"), "\n")
 	for i := range lines {
-		lines[i] = plain(lines[i])
+		lines[i] = f.plain(lines[i])
 	}
 	return lines
 }
@@ -25,13 +25,13 @@ func linesOf(f city.Frame) []string {
 const skippedText = "… some output was skipped"
 
 // printNew prints the new lines of a later screen, which then becomes s.
-func (s *polledScreen) printNew(e *env.Env, agent string, now []string) {
+func (s *polledScreen) printNew(e *env.Env, f *followed, now []string) {
 	added, skipped := s.newLines(now)
 	if skipped {
 		e.Sayf(skippedText)
 	}
 	for _, line := range added {
-		writeLines(e, agent, line+"\n")
+		f.writeLines(e, line+"\n")
 	}
 	*s = polledScreen{now, true}
 }

@@ -32,3 +32,21 @@ func TestNewLinesOfAScreen(t *testing.T) {
 		}
 	}
 }
+
+func TestFollowedLines(t *testing.T) {
+	f := followed{cols: 20, rows: 5}
+	for in, want := range map[string]string{
+		"abc\b\b\bX\r":      "Xbc",
+		"|\b/\b-\bdone":     "done",
+		"50%\r100%":         "100%",
+		"\x1b[1mbold\x1b[m": "bold",
+		// bash marks pasted text, and then removes the mark
+		"$ \x1b[7mecho out 1\x1b[27m\b\b\b\b\b\b\b\b\b\becho out 1\x1b[m\r": "$ echo out 1",
+		"a line of 20 cells, that goes on\b\b__":                            "a line of 20 cells, that goes __",
+		"words up to the edge and over it\b!":                               "words up to the edge and over i!",
+	} {
+		if got := f.plain(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
