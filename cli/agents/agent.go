@@ -41,6 +41,20 @@ func AgentCommand(e *env.Env) *cobra.Command {
 	return env.Group("agent", "Show agents, send text to them, stop and restart them", below...)
 }
 
+// sayWaiting shows an agent's state while a command takes long.
+func sayWaiting(ctx context.Context, e *env.Env, l *env.Link, f env.Found) (done func()) {
+	if f.Agent == nil || !l.Live {
+		return func() {}
+	}
+	return env.SayProgress(ctx, e, l.Control, func(s *city.Snapshot) string {
+		a, found := s.Agent(f.Agent.Name)
+		if !found {
+			return ""
+		}
+		return fmt.Sprintf("waiting: agent %s is %s (%s)", a.Name, a.State.Is(), a.Reason)
+	})
+}
+
 func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	kinds := []suggest.Kind{suggest.Agent}
 	c := &cobra.Command{Use: v.Name + " [AGENT]", Short: v.Shell.Short, Long: v.Shell.Long}
@@ -52,6 +66,7 @@ func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		defer sayWaiting(ctx, e, l, f)()
 		return e.Do(ctx, l, c)
 	}, kinds...)
 	run := c.RunE
