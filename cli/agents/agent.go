@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -277,62 +276,11 @@ type followed struct {
 func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
-	if f.raw {
+	if !f.follow {
 		return followRaw(ctx, e, l, f)
 	}
-	text, err := l.Output(ctx, f.agent, f.lines)
-	if err != nil {
-		return err
-	}
-	pending, printsLines, seen := "", false, false
-	var last *polledScreen // nil if the provider sends output and not screens
-	defer func() {
-		// a program that draws the whole screen has no last line
-		if printsLines && f.plain(pending) != "" {
-			f.writeLines(e, pending+"\n")
-		}
-	}()
-	for frame, err := range l.Watch(ctx, f.agent) {
-		if ctx.Err() != nil {
-			break
-		}
-		if err != nil {
-			if !seen {
-				err = errors.Join(printOutput(ctx, e, l, text, f), err)
-			}
-			return err
-		}
-		if frame.Cols > 0 && frame.Rows > 0 {
-			f.cols, f.rows = frame.Cols, frame.Rows
-		}
-		switch {
-		case frame.Reset && !seen:
-			seen = true
-			text, pending = f.storedLines(text, frame)
-			last = &polledScreen{f.linesOf(frame), pending == ""}
-			printsLines = pending != "" || len(frame.Data) == 0 ||
-				bytes.HasSuffix(frame.Data, []byte("\n"))
-			if text == "" && pending != "" {
-				continue
-			}
-			if err := printOutput(ctx, e, l, text, f); err != nil {
-				return err
-			}
-		case frame.Reset && last != nil:
-			pending = ""
-			last.printNew(e, &f, f.linesOf(frame))
-		case frame.Reset: // this reader was too slow
-			pending = ""
-			e.Sayf(skippedText)
-		default:
-			last = nil
-			pending = f.writeLines(e, pending+string(frame.Data))
-		}
-	}
-	if !seen {
-		return printOutput(ctx, e, l, text, f)
-	}
-	return nil
+	w := &outputFollower{followed: f, e: e}
+	return e.Follow(ctx, l, w.follow)
 }
 
 func followRaw(ctx context.Context, e *env.Env, l *env.Link, f followed) error {

@@ -59,7 +59,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		msg := ld.adopt(now, in.Conf)
 		ld.m.step.Note(&ld.rejected, "")
 		ld.trust = ""
-		ld.accept(waiting, msg)
+		ld.accept(now, waiting, msg)
 	case in.Conf == nil && ld.held != nil && in.Revision == ld.held.revision:
 		// still waiting for confirmation
 	case in.Conf == nil && (in.Revision != ld.m.conf.Revision || ld.rejected != ""):
@@ -74,8 +74,8 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.dropHeld()
 		ld.m.step.Note(&ld.rejected, "")
 		ld.trust = ""
-		ld.accept(waiting, "nothing changed: revision "+step.Short(ld.m.conf.Revision)+
-			" is in force")
+		ld.accept(now, waiting, "nothing changed: revision "+
+			step.Short(ld.m.conf.Revision)+" is in force")
 		for _, a := range ld.m.order {
 			if len(a.waiters) > 0 { // it might already be in the requested state
 				ld.m.decide(now, a)
@@ -126,7 +126,7 @@ func (ld *loader) unfulfilled(err error) {
 	ld.unfulfilledGroups(err)
 }
 
-func (ld *loader) accept(waiting []waiter, msg string) {
+func (ld *loader) accept(now time.Time, waiting []waiter, msg string) {
 	for _, w := range waiting {
 		switch w.verb {
 		case "suspend":
@@ -134,7 +134,7 @@ func (ld *loader) accept(waiting []waiter, msg string) {
 		case "resume":
 			ld.m.step.Reply(w.id, "the city was resumed")
 		default:
-			ld.m.step.Reply(w.id, msg)
+			ld.m.runs.ReplyAfterScan(now, w.id, msg)
 		}
 	}
 }
