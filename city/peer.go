@@ -115,9 +115,6 @@ func Signed(c Command, p Peer) (Command, error) {
 	case SlingWork:
 		c.By, err = p.signAgent(c.By)
 		return c, err
-	case RequestRestart:
-		_, err = p.signAgent(c.Agent)
-		return c, err
 	}
 	return c, nil
 }
