@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/controller/lifecycle"
+	"gcity/controller/step"
 	"gcity/events"
 	"gcity/internal/suggest"
 )
@@ -304,16 +305,13 @@ func (cs *commands) emit(id uint64, e events.Event) {
 	}
 }
 
-func (ld *loader) rejectLoad(ws []waiter, why string) {
+func (ld *loader) rejectLoad(ws []waiter, err error) {
 	for _, w := range ws {
 		if w.verb != "suspend" && w.verb != "resume" {
-			ld.m.step.Reject(w.id, city.Invalid, why)
+			ld.m.step.RejectReload(w.id, err)
 			continue
 		}
-		ld.m.step.Do(effect.SendReply{Reply: effect.Reply{ID: w.id,
-			Err: &city.Error{Code: city.Conflict, Details: city.ConfigRefused, Message: fmt.Sprintf(
-				"the change was written, and will %s the city once the configuration on disk is "+
-					"valid; until then the old configuration stays in force: %s", w.verb, why)}}})
+		ld.m.step.RejectFlag(w.id, step.NotInEffect("the city", w.verb, err), err)
 	}
 }
 

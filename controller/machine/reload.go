@@ -16,6 +16,7 @@ type loader struct {
 	m *Machine
 
 	rejected     string // why the configuration on disk is not in force
+	trust        string // the command with which the user can trust a rejected configuration
 	loaded       time.Time
 	since        uint64 // step in which the configuration was applied
 	seenAtPatrol string
@@ -50,14 +51,14 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	case err != nil:
 		ld.dropHeld()
 		ld.reject(err)
-		ld.rejectLoad(waiting, err.Error())
+		ld.rejectLoad(waiting, err)
 	case fresh && ld.removesMost(in.Conf) && !ld.confirmed(waiting, in.Conf):
 		ld.hold(now, in.Conf, waiting)
 	case fresh:
 		ld.dropHeld()
 		msg := ld.adopt(now, in.Conf)
-		ld.m.step.Note(&ld.rejected, "")
-		ld.accept(waiting, msg)
+		ld.dropRejected()
+		ld.accept(now, waiting, msg)
 	case in.Conf == nil && ld.held != nil && in.Revision == ld.held.revision:
 		// still waiting for confirmation
 	case in.Conf == nil && (in.Revision != ld.m.conf.Revision || ld.rejected != ""):
@@ -70,9 +71,9 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 					"force: revision " + step.Short(ld.m.conf.Revision)})
 		}
 		ld.dropHeld()
-		ld.m.step.Note(&ld.rejected, "")
-		ld.accept(waiting, "nothing changed: revision "+step.Short(ld.m.conf.Revision)+
-			" is in force")
+		ld.dropRejected()
+		ld.accept(now, waiting, "nothing changed: revision "+
+			step.Short(ld.m.conf.Revision)+" is in force")
 		for _, a := range ld.m.order {
 			if len(a.waiters) > 0 { // it might already be in the requested state
 				ld.m.decide(now, a)
@@ -90,6 +91,11 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.written = nil
 	}
 	ld.unfulfilled(ld.heldReason(err))
+}
+
+func (ld *loader) dropRejected() {
+	ld.m.step.Note(&ld.rejected, "")
+	ld.trust = ""
 }
 
 // notRead keeps the state of the configuration on disk, which may be rejected or held.
@@ -123,7 +129,7 @@ func (ld *loader) unfulfilled(err error) {
 	ld.unfulfilledGroups(err)
 }
 
-func (ld *loader) accept(waiting []waiter, msg string) {
+func (ld *loader) accept(now time.Time, waiting []waiter, msg string) {
 	for _, w := range waiting {
 		switch w.verb {
 		case "suspend":
@@ -131,7 +137,7 @@ func (ld *loader) accept(waiting []waiter, msg string) {
 		case "resume":
 			ld.m.step.Reply(w.id, "the city was resumed")
 		default:
-			ld.m.step.Reply(w.id, msg)
+			ld.m.runs.ReplyAfterScan(now, w.id, msg)
 		}
 	}
 }
@@ -142,6 +148,7 @@ func (ld *loader) reject(err error) {
 		return
 	}
 	ld.m.step.Note(&ld.rejected, err.Error())
+	ld.trust = step.TrustCommand(err)
 	ld.m.step.Record(events.Event{
 		Type:    events.ConfigRejected,
 		Message: err.Error() + "; the old configuration stays in force",

@@ -20,7 +20,8 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	if m.conf != nil {
 		s.Name, s.Suspended = m.conf.Name, m.conf.Suspended
 		s.Config = city.ConfigInfo{Revision: step.Short(m.conf.Revision), Loaded: m.loader.loaded,
-			Rejected: m.loader.rejected, Warnings: m.warnings(), Environ: m.conf.Environ}
+			Rejected: m.loader.rejected, Trust: m.loader.trust, Warnings: m.warnings(),
+			Environ: m.conf.Environ}
 		s.Patrol.Interval = m.conf.Patrol
 		if m.loader.held != nil {
 			s.Config.Held = &m.loader.held.Held

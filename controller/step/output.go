@@ -94,19 +94,38 @@ func (o *Output) RejectFlag(id uint64, msg string, err error) {
 	e := &city.Error{Code: city.Conflict, Message: msg}
 	if _, refused := errors.AsType[*config.Error](err); refused {
 		e.Details = city.ConfigRefused
+	} else if TrustCommand(err) != "" {
+		e.Details = city.ConfigUntrusted
 	}
 	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Err: e}})
+}
+
+// RejectReload rejects a reload because of the configuration on disk.
+func (o *Output) RejectReload(id uint64, err error) {
+	if TrustCommand(err) == "" {
+		o.Reject(id, city.Invalid, err.Error())
+		return
+	}
+	o.RejectFlag(id, "the previous configuration stays in force: "+err.Error(), err)
+}
+
+// TrustCommand returns the command with which the user can trust a rejected configuration, or "".
+func TrustCommand(err error) string {
+	if u, ok := errors.AsType[effect.Untrusted](err); ok {
+		return u.Command()
+	}
+	return ""
 }
 
 // NotInEffect returns the message for RejectFlag if the flag was written but is not in effect. verb is "suspend" or
 // "resume", and err may be nil.
 func NotInEffect(what, verb string, err error) string {
-	msg := fmt.Sprintf("%s was not %sed, because the changed configuration is not in force", what,
-		strings.TrimSuffix(verb, "e"))
 	if err != nil {
-		msg += ": " + err.Error()
+		return fmt.Sprintf("the change was written, but does not %s %s yet, because the "+
+			"configuration on disk is not in force: %v", verb, what, err)
 	}
-	return msg
+	return fmt.Sprintf("%s was not %sed, because the changed configuration is not in force", what,
+		strings.TrimSuffix(verb, "e"))
 }
 
 // Do adds an effect.
