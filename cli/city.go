@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -64,6 +63,9 @@ func settle(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	if e.ReadOnly {
+		return env.ReadOnlyError("start")
+	}
 	if err := consent.MayStart(e, dir); err != nil {
 		return err
 	}
@@ -102,12 +104,13 @@ func stopCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "Stop the city and its agents, however it was started",
 		Long: `stop stops the agents and then the controller. If no controller is running, it
-stops the sessions that are still alive. If a supervisor is running, stop unregisters
-the city, so that the supervisor does not start it again; "gcity start" registers and
-starts it again. While it waits, it prints on stderr what it is waiting for and the
-time limit: shutdown_timeout for each link of the longest chain of depends_on, plus
-half a minute. After that limit it lists what might still be running and exits with
-code 1. Running stop again in the meantime kills the agents at once.`,
+stops the sessions, automation runs and checks that are still alive. If a supervisor is
+running, stop unregisters the city, so that the supervisor does not start it again;
+"gcity start" registers and starts it again. While it waits, it prints on stderr what
+it is waiting for and the time limit: shutdown_timeout for each link of the longest
+chain of depends_on, plus half a minute. After that limit it lists what might still be
+running and exits with code 1. Running stop again in the meantime kills the agents at
+once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			what, err := stopCity(cmd.Context(), e)
 			if err != nil {
@@ -124,13 +127,13 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 		return "", err
 	}
 	defer l.Close()
+	if e.ReadOnly {
+		return "", env.ReadOnlyError("stop")
+	}
 	if l.Live {
 		return stopRunning(ctx, e, l)
 	}
 	home, entry, is := fleet.Enrolled(e, l.Dir)
-	if e.ReadOnly {
-		return "", env.ReadOnlyError("stop")
-	}
 	if _, runs := host.FindSupervisor(e); !is || !runs {
 		return stopOrphans(ctx, e, l.Dir)
 	}
@@ -191,7 +194,7 @@ func askHowToStart(ctx context.Context, e *env.Env, l *env.Link) func() string {
 }
 
 func stopOrphans(ctx context.Context, e *env.Env, dir string) (string, error) {
-	ended, err := offline.StopOrphans(ctx, dir, e.Now, e.SaySlow, nil)
+	did, err := offline.StopOrphans(ctx, dir, e.Now, e.SaySlow, nil)
 	if err != nil {
 		return "", err
 	}
@@ -199,14 +202,20 @@ func stopOrphans(ctx context.Context, e *env.Env, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if ended == 0 && served {
+	var what []string
+	if did.Sessions > 0 {
+		what = append(what, describe.Count(did.Sessions, "session"))
+	}
+	if did.Runs > 0 {
+		what = append(what, describe.Processes(did.Runs)+" of automation runs or checks")
+	}
+	switch {
+	case len(what) > 0:
+		return "no controller was running; stopped " + strings.Join(what, " and "), nil
+	case served:
 		return "no controller was running; stopped the city's Dolt server", nil
 	}
-	if ended == 0 {
-		return "", exit.NotRunning("nothing is running for %s", dir)
-	}
-	return fmt.Sprintf("no controller was running; stopped %s", describe.Count(ended, "session")),
-		nil
+	return "", exit.NotRunning("nothing is running for %s", dir)
 }
 
 func restartCommand(e *env.Env) *cobra.Command {
@@ -223,6 +232,9 @@ starts its agents once, as gcity start --standalone does.`,
 			}
 			live, dir := l.Live, l.Dir
 			defer l.Close()
+			if e.ReadOnly {
+				return env.ReadOnlyError("restart")
+			}
 			supervised, stop := fleet.IsManaged(ctx, e, l),
 				func(ctx context.Context) (string, error) { return stopCity(ctx, e) }
 			switch {
@@ -306,10 +318,10 @@ func reloadCommand(e *env.Env) *cobra.Command {
 	var confirm bool
 	c := &cobra.Command{
 		Use: "reload", Short: "Reload the configuration now",
-		Long: `reload reads the configuration at once. A configuration that would remove more
-than half of the running agents is held: reload prints what it would change, the
-previous configuration stays in force, and the exit code is 4. --confirm applies
-the held configuration if it has not changed since.`,
+		Long: `reload reads the configuration and the automations at once. A configuration that
+would remove more than half of the running agents is held: reload prints what it
+would change, the previous configuration stays in force, and the exit code is 4.
+--confirm applies the held configuration if it has not changed since.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return reload(cmd.Context(), e, confirm)
 		},

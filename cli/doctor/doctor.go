@@ -91,6 +91,9 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 	if err != nil {
 		return err
 	}
+	if report != "" && e.ReadOnly {
+		return env.ReadOnlyError("doctor --report")
+	}
 	var did repairs
 	if fix {
 		if e.ReadOnly {

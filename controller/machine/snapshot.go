@@ -156,7 +156,8 @@ func (a *record) draw() city.Agent {
 		v.Pool, v.DependsOn, v.IdleTimeout = w.Pool, w.DependsOn, w.IdleTimeout
 	}
 	if d := a.drain.current; d != nil && a.phase.Alive() {
-		v.Drain = &city.DrainInfo{Since: d.since, By: d.by, Acked: d.acked, Final: d.final}
+		v.Drain = &city.DrainInfo{Since: d.since, By: cmp.Or(d.sender, d.by), Acked: d.acked,
+			Final: d.final}
 		if !d.deadline.IsZero() {
 			v.Drain.Deadline = new(d.deadline)
 		}
