@@ -99,7 +99,9 @@ type ConfigInfo struct {
 	Revision string    `json:"revision"` // 12 hex digits
 	Loaded   time.Time `json:"loaded"`   // when the configuration became active
 	// why the configuration on disk is not active; "" = it is active
-	Rejected string   `json:"rejected,omitempty"`
+	Rejected string `json:"rejected,omitempty"`
+	// the command with which the user can trust a rejected configuration; "" = it was rejected for another reason
+	Trust    string   `json:"trust,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 	Held     *Held    `json:"held,omitempty"` // waits for confirmation
 	// environment variables that override the file: "GC_SESSION=tmux"
@@ -250,6 +252,16 @@ type Exit struct {
 	File   string        `json:"file,omitempty"` // stored output, relative to the city
 	// gcity has stopped a later session
 	Earlier bool `json:"earlier,omitempty"`
+}
+
+// BeforeOther returns e with Earlier set. It does not change e, because snapshots share it.
+func (e *Exit) BeforeOther() *Exit {
+	if e == nil || e.Earlier {
+		return e
+	}
+	earlier := *e
+	earlier.Earlier = true
+	return &earlier
 }
 
 // RecentCrashes describes an agent's latest crashes.

@@ -116,6 +116,8 @@ func addSnapshot(i *city.Info, running City) {
 	case age > 3*max(snap.Patrol.Interval, 5*time.Second):
 		i.Error = fmt.Sprintf("the city's controller has not responded for %s; see `gcity "+
 			"supervisor logs`", span.Text(age.Round(time.Second)))
+	case snap.Config.Trust != "":
+		i.Error = "the previous configuration stays in force: " + firstLine(snap.Config.Rejected)
 	case snap.Config.Rejected != "":
 		i.Error = "the previous configuration stays in force, because the changed " +
 			"one is invalid: " + firstLine(snap.Config.Rejected)
@@ -322,6 +324,8 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	case w.other != nil:
+		text = fmt.Sprintf("%s is no longer registered, but keeps running: %v", name, w.other)
 	case w.ended == 1:
 		text += "; 1 session from an earlier run was stopped"
 	case w.ended > 1:

@@ -46,6 +46,22 @@ func TestAlertsAreOrderedAndHaveKeys(t *testing.T) {
 	}
 }
 
+// An edit does not solve the problem if the user does not trust the configuration, so the alert names the command.
+func TestUntrustedConfigurationIsNotCalledInvalid(t *testing.T) {
+	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
+	s.size(80, 24)
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
+	s.change(func(n *city.Snapshot) {
+		n.Config.Rejected = "the city in /x is not trusted: agent c is new"
+		n.Config.Trust = "gcity trust /x"
+	})
+	s.shows("! config not trusted: run `gcity trust /x`: the city in /x")
+	s.hides("invalid", "e edits it")
+	s.press("c")
+	s.shows("not trusted: run `gcity trust /x`")
+	s.hides("invalid")
+}
+
 // The city's details name each problem and lead to it.
 func TestCityDetailsLeadToTheProblems(t *testing.T) {
 	s := automated(t, 120, 40)
@@ -257,4 +273,26 @@ func TestTheCauseOfAQuarantineIsNotCut(t *testing.T) {
 	s.press("g")
 	s.shows("! scout quarantined, exit 3, retries in 54m  press 3")
 	s.shows("quarantined  scout          exit 3, crashed 6× in … · retries in 54m ")
+}
+
+// Agents that are stuck or in an unknown state are problems like failed ones.
+func TestStuckAndUnknownAgentsAreProblems(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Agents {
+			a := &n.Agents[i]
+			a.State, a.Running, a.Until, a.Drift, a.Drain, a.Quarantine = city.Running, true, nil, nil, nil, nil
+		}
+		n.Rigs = nil
+	})
+	s.press("c")
+	s.shows("no problems")
+	s.press("esc")
+	s.agent("monitor", func(a *city.Agent) { a.Stuck = &city.Stuck{Since: s.now, Task: "gc-1"} })
+	s.shows("! monitor stuck  press 1", "  1 stuck")
+	s.agent("builder", func(a *city.Agent) { a.State = city.Unknown })
+	s.shows("! builder unknown, monitor stuck  press 1")
+	s.press("c")
+	s.shows("builder unknown, monitor stuck")
+	s.hides("no problems")
 }

@@ -51,6 +51,11 @@ type (
 		isEffect
 		Provider string
 	}
+	// CheckStart checks whether an agent could start on this machine. The result is StartChecked.
+	CheckStart struct {
+		isEffect
+		Want *agent.Want
+	}
 	// Kill kills a session's process tree while a Stop is in flight. It does not return a result.
 	Kill struct {
 		isEffect
@@ -116,6 +121,7 @@ type (
 		Agent, Rig string
 		On         bool
 		ID         uint64
+		By         city.Peer
 	}
 	// CheckPool runs a pool's check. The result is PoolChecked.
 	CheckPool struct {
@@ -134,6 +140,7 @@ type (
 		Pool string
 		Size *int
 		ID   uint64
+		By   city.Peer
 	}
 	// Scan looks for automations in layers of folders. The result is Scanned.
 	Scan struct {
@@ -213,6 +220,7 @@ type (
 		isEffect
 		ID  uint64
 		Cmd city.Command
+		By  string // actor of the events, unless Cmd names one
 	}
 	// CountWork counts open work. The result is WorkCounted.
 	CountWork struct {

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gcity/agent"
@@ -66,6 +67,7 @@ type sessions struct {
 	starts map[string]*starting
 	// why the city's folder is not at its path
 	folderMoved string
+	removed     atomic.Bool // stopIfRemoved is checking the folder, or has stopped the city
 }
 
 type automations struct {
@@ -174,6 +176,10 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 		})
 	case effect.CheckProvider:
 		start(sr.base, session.CheckLimit, f, sr.checkProvider)
+	case effect.CheckStart:
+		sr.within(session.CheckLimit, func(ctx context.Context) effect.Input {
+			return effect.StartChecked{Agent: f.Want.Name, Err: sr.checkStart(ctx, f.Want)}
+		})
 	case effect.MarkDrain:
 		start(sr.base, sr.atLeast(typeLimit, f.Session), f, sr.mark)
 	case effect.Capture:
@@ -212,7 +218,7 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 			if err == nil {
 				err = edit.SetSuspended(r.w.Source, config.Target{Agent: f.Agent, Rig: f.Rig}, f.On)
 			}
-			return effect.Edited{Edit: f, Err: err}
+			return effect.Edited{Edit: f, Err: editError(f, err)}
 		})
 	case effect.Emit:
 		r.within(emitLimit, func(ctx context.Context) effect.Input { r.emit(ctx, f); return nil })
@@ -252,7 +258,8 @@ func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	sr.folderMoved = away
 	sr.Mu.Unlock()
 	if news && away != "" {
-		sr.w.Logger.Warn("agents do not start until the city's folder is back", "reason", away)
+		sr.w.Logger.Warn("agents do not start because the city's folder is not at its path",
+			"reason", away)
 	}
 	if news {
 		sr.deliver(effect.FolderMoved{Why: away})
@@ -369,10 +376,7 @@ func (sr *sessions) awaitStart(ctx context.Context, agent, name string) {
 
 func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Started) {
 	w := f.Want
-	if in.Err = sr.w.checkFolder(); in.Err != nil {
-		return in
-	}
-	if in.Err = sr.checker.Check(ctx, w); in.Err != nil {
+	if in.Err = sr.checkStart(ctx, w); in.Err != nil {
 		return in
 	}
 	sr.keepEnds(f.Ends)
@@ -395,6 +399,13 @@ func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Starte
 			return sr.addPrompt(ctx, w, s)
 		})
 	return in
+}
+
+func (sr *sessions) checkStart(ctx context.Context, w *agent.Want) error {
+	if err := sr.w.checkFolder(); err != nil {
+		return err
+	}
+	return sr.checker.Check(ctx, w)
 }
 
 func (sr *sessions) stop(ctx context.Context, agent, name string, grace time.Duration) error {
@@ -434,11 +445,15 @@ func (sr *sessions) typeInto(ctx context.Context, f effect.Type) error {
 func (r *Runner) load(f effect.Load) effect.Input {
 	// a different city may be at the path
 	if err := r.w.checkFolder(); err != nil {
+		r.Sessions.stopIfRemoved(err)
 		return effect.Loaded{Away: err}
 	}
 	revision, err := r.w.Source.Revision()
 	found := err == nil && revision == f.Known && r.Sessions.programFound()
 	if err == nil && !f.Force && !found && !isNew(f, revision) {
+		if now := r.w.InForce(); r.w.ExtendTrust != nil && now != nil && revision == f.Known {
+			r.w.ExtendTrust(now.Source)
+		}
 		return effect.Loaded{Revision: revision}
 	}
 	cfg, err := r.w.Source.Load()

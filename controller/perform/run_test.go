@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -45,6 +46,32 @@ func TestNoLoadFromAMovedFolder(t *testing.T) {
 	in, ok := r.load(effect.Load{Known: "r", Force: true}).(effect.Loaded)
 	if !ok || in.Away == nil || in.Revision != "" || in.Conf != nil || in.Err != nil {
 		t.Errorf("got %+v", in)
+	}
+}
+
+// A load extends the trust only if the configuration in force is the one on disk.
+func TestLoadExtendsTrust(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, config.FileName), []byte("[workspace]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	extended := 0
+	r := New(World{Dir: dir, Source: config.Source{Dir: dir},
+		InForce: func() *effect.Configuration { return &effect.Configuration{Source: cfg} },
+		ExtendTrust: func(inForce *config.City) {
+			if extended++; inForce != cfg {
+				t.Error("got another configuration than the one in force")
+			}
+		}})
+	for known, want := range map[string]int{"other": 0, cfg.Revision: 1} {
+		extended = 0
+		if r.load(effect.Load{Known: known}); extended != want {
+			t.Errorf("known revision %s: extended %d times, want %d", known, extended, want)
+		}
 	}
 }
 
@@ -235,5 +262,17 @@ func TestOutputsOfCrashesAndTheClock(t *testing.T) {
 		if err != nil || len(files) != min(i+1, CrashFiles) {
 			t.Errorf("got %d files, %v", len(files), err)
 		}
+	}
+}
+
+// A suspension that fails because the disk is full is not a conflict, and its error says how to freeze an agent.
+func TestSuspensionOnAFullDisk(t *testing.T) {
+	full := fmt.Errorf("cannot edit the configuration: %w", &os.PathError{Op: "write", Path: "city.toml", Err: syscall.ENOSPC})
+	err := editError(effect.Edit{Agent: "a", On: true}, full)
+	if !city.HasCode(err, city.Unavailable) || !strings.Contains(err.Error(), "no space left on device; free some space") {
+		t.Errorf("got %v", err)
+	}
+	if err := editError(effect.Edit{On: true}, os.ErrNotExist); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("another error: got %v", err)
 	}
 }
