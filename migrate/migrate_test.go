@@ -168,7 +168,7 @@ func TestRefused(t *testing.T) {
 			"= \"/a\"\n[[rigs]]\nname = \"r\"\npath = \"/b\"\n",
 			`another rig has the name "r"`},
 		{"two agents with one name", city + "[daemon]\nformula_v2 = true\n[[agent]]\nname = \"x\"\n" +
-			"-- agents/x/prompt.md --\nx\n",
+			"-- pack.toml --\n[pack]\nname = \"p\"\nschema = 2\n[[agent]]\nname = \"x\"\n",
 			`the name "x" is already used by the agent at `},
 		{"an invalid name", city + "[daemon]\nformula_v2 = true\n-- agents/x " +
 			"y/prompt.md --\nx\n", `invalid agent name "x y"`},

@@ -299,10 +299,13 @@ func (c *conversion) shared(p *pack) error {
 		}
 	}
 	for _, a := range p.agents {
-		for _, file := range fragmentFiles(filepath.Join(a.dir, "template-fragments")) {
-			rel, _ := filepath.Rel(p.dir, a.dir)
+		if a.folder == "" {
+			continue
+		}
+		for _, file := range fragmentFiles(filepath.Join(a.folder, "template-fragments")) {
+			rel, _ := filepath.Rel(p.dir, a.folder)
 			data, err := os.ReadFile(file)
-			if err == nil && !a.table {
+			if err == nil {
 				err = c.fragment(filepath.Join(p.rel, rel, "shared", filepath.Base(file)), data,
 					false)
 			}
