@@ -280,9 +280,7 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 			case "name", "path", "imports", "includes", "topologies", "topology", "overrides",
 				"patches":
 			case "formulas_dir":
-				if rel, err := filepath.Rel(c.dir, c.inCity(kid.Text)); err == nil {
-					t.text(kid.Key, rel)
-				}
+				t.text(kid.Key, c.formulasDir(r, kid))
 			case "default_sling_target":
 				if target := c.slingTarget(r, kid.Text); target != "" {
 					t.text(kid.Key, target)
@@ -302,6 +300,16 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 		t.write(b, "[[rigs]]")
 		c.rigPatches(b, r)
 	}
+}
+
+func (c cityWriter) formulasDir(r *rig, n *toml.Node) string {
+	path := c.inCity(n.Text)
+	if rel, err := filepath.Rel(c.dir, path); err == nil && within(c.dir, path) {
+		return rel
+	}
+	c.note(r.src.at(n.At), "the formulas of the rig %s are outside the city, so they were not "+
+		"converted", r.name)
+	return path
 }
 
 func (c cityWriter) siteOf(name string) []*toml.Node {

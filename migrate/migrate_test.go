@@ -174,6 +174,8 @@ func TestRefused(t *testing.T) {
 			"y/prompt.md --\nx\n", `invalid agent name "x y"`},
 		{"an invalid value", city + "[daemon]\nformula_v2 = true\npatrol_interval " +
 			"= \"soon\"\n", "daemon.patrol_interval"},
+		{"an invalid value, with its line in the result", city + "[daemon]\nformula_v2 = true\n" +
+			"patrol_interval = \"soon\"\n", "\n      patrol_interval = \"soon\""},
 		{"no city", "-- README --\nx\n", "has neither a city.toml nor a pack.toml"},
 	}
 	for _, tt := range tests {

@@ -83,10 +83,11 @@ func (c *conversion) check() error {
 	if invalid, ok := errors.AsType[*config.Error](err); ok {
 		lines := make([]string, len(invalid.Problems))
 		for i, p := range invalid.Problems {
-			lines[i] = "  " + p.String()
+			lines[i] = "  " + p.String() + lineAt(c.stage, p.Place)
 		}
 		return fmt.Errorf("the city cannot be converted in its current form; these parts of the "+
-			"result would be invalid:\n%s", strings.Join(lines, "\n"))
+			"result would be invalid (lines and columns are those of the result, which was not "+
+			"written):\n%s", strings.Join(lines, "\n"))
 	}
 	if err != nil {
 		return err
@@ -109,6 +110,16 @@ func (c *conversion) check() error {
 		return strings.Compare(fileOf(a.Place), fileOf(b.Place))
 	})
 	return nil
+}
+
+// lineAt returns the text of the line at a place, on a line of its own; "" = the place is not a line that can be read.
+func lineAt(dir string, at toml.Place) string {
+	data, err := os.ReadFile(filepath.Join(dir, at.File))
+	lines := strings.Split(string(data), "\n")
+	if err != nil || at.Line < 1 || at.Line > len(lines) {
+		return ""
+	}
+	return "\n      " + strings.TrimSpace(lines[at.Line-1])
 }
 
 func fileOf(place string) string {
