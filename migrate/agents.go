@@ -173,6 +173,11 @@ func (c *conversion) applyShared() error {
 			c.globals(p, s)
 		}
 	}
+	for _, p := range append(slices.Clone(c.order), c.root) {
+		for _, s := range c.manifests(p) {
+			p.patchSessions(c, s)
+		}
+	}
 	return nil
 }
 
@@ -464,10 +469,36 @@ func (c *conversion) namedSession(p *pack, v value) {
 			a.keys[key] = value{n, v.src}
 		}
 	}
-	if v.TextOf("mode") == "always" {
+	a.setMode(v.TextOf("mode"))
+}
+
+func (a *agent) setMode(mode string) {
+	if mode == "always" {
 		a.always = true
 	} else {
 		a.onDemand = true
+	}
+}
+
+// patchSessions applies the pack's patches of named sessions.
+func (p *pack) patchSessions(c *conversion, s *source) {
+	for _, n := range tables(s.root.Get("patches"), "named_session", "named_sessions") {
+		name := cmp.Or(n.TextOf("name"), n.TextOf("template"))
+		a := c.lookup(p, name)
+		if a == nil || !a.always && !a.onDemand {
+			c.note(s.at(n.At), "unknown named session %q; the patch was omitted", name)
+			continue
+		}
+		for _, kid := range n.Kids {
+			switch kid.Key {
+			case "name", "template", "scope", "dir":
+			case "mode":
+				a.always, a.onDemand = false, false
+				a.setMode(kid.Text)
+			default:
+				c.note(s.at(kid.At), "%s in a patch of a named session has no equivalent", kid.Key)
+			}
+		}
 	}
 }
 

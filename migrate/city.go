@@ -55,6 +55,8 @@ func (c cityWriter) text() string {
 	return strings.TrimPrefix(b.String(), "\n")
 }
 
+const prefixDerived = "the prefix for the city's work is derived from its name"
+
 func (c cityWriter) workspace() *table {
 	t := &table{}
 	t.text("name", c.cityName())
@@ -73,15 +75,31 @@ func (c cityWriter) workspace() *table {
 		}
 		for key, why := range map[string]string{
 			"default_rig_includes": "add the topologies to each new rig",
-			"prefix":               "the prefix for the city's work is derived from its name",
+			"prefix":               prefixDerived,
 		} {
 			if n := w.Get(key); n != nil {
 				c.note(s.at(n.At), "%s in [workspace] has no equivalent; %s", key, why)
 			}
 		}
 	}
+	c.noteSite()
 	t.texts("topologies", c.topologyNames(c.root.imports, "city"))
 	return t
+}
+
+func (c cityWriter) noteSite() {
+	if c.site == nil {
+		return
+	}
+	for _, kid := range c.site.root.Kids {
+		switch kid.Key {
+		case "workspace_name", "rig", "rigs":
+		case "workspace_prefix":
+			c.note(c.site.at(kid.At), "workspace_prefix has no equivalent; %s", prefixDerived)
+		default:
+			c.note(c.site.at(kid.At), "%s has no equivalent", kid.Key)
+		}
+	}
 }
 
 func (c *conversion) topologyNames(imports []imported, scope string) []string {
