@@ -102,6 +102,7 @@ func (c *conversion) check() error {
 			c.note(p.Place.String(), "%s", p.Message)
 		}
 	}
+	(cityWriter{c}).noteBroken(city)
 	slices.Sort(c.report.Automations)
 	slices.Sort(c.report.Formulas)
 	c.report.Automations = slices.Compact(c.report.Automations)
