@@ -99,7 +99,7 @@ func (c *conversion) check() error {
 	for _, p := range city.Warnings {
 		if p.File == config.FileName || strings.Contains(p.File, "topology.toml") {
 			p.File = filepath.Join(c.out, p.File)
-			c.note(p.Place.String(), "%s", p.Message)
+			c.note(p.Place.String(), "%s", strings.TrimPrefix(p.Key+": "+p.Message, ": "))
 		}
 	}
 	(cityWriter{c}).noteBroken(city)
