@@ -100,7 +100,7 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 		if before := rs.Last[r.Automation]; before == nil || before.Opened.Before(r.Opened) {
 			rs.Last[r.Automation] = &r
 		}
-		if r.Outcome == string(automation.Failed) {
+		if r.Outcome != string(automation.OK) {
 			rs.failed[r.Automation] = &r
 		}
 	}
@@ -239,7 +239,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	done.MadeTitle, done.TimedOut, done.Canceled = in.Title, in.TimedOut, in.Canceled
 	rs.out.Changed = true
 	kind, msg := endOf(&done)
-	if in.Outcome == automation.Failed {
+	if in.Outcome != automation.OK {
 		rs.failed[in.Scoped] = &done
 	}
 	if in.Canceled {

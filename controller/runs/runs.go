@@ -44,7 +44,7 @@ type Runs struct {
 
 	Current map[string]*city.Run // by scoped name; ID "" = the record is being created
 	Last    map[string]*city.Run // by automation
-	failed  map[string]*city.Run // the latest failed run of each automation
+	failed  map[string]*city.Run // the latest failed or interrupted run of each automation
 
 	earlyFires    []earlyFire
 	FireWaiters   map[string][]uint64 // commands that wait for a run to start, by scoped name
