@@ -146,6 +146,10 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 			w.breach = append(w.breach, "L4: a run of "+f.Run.Definition.Scoped()+
 				" was opened before the end of its previous run was recorded")
 		}
+		if of := f.Run.Follows; w.m.runs.IsClosing(of) {
+			w.breach = append(w.breach, "L4: an on_failure run was opened before the end of "+of+
+				" was recorded")
+		}
 		if fl.refuse != "" && !fl.trials.phantom {
 			return effect.RunOpened{Run: f.Run, Err: fmt.Errorf("%s", fl.refuse)}, true
 		}
