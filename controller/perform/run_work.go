@@ -330,7 +330,8 @@ func (au *automations) openRun(ctx context.Context, f effect.OpenRun) effect.Inp
 		Metadata: map[string]string{city.RunReason: fit(f.Run.Reason)},
 	}
 	for key, value := range map[string]string{city.RunBy: f.Run.By,
-		city.RunRetry: digits(f.Run.Retry), city.RunEvents: digits(f.Run.Count)} {
+		city.RunRetry: digits(f.Run.Retry), city.RunEvents: digits(f.Run.Count),
+		city.RunDepth: digits(f.Run.Depth)} {
 		if value != "" {
 			b.Metadata[key] = value
 		}

@@ -192,7 +192,8 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 		rs.discard(now, run, in.Run.Definition.Formula != "")
 		return
 	}
-	rs.Current[name], rs.Last[name], rs.Depths[run.ID] = &run, &run, in.Run.Depth
+	run.Depth = in.Run.Depth
+	rs.Current[name], rs.Last[name] = &run, &run
 	var replies []effect.Reply
 	for _, id := range rs.FireWaiters[name] {
 		replies = append(replies, effect.Reply{ID: id,
@@ -252,7 +253,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 		rs.out.Record(events.Event{Type: events.BeadCreated,
 			Subject: in.Created, Message: in.Title,
 			Payload: step.Payload(map[string]any{"status": beads.StatusOpen,
-				"depth": rs.Depths[run.ID] + 1})})
+				"depth": run.Depth + 1})})
 	}
 	rs.closeRecord(effect.CloseRun{Run: done, Formula: in.Formula, Kind: kind, Msg: msg,
 		Again: rs.retryOf(in.Scoped)})
@@ -263,7 +264,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 
 func (rs *Runs) record(f effect.CloseRun, replies ...effect.Reply) {
 	r, msg := f.Run, f.Msg
-	about := map[string]any{"run": r.ID, "depth": rs.Depths[r.ID] + 1}
+	about := map[string]any{"run": r.ID, "depth": r.Depth + 1}
 	if r.Ended != nil {
 		about["duration_ms"] = r.Ended.Sub(r.Opened).Milliseconds()
 		about["outcome"] = r.Outcome
