@@ -137,6 +137,9 @@ const (
 // MadeBy is the metadata key of a molecule for the ID of the run that created it.
 const MadeBy = "run_id"
 
+// MadeSteps is the metadata key of a molecule that a run created, for the number of its steps.
+const MadeSteps = "run_steps"
+
 // Work counts unfinished work.
 type Work struct {
 	Open       int `json:"open"`

@@ -223,7 +223,9 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 		}
 	}
 	in.Unclosable = strings.Join(odd, "; ")
-	in.Runs, in.Err = newestRuns(ctx, store, f.Of)
+	if in.Runs, in.Err = newestRuns(ctx, store, f.Of); in.Err == nil {
+		au.closePartlyCreated(ctx, in.Interrupted)
+	}
 	return in
 }
 
