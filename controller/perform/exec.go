@@ -107,7 +107,7 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 		return err
 	}
 	if res.Code < 0 {
-		return errors.New("the script was killed by a signal")
+		return errors.New("the script was killed by " + res.Signal)
 	}
 	in.Code = &res.Code
 	return nil
@@ -316,6 +316,9 @@ func (au *automations) checkCondition(ctx context.Context,
 			"GC_RUN="+au.w.Dir+":"+rand.Text())
 		res, err = shell.Run(ctx, shell.Line{Text: d.Check, Dir: dir, Env: env})
 		in.Code = res.Code
+		if err == nil && res.Code < 0 {
+			err = errors.New("check was killed by " + res.Signal)
+		}
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
