@@ -119,7 +119,7 @@ func consoleKeys() []Key {
 				"[stores.md](stores.md#events). For drills: `fake` = a log that is lost " +
 				"when the controller exits, `fail` = a log that cannot be written. The " +
 				"environment variable `GC_EVENTS` takes precedence. A change takes effect at the " +
-				"controller's next start."},
+				"controller's next start; until then, `gcity status` shows a warning."},
 
 		{Path: "console", Kind: Table, Doc: "How the control room shows this city. A user's " +
 			"preferences are in a separate file; see `gcity prefs path`."},

@@ -280,7 +280,7 @@ func (ld *loader) suspensions(before, after *effect.Configuration) {
 }
 
 func (ld *loader) compare(c *effect.Configuration) step.Changes {
-	var ch step.Changes
+	ch := step.Changes{Waiting: c.Waiting}
 	wanted := make(map[string]bool, len(c.Wants))
 	for i := range c.Wants {
 		w := &c.Wants[i]
