@@ -83,7 +83,7 @@ func TestRebind(t *testing.T) {
 		{"two actions swap keys", []string{"agent.restart", "D", "agent.drain", "r"}, map[string]string{"agent.restart": "D", "agent.drain": "r"}, nil},
 		{"different spellings", []string{"agent.restart", "Ctrl+Alt+X shift+y"}, map[string]string{"agent.restart": "ctrl+alt+x Y"}, nil},
 		{"unknown", []string{"agent.restrat", "x"}, nil, []string{`p:1: keys: unknown action "agent.restrat"; did you mean "agent.restart"?`}},
-		{"unknown, without a similar action", []string{"make.coffee", "x"}, nil, []string{`unknown action "make.coffee"; docs`}},
+		{"unknown, without a similar action", []string{"make.coffee", "x"}, nil, []string{"unknown action \"make.coffee\"; `gcity help keys`"}},
 		{"no key", []string{"agent.restart", "blub"}, map[string]string{"agent.restart": "r"}, []string{`invalid key "blub": use`, "The action keeps r"}},
 		{"one good, one not", []string{"agent.restart", "R ctrl+m"}, map[string]string{"agent.restart": "R"}, []string{"ctrl+m is enter"}},
 		{"taken from another", []string{"agent.restart", "D"}, map[string]string{"agent.restart": "D", "agent.drain": ""},

@@ -222,9 +222,12 @@ func checkFolder(_ context.Context, p *Subject) finding {
 	case !info.IsDir():
 		return bad("move "+dir+" away; gcity then creates its own folder", "%s is not a folder",
 			dir)
-	case info.Mode().Perm() != 0o700:
+	case info.Mode().Perm()&0o077 != 0:
 		return bad("chmod 700 "+dir, "other users can open this folder (%v), which contains "+
-			"terminals and sockets", info.Mode().Perm())
+			"terminals and sockets", info.Mode())
+	case info.Mode().Perm() != 0o700:
+		return bad("chmod 700 "+dir, "its mode (%v) does not let you read, write and enter it",
+			info.Mode())
 	}
 	return ok("only you can open this folder")
 }

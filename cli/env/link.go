@@ -177,8 +177,9 @@ func (e *Env) Self(args []string) (string, error) {
 
 // DefaultsToSelf adds to a command's help that the first argument defaults to the agent in GC_AGENT.
 func DefaultsToSelf(c *cobra.Command) {
-	_, name, _ := strings.Cut(c.Use, " [")
-	if what, _, optional := strings.Cut(name, "]"); optional {
+	_, args, _ := strings.Cut(c.Use, " ")
+	if name, optional := strings.CutPrefix(args, "["); optional {
+		what, _, _ := strings.Cut(name, "]")
 		what, _, _ = strings.Cut(what, "|")
 		c.Long = cmp.Or(c.Long, c.Short+".") + "\n\n" + what + " is optional inside a session " +
 			"(default: $GC_AGENT)."

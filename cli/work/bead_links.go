@@ -73,6 +73,25 @@ func warnPools(e *env.Env, d *depot.Store, labels []string) {
 	}
 }
 
+// warnAssignee warns about an assignee that is probably a misspelled agent.
+func warnAssignee(e *env.Env, d *depot.Store, assignee string) {
+	c, err := folder.LoadCity(d.City)
+	if err != nil || assignee == "" {
+		return
+	}
+	agents := folder.Plan(c, d.City)
+	if _, err := env.WantOf(agents, assignee); err == nil {
+		return
+	}
+	var names []string
+	for i := range agents {
+		names = append(names, agents[i].Name)
+	}
+	if near := suggest.Nearest(assignee, names); near != "" {
+		e.Warn(fmt.Sprintf("no agent has the name %q; did you mean %q?", assignee, near))
+	}
+}
+
 func owned(ctx context.Context, e *env.Env, d *depot.Store, ids []string) (id string,
 	by *workstore.Place, err error) {
 	for i := range d.Places {

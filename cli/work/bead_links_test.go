@@ -31,3 +31,24 @@ func TestWarnPools(t *testing.T) {
 		}
 	}
 }
+
+// The warning about an assignee names the agent with a similar name, and accepts all other names, because people also
+// have work.
+func TestWarnAssignee(t *testing.T) {
+	dir := t.TempDir()
+	text := "[workspace]\nname = \"town\"\n[[agents]]\nname = \"loader\"\nstart_command = \"x\"\n" +
+		"[[agents]]\nname = \"w\"\nstart_command = \"x\"\n[agents.pool]\nmin = 1\nmax = 2\n"
+	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"loder": `no agent has the name "loder"; did you mean "loader"?`, "loader": "", "maria": "", "w-1": "", "w-2": "", "": "",
+	} {
+		var out strings.Builder
+		e := &env.Env{Printer: output.Printer{Err: &out, Getenv: func(string) string { return "" }}}
+		warnAssignee(e, &depot.Store{City: dir}, name)
+		if got := out.String(); !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

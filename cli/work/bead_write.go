@@ -60,6 +60,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 			return depot.Repeated(e, made)
 		}
 		warnPools(e, d, b.Labels)
+		warnAssignee(e, d, b.Assignee)
 		return changed(ctx, e, d, events.BeadCreated, made)
 	})
 	depot.Operation(e, c)
@@ -212,6 +213,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 			}
 		}
 		warnPools(e, d, f.add)
+		warnAssignee(e, d, f.assignee)
 		return patchBead(ctx, e, d, args[0], p)
 	})
 	f.flags(c)

@@ -144,7 +144,7 @@ func generic(dir string) string {
 			"with --city DIR.\n" +
 			"Useful commands for agents in a city:\n\n" + agentCommands
 	}
-	return fmt.Sprintf("This is the city in %s. You are not one of its agents; gc prime AGENT "+
-		"prints an agent's prompt,\nand gc status lists the agents. Useful commands for "+
+	return fmt.Sprintf("This is the city in %s. You are not one of its agents; gcity prime "+
+		"AGENT prints an agent's prompt,\nand gcity status lists the agents. Useful commands for "+
 		"agents:\n\n%s", dir, agentCommands)
 }

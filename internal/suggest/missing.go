@@ -66,15 +66,16 @@ func (k Kind) create() string {
 	case Agent:
 		return "add an [[agents]] table to city.toml"
 	case Rig:
-		return "add a [[rigs]] table to city.toml"
+		return "run `gcity rig add PATH` or add a [[rigs]] table to city.toml"
 	case Pool:
 		return "add an [agents.pool] table to an agent in city.toml"
 	case Automation:
-		return "create a file automations/NAME/automation.toml in the folder that [formulas] names"
+		return "create a file automations/NAME/automation.toml in the formula folder (default " +
+			".gc/formulas)"
 	case Watchdog:
 		return "add a [[watchdogs]] table to city.toml"
 	case Formula:
-		return "create a file NAME.formula.toml in the folder that [formulas] names"
+		return "create a file NAME.formula.toml in the formula folder (default .gc/formulas)"
 	case Topology:
 		return "add a [topologies.NAME] table to city.toml"
 	case City:

@@ -86,7 +86,7 @@ func (r *Registry[H, E]) unknown(id string) string {
 		return fmt.Sprintf("unknown action %q; did you mean %q?", id, near)
 	}
 	return fmt.Sprintf(
-		"unknown action %q; docs/keys.md lists the IDs, and the palette finds actions by "+
+		"unknown action %q; `gcity help keys` lists the IDs, and the palette finds actions by "+
 			"description",
 		id)
 }
