@@ -45,8 +45,12 @@ func gascityMethods(s *server, k wire.Kind) (m methods) {
 
 func handleGascity(s *server, w http.ResponseWriter, r *http.Request, rt wire.Route,
 	o gascity.Operation) error {
+	ctx := r.Context()
+	if o.Method != http.MethodGet {
+		ctx = s.withPeer(r)
+	}
 	handle := func(snap *city.Snapshot, sent []byte) (any, error) {
-		return o.Handle(r.Context(), &gascity.Request{
+		return o.Handle(ctx, &gascity.Request{
 			City: s.city, Snapshot: snap, Target: rt.Target, Query: r.URL.Query(), Body: sent,
 			Select: func() (beads.Query, error) { return beadQuery(r) },
 			Page:   func(names []string) (int, int, string, error) { return pageOf(r, names) },

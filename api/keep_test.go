@@ -281,3 +281,23 @@ func TestKeepTenants(t *testing.T) {
 		t.Error(code)
 	}
 }
+
+// An IPv4 address that means all interfaces does not open the port for IPv6.
+func TestKeepIPv4Only(t *testing.T) {
+	t.Parallel()
+	d := keep(t)
+	_, port, err := net.SplitHostPort(freeAddr(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := net.JoinHostPort("0.0.0.0", port)
+	d.wants <- api.TCP{Addr: all}
+	d.until(all, "")
+	if c, err := net.Dial("tcp6", net.JoinHostPort("::1", port)); err == nil {
+		c.Close()
+		t.Error("the port accepts connections over IPv6")
+	}
+	if code, _, body := call(t, "GET", "http://127.0.0.1:"+port+"/v0/agents", ""); code != 200 {
+		t.Errorf("%d %s", code, body)
+	}
+}

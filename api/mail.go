@@ -104,7 +104,7 @@ func (h mailHandlers) sendDraft(w http.ResponseWriter, r *http.Request, d sendRe
 }
 
 func (h mailHandlers) send(w http.ResponseWriter, r *http.Request, m mail.Message) error {
-	receipt, err := city.SendMail(r.Context(), h.city, m)
+	receipt, err := city.SendMail(h.withPeer(r), h.city, m)
 	if err != nil {
 		return err
 	}
@@ -123,14 +123,14 @@ func (h mailHandlers) markMail(w http.ResponseWriter, r *http.Request, rt wire.R
 		return err
 	}
 	if rt.Kind == wire.KindArchive {
-		receipt, err := city.ArchiveMail(r.Context(), h.city, rt.Target)
+		receipt, err := city.ArchiveMail(h.withPeer(r), h.city, rt.Target)
 		if err != nil {
 			return err
 		}
 		h.reply(w, http.StatusOK, receipt)
 		return nil
 	}
-	m, err := city.TakeMail(r.Context(), h.city, rt.Target, in.By)
+	m, err := city.TakeMail(h.withPeer(r), h.city, rt.Target, in.By)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (h mailHandlers) sling(w http.ResponseWriter, r *http.Request, _ wire.Route
 	if err != nil {
 		return err
 	}
-	receipt, err := city.Sling(r.Context(), h.city, req)
+	receipt, err := city.Sling(h.withPeer(r), h.city, req)
 	if err != nil {
 		return err
 	}

@@ -15,18 +15,18 @@ import (
 
 const maxAncestors = 64
 
-func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.Command, error) {
-	p := city.PeerOf(r.Context())
-	if p == (city.Peer{}) {
-		switch c.(type) {
-		case city.Emit, city.Fire, city.EndRun, city.Acknowledge:
-			p = s.local(r)
-		default:
-			return r.Context(), c, nil
-		}
+// withPeer returns the context for the commands of a request.
+func (s *server) withPeer(r *http.Request) context.Context {
+	if city.PeerOf(r.Context()) != (city.Peer{}) {
+		return r.Context()
 	}
-	c, err := city.Signed(c, p)
-	return city.WithPeer(r.Context(), p), c, err
+	return city.WithPeer(r.Context(), s.local(r))
+}
+
+func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.Command, error) {
+	ctx := s.withPeer(r)
+	c, err := city.Signed(c, city.PeerOf(ctx))
+	return ctx, c, err
 }
 
 func (s *server) local(r *http.Request) city.Peer {

@@ -97,7 +97,7 @@ func (s *server) errStopped() error {
 	if s.many {
 		name = "the supervisor"
 	}
-	return city.Errorf(city.Unavailable, "%s has stopped", name)
+	return &city.Error{Code: city.Unavailable, Message: name + " has stopped", Details: city.Ended}
 }
 
 var errCut = errors.New("the client has disconnected or is too slow")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -136,7 +137,7 @@ func (k *listenerKeeper) update(ctx context.Context) {
 			err)})
 		return
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", k.want.Addr)
+	l, err := new(net.ListenConfig).Listen(ctx, networkOf(k.want.Addr), k.want.Addr)
 	if err != nil {
 		k.report(city.Listener{Problem: fmt.Sprintf("the API is not available on %s: %s; gcity "+
 			"keeps trying",
@@ -217,6 +218,14 @@ func (k *listenerKeeper) listenProblem(err error) string {
 		return "permission denied; use port 1024 or a higher one"
 	}
 	return err.Error()
+}
+
+// networkOf returns the network of an address. With "tcp", 0.0.0.0 also accepts connections over IPv6.
+func networkOf(addr string) string {
+	if a, err := netip.ParseAddrPort(addr); err == nil && a.Addr().Is4() {
+		return "tcp4"
+	}
+	return "tcp"
 }
 
 // TCPAddr returns the address of an [api] table as TCP.Addr expects it.

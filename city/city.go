@@ -101,6 +101,9 @@ const (
 // ConfigRefused is the value of Error.Details if the configuration on disk is invalid.
 const ConfigRefused = "config_refused"
 
+// ConfigUntrusted is the value of Error.Details if the user does not trust the configuration on disk yet.
+const ConfigUntrusted = "config_untrusted"
+
 // Ended is the value of Error.Details if the controller has exited.
 const Ended = "controller_ended"
 

@@ -171,6 +171,12 @@ func choices(all []string) string {
 	return text
 }
 
+// Sender returns the sender of a message, or "" if the bead is not a message.
+func (c CreateBead) Sender() string {
+	m, _ := mail.FromBead(c.Bead)
+	return m.From
+}
+
 // SendMail sends a message. m.To can be any name that Address accepts. An empty m.From is a user.
 func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	s, err := c.Snapshot(ctx)

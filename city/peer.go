@@ -28,6 +28,29 @@ func (p Peer) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s (%s)", p.Actor, p.From))
 }
 
+// Name returns the peer's name as the actor of events and in reasons. It is "operator" if the peer is unknown, or if it
+// only claims to be a component of gcity.
+func (p Peer) Name() string {
+	if !p.Agent && slices.Contains(componentNames(), p.Actor) {
+		return "operator"
+	}
+	return cmp.Or(p.Actor, "operator")
+}
+
+// Address returns the TCP address in the form of events.Event.Peer, or "" for a local peer.
+func (p Peer) Address() string {
+	if p.Remote {
+		return p.From
+	}
+	return ""
+}
+
+// AsActor returns the event with the peer as its actor.
+func (p Peer) AsActor(e events.Event) events.Event {
+	e.Actor, e.Peer = p.Name(), p.Address()
+	return e
+}
+
 // SessionHeader names the session that a request comes from. It grants no additional rights.
 const SessionHeader = "Gcity-Session"
 
@@ -86,8 +109,25 @@ func Signed(c Command, p Peer) (Command, error) {
 	case Acknowledge:
 		c.By, err = p.signBy(c.By)
 		return c, err
+	case Decide:
+		c.By, err = p.signAgent(c.By)
+		return c, err
+	case SlingWork:
+		c.By, err = p.signAgent(c.By)
+		return c, err
+	case RequestRestart:
+		_, err = p.signAgent(c.Agent)
+		return c, err
 	}
 	return c, nil
+}
+
+// signAgent is like sign, but lets programs outside all sessions name anyone.
+func (p Peer) signAgent(name string) (string, error) {
+	if p.Agent {
+		return p.sign(name)
+	}
+	return name, nil
 }
 
 // signBy is like sign, but lets programs outside all sessions name anyone except "controller".

@@ -75,7 +75,7 @@ type RigWork struct {
 type DrainInfo struct {
 	Since    time.Time  `json:"since"`
 	Deadline *time.Time `json:"deadline,omitempty"` // nil = no time limit
-	By       string     `json:"by"`                 // "pool", "operator"
+	By       string     `json:"by"`                 // "pool", "host" or an actor
 	Acked    bool       `json:"acked"`
 	Final    bool       `json:"final,omitempty"` // no new session starts after the drain
 }

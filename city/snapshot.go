@@ -99,7 +99,9 @@ type ConfigInfo struct {
 	Revision string    `json:"revision"` // 12 hex digits
 	Loaded   time.Time `json:"loaded"`   // when the configuration became active
 	// why the configuration on disk is not active; "" = it is active
-	Rejected string   `json:"rejected,omitempty"`
+	Rejected string `json:"rejected,omitempty"`
+	// the command with which the user can trust a rejected configuration; "" = it was rejected for another reason
+	Trust    string   `json:"trust,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 	Held     *Held    `json:"held,omitempty"` // waits for confirmation
 	// environment variables that override the file: "GC_SESSION=tmux"

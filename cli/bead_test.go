@@ -279,7 +279,7 @@ func TestBeadClaim(t *testing.T) {
 		t.Errorf("%d, %s", code, out)
 	}
 	runCLI(t, s, "bead", "update", "br-1", "--label", "x")
-	if code, _, text := runCLI(t, s, "bead", "update", "br-1", "--claim", "--assignee", "w-2"); code != exit.CodeConflict || !strings.Contains(text, "br-1 is already assigned to w-1") {
+	if code, _, text := runCLI(t, s, "bead", "update", "br-1", "--claim", "--assignee", "w-2"); code != exit.CodeConflict || !strings.Contains(text, `br-1 is already assigned to "w-1"`) {
 		t.Errorf("%d, %s", code, text)
 	}
 	if _, out, _ := runCLI(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); out != "br-1 already has these values: first\n" {

@@ -64,6 +64,9 @@ func settle(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	if e.ReadOnly {
+		return env.ReadOnlyError("start")
+	}
 	if err := consent.MayStart(e, dir); err != nil {
 		return err
 	}
@@ -124,13 +127,13 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 		return "", err
 	}
 	defer l.Close()
+	if e.ReadOnly {
+		return "", env.ReadOnlyError("stop")
+	}
 	if l.Live {
 		return stopRunning(ctx, e, l)
 	}
 	home, entry, is := fleet.Enrolled(e, l.Dir)
-	if e.ReadOnly {
-		return "", env.ReadOnlyError("stop")
-	}
 	if _, runs := host.FindSupervisor(e); !is || !runs {
 		return stopOrphans(ctx, e, l.Dir)
 	}
@@ -223,6 +226,9 @@ starts its agents once, as gcity start --standalone does.`,
 			}
 			live, dir := l.Live, l.Dir
 			defer l.Close()
+			if e.ReadOnly {
+				return env.ReadOnlyError("restart")
+			}
 			supervised, stop := fleet.IsManaged(ctx, e, l),
 				func(ctx context.Context) (string, error) { return stopCity(ctx, e) }
 			switch {
@@ -306,10 +312,10 @@ func reloadCommand(e *env.Env) *cobra.Command {
 	var confirm bool
 	c := &cobra.Command{
 		Use: "reload", Short: "Reload the configuration now",
-		Long: `reload reads the configuration at once. A configuration that would remove more
-than half of the running agents is held: reload prints what it would change, the
-previous configuration stays in force, and the exit code is 4. --confirm applies
-the held configuration if it has not changed since.`,
+		Long: `reload reads the configuration and the automations at once. A configuration that
+would remove more than half of the running agents is held: reload prints what it
+would change, the previous configuration stays in force, and the exit code is 4.
+--confirm applies the held configuration if it has not changed since.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return reload(cmd.Context(), e, confirm)
 		},

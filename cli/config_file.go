@@ -133,7 +133,7 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 func (f *configFile) Replace(file string, old, updated []byte) error {
 	err := edit.Replace(f.dir, f.Path(file), old, updated)
 	if errors.Is(err, edit.ErrChanged) {
-		return errors.New("the file has changed on disk since it was opened; open it again")
+		return errors.New("the file has changed on disk since it was opened")
 	}
 	return err
 }

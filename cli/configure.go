@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -30,8 +31,7 @@ func configCommand(e *env.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			warnings := append(folder.ProblemLines(c.Warnings),
-				folder.FormulaProblems(cmd.Context(), c)...)
+			warnings := folder.Warnings(cmd.Context(), c, e.Now())
 			if e.JSON {
 				return e.WriteJSON(configShape{c.Path, c.Revision, warnings, c.TOML(),
 					folder.SourcesOf(c)})
@@ -77,12 +77,14 @@ func configCheck(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "check", Short: "Check the configuration; exit 78 if it is invalid",
 		Long: `check reads the configuration as a controller would, and prints every error and
-warning with its position. A warning concerns a single agent: something that the
-agent uses is missing or invalid, so the agent runs without it or cannot start. The
-other agents start. check does not look for the programs of start_command, because
+warning with its position. A warning concerns a single agent or automation: something
+that the agent uses is missing or invalid, so the agent runs without it or cannot
+start, or the automation does not run. All others do. check does not look for the programs of start_command, because
 it may run on another machine; "gcity plan" and "gcity doctor" do. With --strict a
 warning is an error.`,
-		RunE: func(*cobra.Command, []string) error { return checkConfig(e, strict) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return checkConfig(cmd.Context(), e, strict)
+		},
 	}
 	c.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")
 	c.Flags().StringArrayVarP(&e.Files, "file", "f", nil,
@@ -97,7 +99,7 @@ type checkedConfig struct {
 	Warnings []string `json:"warnings"`
 }
 
-func checkConfig(e *env.Env, strict bool) error {
+func checkConfig(ctx context.Context, e *env.Env, strict bool) error {
 	e.Strict = strict
 	dir, err := e.CityDir()
 	if err != nil {
@@ -114,7 +116,7 @@ func checkConfig(e *env.Env, strict bool) error {
 		return err
 	default:
 		out.Revision = folder.Short(c.Revision)
-		out.Warnings = append(out.Warnings, folder.ProblemLines(c.Warnings)...)
+		out.Warnings = append(out.Warnings, folder.Warnings(ctx, c, e.Now())...)
 	}
 	out.Valid = len(out.Errors) == 0 && (!strict || len(out.Warnings) == 0)
 	if err := printCheck(e, &out); err != nil || out.Valid {

@@ -88,11 +88,40 @@ func listEvents(ctx context.Context, e *env.Env, f eventFlags, forward bool) err
 func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
+	at, err := printPage(ctx, e, l, &q)
+	if err != nil {
+		return err
+	}
+	return e.Follow(ctx, l, func(ctx context.Context, l *env.Link) error {
+		for ev, err := range l.Events(ctx, at) {
+			if ctx.Err() != nil {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			at = ev.Seq
+			switch {
+			case city.IsInsertedGap(&ev):
+				q.After = min(q.After, ev.Seq) // the city might have a new event log
+			case !q.Match(&ev):
+				continue
+			}
+			if err := e.PrintEvent(ev); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// printPage prints the events before the followed ones, and returns the number of the event to follow after.
+func printPage(ctx context.Context, e *env.Env, l *env.Link, q *events.Query) (uint64, error) {
 	// Without --after, following starts after the newest event, even if that does not match. The event's number is read
 	// before the page, so that an event appended between the two reads is on the page or is followed.
 	newest, err := l.History(ctx, events.Query{Limit: 1})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var last uint64
 	if len(newest) > 0 {
@@ -104,38 +133,21 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 	}
 	if at > last { // the city has a new event log
 		if err := e.PrintEvent(city.BeyondLog(strconv.FormatUint(at, 10), last)); err != nil {
-			return err
+			return 0, err
 		}
 		at, q.After = last, last
 	}
-	page, err := l.History(ctx, q)
+	page, err := l.History(ctx, *q)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, ev := range output.OldestFirst(page) {
 		if err := e.PrintEvent(ev); err != nil {
-			return err
+			return 0, err
 		}
 		at = max(at, ev.Seq)
 	}
-	for ev, err := range l.Events(ctx, at) {
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		switch {
-		case city.IsInsertedGap(&ev):
-			q.After = min(q.After, ev.Seq) // the city might have a new event log
-		case !q.Match(&ev):
-			continue
-		}
-		if err := e.PrintEvent(ev); err != nil {
-			return err
-		}
-	}
-	return nil
+	return at, nil
 }
 
 func eventCommand(e *env.Env) *cobra.Command {

@@ -38,7 +38,7 @@ func TestFollowEventsOfABusyLog(t *testing.T) {
 	b := busyLog{&fakeCity{live: []events.Event{{Seq: 1, Type: "x.y", Subject: "number 1", TS: noon}}}}
 	var out bytes.Buffer
 	e := &env.Env{Printer: output.Printer{Out: &out, JSON: true}}
-	if err := followEvents(t.Context(), e, &env.Link{Control: city.Control(b)}, events.Query{Limit: 10}); err != nil {
+	if err := followEvents(t.Context(), e, &env.Link{Control: city.Control(b), Live: true}, events.Query{Limit: 10}); err != nil {
 		t.Fatal(err)
 	}
 	for n := range 3 {
@@ -57,7 +57,7 @@ func TestFollowEventsOfANewLog(t *testing.T) {
 	e := &env.Env{Printer: output.Printer{Out: in, JSON: true}}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- followEvents(ctx, e, &env.Link{Control: c}, events.Query{After: 1000, Forward: true, Limit: 10, Types: []string{"x.*"}})
+		ended <- followEvents(ctx, e, &env.Link{Control: c, Live: true}, events.Query{After: 1000, Forward: true, Limit: 10, Types: []string{"x.*"}})
 		in.Close()
 	}()
 	lines := bufio.NewScanner(out)
@@ -98,7 +98,7 @@ func TestFollowEventsPrintsGaps(t *testing.T) {
 	e := &env.Env{Printer: output.Printer{Out: &out, JSON: true}}
 	n := newLog{&fakeCity{log: []events.Event{{Seq: 3, Type: "y.z"}}}}
 	q := events.Query{Types: []string{"x.*"}, After: 3, Forward: true, Limit: 10}
-	if err := followEvents(t.Context(), e, &env.Link{Control: city.Control(n)}, q); err != nil {
+	if err := followEvents(t.Context(), e, &env.Link{Control: city.Control(n), Live: true}, q); err != nil {
 		t.Fatal(err)
 	}
 	var got []string

@@ -30,7 +30,7 @@ they are. Without --out it writes to DIR-gcity, next to the original.`,
 
 func importGasCity(e *env.Env, dir, out string) error {
 	if e.ReadOnly {
-		return exit.Usage("--read-only does not allow an import, because an import writes a folder")
+		return env.ReadOnlyError("import")
 	}
 	r, err := migrate.Convert(dir, out)
 	var folder migrate.FolderError

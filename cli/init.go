@@ -37,6 +37,9 @@ func initCommand(e *env.Env) *cobra.Command {
 			} else if e.Dir != "" {
 				dir = e.Dir
 			}
+			if e.ReadOnly {
+				return env.ReadOnlyError("init")
+			}
 			return initCity(e, dir, name, yes)
 		},
 	}

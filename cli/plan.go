@@ -232,7 +232,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		v.saved, _ = memory.ReadHistories(dir)
 		v.saved = v.saved.For(c.Daemon.CrashHistory == "disk")
 	} else {
-		out.InForce, out.refused = v.running.Config.Revision, nil
+		out.InForce = v.running.Config.Revision
 		if c.Workspace.Name != v.running.Name {
 			return out, exit.Errorf(exit.CodeConfig, "workspace.name cannot change while the "+
 				"city is running: it is %q in the file and %q in the running city; stop the city "+
@@ -243,8 +243,12 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		}
 	}
 	out.List = output.ListOf(changes(v))
-	out.Warnings = append(folder.ProblemLines(c.Warnings), folder.AutomationProblems(c, e.Now())...)
-	out.Warnings = append(out.Warnings, folder.FormulaProblems(ctx, c)...)
+	if running != nil && out.refused != nil {
+		out.Warnings = append(out.Warnings, "the controller applies this configuration only once "+
+			"you trust it: "+out.refused.Error())
+		out.refused = nil
+	}
+	out.Warnings = append(out.Warnings, folder.Warnings(ctx, c, e.Now())...)
 	if fewFiles != "" {
 		out.Warnings = append(out.Warnings, fewFiles)
 	}

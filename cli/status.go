@@ -76,29 +76,31 @@ func watchStatus(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer l.Close()
-	for s, err := range l.Snapshots(ctx) {
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			return err
-		case e.JSON:
-			err = e.WriteJSONLine(env.StatusShape(e, s))
-		case e.OutTTY:
-			var b strings.Builder
-			if err = writeStatus(e, &b, s, l); err == nil {
-				_, err = io.WriteString(e.Out, "\x1b[H\x1b[2J"+b.String())
+	return e.Follow(ctx, l, func(ctx context.Context, l *env.Link) error {
+		for s, err := range l.Snapshots(ctx) {
+			switch {
+			case ctx.Err() != nil:
+				return nil
+			case err != nil:
+				return err
+			case e.JSON:
+				err = e.WriteJSONLine(env.StatusShape(e, s))
+			case e.OutTTY:
+				var b strings.Builder
+				if err = writeStatus(e, &b, s, l); err == nil {
+					_, err = io.WriteString(e.Out, "\x1b[H\x1b[2J"+b.String())
+				}
+			default:
+				if err = writeStatus(e, e.Out, s, l); err == nil {
+					_, err = fmt.Fprintln(e.Out)
+				}
 			}
-		default:
-			if err = writeStatus(e, e.Out, s, l); err == nil {
-				_, err = fmt.Fprintln(e.Out)
+			if err != nil {
+				return err
 			}
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func writeStatus(e *env.Env, w io.Writer, s *city.Snapshot, l *env.Link) error {

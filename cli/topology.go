@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/cli/env"
-	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/internal/disk"
@@ -106,7 +105,7 @@ type fetchedShape struct {
 
 func fetchTopologies(ctx context.Context, e *env.Env, names []string, update bool) error {
 	if e.ReadOnly {
-		return exit.Usage("--read-only does not allow a fetch, because a fetch writes files")
+		return env.ReadOnlyError("topology fetch")
 	}
 	dir, wants, err := remotes(e)
 	if err != nil {

@@ -42,6 +42,8 @@ func (d decoder) unknown(n *toml.Node, table string) {
 	switch near, inner := keys.Suggest(n.Key, names), d.inner(table, n.Key); {
 	case inner != "":
 		d.problem(n.At, key, "unknown %s here; it belongs to %s", what, inner)
+	case what == "key" && n.Key == "include":
+		d.problem(n.At, key, "unknown key here; include must be above the first [header]")
 	case near != "":
 		yet := ""
 		if d.schema.Child(table, near).Status == keys.Later {
@@ -50,6 +52,10 @@ func (d decoder) unknown(n *toml.Node, table string) {
 		d.problem(n.At, key, "unknown %s; did you mean %q?%s", what, near, yet)
 	case table == "":
 		if in := d.tableWith(n.Key); in != "" && what == "key" {
+			if k := d.schema.ByPath["workspace."+n.Key]; in == "[[agents]]" && k != nil &&
+				k.Status == keys.Supported {
+				in = "[workspace] or " + in
+			}
 			d.problem(n.At, key, "unknown key; it belongs to %s. A key belongs to the "+
 				"[header] above it", in)
 			return
@@ -253,6 +259,9 @@ func (d decoder) defaults(table string, p place) {
 }
 
 func (d decoder) scalar(n *toml.Node, k *keys.Key, p place) {
+	if k.Kind == keys.Env && d.invalidVariables(n, k) {
+		return
+	}
 	v, msg := keys.Parse(n, k)
 	if msg == "" {
 		msg = k.Invalid(v)
@@ -277,6 +286,17 @@ func (d decoder) scalar(n *toml.Node, k *keys.Key, p place) {
 			d.variable(kid, k)
 		}
 	}
+}
+
+// invalidVariables reports every invalid value in a table of environment variables.
+func (d decoder) invalidVariables(n *toml.Node, k *keys.Key) (found bool) {
+	for _, kid := range n.Kids {
+		if msg := keys.InvalidVariable(kid); msg != "" && n.Shape == toml.ShapeTable {
+			d.problem(kid.Value.Start, k.Path, "%s", msg)
+			found = true
+		}
+	}
+	return found
 }
 
 func (d decoder) variable(n *toml.Node, k *keys.Key) {

@@ -122,7 +122,7 @@ city.toml:2:29: include: "city.toml" is this file itself; remove it
 city.toml:2:55: include: "./good.toml" is included twice; remove one of them
 city.toml:6:1: agents.nam: unknown key; did you mean "name"?
 other.toml:1:1: include: an included file cannot include other files; list them in city.toml
-other.toml:2:1: name: unknown key; it belongs to [[agents]]. A key belongs to the [header] above it
+other.toml:2:1: name: unknown key; it belongs to [workspace] or [[agents]]. A key belongs to the [header] above it
 other.toml:3:1: agnts: unknown table; did you mean "agents"?
 other.toml:6:1: automations: is a list of tables; it must be a table: put [automations] on a line of its own
 wrong.toml:3:14: agents.min_uptime: "soon" is not a duration; use a value such as "500ms", "30s", "5m" or "1h30m"

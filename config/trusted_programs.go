@@ -39,17 +39,22 @@ func (c *City) Programs() []trust.Program {
 }
 
 type programList struct {
-	city *City
-	all  []trust.Program
+	city    *City
+	folders []string // of the current agent: its working folders in the city, and its ConfigDir
+	all     []trust.Program
 }
 
 func (r *programList) add(what string, at Origin, line string, sums ...string) {
-	if strings.TrimSpace(line) == "" || strings.HasPrefix(at.File, "environment ") {
+	r.addProgram(at, trust.Program{What: what, Line: line, Sums: sums})
+}
+
+func (r *programList) addProgram(at Origin, p trust.Program) {
+	if strings.TrimSpace(p.Line) == "" || strings.HasPrefix(at.File, "environment ") {
 		return // the user's own environment sets the variable and is trusted
 	}
-	p := trust.Program{What: what, Line: line, At: at.String(), From: []string{r.fileOf(at)},
-		Sums: sums}
-	r.all = append(r.all, p.WithScripts(r.city.Path, r.city.folderOf(at)))
+	p.At, p.From = at.String(), []string{r.fileOf(at)}
+	folders := append([]string{r.city.Path, r.city.folderOf(at)}, r.folders...)
+	r.all = append(r.all, p.WithScripts(folders...))
 }
 
 func (r *programList) file(path string) {
@@ -95,7 +100,13 @@ func (r *programList) provider(what string, at Origin, name string) {
 
 func (r *programList) agent(a *Agent) {
 	p := r.city.ProgramOf(a, noPreset)
-	name := a.Qualified()
+	name, members := a.Qualified(), r.expanded(a)
+	r.folders = []string{r.city.folderOf(a.Origin)}
+	for _, m := range members {
+		if within(r.city.Path, m.Dir) && !slices.Contains(r.folders, m.Dir) {
+			r.folders = append(r.folders, m.Dir)
+		}
+	}
 	at := func(keys ...string) Origin {
 		for _, k := range keys {
 			if o, written := a.Origins[k]; written {
@@ -111,14 +122,15 @@ func (r *programList) agent(a *Agent) {
 		r.add("environment of "+name, at("env", "provider"), envOf(p.Env))
 		r.declaredIn(p.Origins)
 	}
-	for _, line := range a.PreStart {
-		r.add("pre_start of "+name, at("pre_start"), line)
+	for i, line := range a.PreStart {
+		r.template("pre_start of "+name, at("pre_start"), line, members,
+			func(m Expanded) string { return m.PreStart[i] })
 	}
-	for _, line := range a.SessionSetup {
-		r.add("session_setup of "+name, at("session_setup"), line)
+	for i, line := range a.SessionSetup {
+		r.template("session_setup of "+name, at("session_setup"), line, members,
+			func(m Expanded) string { return m.SessionSetup[i] })
 	}
-	r.setupScript(a, at("session_setup_script"))
-	r.add("nudge of "+name, at("nudge"), a.Nudge)
+	r.setupScript(a, at("session_setup_script"), members)
 	r.add("work_query of "+name, at("work_query"), a.WorkQuery)
 	r.add("sling_query of "+name, at("sling_query"), a.SlingQuery)
 	if a.Pool != nil {
@@ -129,18 +141,41 @@ func (r *programList) agent(a *Agent) {
 		r.file(a.OverlayDir)
 	}
 	r.provider("session provider of "+name, at("session"), a.Session)
+	r.folders = nil // a nudge can mention files that the agent changes
+	r.add("nudge of "+name, at("nudge"), a.Nudge)
+}
+
+// expanded returns the expanded templates of all members of an agent's pool.
+func (r *programList) expanded(a *Agent) (all []Expanded) {
+	for i := range max(1, a.Spec().Max) {
+		m := r.city.Member(a, i+1)
+		e, _ := r.city.Expand(&m) // loading the configuration reports the problems
+		all = append(all, e)
+	}
+	return all
+}
+
+// template adds a command line that each member of a pool expands.
+func (r *programList) template(what string, at Origin, line string, members []Expanded,
+	of func(Expanded) string) {
+	p := trust.Program{What: what, Line: line}
+	if strings.Contains(line, "{{") {
+		for _, m := range members {
+			p.Runs = append(p.Runs, of(m))
+		}
+	}
+	r.addProgram(at, p)
 }
 
 // setupScript adds the session_setup_script of all members of an agent's pool.
-func (r *programList) setupScript(a *Agent, at Origin) {
+func (r *programList) setupScript(a *Agent, at Origin, members []Expanded) {
 	if a.SessionSetupScript == "" {
 		return
 	}
 	var paths, hashes []string
-	for i := range max(1, a.Spec().Max) {
-		m := r.city.Member(a, i+1)
-		e, _ := r.city.Expand(&m) // loading the configuration reports the problems
+	for i, e := range members {
 		if !slices.Contains(paths, e.Script) {
+			m := r.city.Member(a, i+1)
 			paths, hashes = append(paths, e.Script), append(hashes, m.ScriptHash)
 		}
 	}

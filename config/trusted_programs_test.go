@@ -190,3 +190,42 @@ func TestProgramsOfSetupScripts(t *testing.T) {
 		t.Errorf("got the sums %v", sums)
 	}
 }
+
+// The scripts of a template are the scripts of the command lines to which it expands. A script can be in the agent's
+// working folder.
+func TestProgramsOfTemplates(t *testing.T) {
+	dir := t.TempDir()
+	c, err := Parse(dir, []byte(`[workspace]
+name = "app"
+[[agents]]
+name = "a"
+dir = "desk"
+start_command = "./agent.sh"
+nudge = "./agent.sh"
+pre_start = ["{{.ConfigDir}}/{{.Name}}.sh {{.Agent}}"]
+session_setup = ["sh '{{.CityRoot}}/my setup.sh'"]
+[agents.pool]
+max = 2
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{"agent a": {"desk/agent.sh"}, "pre_start of a": {"a-1.sh", "a-2.sh"},
+		"session_setup of a": {"my setup.sh"}, "nudge of a": nil}
+	if err := os.Mkdir(filepath.Join(dir, "desk"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, files := range want {
+		for i, name := range files {
+			files[i] = filepath.Join(dir, name)
+			if err := os.WriteFile(files[i], nil, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, p := range c.Programs() {
+		if !slices.Equal(p.Files, want[p.What]) {
+			t.Errorf("%s: got the files %v, want %v", p.What, p.Files, want[p.What])
+		}
+	}
+}

@@ -70,7 +70,7 @@ func (c *Controller) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, er
 			select {
 			case <-changed:
 			case <-c.done:
-				yield(nil, city.Errorf(city.Unavailable, "the controller has exited"))
+				yield(nil, hasEnded())
 				return
 			case <-ctx.Done():
 				return

@@ -70,10 +70,14 @@ type Options struct {
 	// the configuration is invalid. Calls come from outside the loop, one at a time. It may be nil.
 	OnConfigRead func(revision string, c *config.City)
 
-	// CheckTrust returns an error if the programs of a configuration and of its automations are not allowed to run.
-	// inForce is the configuration in force; nil = none. It is called outside the loop, before a change is applied. It
-	// may be nil.
+	// CheckTrust returns an error if the programs of a configuration and of its automations are not allowed to run. If
+	// the user can allow them, the error is an effect.Untrusted. inForce is the configuration in force; nil = none.
+	// CheckTrust is called outside the loop, before a change is applied. It may be nil.
 	CheckTrust func(c, inForce *config.City) error
+
+	// ExtendTrust is called at each patrol that finds the configuration in force unchanged on disk. It records pulled
+	// commits that change no program. It is called outside the loop, and may be nil.
+	ExtendTrust func(inForce *config.City)
 
 	// SetListener is called with the configured TCP listener whenever it changes. It must not block. ListenerStates
 	// delivers the listener's state. If SetListener is nil, the state is unknown.
@@ -211,8 +215,8 @@ func (c *Controller) world() perform.World {
 		Logger: c.o.Logger, Host: c.o.Host, ShutdownDeadline: c.o.ShutdownDeadline,
 		Stores: c.o.Stores, BackUp: c.o.BackUp, OnFoldersChanged: c.o.OnFoldersChanged,
 		OnConfigRead: c.o.OnConfigRead,
-		CheckTrust:   c.o.CheckTrust,
-		SetListener:  c.o.SetListener, Allow: c.o.Allow, CheckFolder: c.o.CheckFolder,
+		CheckTrust:   c.o.CheckTrust, ExtendTrust: c.o.ExtendTrust,
+		SetListener: c.o.SetListener, Allow: c.o.Allow, CheckFolder: c.o.CheckFolder,
 		Inbox: c.inbox, Reply: c.reply, OnPanic: c.recordPanic, Snapshot: c.currentSnapshot,
 		InForce:   c.inForce.Load,
 		Translate: c.translate, Patrolled: c.metrics.patrolled, Called: c.metrics.storeCalled,

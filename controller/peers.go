@@ -21,6 +21,10 @@ func (c *Controller) checkSender(cmd city.Command, p city.Peer) error {
 		by = cmd.By
 	case city.Acknowledge:
 		by = cmd.By
+	case city.CreateBead:
+		if p.Agent {
+			by = cmd.Sender()
+		}
 	}
 	if by == "" || by == p.Actor || p == (city.Peer{}) {
 		return nil

@@ -77,9 +77,9 @@ func TestEventsOfPeers(t *testing.T) {
 		t.Errorf("a bead: %d", got)
 	}
 	for _, want := range []struct{ kind, actor, by string }{
-		{"deploy.done", "api", "api (tcp 127.0.0.1:"}, {events.AgentSuspended, "operator", ""},
-		{events.AgentResumed, "operator", ""},
-		{events.BeadCreated, "operator", ""},
+		{"deploy.done", "api", "api (tcp 127.0.0.1:"}, {events.AgentSuspended, "api", ""},
+		{events.AgentResumed, "api", ""},
+		{events.BeadCreated, "api", ""},
 	} {
 		all, err := c.History(t.Context(), events.Query{Types: []string{want.kind}, Limit: 1})
 		if err != nil || len(all) != 1 || !strings.HasPrefix(all[0].Peer, "tcp 127.0.0.1:") ||

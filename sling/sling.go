@@ -202,7 +202,7 @@ func checkAssignable(b beads.Bead, to *assignee, force bool) error {
 		return conflict("%s is closed; run `gcity bead update %s --status open` to reopen it, or "+
 			"create a new bead", b.ID, b.ID)
 	case b.Assignee != "" && b.Assignee != to.agent && !force:
-		return conflict("%s is assigned to %s and is %s; use --force to reassign it", b.ID,
+		return conflict("%s is assigned to %q and is %s; use --force to reassign it", b.ID,
 			b.Assignee,
 			b.Status)
 	}

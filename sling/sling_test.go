@@ -408,7 +408,7 @@ func TestSlingUndoesALostRace(t *testing.T) {
 		return recipe(name, rig)
 	}
 	_, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID})
-	if err == nil || !strings.Contains(err.Error(), "assigned to ann") || !strings.HasSuffix(err.Error(), "the beads created for this request were closed: tw-2") {
+	if err == nil || !strings.Contains(err.Error(), `assigned to "ann"`) || !strings.HasSuffix(err.Error(), "the beads created for this request were closed: tw-2") {
 		t.Error(err)
 	}
 	if root, err := stores[""].Get(t.Context(), "tw-2"); err != nil || root.Status != beads.StatusClosed {
@@ -476,7 +476,7 @@ func TestSlingRefused(t *testing.T) {
 	convoy := put(t, stores[""], beads.Bead{Title: "convoy", Type: city.ConvoyType})
 	gate := put(t, stores[""], beads.Bead{Title: "gate", Type: city.GateType})
 	done := put(t, stores[""], beads.Bead{Title: "done", Status: beads.StatusClosed})
-	for id, want := range map[string]string{theirs.ID: "is assigned to bob and is in_progress; use --force", run.ID: "is a run and cannot be assigned as work", done.ID: "is closed; run `gcity bead update",
+	for id, want := range map[string]string{theirs.ID: `is assigned to "bob" and is in_progress; use --force`, run.ID: "is a run and cannot be assigned as work", done.ID: "is closed; run `gcity bead update",
 		convoy.ID: "is a convoy and cannot be assigned as work; assign its beads, which `gcity convoy status tw-3` lists", gate.ID: "is a gate and cannot be assigned as work"} {
 		_, err := s.Sling(t.Context(), city.SlingRequest{Target: "ann", Bead: id})
 		var e *city.Error

@@ -99,6 +99,20 @@ func judgeNow(dir string, rec *Record, programs []Program) *Refusal {
 	return Judge(dir, rec, programs, settledHeads(dir, programs))
 }
 
+// Moved reports whether a checkout of a trusted city has another commit than the city's record.
+func (l *Ledger) Moved(dir string) bool {
+	rec, err := l.Load(dir)
+	if rec == nil || err != nil {
+		return false
+	}
+	for repo, commit := range rec.Heads {
+		if gitDir, ok := gitDirOf(repo); ok && commitOf(gitDir) != commit {
+			return true
+		}
+	}
+	return false
+}
+
 // Extend records all programs of a trusted city and the current commits. known contains the city's programs. If the
 // record must change, Extend calls read to read them again. If read returns false, Extend records nothing. Both lists
 // must contain every program: if a pull has changed an omitted one, the change would later look like a local edit.

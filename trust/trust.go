@@ -26,6 +26,7 @@ import (
 type Program struct {
 	What  string   // where it is used: "agent scribe", "check of pool loader"
 	Line  string   // the command line, or the script
+	Runs  []string // the command lines to which Line expands; empty if Line is not a template
 	At    string   // where it is declared: "city.toml:12:1"
 	From  []string // the absolute paths of the files that declare it
 	Files []string // the absolute paths of its scripts and folders

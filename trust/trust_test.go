@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -496,6 +497,26 @@ func TestScripts(t *testing.T) {
 		after := p.WithScripts("", dir)
 		if len(before.Files) != 1 || before.Files[0] != filepath.Join(dir, "run.sh") || before.Sum() == after.Sum() {
 			t.Errorf("%s: got %v, then %v", line, before, after)
+		}
+	}
+	for name, lines := range map[string][]string{
+		"sub/run.sh": {"$AUTOMATION_DIR/run.sh", "${AUTOMATION_DIR}/run.sh x", `"$AUTOMATION_DIR"/run.sh`,
+			`sh -c "exec $AUTOMATION_DIR/run.sh"`, "$GC_CITY_PATH/sub/run.sh", `"$(sh $A/run.sh)"`},
+		"my dir/s.sh": {`"my dir/s.sh"`, `my\ dir/s.sh`, `sh -c 'exec "my dir/s.sh"'`, `'` + dir + `/my dir/s.sh' x`},
+		"up.sh":       {"$AUTOMATION_DIR/../up.sh", "$AUTOMATION_DIR/..//up.sh"},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range lines {
+			p := Program{Line: line}.WithScripts(dir, filepath.Join(dir, "sub"))
+			if !slices.Contains(p.Files, path) {
+				t.Errorf("%s: got the files %v, want %s", line, p.Files, path)
+			}
 		}
 	}
 	p := Program{Line: "cat /etc/hostname ../x"}

@@ -46,6 +46,22 @@ func TestAlertsAreOrderedAndHaveKeys(t *testing.T) {
 	}
 }
 
+// An edit does not solve the problem if the user does not trust the configuration, so the alert names the command.
+func TestUntrustedConfigurationIsNotCalledInvalid(t *testing.T) {
+	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
+	s.size(80, 24)
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
+	s.change(func(n *city.Snapshot) {
+		n.Config.Rejected = "the city in /x is not trusted: agent c is new"
+		n.Config.Trust = "gcity trust /x"
+	})
+	s.shows("! config not trusted: run `gcity trust /x`: the city in /x")
+	s.hides("invalid", "e edits it")
+	s.press("c")
+	s.shows("not trusted: run `gcity trust /x`")
+	s.hides("invalid")
+}
+
 // The city's details name each problem and lead to it.
 func TestCityDetailsLeadToTheProblems(t *testing.T) {
 	s := automated(t, 120, 40)

@@ -329,7 +329,44 @@ func TestEditIsRefused(t *testing.T) {
 	}
 }
 
-// If the file has changed since the edit began, the file is not overwritten, and the draft is kept.
+// If the file has changed since the edit began, the checked edit includes the changes on disk. If the same lines have
+// changed, the draft contains both versions.
+func TestEditWhileTheFileChanges(t *testing.T) {
+	for _, c := range []struct {
+		mine, want string
+		line       int
+	}{
+		{"one\ntwo\nmine\n", "1\ntwo\nmine\n", 0},
+		{"mine\ntwo\n3\n", "<<<<<<< your edit\nmine\ntwo\n3\n=======\n1\ntwo\nthree\n>>>>>>> on disk\n", 1},
+	} {
+		path, _ := writing(t, "")
+		write := func(path, text string) {
+			t.Helper()
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(path, "one\ntwo\nthree\n")
+		d, err := feed.NewDraft(textFile{path}, feed.FileLine{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(d.Path, c.mine)
+		write(path, "1\ntwo\nthree\n")
+		e := feed.CheckDraft(t.Context(), textFile{path}, d, nil)
+		if string(e.Data) != c.want || contents(t, d.Path) != c.want || e.Line != c.line || e.Err != nil ||
+			(len(e.Problems) > 0) != (c.line > 0) ||
+			(c.line == 0) != strings.Contains(strings.Join(e.Plan.Notes, " "), "has changed since you opened it") {
+			t.Errorf("%q: %+v", c.mine, e)
+		}
+		write(e.Draft.Path, "resolved\n")
+		if e = feed.CheckDraft(t.Context(), textFile{path}, e.Draft, nil); len(e.Problems) > 0 || string(e.Data) != "resolved\n" {
+			t.Errorf("after the second edit: %+v", e)
+		}
+	}
+}
+
+// If the file has changed since the edit was checked, the file is not overwritten, and the room asks again.
 func TestApplyAfterAnotherWriter(t *testing.T) {
 	path, _ := writing(t, "")
 	d, err := feed.NewDraft(textFile{path}, feed.FileLine{})
@@ -343,9 +380,15 @@ func TestApplyAfterAnotherWriter(t *testing.T) {
 	if err := os.WriteFile(path, []byte("faster\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(d.Path, []byte("slower\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	r.ApplyDraft(feed.ApplyDraft{ID: 1, Draft: d, Data: []byte("slower\n")})
 	r.Goroutines.Wait()
 	n, _ := r.Mailbox.Take(time.Now())
+	if n.Edited == nil || n.Edited.Draft == nil {
+		t.Errorf("the room does not ask again: %+v", n.Edited)
+	}
 	if len(n.Results) != 1 || !strings.Contains(strings.Join(n.Results[0].Failures, ""), d.Path) || contents(t, path) != "faster\n" || len(drafts(t, path)) != 1 {
 		t.Errorf("%+v, %q", n.Results, contents(t, path))
 	}

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -261,53 +260,11 @@ type followed struct {
 func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
-	if f.raw {
+	if !f.follow {
 		return followRaw(ctx, e, l, f)
 	}
-	text, err := l.Output(ctx, f.agent, f.lines)
-	if err != nil {
-		return err
-	}
-	pending, printsLines, seen := "", false, false
-	defer func() {
-		// a program that draws the whole screen has no last line
-		if printsLines && plain(pending) != "" {
-			writeLines(e, f.agent, pending+"\n")
-		}
-	}()
-	for frame, err := range l.Watch(ctx, f.agent) {
-		if ctx.Err() != nil {
-			break
-		}
-		if err != nil {
-			if !seen {
-				err = errors.Join(printOutput(ctx, e, l, text, f), err)
-			}
-			return err
-		}
-		switch {
-		case frame.Reset && !seen:
-			seen = true
-			text, pending = storedLines(text, frame, f.lines)
-			printsLines = pending != "" || len(frame.Data) == 0 ||
-				bytes.HasSuffix(frame.Data, []byte("\n"))
-			if text == "" && pending != "" {
-				continue
-			}
-			if err := printOutput(ctx, e, l, text, f); err != nil {
-				return err
-			}
-		case frame.Reset: // this reader was too slow
-			e.Sayf("… some output was skipped")
-			pending = ""
-		default:
-			pending = writeLines(e, f.agent, pending+string(frame.Data))
-		}
-	}
-	if !seen {
-		return printOutput(ctx, e, l, text, f)
-	}
-	return nil
+	w := &outputFollower{followed: f, e: e}
+	return e.Follow(ctx, l, w.follow)
 }
 
 func followRaw(ctx context.Context, e *env.Env, l *env.Link, f followed) error {

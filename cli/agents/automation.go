@@ -51,16 +51,33 @@ type namedAutomation struct {
 
 func forAutomation(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, n namedAutomation) error) *cobra.Command {
+	return forUnreadAutomation(e, c, func(ctx context.Context, n namedAutomation, err error) error {
+		if err != nil {
+			return err
+		}
+		return run(ctx, n)
+	})
+}
+
+// forUnreadAutomation passes the error to run if the automation is not found. The item then has only a name. The
+// controller might not have read the automation's file yet.
+func forUnreadAutomation(e *env.Env, c *cobra.Command,
+	run func(ctx context.Context, n namedAutomation, err error) error) *cobra.Command {
 	var rig string
 	c.Flags().StringVar(&rig, "rig", "", rigHelp)
 	c.ValidArgsFunction = env.Complete(e, suggest.Automation)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		l, f, err := e.OpenNamed(cmd.Context(), automation.Scoped(args[0], rig), suggest.Automation)
+		l, s, err := e.OpenSnapshot(cmd.Context())
 		if err != nil {
 			return err
 		}
 		defer l.Close()
-		return run(cmd.Context(), namedAutomation{l, f.Snapshot, f.Automation})
+		name := automation.Scoped(args[0], rig)
+		f, err := l.Resolve(cmd.Context(), name, suggest.Automation)
+		if err != nil {
+			f.Snapshot, f.Automation = s, &city.Automation{Name: name}
+		}
+		return run(cmd.Context(), namedAutomation{l, f.Snapshot, f.Automation}, err)
 	}
 	return c
 }

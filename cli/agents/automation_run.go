@@ -32,22 +32,22 @@ func automationRun(e *env.Env) *cobra.Command {
 		c    *cobra.Command
 	)
 	timed := func() bool { return c.Flags().Changed("timeout") }
-	c = forAutomation(e, &cobra.Command{
+	c = forUnreadAutomation(e, &cobra.Command{
 		Use: "run NAME", Short: "Run an automation now, even if its gate is closed",
-		Long: `run starts a run of an automation even if its gate is closed. The run is recorded
-like any other. It needs a running controller. With --wait it prints the run's output
-as it arrives, waits for the run to end, and exits with the run's exit code: 124 if it
-was killed at its timeout, 1 if it failed without an exit code. If a run fails and is
-retried (retry in its file), --wait reports the failure and waits for the last attempt.`,
-	}, func(ctx context.Context, n namedAutomation) error {
+		Long: `run starts a run of an automation even if its gate is closed. The controller reads
+the automation's file first. The run is recorded like any other. It needs a running
+controller. With --wait it prints the run's output as it arrives, waits for the run to
+end, and exits with the run's exit code: 124 if it was killed at its timeout, 1 if it
+failed without an exit code. If a run fails and is retried (retry in its file), --wait
+reports the failure and waits for the last attempt.`,
+	}, func(ctx context.Context, n namedAutomation, err error) error {
 		switch {
+		case err != nil && (!n.l.Live || !city.HasCode(err, city.NotFound)):
+			return err
 		case e.ReadOnly:
 			return env.ReadOnlyError("automation run")
 		case !n.l.Live:
 			return n.l.NoController("cannot run " + n.item.Name)
-		case n.item.State == city.AutomationBroken:
-			return city.Errorf(city.Conflict, "cannot run %s, because its file is broken: %s",
-				n.item.Name, n.item.Reason)
 		case most <= 0:
 			return exit.Usage("--timeout must be greater than 0")
 		case timed() && !wait:

@@ -3,19 +3,48 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"time"
 
+	"gcity/cli/env"
 	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/controller"
 	"gcity/describe"
 	"gcity/events/mirror"
 )
 
 func checkAPI(_ context.Context, p *Subject) finding {
-	return judgeAPI(p.dir, p.config.API)
+	f, at := judgeAPI(p.dir, p.config.API), host.TCPAddr(p.config.API)
+	switch s := p.Running; {
+	case at == "" || f.State == "bad" || s != nil && s.API != "":
+		return f
+	case s == nil && f.State == "ok":
+		return ok("no controller responds; a controller listens on %s and requires a token", at)
+	case s == nil:
+		return f
+	case s.Mode == controller.Supervised:
+		return note("remove the port from [api], or stop the city and run `gcity daemon start`",
+			"nothing listens on %s, because the supervisor runs this city%s", at,
+			fleetAPI(p, s.Name))
+	}
+	return bad("`gcity status` shows the reason; the controller keeps trying",
+		"the controller does not listen on %s", at)
+}
+
+func fleetAPI(p *Subject, name string) string {
+	home, err := env.Home(p.env)
+	if err != nil {
+		return ""
+	}
+	at, _ := host.FleetAddr(home)
+	if at == "" {
+		return ""
+	}
+	return fmt.Sprintf("; the supervisor's API on %s has the city at /v0/city/%s", at, name)
 }
 
 func judgeAPI(dir string, c config.API) finding {

@@ -91,6 +91,9 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 	if err != nil {
 		return err
 	}
+	if report != "" && e.ReadOnly {
+		return env.ReadOnlyError("doctor --report")
+	}
 	var did repairs
 	if fix {
 		if e.ReadOnly {
@@ -240,7 +243,11 @@ func checkController(_ context.Context, p *Subject) finding {
 	if s := p.Running; s != nil {
 		switch {
 		case s.Config.Rejected != "":
-			return bad("edit "+config.FileName, "the controller uses an older "+
+			fix := "edit " + config.FileName
+			if s.Config.Trust != "" {
+				fix = "`" + s.Config.Trust + "`"
+			}
+			return bad(fix, "the controller uses an older "+
 				"configuration, because the new one was rejected: %s",
 				output.SafeLead(s.Config.Rejected))
 		case len(s.Degraded) > 0:

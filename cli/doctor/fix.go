@@ -43,7 +43,7 @@ func openFolder(dir string) []repair {
 	if err != nil || !info.IsDir() || disk.Own(gc) != nil || info.Mode().Perm() == 0o700 {
 		return nil
 	}
-	return []repair{{what: fmt.Sprintf("other users can open %s (%v)", gc, info.Mode().Perm()),
+	return []repair{{what: fmt.Sprintf("other users can open %s (%v)", gc, info.Mode()),
 		do: func() error { return disk.MakePrivate(gc) }}}
 }
 

@@ -53,7 +53,7 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	}
 	if info, err := os.Stat(home.Dir); err == nil && info.Mode().Perm()&0o077 != 0 {
 		lines = append(lines, fmt.Sprintf("other users can open %s (%v); run `chmod 700 %[1]s`",
-			home.Dir, info.Mode().Perm()))
+			home.Dir, info.Mode()))
 	}
 	if runs && r.Version != e.Version {
 		lines = append(lines, fmt.Sprintf("the supervisor has version %s, this program has "+

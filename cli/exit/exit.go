@@ -85,7 +85,8 @@ func Verdict(err error) (code int, message string) {
 		return CodeNotRunning, err.Error()
 	case AlreadyRunning(err):
 		return CodeConflict, err.Error()
-	case errors.As(err, &problem) && problem.Details == city.ConfigRefused:
+	case errors.As(err, &problem) && (problem.Details == city.ConfigRefused ||
+		problem.Details == city.ConfigUntrusted):
 		return CodeConfig, err.Error()
 	case errors.As(err, &problem):
 		return problemCode(problem.Code), err.Error()

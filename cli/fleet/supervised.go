@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -164,10 +165,29 @@ func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, by string) (e
 	} else {
 		printSettled(e, s, did, by)
 	}
-	if err == nil && s.Count()[city.Failed] > 0 {
-		return exit.Quietly(exit.CodeFailed)
+	if err == nil {
+		return failedAgents(s)
 	}
 	return err
+}
+
+func failedAgents(s *city.Snapshot) error {
+	var failed []*city.Agent
+	var names []string
+	for i := range s.Agents {
+		if a := &s.Agents[i]; a.State == city.Failed {
+			failed, names = append(failed, a), append(names, a.Name)
+		}
+	}
+	switch len(failed) {
+	case 0:
+		return nil
+	case 1:
+		return exit.Errorf(exit.CodeFailed, "agent %s has failed: %s; see `gcity why %[1]s`",
+			names[0], failed[0].Reason)
+	}
+	return exit.Errorf(exit.CodeFailed, "%d agents have failed: %s; see `gcity why %s`",
+		len(names), strings.Join(names, ", "), names[0])
 }
 
 // Enrolled returns a city's registry entry. It returns false if the city is not registered or the registry cannot be

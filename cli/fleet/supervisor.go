@@ -71,6 +71,9 @@ func supervisorRun(e *env.Env) *cobra.Command {
 second signal kills the agents at once. USR1 stops the supervisor without stopping the
 agents. HUP reloads cities.toml and supervisor.toml, and retries failed cities at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if e.ReadOnly {
+				return env.ReadOnlyError("supervisor run")
+			}
 			return supervise(cmd.Context(), e, detached, untilEmpty)
 		},
 	}
@@ -159,6 +162,9 @@ func supervisorStart(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	if e.ReadOnly {
+		return env.ReadOnlyError("supervisor start")
+	}
 	if r, runs := host.FindSupervisor(e); runs {
 		return exit.Errorf(exit.CodeConflict, "the supervisor is already running, pid %d", r.PID)
 	}
@@ -188,7 +194,7 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	if e.ReadOnly {
-		return env.ReadOnlyError("stop")
+		return env.ReadOnlyError("supervisor stop")
 	}
 	if err := syscall.Kill(r.PID, syscall.SIGTERM); err != nil {
 		return fmt.Errorf("cannot stop the supervisor (pid %d): %w", r.PID, err)
@@ -245,7 +251,7 @@ func supervisorReload(e *env.Env) error {
 			"`gcity supervisor start`", home.Dir)
 	}
 	if e.ReadOnly {
-		return env.ReadOnlyError("reload")
+		return env.ReadOnlyError("supervisor reload")
 	}
 	if err := host.CheckHome(home); err != nil {
 		return err

@@ -1,6 +1,8 @@
 package folder
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +34,12 @@ func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.C
 		troubles = append(troubles, p.String())
 	}
 	return found, troubles
+}
+
+// Warnings returns the warnings about a valid configuration, and the problems with its automations and formulas.
+func Warnings(ctx context.Context, c *config.City, now time.Time) []string {
+	return slices.Concat(ProblemLines(c.Warnings), AutomationProblems(c, now),
+		FormulaProblems(ctx, c))
 }
 
 // AutomationProblems returns errors and warnings about a configuration's automations, errors first.

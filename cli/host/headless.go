@@ -22,6 +22,9 @@ func Headless(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	if e.ReadOnly {
+		return env.ReadOnlyError("start")
+	}
 	logger, closeLog := headlessLog(e, dir)
 	defer closeLog()
 	note := NewNotifier(logger)

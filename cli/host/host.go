@@ -326,6 +326,14 @@ func (o CityOptions) checkMayRun(c, inForce *config.City) error {
 	return nil
 }
 
+// extendTrust records the current commits if they have changed but the programs have not. Otherwise, a later edit by
+// the user would look like a part of a pull.
+func (o CityOptions) extendTrust(inForce *config.City) {
+	if folder.Ledger().Moved(o.Dir) {
+		_ = o.checkMayRun(inForce, inForce) // the next start reports changed programs
+	}
+}
+
 func (o CityOptions) saveConfigCache(_ string, good *config.City) {
 	if good != nil {
 		folder.LogError(o.Logger, "cannot save the city's stores and agents",

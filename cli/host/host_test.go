@@ -235,6 +235,48 @@ func TestPullRemovesALayerInForce(t *testing.T) {
 	}
 }
 
+// A pull that changes no program is recorded, so a later edit counts as the user's own. A pull that changes a program is
+// not recorded.
+func TestPullWithoutPrograms(t *testing.T) {
+	dir, git := gitRepository(t)
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	city := "[[agents]]\nname = \"a\"\nstart_command = \"sh run.sh\"\n"
+	pull := func(name string) {
+		t.Helper()
+		git("checkout", "-qb", name)
+		write(name, "pulled")
+		git("add", ".")
+		git("commit", "-qm", name)
+		git("checkout", "-q", "-")
+		git("merge", "-q", "--ff-only", name)
+	}
+	write("city.toml", city)
+	write("run.sh", "first")
+	git("add", ".")
+	git("commit", "-qm", "first")
+	o := CityOptions{Dir: dir, source: folder.SourceOf(dir), Logger: slog.New(slog.DiscardHandler)}
+	if err := folder.Ledger().Trust(dir, folder.ProgramsOf(must(folder.LoadCity(dir))), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	pull("README.md")
+	o.extendTrust(must(folder.LoadCity(dir)))
+	write("city.toml", strings.Replace(city, "run.sh", "run.sh x", 1))
+	if err := o.checkMayRun(must(folder.LoadCity(dir)), nil); err != nil {
+		t.Errorf("an edit after a pull without programs: %v", err)
+	}
+	git("commit", "-qam", "edit")
+	pull("run.sh")
+	o.extendTrust(must(folder.LoadCity(dir)))
+	if err := folder.Trusted(dir, must(folder.LoadCity(dir))).Err(); err == nil {
+		t.Error("a pull that changes a script is trusted")
+	}
+}
+
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gcity/cli/env"
@@ -106,9 +107,13 @@ func DaemonStatus(ctx context.Context, e *env.Env) error {
 	}
 	out := daemonState{Units: []unitState{}}
 	s, err := folder.AskController(ctx, dir)
+	silent, unanswered := errors.AsType[*folder.UnresponsiveError](err)
 	switch {
 	case err == nil:
 		out.Running, out.PID, out.Mode, out.Version = true, s.PID, s.Mode, s.Version
+	case unanswered:
+		out.Running = true
+		out.PID, _ = strconv.Atoi(folder.PIDText(dir)) // 0 if the file cannot be read
 	case !exit.IsNotRunning(err):
 		return err
 	}
@@ -127,17 +132,26 @@ func DaemonStatus(ctx context.Context, e *env.Env) error {
 		printStatus(e, out, dir)
 		err = nil
 	}
-	if err == nil && !out.Running {
+	switch {
+	case err != nil:
+		return err
+	case unanswered:
+		return silent
+	case !out.Running:
 		return exit.Quietly(exit.CodeNotRunning)
 	}
-	return err
+	return nil
 }
 
 func printStatus(e *env.Env, out daemonState, dir string) {
-	if out.Running {
+	switch {
+	case out.Running && out.Version == "":
+		e.Sayf("a controller is running for %s, pid %d, but it does not respond",
+			output.SafeLine(dir), out.PID)
+	case out.Running:
 		e.Sayf("a controller is running for %s: %s, version %s", output.SafeLine(dir),
 			describe.Runner(out.Mode, out.PID), output.SafeLine(out.Version))
-	} else {
+	default:
 		e.Sayf("no controller is running for %s", output.SafeLine(dir))
 	}
 	for _, u := range out.Units {

@@ -59,7 +59,7 @@ func tryClaim(ctx context.Context, e *env.Env, d *depot.Store, id, who string) e
 		return city.Errorf(city.Conflict, "%s %s, so it cannot be claimed", old.ID,
 			unchanged(e, old, beads.Closing()))
 	case old.Assignee != "" && old.Assignee != who:
-		return city.Errorf(city.Conflict, "%s is already assigned to %s; `gc hook` shows other "+
+		return city.Errorf(city.Conflict, "%s is already assigned to %q; `gc hook` shows other "+
 			"work, and --assignee instead of --claim reassigns this bead", old.ID, old.Assignee)
 	}
 	return patchFound(ctx, e, has, old, beads.Patch{Status: new(beads.StatusInProgress),

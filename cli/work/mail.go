@@ -211,15 +211,9 @@ func mailArchive(e *env.Env) *cobra.Command {
 			"no effect",
 		Args: env.Between(1, 1000), Aliases: []string{"delete"},
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
-		var all []city.Receipt
-		for _, id := range args {
-			r, err := city.ArchiveMail(ctx, l, id)
-			if err != nil {
-				return err
-			}
-			all = append(all, r)
-		}
-		return receipts(e, all)
+		return changeMail(ctx, e, l, args, func(id string) (city.Receipt, error) {
+			return city.ArchiveMail(ctx, l, id)
+		})
 	})
 }
 
@@ -227,19 +221,29 @@ func mailMark(e *env.Env, name, short string, p beadPatch) *cobra.Command {
 	return withMail(e, &cobra.Command{Use: name + " ID…", Short: short, Args: env.Between(1, 1000)},
 		true,
 		func(ctx context.Context, l *env.Link, args []string) error {
-			var all []city.Receipt
-			for _, id := range args {
-				if _, _, err := city.GetMail(ctx, l, id); err != nil {
-					return err
-				}
-				r, err := l.Do(ctx, city.UpdateBead{ID: id, Patch: p})
-				if err != nil {
-					return err
-				}
-				all = append(all, r)
-			}
-			return receipts(e, all)
+			return changeMail(ctx, e, l, args, func(id string) (city.Receipt, error) {
+				return l.Do(ctx, city.UpdateBead{ID: id, Patch: p})
+			})
 		})
+}
+
+// changeMail changes messages and prints the receipts. If one of the IDs is invalid, it changes nothing.
+func changeMail(ctx context.Context, e *env.Env, l *env.Link, ids []string,
+	change func(id string) (city.Receipt, error)) error {
+	for _, id := range ids {
+		if _, _, err := city.GetMail(ctx, l, id); err != nil {
+			return err
+		}
+	}
+	var all []city.Receipt
+	for _, id := range ids {
+		r, err := change(id)
+		if err != nil {
+			return err
+		}
+		all = append(all, r)
+	}
+	return receipts(e, all)
 }
 
 func receipts(e *env.Env, all []city.Receipt) error {

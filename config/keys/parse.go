@@ -112,16 +112,23 @@ func variables(n *toml.Node, wrong string) (any, string) {
 	}
 	out := make(map[string]string, len(n.Kids))
 	for _, kid := range n.Kids {
-		if kid.Shape != toml.ShapeString {
-			return nil, fmt.Sprintf("%s is %s; variables must be strings: put it in quotes",
-				kid.Key, kid.Shape)
-		}
-		if msg := nul(kid.Text); msg != "" {
-			return nil, kid.Key + " " + msg
+		if msg := InvalidVariable(kid); msg != "" {
+			return nil, msg
 		}
 		out[kid.Key] = kid.Text
 	}
 	return out, ""
+}
+
+// InvalidVariable returns what is wrong with the value of an environment variable, or "".
+func InvalidVariable(n *toml.Node) string {
+	if n.Shape != toml.ShapeString {
+		return fmt.Sprintf("%s is %s; variables must be strings: put it in quotes", n.Key, n.Shape)
+	}
+	if msg := nul(n.Text); msg != "" {
+		return n.Key + " " + msg
+	}
+	return ""
 }
 
 // DefaultValue returns the default as a value of the key's Go type.

@@ -116,6 +116,7 @@ type (
 		Agent, Rig string
 		On         bool
 		ID         uint64
+		By         city.Peer
 	}
 	// CheckPool runs a pool's check. The result is PoolChecked.
 	CheckPool struct {
@@ -134,6 +135,7 @@ type (
 		Pool string
 		Size *int
 		ID   uint64
+		By   city.Peer
 	}
 	// Scan looks for automations in layers of folders. The result is Scanned.
 	Scan struct {
@@ -213,6 +215,7 @@ type (
 		isEffect
 		ID  uint64
 		Cmd city.Command
+		By  string // actor of the events, unless Cmd names one
 	}
 	// CountWork counts open work. The result is WorkCounted.
 	CountWork struct {

@@ -35,11 +35,10 @@ func IsLate(err error) bool {
 }
 
 // Untrusted is the error for a configuration that the user does not trust yet.
-type Untrusted struct{ Err error }
-
-func (u *Untrusted) Error() string { return u.Err.Error() }
-
-func (u *Untrusted) Unwrap() error { return u.Err }
+type Untrusted interface {
+	error
+	Command() string // the command with which the user can trust it
+}
 
 // Unclosable reports whether err is a problem with a single record rather than with its store.
 func Unclosable(err error) bool {

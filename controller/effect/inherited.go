@@ -67,6 +67,7 @@ type SavedDrain struct {
 	Session  string    `json:"session"` // ID of the session
 	Since    time.Time `json:"since"`
 	By       string    `json:"by"`
+	Sender   string    `json:"sender,omitempty"` // actor that requested the drain
 	Why      string    `json:"why"`
 	Final    bool      `json:"final,omitempty"`
 	Acked    bool      `json:"acked,omitempty"`

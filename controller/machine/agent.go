@@ -208,7 +208,7 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 	m.setUntil(now, a, city.Stopping, c.why, m.cityStop.stopUntil(now, grace))
 	m.decided(now, a, "stop", c.why)
 	if c.kind == causeRequest {
-		m.journal.record(a, events.Event{Type: events.AgentDraining, Actor: a.name, Message: c.why})
+		m.journal.record(a, c.by.AsActor(events.Event{Type: events.AgentDraining, Message: c.why}))
 	}
 	if c.kind == causeIdle {
 		m.journal.record(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
@@ -683,10 +683,9 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	}
 	switch c.kind {
 	case causeRestart:
-		e.Actor, a.act.startReason = effect.ActorOperator, c.why
+		e, a.act.startReason = c.by.AsActor(e), c.why
 	case causeKill:
-		e.Actor, a.act.startReason = effect.ActorOperator,
-			"restarted after it was killed by operator"
+		e, a.act.startReason = c.by.AsActor(e), "restarted after it was "+c.why
 	case causeDrift, causeStrategy, causeWatchdog:
 		a.act.startReason = c.why
 	case causeIdle:
@@ -698,11 +697,12 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		if a.act.intent.kind == causeSuspend { // suspended again during the stop
 			a.act.intent = cause{}
 		}
-		e.Type, e.Actor = events.AgentSuspended, effect.ActorOperator
+		e = a.act.flaggedBy.AsActor(e)
+		e.Type = events.AgentSuspended
 		replies = append(replies, m.commands.repliesFor(a,
 			fmt.Sprintf("agent %s is %s", a.name, c.why), "stop", "suspend")...)
 	case causeRequest:
-		e.Actor, a.act.startReason, a.restart.diedOnItsOwn = a.name, c.why, true
+		e, a.act.startReason, a.restart.diedOnItsOwn = c.by.AsActor(e), c.why, true
 	}
 	a.policy.stopped(now, a, c, e, replies)
 }

@@ -162,12 +162,12 @@ func (c poolCity) Member(name string) (rollout.Member, bool) {
 	return m, true
 }
 
-func (c poolCity) Restart(now time.Time, name string) (why string) {
+func (c poolCity) Restart(now time.Time, name string, by city.Peer) (why string) {
 	a := c.m.agents[name]
 	if why := c.m.commands.noRestart(a); why != "" {
 		return why
 	}
-	c.m.commands.startAgain(now, a)
+	c.m.commands.startAgain(now, a, by)
 	return ""
 }
 

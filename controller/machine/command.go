@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/controller/lifecycle"
+	"gcity/controller/step"
 	"gcity/events"
 	"gcity/internal/suggest"
 )
@@ -16,9 +18,7 @@ import (
 type commands struct{ m *Machine }
 
 func (cs *commands) takeFrom(now time.Time, in effect.Command) {
-	if in.Peer.Remote {
-		cs.m.step.TakeFrom(in.ID, in.Peer.From)
-	}
+	cs.m.step.TakeFrom(in.ID, in.Peer)
 	cs.take(now, in.ID, in.Cmd)
 	cs.m.step.Taken()
 }
@@ -144,7 +144,7 @@ func (cs *commands) restart(now time.Time, id uint64, a *record) {
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "restart"})
-	cs.startAgain(now, a)
+	cs.startAgain(now, a, cs.m.step.Caller())
 }
 
 func (cs *commands) noRestart(a *record) string {
@@ -175,11 +175,11 @@ func (cs *commands) noRestart(a *record) string {
 	return ""
 }
 
-func (cs *commands) startAgain(now time.Time, a *record) {
+func (cs *commands) startAgain(now time.Time, a *record, by city.Peer) {
 	if a.phase.Idle() {
-		a.forgive("started by operator")
+		a.forgive("started by " + by.Name())
 	}
-	a.act.intent = cause{kind: causeRestart, why: "restarted by operator"}
+	a.act.intent = cause{kind: causeRestart, why: "restarted by " + by.Name(), by: by}
 	cs.m.decide(now, a)
 }
 
@@ -190,15 +190,17 @@ func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "kill"})
+	by := cs.m.step.Caller()
+	killed := cause{kind: causeKill, why: "killed by " + by.Name(), by: by, force: force}
 	if a.phase.Stopping() {
 		if a.act.stopping.kind == causeRestart {
-			a.act.stopping = cause{kind: causeKill, why: "killed by operator"}
+			a.act.stopping = killed
 		}
 		a.act.stopping.force = a.act.stopping.force || force
 		cs.m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name, Force: force})
 		return
 	}
-	a.act.intent = cause{kind: causeKill, why: "killed by operator", force: force}
+	a.act.intent = killed
 	cs.m.decide(now, a)
 }
 
@@ -213,10 +215,10 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 			"quarantine or in backoff can be released", a.name, a.state.Is()))
 		return
 	}
-	held := a.restart.state()
-	a.forgive("released by operator")
-	cs.m.decided(now, a, "release", "by operator; the agent was "+held.Is())
-	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
+	held, by := a.restart.state(), cs.m.step.Caller().Name()
+	a.forgive("released by " + by)
+	cs.m.decided(now, a, "release", "by "+by+"; the agent was "+held.Is())
+	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: by,
 		Message: "was " + held.Is()})
 	a.waiters = append(a.waiters, waiter{id, "restart"})
 	cs.m.decide(now, a)
@@ -241,7 +243,9 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 		cs.m.step.Reject(id, city.Conflict, why)
 	default:
 		if !a.phase.Stopping() {
-			a.act.intent = cause{kind: causeRequest, why: "restart requested"}
+			by := cs.m.step.Caller()
+			by.Actor = cmp.Or(by.Actor, a.name)
+			a.act.intent = cause{kind: causeRequest, why: "restart requested", by: by}
 		}
 		cs.m.step.Reply(id, "agent "+a.name+" is restarting")
 		cs.m.decide(now, a)
@@ -301,16 +305,13 @@ func (cs *commands) emit(id uint64, e events.Event) {
 	}
 }
 
-func (ld *loader) rejectLoad(ws []waiter, why string) {
+func (ld *loader) rejectLoad(ws []waiter, err error) {
 	for _, w := range ws {
 		if w.verb != "suspend" && w.verb != "resume" {
-			ld.m.step.Reject(w.id, city.Invalid, why)
+			ld.m.step.RejectReload(w.id, err)
 			continue
 		}
-		ld.m.step.Do(effect.SendReply{Reply: effect.Reply{ID: w.id,
-			Err: &city.Error{Code: city.Conflict, Details: city.ConfigRefused, Message: fmt.Sprintf(
-				"the change was written, and will %s the city once the configuration on disk is "+
-					"valid; until then the old configuration stays in force: %s", w.verb, why)}}})
+		ld.m.step.RejectFlag(w.id, step.NotInEffect("the city", w.verb, err), err)
 	}
 }
 

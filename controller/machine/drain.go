@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -18,6 +19,7 @@ type drain struct {
 	since    time.Time
 	stamp    int64 // start of the drain in Unix seconds, as in the session's marks
 	by       string
+	sender   string // actor that sent the command; "" = none
 	why      string
 	acked    bool
 	final    bool          // the agent does not restart afterwards
@@ -50,14 +52,14 @@ func (dr *drains) pending(now time.Time, a *record) {
 	switch {
 	case dr.m.oneShot || dr.m.ending != running || !a.phase.Ready() || a.pool.Provisional():
 	case a.pool != nil && a.unwanted() && a.drain.current == nil:
-		dr.drain(now, a, byPool, a.surplusReason())
+		dr.drain(now, a, city.Peer{}, byPool, a.surplusReason())
 	case a.drain.current != nil && a.drain.current.by == byPool && !a.unwanted() &&
 		!a.drain.current.acked:
 		why := "the member is now declared as a separate agent"
 		if a.pool != nil {
 			why = fmt.Sprintf("pool %s wants %d", a.pool.Name(), a.pool.Desired)
 		}
-		dr.undrain(now, a, effect.ActorController, why)
+		dr.undrain(now, a, events.Event{Actor: effect.ActorController, Message: why})
 	}
 	// a new configuration may set a different timeout
 	if a.drain.current != nil && a.drain.current.timeout != a.drainTimeout() {
@@ -79,7 +81,7 @@ func (d *drain) limit(t time.Duration) {
 	}
 }
 
-func (dr *drains) drain(now time.Time, a *record, by, why string) {
+func (dr *drains) drain(now time.Time, a *record, sender city.Peer, by, why string) {
 	a.drain.current = &drain{since: now, stamp: now.Unix(), by: by, why: why}
 	a.drain.current.limit(a.drainTimeout())
 	dr.m.decided(now, a, "drain", why)
@@ -87,11 +89,13 @@ func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	if !a.drain.current.deadline.IsZero() {
 		end += " if still running"
 	}
-	e := events.Event{Type: events.AgentDraining, Message: why + "; " + end,
-		Payload: step.Payload(map[string]any{"by": by, "session": a.sess.life.ID})}
+	e := events.Event{Type: events.AgentDraining, Message: why + "; " + end}
 	if by == byOperator {
-		e.Actor = effect.ActorOperator
+		e = sender.AsActor(e)
+		a.drain.current.sender = e.Actor
 	}
+	e.Payload = step.Payload(map[string]any{"by": cmp.Or(a.drain.current.sender, by),
+		"session": a.sess.life.ID})
 	dr.m.journal.record(a, e)
 }
 
@@ -102,19 +106,20 @@ func (d *drain) end(now time.Time) string {
 	return "kill in " + span.Text(d.deadline.Sub(now).Round(time.Second))
 }
 
-func (dr *drains) undrain(now time.Time, a *record, actor, why string) {
+func (dr *drains) undrain(now time.Time, a *record, e events.Event) {
 	a.drain.current = nil
 	if a.act.stopping.kind == causeDrained { // a stop that failed might still end the session
 		a.act.stopping = cause{}
 	}
-	dr.m.commands.resolve(a, "the drain of agent "+a.name+" was canceled ("+why+")", "drain")
-	dr.m.decided(now, a, "undrain", why)
-	a.act.startReason = "drain canceled by operator"
-	if actor == effect.ActorController {
-		why = "drain canceled: " + why
-		a.act.startReason = why
+	dr.m.commands.resolve(a, "the drain of agent "+a.name+" was canceled ("+e.Message+")", "drain")
+	dr.m.decided(now, a, "undrain", e.Message)
+	a.act.startReason = "drain canceled " + e.Message
+	if e.Actor == effect.ActorController {
+		e.Message = "drain canceled: " + e.Message
+		a.act.startReason = e.Message
 	}
-	dr.m.journal.record(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why})
+	e.Type = events.AgentUndrained
+	dr.m.journal.record(a, e)
 }
 
 func (a *record) drained(now time.Time) cause {
@@ -235,7 +240,7 @@ func (dr *drains) resume(now time.Time, a *record) {
 	lasted := min(max(0, time.Duration(now.UnixNano()-d.Since.UnixNano())),
 		max(a.drainTimeout(), time.Second))
 	a.drain.current = &drain{since: now.Add(-lasted), stamp: d.Since.Unix(), by: by, why: h.Why,
-		acked: d.Acked, final: h.Final}
+		sender: h.Sender, acked: d.Acked, final: h.Final}
 	a.drain.current.limit(a.drainTimeout())
 	dr.m.decided(now, a, "drain", a.drain.current.why)
 }
@@ -254,14 +259,15 @@ func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 			a.name, a.state.Is()))
 	default:
 		a.waiters = append(a.waiters, waiter{id, "drain"})
-		by, why := byOperator, "requested by operator"
+		sender := dr.m.step.Caller()
+		by, why := byOperator, "requested by "+sender.Name()
 		if c.Why != "" {
 			by, why = byHost, c.Why
 		}
 		if c.Final {
 			why += ", without a restart"
 		}
-		dr.drain(now, a, by, why)
+		dr.drain(now, a, sender, by, why)
 		a.drain.current.final = c.Final
 		dr.m.decide(now, a)
 		if !a.drain.marking { // otherwise the reply waits for the mark
@@ -271,9 +277,9 @@ func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 }
 
 func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
-	switch {
+	switch by := dr.m.step.Caller(); {
 	case a.restart.kind == staysFinal && a.phase.Idle() && !a.unwanted():
-		a.forgive("restarted: its drain was canceled by operator")
+		a.forgive("restarted: its drain was canceled by " + by.Name())
 		dr.m.step.Reply(id, "agent "+a.name+" has already stopped and is being restarted")
 		dr.m.decide(now, a)
 	case a.drain.current == nil || !a.phase.Alive() || a.phase.Stopping():
@@ -288,7 +294,7 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 		dr.m.step.Reject(id, city.Conflict, "agent "+a.name+" was removed from the configuration")
 	default:
 		a.waiters, a.drain.markFrom = append(a.waiters, waiter{id, "undrain"}), time.Time{}
-		dr.undrain(now, a, effect.ActorOperator, "by operator")
+		dr.undrain(now, a, by.AsActor(events.Event{Message: "by " + by.Name()}))
 		dr.m.decide(now, a)
 		if !a.drain.marking { // otherwise the reply waits for the mark
 			dr.notified(now, a)

@@ -123,6 +123,7 @@ func (ld *loader) rejectGroupsOf(a *record, msg string) {
 }
 
 func (ld *loader) edit(f effect.Edit) {
+	f.By = ld.m.step.Caller()
 	ld.edits = append(ld.edits, f)
 	if len(ld.edits) == 1 {
 		ld.m.step.Do(f)
@@ -155,12 +156,16 @@ func (ld *loader) edited(in effect.Edited) {
 		}
 		return
 	}
+	ld.written = append(ld.written, in.Edit)
 	if in.Edit.Agent != "" || in.Edit.Rig != "" {
 		ld.load()
 		return
 	}
 	ld.load(waiter{in.Edit.ID, verbFor(in.Edit.On)})
 }
+
+// allEdits returns the edits that are not yet in force.
+func (ld *loader) allEdits() []effect.Edit { return slices.Concat(ld.written, ld.edits) }
 
 func verbFor(suspend bool) string {
 	if suspend {

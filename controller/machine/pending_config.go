@@ -113,8 +113,7 @@ func (ld *loader) dropHeld() {
 
 func (ld *loader) heldReason(err error) error {
 	if err == nil && ld.held != nil {
-		err = errors.New("the change was written, but " + ld.held.why +
-			"; run `gcity reload --confirm` to apply it")
+		err = errors.New(ld.held.why + "; run `gcity reload --confirm` to apply it")
 	}
 	return err
 }

@@ -85,6 +85,7 @@ type cause struct {
 	final    bool // drain by a user: the agent must not restart
 	// kill by a user: abandon the session if its host does not confirm that it has ended
 	force bool
+	by    city.Peer // sender of the command
 }
 
 type causeKind int
@@ -158,7 +159,8 @@ type action struct {
 	stopping    cause
 	intent      cause // cause of a stop that has not started yet
 	startReason string
-	exitFiles   bool // the start in flight saves unrecorded exits to files
+	flaggedBy   city.Peer // sender of the command that suspended or resumed the agent
+	exitFiles   bool      // the start in flight saves unrecorded exits to files
 	queued      int
 	acks        []effect.Acknowledge
 	ackStep     uint64

@@ -389,8 +389,9 @@ func (a *record) toHandOver() *effect.SavedAgent {
 			Exit: a.sess.exit}
 	}
 	if d != nil {
-		r.Drain = &effect.SavedDrain{Session: a.sess.life.ID, Since: d.since, By: d.by, Why: d.why,
-			Final: d.final, Acked: d.acked, Unmarked: a.drain.unmarked}
+		r.Drain = &effect.SavedDrain{Session: a.sess.life.ID, Since: d.since, By: d.by,
+			Sender: d.sender, Why: d.why, Final: d.final, Acked: d.acked,
+			Unmarked: a.drain.unmarked}
 	} else if since := a.sess.life.Drain.Since; a.phase.Alive() && !since.IsZero() {
 		r.Drain = &effect.SavedDrain{Session: a.sess.life.ID, Since: since, Canceled: true}
 	}

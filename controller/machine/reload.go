@@ -16,6 +16,7 @@ type loader struct {
 	m *Machine
 
 	rejected     string // why the configuration on disk is not in force
+	trust        string // the command with which the user can trust a rejected configuration
 	loaded       time.Time
 	since        uint64 // step in which the configuration was applied
 	seenAtPatrol string
@@ -27,6 +28,7 @@ type loader struct {
 	asking   []waiter      // commands that wait for the load in flight
 	waiting  []waiter      // commands that wait for the next load
 	edits    []effect.Edit // of the key "suspended"; the first is in flight
+	written  []effect.Edit // not yet in force
 	groups   []groupWaiter
 }
 
@@ -49,14 +51,15 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	case err != nil:
 		ld.dropHeld()
 		ld.reject(err)
-		ld.rejectLoad(waiting, err.Error())
+		ld.rejectLoad(waiting, err)
 	case fresh && ld.removesMost(in.Conf) && !ld.confirmed(waiting, in.Conf):
 		ld.hold(now, in.Conf, waiting)
 	case fresh:
 		ld.dropHeld()
 		msg := ld.adopt(now, in.Conf)
 		ld.m.step.Note(&ld.rejected, "")
-		ld.accept(waiting, msg)
+		ld.trust = ""
+		ld.accept(now, waiting, msg)
 	case in.Conf == nil && ld.held != nil && in.Revision == ld.held.revision:
 		// still waiting for confirmation
 	case in.Conf == nil && (in.Revision != ld.m.conf.Revision || ld.rejected != ""):
@@ -70,8 +73,9 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		}
 		ld.dropHeld()
 		ld.m.step.Note(&ld.rejected, "")
-		ld.accept(waiting, "nothing changed: revision "+step.Short(ld.m.conf.Revision)+
-			" is in force")
+		ld.trust = ""
+		ld.accept(now, waiting, "nothing changed: revision "+
+			step.Short(ld.m.conf.Revision)+" is in force")
 		for _, a := range ld.m.order {
 			if len(a.waiters) > 0 { // it might already be in the requested state
 				ld.m.decide(now, a)
@@ -84,6 +88,9 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	if ld.again {
 		ld.load()
 		return
+	}
+	if ld.rejected == "" && ld.held == nil && in.Away == nil {
+		ld.written = nil
 	}
 	ld.unfulfilled(ld.heldReason(err))
 }
@@ -119,7 +126,7 @@ func (ld *loader) unfulfilled(err error) {
 	ld.unfulfilledGroups(err)
 }
 
-func (ld *loader) accept(waiting []waiter, msg string) {
+func (ld *loader) accept(now time.Time, waiting []waiter, msg string) {
 	for _, w := range waiting {
 		switch w.verb {
 		case "suspend":
@@ -127,7 +134,7 @@ func (ld *loader) accept(waiting []waiter, msg string) {
 		case "resume":
 			ld.m.step.Reply(w.id, "the city was resumed")
 		default:
-			ld.m.step.Reply(w.id, msg)
+			ld.m.runs.ReplyAfterScan(now, w.id, msg)
 		}
 	}
 }
@@ -138,6 +145,7 @@ func (ld *loader) reject(err error) {
 		return
 	}
 	ld.m.step.Note(&ld.rejected, err.Error())
+	ld.trust = step.TrustCommand(err)
 	ld.m.step.Record(events.Event{
 		Type:    events.ConfigRejected,
 		Message: err.Error() + "; the old configuration stays in force",
@@ -187,7 +195,7 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	} else {
 		ld.m.step.Record(events.Event{Type: events.ConfigReloaded,
 			Message: msg, Payload: ch.Payload()})
-		ld.suspensions(before, c)
+		ld.m.step.RecordFlags(before, c, ld.allEdits())
 	}
 	ld.m.watchdogs.Adopt(now, c)
 	ld.m.pools.SizeAll(now)
@@ -224,15 +232,17 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 	if a.want == nil || a.want.Suspended == w.Suspended || a.hidden() {
 		return
 	}
+	a.act.flaggedBy = effect.SuspendedBy(ld.allEdits(), w,
+		cmp.Or(w.Suspended, a.want.Suspended).Level, w.Suspended.On())
 	switch {
 	case !w.Suspended.On():
 		// a stop that failed might still end the session
 		if a.act.stopping.kind == causeSuspend && !a.phase.Stopping() {
 			a.act.stopping = cause{}
 		}
-		a.forgive("resumed by operator")
-		ld.m.journal.record(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
-			Message: "was " + a.want.Suspended.String()},
+		a.forgive("resumed by " + a.act.flaggedBy.Name())
+		ld.m.journal.record(a, a.act.flaggedBy.AsActor(events.Event{Type: events.AgentResumed,
+			Message: "was " + a.want.Suspended.String()}),
 			ld.m.commands.repliesFor(a, "agent "+a.name+" was resumed", "resume")...)
 	case !a.want.Suspended.On() && a.phase.Idle():
 		ld.recordSuspended(a, w.Suspended)
@@ -246,37 +256,9 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 
 // recordSuspended records the suspension of an agent that was not stopped for it.
 func (ld *loader) recordSuspended(a *record, s agent.Suspension) {
-	ld.m.journal.record(a, events.Event{Type: events.AgentSuspended, Actor: effect.ActorOperator,
-		Message: s.String()},
+	ld.m.journal.record(a, a.act.flaggedBy.AsActor(events.Event{Type: events.AgentSuspended,
+		Message: s.String()}),
 		ld.m.commands.repliesFor(a, fmt.Sprintf("agent %s is %s", a.name, s), "stop", "suspend")...)
-}
-
-func (ld *loader) suspensions(before, after *effect.Configuration) {
-	switch {
-	case after.Suspended && !before.Suspended:
-		ld.m.step.Record(events.Event{Type: events.CitySuspended,
-			Actor: effect.ActorOperator, Message: "the city's agents stay stopped until " +
-				"it is resumed"})
-	case before.Suspended && !after.Suspended:
-		ld.m.step.Record(events.Event{Type: events.CityResumed,
-			Actor: effect.ActorOperator, Message: "the city's agents can start again"})
-	}
-	was := make(map[string]bool, len(before.Rigs))
-	for i := range before.Rigs {
-		was[before.Rigs[i].Name] = before.Rigs[i].Suspended
-	}
-	for i := range after.Rigs {
-		r := &after.Rigs[i]
-		if old, known := was[r.Name]; known && old != r.Suspended {
-			e := events.Event{Type: events.RigResumed, Actor: effect.ActorOperator, Subject: r.Name,
-				Message: "the rig's agents can start again"}
-			if r.Suspended {
-				e.Type, e.Message = events.RigSuspended, "the rig's agents stay stopped until "+
-					"it is resumed"
-			}
-			ld.m.step.Do(effect.Record{Event: e})
-		}
-	}
 }
 
 func (ld *loader) compare(c *effect.Configuration) step.Changes {

@@ -20,7 +20,8 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	if m.conf != nil {
 		s.Name, s.Suspended = m.conf.Name, m.conf.Suspended
 		s.Config = city.ConfigInfo{Revision: step.Short(m.conf.Revision), Loaded: m.loader.loaded,
-			Rejected: m.loader.rejected, Warnings: m.warnings(), Environ: m.conf.Environ}
+			Rejected: m.loader.rejected, Trust: m.loader.trust, Warnings: m.warnings(),
+			Environ: m.conf.Environ}
 		s.Patrol.Interval = m.conf.Patrol
 		if m.loader.held != nil {
 			s.Config.Held = &m.loader.held.Held
@@ -155,7 +156,8 @@ func (a *record) draw() city.Agent {
 		v.Pool, v.DependsOn, v.IdleTimeout = w.Pool, w.DependsOn, w.IdleTimeout
 	}
 	if d := a.drain.current; d != nil && a.phase.Alive() {
-		v.Drain = &city.DrainInfo{Since: d.since, By: d.by, Acked: d.acked, Final: d.final}
+		v.Drain = &city.DrainInfo{Since: d.since, By: cmp.Or(d.sender, d.by), Acked: d.acked,
+			Final: d.final}
 		if !d.deadline.IsZero() {
 			v.Drain.Deadline = new(d.deadline)
 		}

@@ -59,7 +59,7 @@ func newWork(m *Machine) work {
 }
 
 func (wk *work) change(id uint64, c city.Command) {
-	wk.m.step.Do(effect.ChangeBead{ID: id, Cmd: c})
+	wk.m.step.Do(effect.ChangeBead{ID: id, Cmd: c, By: wk.m.step.Caller().Name()})
 }
 
 func (wk *work) changed(in effect.BeadChanged) {

@@ -95,7 +95,7 @@ func (tx *Messages) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 		ID: tx.Sent, Text: c.Text, Lines: 1 + strings.Count(strings.TrimSuffix(c.Text, "\n"), "\n"),
 		Bytes: len(c.Text), Now: c.Now, Depth: c.Depth,
 		Stage: city.Queued, Why: "waiting for its turn", Since: now, QueuedAt: now, ReportTo: id,
-		ReportBy: now.Add(ReportAfter),
+		ReportBy: now.Add(ReportAfter), By: tx.out.Caller(),
 	}
 	d.First, _, _ = strings.Cut(c.Text, "\n")
 	d.First = strings.ToValidUTF8(d.First[:min(len(d.First), city.MaxSendShown)], "")
@@ -245,7 +245,7 @@ func (tx *Messages) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 			d.Held, d.Stage, d.Since = true, city.Queued, d.QueuedAt
 		}
 		if len(d.Cancelers) > 0 {
-			tx.giveUp(now, b, d, canceledByUser())
+			tx.giveUp(now, b, d, d.Cancelers[0].dropped())
 			return
 		}
 		if d.Obsolete != "" {
@@ -270,7 +270,8 @@ func (tx *Messages) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 			d.ReportTo = 0
 		}
 		tx.city.Record(b.Agent, events.Event{Type: events.AgentNudged, Actor: d.Sender(),
-			Message: d.String() + " was typed and submitted", Payload: step.Payload(d.Payload())},
+			Peer: d.By.Address(), Message: d.String() + " was typed and submitted",
+			Payload: step.Payload(d.Payload())},
 			replies...)
 		tx.city.Typed(d)
 	}
@@ -402,13 +403,13 @@ func (tx *Messages) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 			return
 		}
 	}
-	t := Canceler{ID: id, N: len(back)}
+	t := Canceler{ID: id, N: len(back), By: tx.out.Caller()}
 	for i, d := range back {
 		var replies []effect.Reply
 		if i == len(back)-1 && going == nil {
 			replies = []effect.Reply{t.Receipt(b.Agent, 0)}
 		}
-		tx.giveUp(now, b, d, canceledByUser(), replies...)
+		tx.giveUp(now, b, d, t.dropped(), replies...)
 	}
 	switch {
 	case going != nil:
@@ -429,8 +430,8 @@ func (tx *Messages) TakeBack(now time.Time, b *Outbox, d *Delivery, why string) 
 	}
 }
 
-func canceledByUser() dropped {
-	return dropped{city.Conflict, "canceled by operator", effect.ActorOperator}
+func (t Canceler) dropped() dropped {
+	return dropped{city.Conflict, "canceled by " + t.By.Name(), t.By.Name()}
 }
 
 func (tx *Messages) tooLate(b *Outbox, d *Delivery) {

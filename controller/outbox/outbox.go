@@ -42,8 +42,9 @@ type Delivery struct {
 	ReportTo uint64    // command that waits for a reply; 0 = already sent
 	ReportBy time.Time // deadline for the reply to ReportTo
 
-	Tier       string // the watchdog that sent the nudge; "" = a user sent it
-	ForSession string // session that the watchdog's nudge is meant for
+	By         city.Peer // sender of the nudge, unless a watchdog sent it
+	Tier       string    // the watchdog that sent the nudge; "" = none
+	ForSession string    // session that the watchdog's nudge is meant for
 	// why the watchdog no longer needs the nudge, or ""
 	Obsolete     string
 	Cancelers    []Canceler // commands that try to cancel the nudge while it is being typed
@@ -75,7 +76,7 @@ func (d *Delivery) Sender() string {
 	if d.Tier != "" {
 		return effect.ActorController
 	}
-	return effect.ActorOperator
+	return d.By.Name()
 }
 
 func (d *Delivery) String() string {
@@ -138,6 +139,7 @@ func (b *Outbox) WhyFull(size int) string {
 type Canceler struct {
 	ID uint64
 	N  int
+	By city.Peer
 }
 
 func (t Canceler) Receipt(agent string, n int) effect.Reply {

@@ -439,6 +439,9 @@ func (r *Runner) load(f effect.Load) effect.Input {
 	revision, err := r.w.Source.Revision()
 	found := err == nil && revision == f.Known && r.Sessions.programFound()
 	if err == nil && !f.Force && !found && !isNew(f, revision) {
+		if now := r.w.InForce(); r.w.ExtendTrust != nil && now != nil && revision == f.Known {
+			r.w.ExtendTrust(now.Source)
+		}
 		return effect.Loaded{Revision: revision}
 	}
 	cfg, err := r.w.Source.Load()

@@ -49,6 +49,32 @@ func TestNoLoadFromAMovedFolder(t *testing.T) {
 	}
 }
 
+// A load extends the trust only if the configuration in force is the one on disk.
+func TestLoadExtendsTrust(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, config.FileName), []byte("[workspace]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	extended := 0
+	r := New(World{Dir: dir, Source: config.Source{Dir: dir},
+		InForce: func() *effect.Configuration { return &effect.Configuration{Source: cfg} },
+		ExtendTrust: func(inForce *config.City) {
+			if extended++; inForce != cfg {
+				t.Error("got another configuration than the one in force")
+			}
+		}})
+	for known, want := range map[string]int{"other": 0, cfg.Revision: 1} {
+		extended = 0
+		if r.load(effect.Load{Known: known}); extended != want {
+			t.Errorf("known revision %s: extended %d times, want %d", known, extended, want)
+		}
+	}
+}
+
 // A configuration that declares more agents than allowed is rejected.
 func TestAllowedAgents(t *testing.T) {
 	cfg := &config.City{Agents: []config.Agent{{Name: "a", StartCommand: "x"},

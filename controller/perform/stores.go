@@ -1,6 +1,7 @@
 package perform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -204,11 +205,12 @@ func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Inpu
 	switch c := f.Cmd.(type) {
 	case city.CreateBead:
 		if in.Bead, err = wr.Stores.create(ctx, c); err == nil {
-			in.Events = eventOf(nil, in.Bead, "")
+			in.Events = eventOf(nil, in.Bead, f.By)
 		}
 	case city.UpdateBead:
-		err = wr.Stores.update(ctx, c, &in)
+		err = wr.Stores.update(ctx, c, f.By, &in)
 	case city.SlingWork:
+		c.By = cmp.Or(c.By, f.By)
 		err = wr.sling(ctx, c.SlingRequest, &in)
 	}
 	in.Err = asWorkError(err)
@@ -242,7 +244,8 @@ func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, err
 	return b, s.elsewhere(ctx, rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
 }
 
-func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadChanged) error {
+func (s *Stores) update(ctx context.Context, c city.UpdateBead, by string,
+	in *effect.BeadChanged) error {
 	var lost error
 	for _, rig := range s.Route(c.ID) {
 		var was, b beads.Bead
@@ -261,7 +264,7 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadC
 				return err
 			}
 			in.Bead, in.Message = b, city.ChangeText(&was, b)
-			in.Events = append(eventOf(&was, b, ""), convoyEvent(ctx, store, was, b)...)
+			in.Events = append(eventOf(&was, b, by), convoyEvent(ctx, store, was, b)...)
 			return nil
 		case lost == nil:
 			lost = err

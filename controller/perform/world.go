@@ -36,6 +36,7 @@ type World struct {
 	OnFoldersChanged func(dirs []string)
 	OnConfigRead     func(revision string, good *config.City)
 	CheckTrust       func(c, inForce *config.City) error
+	ExtendTrust      func(inForce *config.City)
 	SetListener      func(config.API)
 	Allow            func(ctx context.Context, agents int) error
 	CheckFolder      func() error
@@ -57,10 +58,7 @@ func (w *World) checkTrust(c, inForce *config.City) error {
 	if w.CheckTrust == nil {
 		return nil
 	}
-	if err := w.CheckTrust(c, inForce); err != nil {
-		return &effect.Untrusted{Err: err}
-	}
-	return nil
+	return w.CheckTrust(c, inForce)
 }
 
 const allowTime = 10 * time.Second

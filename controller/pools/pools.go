@@ -79,7 +79,8 @@ type Pool struct {
 	since        time.Time
 	settled      bool // Desired was computed; it is not a placeholder
 	override     *int
-	automatic    int // size that applied before a user set one
+	overrideBy   *city.Peer // nil = unknown, because a previous controller set it
+	automatic    int        // size that applied before a user set one
 	whyAutomatic string
 
 	checkCommand string
@@ -240,7 +241,7 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	case s.Max == 0:
 		ps.resize(now, p, 0, "off: max = 0")
 	case p.override != nil:
-		why := setByOperator(*p.override)
+		why := setBy(*p.override, p.overrideBy)
 		ps.resize(now, p, s.Size(*p.override), why+p.bounded(*p.override))
 	case p.lastValid:
 		ps.resize(now, p, s.Size(p.last.Value), fmt.Sprintf("check returned %d", p.last.Value)+
@@ -257,14 +258,19 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	}
 }
 
-func setByOperator(n int) string { return fmt.Sprintf(city.PoolSetBy+"to %d by operator", n) }
+func setBy(n int, by *city.Peer) string {
+	if by == nil {
+		return fmt.Sprintf(city.PoolSetBy+"to %d by an earlier command", n)
+	}
+	return fmt.Sprintf(city.PoolSetBy+"to %d by %s", n, by.Name())
+}
 
 // setSize sets a user's size, or removes it if size is nil. Until a check has succeeded or work has been counted, a
 // removal restores the size that applied before.
-func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
-	what := "removed by operator; the size is automatic again"
+func (ps *Pools) setSize(now time.Time, p *Pool, size *int, by *city.Peer) {
+	what := "removed by " + by.Name() + "; the size is automatic again"
 	if size != nil {
-		what = setByOperator(*size)
+		what = setBy(*size, by)
 	}
 	if p.override == nil && size != nil {
 		p.automatic, p.whyAutomatic = p.Desired, p.why
@@ -281,7 +287,7 @@ func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 		}
 		defer ps.resize(now, p, p.Want.Size(p.automatic), why)
 	}
-	p.override, ps.out.Changed = size, true
+	p.override, p.overrideBy, ps.out.Changed = size, by, true
 	ps.out.Decided(now, &p.decisions, "override", what)
 }
 
@@ -329,7 +335,7 @@ func (ps *Pools) resize(now time.Time, p *Pool, n int, why string) {
 		Payload: step.Payload(map[string]any{"from": from, "to": n}),
 	}
 	if p.override != nil {
-		e.Actor = effect.ActorOperator
+		e = cmp.Or(p.overrideBy, &city.Peer{}).AsActor(e)
 	}
 	ps.city.Record(e)
 	ps.populate(now, p)
@@ -397,7 +403,7 @@ func (ps *Pools) Scale(id uint64, c city.Scale) {
 	if !ok {
 		return
 	}
-	f := effect.Scale{Pool: p.Name(), ID: id}
+	f := effect.Scale{Pool: p.Name(), ID: id, By: ps.out.Caller()}
 	if !c.Auto {
 		if why := p.Want.OutOfBounds(c.Size); why != "" {
 			ps.out.Reject(id, city.Invalid, why)
@@ -429,7 +435,8 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 		return
 	}
 	from := p.Desired
-	ps.setSize(now, p, in.Scale.Size)
+	by := &in.Scale.By
+	ps.setSize(now, p, in.Scale.Size, by)
 	ps.size(now, p)
 	msg := fmt.Sprintf("pool %s wants %d: %s", p.Name(), p.Desired, p.why)
 	if from != p.Desired {
@@ -438,10 +445,8 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 			msg += ": " + p.why
 		}
 	} else { // even if the size does not change
-		ps.out.Record(events.Event{Type: events.PoolScaled,
-			Actor:   effect.ActorOperator,
-			Subject: p.Name(), Message: fmt.Sprintf("size %d: %s", p.Desired,
-				p.decisions[len(p.decisions)-1].Why)})
+		ps.out.Record(by.AsActor(events.Event{Type: events.PoolScaled, Subject: p.Name(),
+			Message: fmt.Sprintf("size %d: %s", p.Desired, p.decisions[len(p.decisions)-1].Why)}))
 	}
 	if p.Want.Suspended.On() {
 		msg += "; it is " + p.Want.Suspended.String() + ", so its members stay stopped until " +

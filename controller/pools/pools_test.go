@@ -29,7 +29,7 @@ type town struct {
 
 func (c *town) Running() bool                                 { return true }
 func (c *town) Stops() bool                                   { return false }
-func (c *town) Restart(time.Time, string) string              { return "" }
+func (c *town) Restart(time.Time, string, city.Peer) string   { return "" }
 func (c *town) Configuration() *effect.Configuration          { return &c.conf }
 func (c *town) Listed() bool                                  { return true }
 func (c *town) Step() uint64                                  { return c.turn }
@@ -265,7 +265,7 @@ func TestAPoolThatWasOffHasTheSizeOfAUser(t *testing.T) {
 	c.conf.Pools = []agent.Pool{{Spec: spec, Check: "true"}}
 	ps.Adopt(now, &c.conf)
 	ps.SizeAll(now)
-	if len(c.recorded) != 1 || c.recorded[0].Message != "0 → 3: set to 3 by operator" {
+	if len(c.recorded) != 1 || c.recorded[0].Message != "0 → 3: set to 3 by an earlier command" {
 		t.Errorf("recorded %v", c.recorded)
 	}
 }

@@ -18,7 +18,7 @@ type City interface {
 	// state of such a member is "" if it is not running.
 	Member(name string) (Member, bool)
 	// Restart restarts or starts a member. It returns the reason why that is impossible, or "".
-	Restart(now time.Time, name string) (why string)
+	Restart(now time.Time, name string, by city.Peer) (why string)
 }
 
 // Member is the state of a member.
@@ -62,6 +62,7 @@ type rollout struct {
 	done     int
 	all      int
 	rolling  bool
+	by       city.Peer
 	culprit  string
 }
 
@@ -106,7 +107,8 @@ type Request struct {
 // member fails.
 func (rs *Rollouts) Begin(now time.Time, q Request) {
 	r := &rollout{pool: q.Pool, id: q.ID, left: q.Members, skipped: q.Skipped,
-		replaced: map[string]string{}, all: len(q.Members), rolling: q.Rolling}
+		replaced: map[string]string{}, all: len(q.Members), rolling: q.Rolling,
+		by: rs.out.Caller()}
 	rs.all = append(rs.all, r)
 	rs.out.Changed = true
 	count := r.all
@@ -133,7 +135,7 @@ func (rs *Rollouts) next(now time.Time, r *rollout) (why string) {
 	if !m.Starts {
 		rep.life = m.Life
 	}
-	if why := rs.city.Restart(now, name); why != "" {
+	if why := rs.city.Restart(now, name, r.by); why != "" {
 		return why
 	}
 	r.pending = append(r.pending, rep)

@@ -25,16 +25,20 @@ func (rs *Runs) fireEarly(now time.Time) {
 	all := rs.earlyFires
 	rs.earlyFires = nil
 	for _, e := range all {
-		rs.Fire(now, e.id, e.fire)
+		rs.fire(now, e.id, e.fire)
 	}
 }
 
-// Fire runs an automation because a user or agent requested it.
+// Fire runs an automation because a user or agent requested it. It reads the automation's file first.
 func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 	if err := city.CheckBy(c.By); err != nil {
 		rs.out.Reject(id, err.Code, err.Message)
 		return
 	}
+	rs.afterScan(now, id, func(now time.Time) { rs.fire(now, id, c) })
+}
+
+func (rs *Runs) fire(now time.Time, id uint64, c city.Fire) {
 	if (!rs.known || !rs.RecordsRead) && rs.RecordsNotRead == "" && rs.city.StoreProblem() == "" &&
 		rs.city.Running() &&
 		rs.city.Configuration() != nil && !rs.city.Configuration().NoWork {
@@ -104,6 +108,9 @@ func (rs *Runs) whyNotFired(name string) (code city.Code, why string) {
 
 // Abandon cancels a request to fire after its client has stopped waiting.
 func (rs *Runs) Abandon(now time.Time, id uint64) {
+	rs.scanWaiters = slices.DeleteFunc(rs.scanWaiters, func(w scanWaiter) bool {
+		return w.id == id
+	})
 	rs.earlyFires = slices.DeleteFunc(rs.earlyFires, func(e earlyFire) bool { return e.id == id })
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
 		rest := slices.DeleteFunc(rs.FireWaiters[name], func(other uint64) bool {
@@ -139,6 +146,10 @@ func (rs *Runs) rejectUnfired() {
 
 // Stop cancels all active runs, and drops the runs that have not started.
 func (rs *Runs) Stop() {
+	for _, w := range rs.scanWaiters {
+		w.do(time.Time{})
+	}
+	rs.scanWaiters = nil
 	rs.fireEarly(time.Time{})
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
 		for _, id := range rs.FireWaiters[name] {

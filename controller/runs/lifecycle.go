@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/automation"
@@ -14,10 +15,22 @@ import (
 	"gcity/events"
 )
 
+// Scans is the state of the scans of the automation folders.
+type Scans struct {
+	Scanning, rescan bool
+	scanWaiters      []scanWaiter
+}
+
+// scanWaiter is a command that waits for a scan that starts after the command.
+type scanWaiter struct {
+	id   uint64
+	next bool // the scan in flight started before the command
+	do   func(now time.Time)
+}
+
 // Scan requests a scan of the automation folders.
 func (rs *Runs) Scan() {
-	if rs.city.Configuration() == nil || rs.city.Configuration().NoWork || !rs.judges() ||
-		rs.city.OneShot() || rs.city.FolderMoved() {
+	if !rs.scans() {
 		return
 	}
 	if rs.Scanning {
@@ -29,15 +42,59 @@ func (rs *Runs) Scan() {
 	rs.out.Do(effect.Scan{Source: c.Source, Layers: c.Layers, Rigs: c.Rigs, Options: c.Automations})
 }
 
+func (rs *Runs) scans() bool {
+	c := rs.city.Configuration()
+	return c != nil && !c.NoWork && rs.judges() && !rs.city.OneShot() && !rs.city.FolderMoved()
+}
+
+// afterScan scans the automation folders and then calls do, so that do finds all files that were saved before.
+func (rs *Runs) afterScan(now time.Time, id uint64, do func(now time.Time)) {
+	if !rs.scans() {
+		do(now)
+		return
+	}
+	rs.scanWaiters = append(rs.scanWaiters, scanWaiter{id: id, next: rs.Scanning, do: do})
+	rs.Scan()
+}
+
+// ReplyAfterScan replies to a reload when the automations have been read too.
+func (rs *Runs) ReplyAfterScan(now time.Time, id uint64, message string) {
+	before := rs.catalog.Revision
+	rs.afterScan(now, id, func(time.Time) {
+		if !rs.city.Running() {
+			rs.out.Reject(id, city.Unavailable, "the city is being stopped")
+			return
+		}
+		if before != "" && rs.catalog.Revision != before {
+			message = strings.TrimPrefix(message, "nothing changed: ") +
+				"; the automations have changed"
+		}
+		rs.out.Reply(id, message)
+	})
+}
+
 // Scanned handles the result of a scan. Before any run starts, open records of the previous controller must be closed.
 func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.Scanning = false
 	if rs.rescan {
 		rs.Scan()
 	}
-	if in.Away {
-		return
+	if !in.Away {
+		rs.take(now, in)
 	}
+	var waiting []scanWaiter
+	waiting, rs.scanWaiters = rs.scanWaiters, nil
+	for _, w := range waiting {
+		if w.next && rs.Scanning {
+			w.next = false
+			rs.scanWaiters = append(rs.scanWaiters, w)
+			continue
+		}
+		w.do(now)
+	}
+}
+
+func (rs *Runs) take(now time.Time, in effect.Scanned) {
 	rs.out.Note(&rs.FoldersNotRead, in.Trouble)
 	if rs.known && rs.catalog.Revision == in.Catalog.Revision {
 		return

@@ -32,8 +32,8 @@ type Runs struct {
 	RecordsRead bool // the records that a previous controller left open have been closed
 	sweeping    bool
 	// start and end events for runs of the previous controller; nil once the records are read
-	recorded         map[string]bool
-	Scanning, rescan bool
+	recorded map[string]bool
+	Scans
 
 	SubscriptionID   uint64
 	handledSeq       uint64 // seq of the latest handled event

@@ -22,8 +22,9 @@ type Output struct {
 	Effects []effect.Effect
 	// effects that follow all others, so that a new session starts before old output is saved
 	late    []effect.Effect
-	Changed bool // a new snapshot would differ from the previous one
-	peers   peers
+	Changed bool              // a new snapshot would differ from the previous one
+	caller  city.Peer         // sender of the current command
+	remote  map[uint64]string // address of the sender, by command ID, until the reply
 }
 
 // Begin clears the output for the next step.
@@ -38,39 +39,42 @@ func (o *Output) AppendLate() {
 	o.late = o.late[:0]
 }
 
-// TakeFrom records that the command being handled came over TCP from this address.
-func (o *Output) TakeFrom(id uint64, from string) {
-	if o.peers.waiting == nil {
-		o.peers.waiting = map[uint64]string{}
+// TakeFrom records the sender of the command that is being handled.
+func (o *Output) TakeFrom(id uint64, p city.Peer) {
+	o.caller = p
+	if p.Remote {
+		if o.remote == nil {
+			o.remote = map[uint64]string{}
+		}
+		o.remote[id] = p.From
 	}
-	o.peers.now, o.peers.waiting[id] = from, from
 }
 
 // Taken records that the command has been handled.
-func (o *Output) Taken() { o.peers.now = "" }
+func (o *Output) Taken() { o.caller = city.Peer{} }
 
-type peers struct {
-	now     string            // address of the current command
-	waiting map[uint64]string // command ID → address, until the reply
-}
+// Caller returns the sender of the command that is being handled. It returns the zero value, which stands for the
+// operator, if no command is being handled.
+func (o *Output) Caller() city.Peer { return o.caller }
 
-func (p *peers) stamp(f effect.Effect) effect.Effect {
+// addPeer sets the address of an event's sender.
+func (o *Output) addPeer(f effect.Effect) effect.Effect {
 	switch f := f.(type) {
 	case effect.Record:
-		f.Event.Peer = p.now
+		f.Event.Peer = cmp.Or(f.Event.Peer, o.caller.Address())
 		for _, a := range f.Replies {
-			if from, ok := p.waiting[a.ID]; ok {
+			if from, ok := o.remote[a.ID]; ok {
 				f.Event.Peer = from
-				delete(p.waiting, a.ID)
+				delete(o.remote, a.ID)
 			}
 		}
 		return f
 	case effect.Emit:
-		f.Event.Peer = p.waiting[f.ID]
-		delete(p.waiting, f.ID)
+		f.Event.Peer = o.remote[f.ID]
+		delete(o.remote, f.ID)
 		return f
 	case effect.SendReply:
-		delete(p.waiting, f.Reply.ID)
+		delete(o.remote, f.Reply.ID)
 	}
 	return f
 }
@@ -90,23 +94,42 @@ func (o *Output) RejectFlag(id uint64, msg string, err error) {
 	e := &city.Error{Code: city.Conflict, Message: msg}
 	if _, refused := errors.AsType[*config.Error](err); refused {
 		e.Details = city.ConfigRefused
+	} else if TrustCommand(err) != "" {
+		e.Details = city.ConfigUntrusted
 	}
 	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Err: e}})
+}
+
+// RejectReload rejects a reload because of the configuration on disk.
+func (o *Output) RejectReload(id uint64, err error) {
+	if TrustCommand(err) == "" {
+		o.Reject(id, city.Invalid, err.Error())
+		return
+	}
+	o.RejectFlag(id, "the previous configuration stays in force: "+err.Error(), err)
+}
+
+// TrustCommand returns the command with which the user can trust a rejected configuration, or "".
+func TrustCommand(err error) string {
+	if u, ok := errors.AsType[effect.Untrusted](err); ok {
+		return u.Command()
+	}
+	return ""
 }
 
 // NotInEffect returns the message for RejectFlag if the flag was written but is not in effect. verb is "suspend" or
 // "resume", and err may be nil.
 func NotInEffect(what, verb string, err error) string {
-	msg := fmt.Sprintf("%s was not %sed, because the changed configuration is not in force", what,
-		strings.TrimSuffix(verb, "e"))
 	if err != nil {
-		msg += ": " + err.Error()
+		return fmt.Sprintf("the change was written, but does not %s %s yet, because the "+
+			"configuration on disk is not in force: %v", verb, what, err)
 	}
-	return msg
+	return fmt.Sprintf("%s was not %sed, because the changed configuration is not in force", what,
+		strings.TrimSuffix(verb, "e"))
 }
 
 // Do adds an effect.
-func (o *Output) Do(f effect.Effect) { o.Effects = append(o.Effects, o.peers.stamp(f)) }
+func (o *Output) Do(f effect.Effect) { o.Effects = append(o.Effects, o.addPeer(f)) }
 
 // Record adds an event. Its actor is the controller, unless the event has one.
 func (o *Output) Record(e events.Event, replies ...effect.Reply) {

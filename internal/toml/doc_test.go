@@ -122,8 +122,8 @@ f.toml:13:5: k: "-5s" is negative`
 
 func TestInvalidTOML(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"no value", "a =\n", "f.toml:1:4: a value is missing here; text must be in quotes"},
-		{"no quotes", "a = hello\n", "f.toml:1:5: a value is missing here; text must be in quotes"},
+		{"no value", "a =\n", "f.toml:1:4: a value is missing or invalid here; text must be in quotes, a boolean is true or false, and a list ends with ]"},
+		{"no quotes", "a = hello\n", "f.toml:1:5: a value is missing or invalid here; text must be in quotes, a boolean is true or false, and a list ends with ]"},
 		{"open string", "a = \"x\nb = 1\n", "f.toml:1:7: the closing quote is missing; put text with several lines between \"\"\" and \"\"\""},
 		{"twice", "a = 1\na = 2\n", "f.toml:2:1: this key or table is defined twice"},
 		{"NUL", "a = 1\nb\x00", "f.toml:2:2: contains a NUL byte; it is not a text file, or was not written completely"},

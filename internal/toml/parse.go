@@ -38,7 +38,8 @@ func plainSyntax(msg string) string {
 	lower := strings.ToLower(msg)
 	switch {
 	case strings.Contains(lower, "expected value"):
-		return "a value is missing here" + quotes
+		return "a value is missing or invalid here" + quotes +
+			", a boolean is true or false, and a list ends with ]"
 	case strings.HasPrefix(lower, "strings cannot contain newlines"):
 		return "the closing quote is missing; put text with several lines between \"\"\" and \"\"\""
 	case strings.Contains(lower, "is out of range"), strings.Contains(lower, "out of the safe"):

@@ -36,7 +36,7 @@ func City(s *Source) []string {
 	p.Show("run by", fmt.Sprintf("%s, up %s",
 		widget.Plain(describe.Runner(c.Mode, c.PID)), widget.Age(s.Now.Sub(c.Started))))
 	p.Show("config", fmt.Sprintf("revision %s, in force since %s",
-		widget.Plain(c.Config.Revision), widget.Clock(c.Config.Loaded, s.Now))+whileInvalid(c))
+		widget.Plain(c.Config.Revision), widget.Clock(c.Config.Loaded, s.Now))+whileRejected(c))
 	p.Show("patrol", fmt.Sprintf("every %s, last %s ago", c.Patrol.Interval,
 		widget.Age(c.Patrol.Age(s.Now))))
 	p.Show("events", fmt.Sprintf("%d so far", c.Seq))
@@ -54,9 +54,13 @@ func City(s *Source) []string {
 	return p.Lines
 }
 
-func whileInvalid(c *city.Snapshot) string {
-	if c.Config.Rejected == "" {
+func whileRejected(c *city.Snapshot) string {
+	switch {
+	case c.Config.Rejected == "":
 		return ""
+	case c.Config.Trust != "":
+		return "; the configuration on disk is not trusted: run `" +
+			widget.Plain(c.Config.Trust) + "`"
 	}
 	return "; the configuration on disk is invalid"
 }

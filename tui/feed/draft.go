@@ -88,7 +88,8 @@ func (r *Runner) EditDraft(ctx context.Context, o Terminal, e Edit) (d *Draft, e
 	return d, runInForeground(ctx, o, p)
 }
 
-// CheckDraft checks an edited draft and returns the result. If the draft is unchanged, it removes the draft's file.
+// CheckDraft checks an edited draft and returns the result. If the file has changed on disk, it first merges the
+// changes into the draft. If the draft is unchanged, it removes the draft's file.
 func CheckDraft(ctx context.Context, config ConfigFile, d *Draft, editorErr error) Edited {
 	e := Edited{Draft: d, Err: editorErr}
 	var err error
@@ -102,6 +103,22 @@ func CheckDraft(ctx context.Context, config ConfigFile, d *Draft, editorErr erro
 	if editorErr != nil {
 		return e
 	}
+	merged, conflict := false, 0
+	if now, changed := changedOnDisk(config, d); changed {
+		merged, e.Draft = true, &Draft{File: d.File, Path: d.Path, original: now, Line: d.Line}
+		e.Data, conflict = merge(d.original, e.Data, now)
+		if bytes.Equal(e.Data, now) {
+			return Edited{Err: disk.Remove(d.Path)}
+		}
+		if e.Err = disk.WriteFile(d.Path, e.Data, 0o600); e.Err != nil {
+			return e
+		}
+	}
+	if conflict > 0 {
+		e.Line, e.Problems = conflict, []string{"The file on disk has changed in lines that you " +
+			"edited. The draft contains both versions: keep one of them."}
+		return e
+	}
 	if e.Problems, e.Line = config.Check(d.File, e.Data); len(e.Problems) > 0 {
 		return e
 	}
@@ -110,7 +127,18 @@ func CheckDraft(ctx context.Context, config ConfigFile, d *Draft, editorErr erro
 	if e.Plan, err = config.Plan(ctx, d.File, e.Data); err != nil {
 		e.Plan = Plan{Notes: []string{"The plan is unknown: " + err.Error()}}
 	}
+	if merged {
+		e.Plan.Notes = append(e.Plan.Notes, "The file on disk has changed since you opened it. "+
+			"Your edit now includes these changes.")
+	}
 	return e
+}
+
+// changedOnDisk returns the current content of the edited file, and reports whether the draft was made from another
+// content.
+func changedOnDisk(config ConfigFile, d *Draft) (now []byte, changed bool) {
+	now, err := os.ReadFile(config.Path(d.File))
+	return now, err == nil && !bytes.Equal(now, d.original)
 }
 
 const draftAge = 7 * 24 * time.Hour
@@ -167,6 +195,10 @@ func (r *Runner) ApplyDraft(e ApplyDraft) {
 		if err := r.Config.Replace(e.Draft.File, e.Draft.original, e.Data); err != nil {
 			r.report(e.ID, title, "", fmt.Sprintf("the configuration is unchanged: %v; the edit "+
 				"is kept in %s", err, e.Draft.Path))
+			if _, changed := changedOnDisk(r.Config, e.Draft); changed {
+				again := CheckDraft(ctx, r.Config, e.Draft, nil)
+				r.Mailbox.Put(func(n *News) { n.Edited = &again })
+			}
 			return
 		}
 		if err := disk.Remove(e.Draft.Path); err != nil {

@@ -74,7 +74,8 @@ func (p *Pools) build(e *Env) []PoolRow {
 
 func (p *Pools) drainedByUser(pool *city.Pool) (n int) {
 	for _, name := range pool.Draining {
-		if r := p.agents.Find(name); r != nil && r.drain != nil && r.drain.By == "operator" {
+		if r := p.agents.Find(name); r != nil && r.drain != nil &&
+			r.drain.By != "pool" && r.drain.By != "host" {
 			n++
 		}
 	}

@@ -122,6 +122,10 @@ func rejectedConfig(m *Room) []panel.Alert {
 	if m.Snap.Config.Rejected == "" {
 		return nil
 	}
+	if trust := m.Snap.Config.Trust; trust != "" {
+		return []panel.Alert{{Text: "config not trusted: run `" + widget.Plain(trust) + "`: " +
+			widget.PlainText(m.Snap.Config.Rejected)}}
+	}
 	a := panel.Alert{Text: "config invalid: " + widget.PlainText(m.Snap.Config.Rejected)}
 	if m.Mode != ReadOnly && m.Files != nil {
 		a.Action = "config.edit"

@@ -1,0 +1,133 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/internal/suggest"
+)
+
+// outputFollower prints the output of an agent's sessions, one after the other.
+type outputFollower struct {
+	followed
+	e       *env.Env
+	began   bool
+	session string // ID of the session that was watched most recently; "" = unknown
+	ended   bool   // that session has ended
+	alone   bool   // no controller has been running so far
+}
+
+// follow ends when the city does. If no controller has been running, it ends with the agent's session, because nothing
+// restarts the agent.
+func (w *outputFollower) follow(ctx context.Context, l *env.Link) error {
+	w.alone = !l.Live && (w.alone || !w.began)
+	for {
+		before, first := w.session, !w.began
+		if found, err := w.awaitSession(ctx, l); err != nil || !found {
+			return err
+		}
+		w.began = true
+		err := w.watch(ctx, l, first, !first && w.session == before)
+		if !first && city.HasCode(err, city.Conflict) {
+			err = nil // the session has already ended
+		}
+		if err != nil || ctx.Err() != nil || w.alone {
+			return err
+		}
+		w.ended = true
+	}
+}
+
+// awaitSession finds the session to watch. The first time, it does not wait for one.
+func (w *outputFollower) awaitSession(ctx context.Context, l *env.Link) (found bool, err error) {
+	for s, err := range l.Snapshots(ctx) {
+		if ctx.Err() != nil || err != nil {
+			return false, err
+		}
+		a, ok := s.Agent(w.agent)
+		if !ok {
+			return false, env.Unknown(s, w.agent, []suggest.Kind{suggest.Agent})
+		}
+		if a.Session != nil && (a.Session.ID != w.session || !w.ended) {
+			w.session, w.ended = a.Session.ID, false
+			return true, nil
+		}
+		if !w.began {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (w *outputFollower) watch(ctx context.Context, l *env.Link, first, resumed bool) error {
+	if w.raw {
+		return followRaw(ctx, w.e, l, w.followed)
+	}
+	text := ""
+	if first {
+		var err error
+		if text, err = l.Output(ctx, w.agent, w.lines); err != nil {
+			return err
+		}
+	}
+	p := &linePrinter{outputFollower: w, l: l, text: text, first: first, seen: resumed}
+	defer p.finish()
+	for frame, err := range l.Watch(ctx, w.agent) {
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			if first && !p.seen {
+				err = errors.Join(printOutput(ctx, w.e, l, text, w.followed), err)
+			}
+			return err
+		}
+		if err := p.print(ctx, frame); err != nil {
+			return err
+		}
+	}
+	if first && !p.seen {
+		return printOutput(ctx, w.e, l, text, w.followed)
+	}
+	return nil
+}
+
+// linePrinter prints the output of one session as lines.
+type linePrinter struct {
+	*outputFollower
+	l           *env.Link
+	text        string // output before the first frame
+	pending     string // unfinished line
+	printsLines bool
+	first, seen bool
+}
+
+func (p *linePrinter) print(ctx context.Context, frame city.Frame) error {
+	switch {
+	case frame.Reset && !p.seen:
+		p.seen = true
+		p.text, p.pending = storedLines(p.text, frame, p.lines)
+		p.printsLines = p.pending != "" || len(frame.Data) == 0 ||
+			bytes.HasSuffix(frame.Data, []byte("\n"))
+		if p.text == "" && (p.pending != "" || !p.first) {
+			return nil
+		}
+		return printOutput(ctx, p.e, p.l, p.text, p.followed)
+	case frame.Reset: // this reader was too slow, or the connection was lost
+		p.e.Sayf("… some output was skipped")
+		p.pending = ""
+	default:
+		p.pending = writeLines(p.e, p.agent, p.pending+string(frame.Data))
+	}
+	return nil
+}
+
+// finish prints an unfinished line. A program that draws the whole screen has no last line.
+func (p *linePrinter) finish() {
+	if p.printsLines && plain(p.pending) != "" {
+		writeLines(p.e, p.agent, p.pending+"\n")
+	}
+}
