@@ -333,7 +333,8 @@ func (f *followed) writeLines(e *env.Env, text string) (rest string) {
 func (f *followed) plain(line string) string {
 	line = strings.TrimRight(line, "\r")
 	if strings.Contains(line, "\b") && f.cols > 0 { // the program has overwritten characters
-		rows := strings.Split(screen.Text([]byte(line), f.cols, f.rows, f.rows), "\n")
+		most := f.rows + len(line)/f.cols // also rows that have scrolled off the screen
+		rows := strings.Split(screen.Text([]byte(line), f.cols, f.rows, most), "\n")
 		for i := range rows[:len(rows)-1] { // a longer line continues in the next row
 			rows[i] += strings.Repeat(" ", max(0, f.cols-ansi.StringWidth(rows[i])))
 		}

@@ -44,6 +44,7 @@ func TestFollowedLines(t *testing.T) {
 		"$ \x1b[7mecho out 1\x1b[27m\b\b\b\b\b\b\b\b\b\becho out 1\x1b[m\r": "$ echo out 1",
 		"a line of 20 cells, that goes on\b\b__":                            "a line of 20 cells, that goes __",
 		"words up to the edge and over it\b!":                               "words up to the edge and over i!",
+		strings.Repeat("longer than a screen ", 20) + "x\b!":                strings.Repeat("longer than a screen ", 20) + "!",
 	} {
 		if got := f.plain(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)

@@ -139,7 +139,11 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 	if now.Before(a.silence.idleAt) {
 		return cause{}
 	}
-	if why, known := m.drifts.whyNotRestarted(now, a); why != "" || !known {
+	switch why, known := m.drifts.whyNotRestarted(now, a); {
+	case why != "":
+		a.silence.idleAt = time.Time{} // no restart is due, because it would fail
+		return cause{}
+	case !known:
 		return cause{}
 	}
 	if now.Sub(a.sess.seenAt) > viewersFresh {

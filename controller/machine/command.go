@@ -242,18 +242,19 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 	case a.drain.current != nil: // the drain decides whether the agent starts again
 		cs.m.drains.ack(now, id, a)
 	case a.want.Problem != "":
-		cs.m.step.Reject(id, city.Conflict, "a restart would only stop agent "+a.name+
-			", because it cannot start: "+a.want.Problem)
+		cs.m.step.Reject(id, city.Conflict, a.onlyStops(a.want.Problem))
 	case a.want.Suspended.On(): // it waits for its dependents to stop
 		cs.m.step.Reject(id, city.Conflict, why)
 	case a.phase.Stopping():
 		cs.m.step.Reply(id, "agent "+a.name+" is restarting")
 	default:
 		a.waiters = append(a.waiters, waiter{id, "request"})
-		by := cs.m.step.Caller()
-		by.Actor = cmp.Or(by.Actor, a.name)
-		a.act.intent = cause{kind: causeRequest, why: "restart requested", by: by}
-		a.act.startCheck.At = time.Time{}
+		if a.act.intent.kind == causeNone { // a pool's restart waits for the stop that it requested
+			by := cs.m.step.Caller()
+			by.Actor = cmp.Or(by.Actor, a.name)
+			a.act.intent = cause{kind: causeRequest, why: "restart requested", by: by}
+			a.act.startCheck.At = time.Time{}
+		}
 		cs.m.decide(now, a)
 	}
 }

@@ -114,7 +114,7 @@ func (df *drifts) requested(now time.Time, a *record) cause {
 
 func (df *drifts) nextRestartCheck(a *record) time.Time {
 	c := &a.act.startCheck
-	if p := df.providers[a.want.Spec.Provider]; p != nil && p.Why != "" {
+	if p := df.provider(a); p.Why != "" && a.sess.life.ProviderChanged(&a.want.Spec) {
 		c = p
 	}
 	if c.Busy || c.Why == "" || a.want.Problem != "" {

@@ -19,7 +19,7 @@ func keyOf(f effect.Effect) string {
 	case effect.CheckProvider:
 		return "vet:" + f.Provider
 	case effect.CheckStart:
-		return "start check:" + f.Want.Name
+		return "start-check:" + f.Want.Name
 	case effect.Kill:
 		return "kill:" + f.Agent
 	case effect.Capture:

@@ -315,8 +315,9 @@ func (w *world) tell(words []string) error {
 	case "marks":
 		w.note("%s is marked: %s", arg(0), drainText(w.alive[arg(0)].Drain))
 	case "next": // shows the agent's next change
-		next := w.m.nextFor(w.m.agents[arg(0)])
-		w.log = append(w.log, fmt.Sprintf("%s (known when: %v)", next.What, next.At != nil))
+		if next := w.m.nextFor(w.m.agents[arg(0)]); next != nil {
+			w.log = append(w.log, fmt.Sprintf("%s (known when: %v)", next.What, next.At != nil))
+		}
 	case "refusal": // shows what the snapshot says about a restart of the agent
 		a, _ := w.m.Snapshot(w.now).Agent(arg(0))
 		w.log = append(w.log, fmt.Sprintf("%q (surplus: %v)", a.NoRestart, a.Surplus))

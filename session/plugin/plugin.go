@@ -85,6 +85,7 @@ func New(o Options) (*Provider, error) {
 	p := &Provider{o: o}
 	p.wg.OnPanic = recovery.Fatal(o.Broken)
 	if err := p.listen(); err != nil {
+		p.removeTemp()
 		return nil, err
 	}
 	life, stop := context.WithCancel(context.Background())
@@ -130,6 +131,10 @@ func (p *Provider) leave() {
 	p.wg.Wait()
 	p.listener.Close()
 	_ = disk.Remove(p.socket) // if this fails, the next provider removes the file
+	p.removeTemp()
+}
+
+func (p *Provider) removeTemp() {
 	if p.temp != "" {
 		_ = disk.Remove(p.temp) // if this fails, an empty folder remains
 	}

@@ -91,6 +91,7 @@ func (p *slow) Start(ctx context.Context, s session.Spec) (session.Status, error
 	case "slow":
 		session.Progress(ctx, "waits for a node")
 		session.Progress(ctx, "starts")
+		session.Progress(ctx, "") // the start continues
 	case "full":
 		return session.Status{}, fmt.Errorf("cannot start %q: %w: no free terminal", s.Name, session.ErrExhausted)
 	}

@@ -159,7 +159,8 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	var out *lines
 	ctx = session.WithProgress(ctx, func(why string) {
-		if r.Header.Get("Accept") != linesType {
+		// a line without a reason would end the response
+		if why == "" || r.Header.Get("Accept") != linesType {
 			return
 		}
 		if out == nil {
