@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -105,12 +104,13 @@ func stopCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "Stop the city and its agents, however it was started",
 		Long: `stop stops the agents and then the controller. If no controller is running, it
-stops the sessions that are still alive. If a supervisor is running, stop unregisters
-the city, so that the supervisor does not start it again; "gcity start" registers and
-starts it again. While it waits, it prints on stderr what it is waiting for and the
-time limit: shutdown_timeout for each link of the longest chain of depends_on, plus
-half a minute. After that limit it lists what might still be running and exits with
-code 1. Running stop again in the meantime kills the agents at once.`,
+stops the sessions, automation runs and checks that are still alive. If a supervisor is
+running, stop unregisters the city, so that the supervisor does not start it again;
+"gcity start" registers and starts it again. While it waits, it prints on stderr what
+it is waiting for and the time limit: shutdown_timeout for each link of the longest
+chain of depends_on, plus half a minute. After that limit it lists what might still be
+running and exits with code 1. Running stop again in the meantime kills the agents at
+once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			what, err := stopCity(cmd.Context(), e)
 			if err != nil {
@@ -194,7 +194,7 @@ func askHowToStart(ctx context.Context, e *env.Env, l *env.Link) func() string {
 }
 
 func stopOrphans(ctx context.Context, e *env.Env, dir string) (string, error) {
-	ended, err := offline.StopOrphans(ctx, dir, e.Now, e.SaySlow, nil)
+	did, err := offline.StopOrphans(ctx, dir, e.Now, e.SaySlow, nil)
 	if err != nil {
 		return "", err
 	}
@@ -202,14 +202,20 @@ func stopOrphans(ctx context.Context, e *env.Env, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if ended == 0 && served {
+	var what []string
+	if did.Sessions > 0 {
+		what = append(what, describe.Count(did.Sessions, "session"))
+	}
+	if did.Runs > 0 {
+		what = append(what, describe.Processes(did.Runs)+" of automation runs or checks")
+	}
+	switch {
+	case len(what) > 0:
+		return "no controller was running; stopped " + strings.Join(what, " and "), nil
+	case served:
 		return "no controller was running; stopped the city's Dolt server", nil
 	}
-	if ended == 0 {
-		return "", exit.NotRunning("nothing is running for %s", dir)
-	}
-	return fmt.Sprintf("no controller was running; stopped %s", describe.Count(ended, "session")),
-		nil
+	return "", exit.NotRunning("nothing is running for %s", dir)
 }
 
 func restartCommand(e *env.Env) *cobra.Command {

@@ -104,7 +104,8 @@ type Options struct {
 	// CheckOwner is called outside the loop before the sessions are listed. If it returns a *RunningError, the
 	// controller ends and leaves the agents running. It may be nil.
 	CheckOwner func() error
-	// CheckFolder returns a *disk.MovedError if Dir no longer leads to the city. It may be nil.
+	// CheckFolder returns a *disk.MovedError if Dir no longer leads to the city. If the folder was removed, the
+	// controller stops the agents and ends. CheckFolder may be nil.
 	CheckFolder func() error
 	// called after each iteration of the loop, at least every 10 s; may be nil
 	Heartbeat func(status string)
@@ -140,7 +141,8 @@ type Controller struct {
 	changed chan struct{}
 	mu      sync.Mutex // protects changed
 
-	unpublished atomic.Bool // the log might contain events that snap does not reflect yet
+	removed     atomic.Pointer[error] // set if the city stops because its folder was removed
+	unpublished atomic.Bool           // the log might contain events that snap does not reflect yet
 
 	started atomic.Pointer[config.City] // configuration at the controller's start
 	ignored atomic.Pointer[string]      // latest warning that [api] is ignored
@@ -217,7 +219,8 @@ func (c *Controller) world() perform.World {
 		OnConfigRead: c.o.OnConfigRead,
 		CheckTrust:   c.o.CheckTrust, ExtendTrust: c.o.ExtendTrust,
 		SetListener: c.o.SetListener, Allow: c.o.Allow, CheckFolder: c.o.CheckFolder,
-		Inbox: c.inbox, Reply: c.reply, OnPanic: c.recordPanic, Snapshot: c.currentSnapshot,
+		OnRemoved: c.folderRemoved,
+		Inbox:     c.inbox, Reply: c.reply, OnPanic: c.recordPanic, Snapshot: c.currentSnapshot,
 		InForce:   c.inForce.Load,
 		Translate: c.translate, Patrolled: c.metrics.patrolled, Called: c.metrics.storeCalled,
 	}
@@ -288,9 +291,16 @@ func tiersOf(cfg *config.City) []config.Watchdog {
 	return tiers
 }
 
+func (c *Controller) folderRemoved(err error) {
+	c.o.Logger.Error("stopping the city", "reason", err)
+	err = fmt.Errorf("the city was stopped because %w", err)
+	c.removed.Store(&err)
+}
+
 // Run runs the city until ctx ends, or until a city.Shutdown is done. When ctx ends, Run stops the agents gracefully.
 // It returns nil after a clean end, or an error that lists agents that did not stop in time. After a panic it returns
-// a *recovery.Panic, and the agents keep running.
+// a *recovery.Panic, and the agents keep running. If the city's folder was removed, Run stops the agents and returns a
+// *disk.MovedError.
 func (c *Controller) Run(ctx context.Context) error { return c.run(ctx, false) }
 
 // RunOnce brings the city to its configured state and returns with the agents running. It ignores exits of agents. It

@@ -55,12 +55,12 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("controller already running for %s (pid %d)", e.Path, e.PID)
 }
 
-// lockLinger is how long a killed controller's lock may stay held. A child process inherits the lock and keeps it until
-// it executes another program.
+// lockLinger is how long a killed controller's lock may stay held. The kernel needs time to end the process. A child
+// process inherits the lock and keeps it until it executes another program.
 const lockLinger = 3 * time.Second
 
 // Acquire locks the city in dir, and creates .gc (0700) if necessary. It returns a *RunningError if another process
-// holds the lock. If that process appears to be dead, Acquire waits a few seconds for the lock.
+// holds the lock. If that process appears to be dead or was killed, Acquire waits a few seconds for the lock.
 func Acquire(dir string) (*Hold, error) { return acquire(dir, lockLinger) }
 
 func acquire(dir string, patience time.Duration) (*Hold, error) {
@@ -155,7 +155,7 @@ func (h *Hold) Release() error {
 
 func runs(pid int) bool {
 	st, err := proc.ReadStat(pid)
-	return err == nil && !st.Exited()
+	return err == nil && !st.Exited() && !proc.Killed(pid)
 }
 
 func readPID(path string) int {

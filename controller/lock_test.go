@@ -7,13 +7,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"gcity/internal/disk"
+	"gcity/session"
 )
 
 // A second controller is refused, and the error contains the PID of the first controller. If the runtime folder is
@@ -95,6 +99,70 @@ func TestHoldOfAMovedCity(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// CheckPath distinguishes a removed folder from one that was moved, even if another folder is at the path.
+func TestHoldOfARemovedCity(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "city")
+	for _, remade := range []bool{false, true} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		hold, err := Acquire(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(dir, dir+"2"); err != nil {
+			t.Fatal(err)
+		}
+		if err := hold.CheckPath(); err == nil || disk.IsRemoved(err) {
+			t.Errorf("moved: got %v", err)
+		}
+		if err := os.RemoveAll(dir + "2"); err != nil {
+			t.Fatal(err)
+		}
+		if remade {
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := hold.CheckPath(); !disk.IsRemoved(err) {
+			t.Errorf("removed (another folder at the path: %t): got %v", remade, err)
+		}
+		_ = hold.Release() // its files no longer exist
+	}
+}
+
+// A city stops when its folder was removed, but not after a single report or while the folder cannot be examined.
+func TestARemovedFolderStopsTheCity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var state atomic.Pointer[error]
+		report := func(err error) { state.Store(&err) }
+		report(nil)
+		check := func() error { return *state.Load() }
+		w := newTown(t, two, func(o *Options) { o.CheckOwner, o.CheckFolder = check, check })
+		w.begin()
+		time.Sleep(time.Second)
+		removed := &disk.MovedError{Path: w.dir, Removed: true}
+		for _, err := range []error{&disk.MovedError{Path: w.dir}, syscall.EIO, removed} {
+			report(err)
+			time.Sleep(31 * time.Second) // a patrol after 29 s finds the problem, and the second check does not
+			report(nil)
+			time.Sleep(59 * time.Second)
+			synctest.Wait()
+			if w.state("a") != "running" {
+				t.Fatalf("after %v: a is %s", err, w.state("a"))
+			}
+		}
+		report(removed)
+		if err := <-w.ended; !disk.IsRemoved(err) {
+			t.Errorf("Run: %v", err)
+		}
+		if all, err := w.fake.List(context.Background()); err != nil || slices.ContainsFunc(all,
+			func(st session.Status) bool { return st.Alive }) {
+			t.Errorf("agents: %v, %v", all, err)
+		}
+	})
 }
 
 // Acquire waits for a lock that the last child of a killed controller still holds. It does not wait for the lock of

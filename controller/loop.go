@@ -296,6 +296,9 @@ func (l *loop) result(ctx context.Context) error {
 		return fmt.Errorf("the city was stopped, but some agents might still be running: %s; %s",
 			left, machine.StillRunningAdvice)
 	}
+	if removed := l.c.removed.Load(); removed != nil {
+		return *removed
+	}
 	if l.oneShot && ctx.Err() != nil {
 		return fmt.Errorf("the city did not reach its configured state: %w", context.Cause(ctx))
 	}

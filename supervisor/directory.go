@@ -324,6 +324,8 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	case w.other != nil:
+		text = fmt.Sprintf("%s is no longer registered, but keeps running: %v", name, w.other)
 	case w.ended == 1:
 		text += "; 1 session from an earlier run was stopped"
 	case w.ended > 1:

@@ -49,6 +49,7 @@ func (w *worker) endUnopened(err error, broken bool) {
 	w.discardOpening()
 	switch {
 	case err != nil && w.s.o.Busy(err):
+		w.set(func() { w.other = err })
 		err = nil
 	case errors.Is(err, errUnresponsive):
 		err = fmt.Errorf("the city's agents might still be running: %w", err)
@@ -79,7 +80,11 @@ func (w *worker) stopLeftovers() error {
 	case err = <-over:
 	case <-time.After(endLimit + closeLimit):
 	}
-	if err == nil || w.s.o.Busy(err) {
+	if err == nil {
+		return nil
+	}
+	if w.s.o.Busy(err) {
+		w.set(func() { w.other = err })
 		return nil
 	}
 	return fmt.Errorf("agents from an earlier run might still be running: %w", err)

@@ -131,6 +131,24 @@ func TestLeftoverSessionsAreAdopted(t *testing.T) {
 	})
 }
 
+// Unregister does not claim that a city has stopped if another controller keeps running it.
+func TestUnregisterCityOfAnotherController(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newFakeFleet(t)
+		l.leaves(map[string]error{"/c/taken": errBusy})
+		l.wrong["/c/busy"], l.wrong["/c/taken"] = errBusy, errors.New("no")
+		l.begin("/c/busy", "/c/taken")
+		tick()
+		for _, name := range []string{"busy", "taken"} {
+			want := name + " is no longer registered, but keeps running: " + errBusy.Error()
+			if r, err := l.s.Unregister(t.Context(), name); err != nil || r.Message != want {
+				t.Errorf("got %q, %v; want %q", r.Message, err, want)
+			}
+		}
+		l.over("")
+	})
+}
+
 // If a user has stopped a city, the supervisor does not stop sessions that were started there later.
 func TestStopOfCityStoppedByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/internal/disk"
 	"gcity/restart"
 )
 
@@ -50,6 +51,7 @@ type worker struct {
 	how     ending
 	again   *Entry // set if the city was registered again before it stopped
 	err     error  // from stopping the city
+	other   error  // set if another controller keeps running the city
 }
 
 type opened struct {
@@ -89,6 +91,10 @@ func (w *worker) run() {
 			if w.dismissed() {
 				w.end(err)
 				return
+			}
+			if disk.IsRemoved(err) {
+				broken = false
+				continue // the next attempt to open the city fails, unless the folder exists again
 			}
 			if time.Since(began) > retryDelays.MaxBackoff {
 				tries = 0

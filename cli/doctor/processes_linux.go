@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/internal/proc"
 	"gcity/session"
+	"gcity/session/pty"
 )
 
 // The path of a deleted file ends in " (deleted)".
@@ -45,6 +47,9 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 			hidden = append(hidden, dir)
 		}
 	}
+	if f := checkRuns(p); f.State != "ok" {
+		return f
+	}
 	if len(of) == 0 {
 		return judgeHidden(hidden)
 	}
@@ -58,6 +63,31 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 		return judgeHidden(hidden)
 	}
 	return f
+}
+
+// checkRuns reports processes of the previous controller's runs, unless a controller is running.
+func checkRuns(p *Subject) finding {
+	if held, err := folder.IsHeld(p.dir); held || err != nil || p.Running != nil {
+		return ok("none")
+	}
+	pids, err := pty.FindRuns(p.dir)
+	if err != nil || len(pids) == 0 {
+		return ok("none")
+	}
+	return note("the next controller or `gcity stop` ends them",
+		"automation runs or checks are still running without a controller:\n%s",
+		strings.Join(commandLines(pids), "\n"))
+}
+
+func commandLines(pids []int) (lines []string) {
+	slices.Sort(pids)
+	for _, pid := range pids {
+		if args := proc.Args(pid); len(args) > 0 { // otherwise, the process has exited
+			lines = append(lines, fmt.Sprintf("%d: %s", pid,
+				output.SafeLine(strings.Join(args, " "))))
+		}
+	}
+	return lines
 }
 
 // hiddenSession returns the deleted folder of a process's running session, or "".

@@ -3,9 +3,7 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -361,9 +359,7 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	if i.Running {
 		return i
 	}
-	if _, err := os.Stat(e.Path); errors.Is(err, os.ErrNotExist) {
-		i.Error = "the city's folder no longer exists; `gcity " +
-			"unregister " + e.Name + "` removes the city from the list"
+	if i.Error = host.GoneText(e); i.Error != "" {
 		return i
 	}
 	i.LeftoverSessions, _ = offline.CountOrphans(ctx, e.Path)

@@ -37,12 +37,13 @@ func RemoveSocket(dir string) error {
 }
 
 // IsHeld reports whether a controller holds the city's lock. If a PID file exists, it takes the lock for a moment. If
-// the recorded process is dead, it retries for about 100 ms, because another command might be testing the lock.
+// the recorded process is dead or was killed, it retries for a few seconds, because the process might not have released
+// the lock, or another command might be testing it.
 func IsHeld(dir string) (bool, error) {
 	tries := 0
 	return isHeld(dir, func() bool {
 		tries++
-		return tries < 50 && Pause(context.Background(), 2*time.Millisecond)
+		return tries < 1000 && Pause(context.Background(), 2*time.Millisecond)
 	})
 }
 
@@ -72,7 +73,7 @@ func recordsDead(dir string) bool {
 		return false
 	}
 	st, err := proc.ReadStat(pid)
-	return err != nil || st.Exited()
+	return err != nil || st.Exited() || proc.Killed(pid)
 }
 
 // ReleaseLimit is how long a controller may take to release the city after its agents have stopped.

@@ -14,6 +14,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
+	"gcity/internal/disk"
 )
 
 // Headless runs the city as a service, without a control room.
@@ -56,7 +57,10 @@ func Headless(ctx context.Context, e *env.Env) error {
 	note.Say(daemon.SdNotifyStopping)
 	err = h.AwaitRelease(ended)
 	WarnUnfinished(e, h)
-	if h.ended() {
+	switch {
+	case disk.IsRemoved(err):
+		err = &exit.Failure{Code: exit.CodeConflict, Err: err} // a service must not restart
+	case h.ended():
 		err = exit.StopFailed(err)
 	}
 	return err

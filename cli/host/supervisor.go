@@ -229,9 +229,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 		Name:           cityName,
 		Agents:         mostAgents,
 		CountLeftovers: offline.CountOrphans,
-		StopLeftovers: func(ctx context.Context, path string) (int, error) {
-			return offline.StopOrphans(ctx, path, e.Now, nil, offline.LogPanics(logger))
-		},
+		StopLeftovers:  stopLeftovers(e, logger),
 		Record: func(path string, e events.Event) error {
 			_, err := folder.AppendEvent(path, e)
 			return err
@@ -250,6 +248,13 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 		Serve:    func(ctx context.Context) error { return api.ServeFleet(ctx, l, s, o) },
 		ServeTCP: func(ctx context.Context) { listeners.keep(ctx, s, o) },
 	}, nil
+}
+
+func stopLeftovers(e *env.Env, logger *slog.Logger) func(context.Context, string) (int, error) {
+	return func(ctx context.Context, path string) (int, error) {
+		did, err := offline.StopOrphans(ctx, path, e.Now, nil, offline.LogPanics(logger))
+		return did.Sessions, err
+	}
 }
 
 type listeners struct {
@@ -308,6 +313,15 @@ func (earlierRun) Error() string {
 
 func (e earlierRun) Unwrap() error { return e.running }
 
+// GoneText returns why a registered city without a folder cannot run, or "" if it has a folder.
+func GoneText(entry Registered) string {
+	if _, err := os.Stat(entry.Path); !errors.Is(err, os.ErrNotExist) {
+		return ""
+	}
+	return "the city's folder no longer exists; `gcity unregister " + entry.Name +
+		"` removes the city from the list"
+}
+
 type hostedCity struct {
 	*City
 	own     *slog.Logger // logs only to the city's own file
@@ -325,6 +339,9 @@ func openHosted(ctx context.Context, e *env.Env, entry Registered, logger *slog.
 	h, err := OpenCity(ctx, e, o)
 	if err != nil {
 		release()
+		if gone := GoneText(entry); gone != "" {
+			return nil, errors.New(gone)
+		}
 		if r, ok := errors.AsType[*controller.RunningError](err); ok && r.PID == os.Getpid() {
 			return nil, earlierRun{r}
 		}

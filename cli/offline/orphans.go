@@ -12,6 +12,7 @@ import (
 	"gcity/cli/sessions"
 	"gcity/internal/recovery"
 	"gcity/session"
+	"gcity/session/pty"
 )
 
 // CountOrphans returns the number of live sessions that can be listed. It returns 0 if a controller is running.
@@ -46,30 +47,38 @@ func countAlive(ctx context.Context, dir string) (n int, err error) {
 	return n, nil
 }
 
-// StopOrphans stops the live sessions of a city without a controller, and returns how many there were. It returns an
-// error if a controller is running.
+// Stopped says what StopOrphans has stopped.
+type Stopped struct {
+	Sessions int
+	Runs     int // processes of automation runs and pool checks
+}
+
+// StopOrphans stops the live sessions of a city without a controller, and what the runs of its previous controller have
+// left behind. It returns an error if a controller is running.
 func StopOrphans(ctx context.Context, dir string, now func() time.Time, slow env.Slowly,
-	onPanic func(error)) (int, error) {
+	onPanic func(error)) (did Stopped, err error) {
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
-		// agents can outlive the folder; if they cannot be listed, they also cannot be stopped
-		if n, _ := countAlive(ctx, dir); n == 0 {
-			return 0, nil
+		// processes can outlive the folder; those that cannot be listed also cannot be stopped
+		runs, _ := pty.FindRuns(dir)
+		if n, _ := countAlive(ctx, dir); n == 0 && len(runs) == 0 {
+			return did, nil
 		}
 	}
 	// while this process holds the city, no controller can start agents
 	release, err := folder.HoldCity(dir)
 	if err != nil {
-		return 0, err
+		return did, err
 	}
 	defer release()
 	c, err := newCity(dir, false, now, onPanic)
 	if err != nil {
-		return 0, err
+		return did, err
 	}
 	defer c.close()
 	c.slow = slow
-	ended, err := c.End(ctx, everyone)
-	return ended, errors.Join(err, folder.RemoveSocket(dir))
+	ended, endErr := c.End(ctx, everyone)
+	runs, sweepErr := pty.SweepRuns(dir)
+	return Stopped{ended, runs}, errors.Join(endErr, sweepErr, folder.RemoveSocket(dir))
 }
 
 // LogPanics returns a function that logs panics in a city's goroutines.

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gcity/agent"
@@ -66,6 +67,7 @@ type sessions struct {
 	starts map[string]*starting
 	// why the city's folder is not at its path
 	folderMoved string
+	removed     atomic.Bool // stopIfRemoved is checking the folder, or has stopped the city
 }
 
 type automations struct {
@@ -252,7 +254,8 @@ func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	sr.folderMoved = away
 	sr.Mu.Unlock()
 	if news && away != "" {
-		sr.w.Logger.Warn("agents do not start until the city's folder is back", "reason", away)
+		sr.w.Logger.Warn("agents do not start because the city's folder is not at its path",
+			"reason", away)
 	}
 	if news {
 		sr.deliver(effect.FolderMoved{Why: away})
@@ -434,6 +437,7 @@ func (sr *sessions) typeInto(ctx context.Context, f effect.Type) error {
 func (r *Runner) load(f effect.Load) effect.Input {
 	// a different city may be at the path
 	if err := r.w.checkFolder(); err != nil {
+		r.Sessions.stopIfRemoved(err)
 		return effect.Loaded{Away: err}
 	}
 	revision, err := r.w.Source.Revision()

@@ -40,6 +40,7 @@ type World struct {
 	SetListener      func(config.API)
 	Allow            func(ctx context.Context, agents int) error
 	CheckFolder      func() error
+	OnRemoved        func(error) // called before the city stops because its folder was removed
 	// CheckOwner returns a non-nil lost if another controller owns the city. CheckOwner may be nil.
 	CheckOwner func() (lost, err error)
 
@@ -82,18 +83,26 @@ func (w *World) checkFolder() error {
 		err = &disk.MovedError{Path: w.Dir}
 	}
 	if moved, ok := errors.AsType[*disk.MovedError](err); ok {
-		return session.Missing(errors.New(movedMessage(moved)))
+		return session.Missing(folderError{moved})
 	}
 	return nil
 }
 
-func movedMessage(m *disk.MovedError) string {
-	if m.To == "" {
-		return "the city's folder " + m.Error() + "; move it back, or stop the controller (kill " +
-			"-USR1 keeps its agents running)"
+// folderError explains what to do if the city's folder is not at its path.
+type folderError struct{ moved *disk.MovedError }
+
+func (e folderError) Unwrap() error { return e.moved }
+
+func (e folderError) Error() string {
+	text := "the city's folder " + e.moved.Error()
+	switch {
+	case e.moved.Removed:
+		return text + "; the city stops"
+	case e.moved.To == "":
+		return text + "; move it back, or stop the controller (kill -USR1 keeps its agents running)"
 	}
-	return "the city's folder " + m.Error() + "; move it back, or run `gcity stop` at the new " +
-		"location and start the city there"
+	return text + "; move it back, or run `gcity stop` at the new location and start the city " +
+		"there"
 }
 
 // checkOwner returns an error only if another controller owns the city. away is why the folder is not at its path, or
@@ -107,10 +116,36 @@ func (sr *sessions) checkOwner() (lost error, away string) {
 		return lost, ""
 	}
 	if moved, ok := errors.AsType[*disk.MovedError](err); ok {
-		return nil, movedMessage(moved)
+		sr.stopIfRemoved(err)
+		return nil, folderError{moved}.Error()
 	}
 	if err != nil {
 		sr.w.Logger.Warn("cannot check the city's lock", "err", err)
 	}
 	return nil, ""
+}
+
+// removalDelay is the time between two checks of a removed folder. The city stops only if both find that the folder was
+// removed.
+const removalDelay = 3 * time.Second
+
+// stopIfRemoved stops the city if its folder was removed. It does nothing if the folder was moved, or if its state is
+// unknown. err is the result of a check of the folder.
+func (sr *sessions) stopIfRemoved(err error) {
+	if sr.w.CheckFolder == nil || !disk.IsRemoved(err) ||
+		!sr.removed.CompareAndSwap(false, true) {
+		return
+	}
+	sr.within(2*removalDelay, func(ctx context.Context) effect.Input {
+		select {
+		case <-ctx.Done():
+		case <-time.After(removalDelay):
+			if err := sr.w.CheckFolder(); disk.IsRemoved(err) {
+				sr.w.OnRemoved(err)
+				return effect.Shutdown{}
+			}
+		}
+		sr.removed.Store(false)
+		return nil
+	})
 }

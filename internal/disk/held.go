@@ -41,14 +41,26 @@ type Held struct {
 // MovedError means that a folder or file is no longer at its path.
 type MovedError struct {
 	Path string
-	To   string // new path; "" = it was removed
+	To   string // new path; "" = none is known
+	// Removed means that the folder or file was deleted. It is false if that is uncertain, for example after an I/O
+	// error.
+	Removed bool
 }
 
 func (e *MovedError) Error() string {
-	if e.To == "" {
+	switch {
+	case e.Removed:
 		return e.Path + " was removed"
+	case e.To == "":
+		return e.Path + " cannot be found"
 	}
 	return fmt.Sprintf("%s was moved to %s", e.Path, e.To)
+}
+
+// IsRemoved reports whether err contains a *MovedError of a folder or file that was removed.
+func IsRemoved(err error) bool {
+	moved, ok := errors.AsType[*MovedError](err)
+	return ok && moved.Removed
 }
 
 // Hold opens and locks a folder without waiting. Another Hold then fails with ErrLocked. If the file system does not
@@ -75,7 +87,9 @@ func (h *Held) StablePath() string { return ownDescriptors + strconv.Itoa(int(h.
 func (h *Held) CheckPath() error {
 	now, err := os.Stat(h.path)
 	if err == nil && !os.SameFile(now, h.info) || errors.Is(err, fs.ErrNotExist) {
-		return moved(h.f, h.path)
+		e := moved(h.f, h.path)
+		e.Removed = e.Removed && links(h.info) > 0 // some file systems do not count links
+		return e
 	}
 	return err
 }
@@ -89,10 +103,18 @@ func moved(f *os.File, path string) *MovedError {
 	if err != nil {
 		return e
 	}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink > 0 {
+	if e.Removed = links(info) == 0; !e.Removed {
 		e.To = Real(ownDescriptors + strconv.Itoa(int(f.Fd())))
 	}
 	return e
+}
+
+func links(info fs.FileInfo) uint64 {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0
+	}
+	return uint64(st.Nlink)
 }
 
 func flock(f *os.File) (err error) {

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Stat contains some fields of /proc/<pid>/stat.
@@ -53,6 +56,30 @@ const (
 // Exited reports whether the process has exited. A zombie has exited, unless only its main thread is one.
 func (st Stat) Exited() bool {
 	return st.State == 'X' || st.State == 'Z' && st.Threads <= 1
+}
+
+// Killed reports whether a process has received SIGKILL or its main thread has exited. Such a process exits soon, but
+// might still hold locks. It must be a Go program, because in other programs, threads can outlive the main thread.
+func Killed(pid int) bool {
+	data, err := slurp("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return Gone(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":\t")
+		switch name {
+		case "State":
+			if strings.HasPrefix(value, "Z") || strings.HasPrefix(value, "X") {
+				return true
+			}
+		case "SigPnd", "ShdPnd": // of the main thread, and of the whole process
+			pending, err := strconv.ParseUint(value, 16, 64)
+			if err == nil && pending&(1<<(unix.SIGKILL-1)) != 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // ReadStat reads a process's state. If the process does not exist, Gone returns true for the error.

@@ -624,6 +624,9 @@ func TestSweepRuns(t *testing.T) {
 		}
 		return runs == 3 && len(marked(t, s.ID)) == 5
 	})
+	if found, err := FindRuns(city); len(found) != 1 || err != nil {
+		t.Errorf("found %v, %v", found, err)
+	}
 	killed, err := SweepRuns(city)
 	if killed != 1 || err != nil {
 		t.Errorf("killed %d, %v", killed, err)

@@ -110,7 +110,7 @@ func New(o Options) (*Provider, error) {
 	}
 	at := o.Dir
 	if below, ok := strings.CutPrefix(o.Dir, o.City); ok && o.At != "" {
-		at = o.At + below
+		at = filepath.Join(o.At, below) // below starts with a slash, unless the city is in /
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

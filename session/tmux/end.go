@@ -273,7 +273,11 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		"how; the next patrol will ask again")
 }
 
-const promptPoll = 200 * time.Millisecond
+const (
+	promptPoll = 200 * time.Millisecond
+	// A shell that is still starting can ignore SIGHUP, so ask sends the signal again after this time.
+	hangUpAgain = time.Second
+)
 
 // ask asks the agent to exit, and reports whether it did so within the grace period. An interactive shell at its prompt
 // ignores SIGINT, so ask also sends it SIGHUP.
@@ -289,11 +293,11 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	}
 	// the key might be stuck behind unread input
 	proc.Signal(rec.PID, unix.SIGINT, still)
-	deadline := time.Now().Add(grace)
+	deadline, hungUp := time.Now().Add(grace), time.Time{}
 	for proc.Shell(rec.PID) && ctx.Err() == nil && time.Now().Before(deadline) {
-		if proc.AtPrompt(rec.PID) {
+		if time.Since(hungUp) >= hangUpAgain && proc.AtPrompt(rec.PID) {
+			hungUp = time.Now()
 			proc.Signal(rec.PID, unix.SIGHUP, still)
-			break
 		}
 		if waitOver(ctx, over, min(promptPoll, time.Until(deadline))) {
 			return true

@@ -14,6 +14,8 @@ const (
 	// resumeAfter is how long a stop waits before it sends SIGCONT to all processes of the session.
 	resumeAfter = 200 * time.Millisecond
 	promptPoll  = 200 * time.Millisecond
+	// hangUpAgain is the time between two SIGHUPs to a shell.
+	hangUpAgain = time.Second
 	// terminateGrace is the agent's grace period if the holder itself receives SIGTERM.
 	terminateGrace = 2 * time.Second
 )
@@ -86,8 +88,9 @@ func (h *holder) ask(l *life) bool {
 		}
 	}
 	h.signalGroup(l, l.stopSignal)
+	var hungUp time.Time
 	if shell && h.endShell(l) {
-		shell = false
+		hungUp = time.Now()
 	}
 	timer := time.NewTimer(min(resumeAfter, h.graceLeft(l)))
 	defer timer.Stop()
@@ -98,7 +101,7 @@ func (h *holder) ask(l *life) bool {
 	case <-timer.C:
 	}
 	proc.SignalTree(h.pid, unix.SIGCONT)
-	if shell && h.waitPrompt(l) {
+	if shell && h.waitPrompt(l, hungUp) {
 		return true
 	}
 	return h.waitStop(l)
@@ -113,13 +116,18 @@ func (h *holder) endShell(l *life) bool {
 	return true
 }
 
-func (h *holder) waitPrompt(l *life) bool {
+// waitPrompt ends an interactive shell when it is at its prompt. It sends SIGHUP again after a while, because a shell
+// that is still starting can ignore the signal. hungUp is the time of the previous SIGHUP.
+func (h *holder) waitPrompt(l *life, hungUp time.Time) bool {
 	if !proc.Shell(l.pid) {
 		return false
 	}
 	tick := time.NewTicker(promptPoll)
 	defer tick.Stop()
-	for h.graceLeft(l) > 0 && !h.endShell(l) {
+	for h.graceLeft(l) > 0 {
+		if time.Since(hungUp) >= hangUpAgain && h.endShell(l) {
+			hungUp = time.Now()
+		}
 		select {
 		case <-l.ended:
 			return true
