@@ -254,6 +254,16 @@ type Exit struct {
 	Earlier bool `json:"earlier,omitempty"`
 }
 
+// BeforeOther returns e with Earlier set. It does not change e, because snapshots share it.
+func (e *Exit) BeforeOther() *Exit {
+	if e == nil || e.Earlier {
+		return e
+	}
+	earlier := *e
+	earlier.Earlier = true
+	return &earlier
+}
+
 // RecentCrashes describes an agent's latest crashes.
 type RecentCrashes struct {
 	// within the restart window; in quarantine, the number that led to it

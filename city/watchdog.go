@@ -107,6 +107,9 @@ type Escalation struct {
 	By      string    `json:"by,omitempty"` // the user that acknowledged it
 }
 
+// WatchdogSender is the beginning of the sender of a watchdog's mail. The watchdog's name follows.
+const WatchdogSender = "watchdog "
+
 // Stuck means that an agent has work, but its output has not changed for too long.
 type Stuck struct {
 	Since time.Time `json:"since"` // when the agent's output last changed

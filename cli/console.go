@@ -138,7 +138,7 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 	}
 	var shown tui.ShownCity
 	exit, err := openRoom(ctx, e, roomOptions{city: l.Control, dir: l.Dir, readOnly: e.ReadOnly,
-		logger: folder.QuietLogger(), onLeave: func(c tui.ShownCity) { shown = c }})
+		onLeave: func(c tui.ShownCity) { shown = c }})
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,8 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 
 	var shown tui.ShownCity
 	exit, err := openRoom(roomCtx, e, roomOptions{city: h.Loop, dir: h.Dir, hosting: true,
-		logger: h.Logger, interrupts: interrupts, onLeave: func(c tui.ShownCity) { shown = c }})
+		logger: h.Logger, logFile: folder.LogPath(h.Dir), interrupts: interrupts,
+		onLeave: func(c tui.ShownCity) { shown = c }})
 	signal.Notify(signals, syscall.SIGINT)
 	if err != nil && roomCtx.Err() == nil {
 		h.Logger.Error("the control room failed", "error", err)
@@ -335,8 +336,7 @@ func allCities(ctx context.Context, e *env.Env) error {
 	if e.JSON || !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {
 		return fleet.PrintFleet(ctx, e, d)
 	}
-	exit, err := openRoom(ctx, e, roomOptions{cities: d, readOnly: e.ReadOnly,
-		logger: folder.QuietLogger()})
+	exit, err := openRoom(ctx, e, roomOptions{cities: d, readOnly: e.ReadOnly})
 	switch {
 	case err != nil:
 	case exit == tui.Leave:

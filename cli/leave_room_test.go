@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,5 +46,23 @@ func TestAfterRoom(t *testing.T) {
 		if err := afterRoom(e, hosted, c.shown, c.exit); err != nil || said.String() != c.want {
 			t.Errorf("%s: %q, %v; want %q", c.exit, said.String(), err, c.want)
 		}
+	}
+}
+
+// The log of a room that joins a city is in the folder for the control room's state, which might not exist yet.
+func TestRoomLog(t *testing.T) {
+	home := t.TempDir()
+	e := &env.Env{Printer: output.Printer{Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }}}
+	logger, file, closeLog := roomLog(e, "/srv/demo")
+	logger.Error("the control room panicked")
+	closeLog()
+	text, err := os.ReadFile(file)
+	if want := filepath.Join(home, ".local/state/gcity/room.log"); file != want || !strings.Contains(string(text), `"the control room panicked" city=/srv/demo`) {
+		t.Errorf("%s contains %q (%v); want a line in %s", file, text, err, want)
+	}
+	e.Getenv = func(string) string { return "" }
+	if _, file, closeLog := roomLog(e, "/srv/demo"); file != "" {
+		closeLog()
+		t.Errorf("without a home folder, the log is %s", file)
 	}
 }

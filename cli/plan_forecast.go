@@ -96,6 +96,13 @@ func (f *forecast) execute(e effect.Effect) effect.Input {
 			}
 		}
 		return in
+	case effect.CheckStart:
+		in := effect.StartChecked{Agent: e.Want.Name}
+		if why := f.v.whyUnfit(e.Want); why != "" {
+			f.barred[e.Want.Name] = change{Change: "fail", Reason: why}
+			in.Err = errors.New(why)
+		}
+		return in
 	case effect.Stop:
 		f.stops[e.Agent] = true
 		delete(f.sessions, e.Agent)
@@ -142,14 +149,19 @@ func (v *planInput) edit(w *agent.Want, g *city.Agent) string {
 	return "configuration changed"
 }
 
+func (v *planInput) whyUnfit(w *agent.Want) string {
+	if v.unfit == nil {
+		return ""
+	}
+	return v.unfit(w)
+}
+
 func (v *planInput) bar(w *agent.Want) change {
 	if why := v.unlistedReason(w.Name); why != "" {
 		return change{Change: "wait", Reason: why}
 	}
-	if v.unfit != nil {
-		if why := v.unfit(w); why != "" {
-			return change{Change: "fail", Reason: why}
-		}
+	if why := v.whyUnfit(w); why != "" {
+		return change{Change: "fail", Reason: why}
 	}
 	if g := v.agent(w.Name); g != nil && g.State == city.Starting && v.edit(w, g) == "" {
 		return change{Change: "wait", Reason: v.hold(g)}
@@ -176,6 +188,8 @@ func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives
 		return f.restart(c, w, g, st)
 	case f.starts[w.Name]:
 		c.Change, c.Reason = f.v.startReason(w)
+	case isBarred && lives && len(g.Drift) > 0:
+		c.Change, c.Reason, c.Fields = barred.Change, g.Reason, g.Drift
 	case isBarred:
 		c.Change, c.Reason = barred.Change, barred.Reason
 	case g.Drain != nil && g.Drain.By == "pool" && w.Pool != "":
@@ -191,8 +205,8 @@ func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives
 		c.Change, c.Reason = "wait", g.Reason
 	default:
 		c.Change, c.Reason = "wait", f.v.hold(cmp.Or(f.v.agent(w.Name), g))
-		if (g.State == city.Backoff || g.State == city.Failed) && f.v.unfit != nil {
-			if why := f.v.unfit(w); why != "" {
+		if g.State == city.Backoff || g.State == city.Failed {
+			if why := f.v.whyUnfit(w); why != "" {
 				c.Change, c.Reason = "fail", why
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +14,8 @@ import (
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/fleet"
+	"gcity/cli/folder"
+	"gcity/cli/host"
 	"gcity/prefs"
 	"gcity/tui"
 )
@@ -23,7 +26,8 @@ type roomOptions struct {
 	cities   city.Directory // if nil, the room uses this machine's list of cities
 	hosting  bool
 	readOnly bool
-	logger   *slog.Logger
+	logger   *slog.Logger // nil = the room logs to env.RoomLog
+	logFile  string       // the file that logger writes to
 
 	// if nil, the control room handles SIGINT
 	interrupts <-chan os.Signal
@@ -38,6 +42,11 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) 
 		mode = tui.Hosting
 	case o.readOnly:
 		mode = tui.ReadOnly
+	}
+	if o.logger == nil {
+		var closeLog func()
+		o.logger, o.logFile, closeLog = roomLog(e, o.dir)
+		defer closeLog()
 	}
 	cities := o.cities
 	if cities == nil {
@@ -57,7 +66,7 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) 
 	defer stop()
 	defer func() { e.Out, e.Err = &timedWriter{to: e.Out}, &timedWriter{to: e.Err} }()
 	options := tui.Options{
-		Mode: mode, Logger: o.logger, Cities: cities,
+		Mode: mode, Logger: o.logger, LogFile: o.logFile, Cities: cities,
 		ConfigOf: func(folder string, c city.Control) tui.ConfigFile {
 			return &configFile{e, folder,
 				c}
@@ -79,6 +88,16 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) 
 			env.MemoryFile(e.Getenv, o.dir)
 	}
 	return tui.Run(ctx, options)
+}
+
+// roomLog opens the log of a room that does not run the city in dir. The controller's log has only one writer.
+func roomLog(e *env.Env, dir string) (_ *slog.Logger, file string, closeLog func()) {
+	file = env.RoomLog(e.Getenv)
+	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
+		return folder.QuietLogger(), "", func() {}
+	}
+	logger, closeLog := host.FileLogger(folder.FileLogAt(file))
+	return logger.With("city", dir), file, closeLog
 }
 
 // exitTimeout limits writes to the terminal and requests to a city after the control room has closed.

@@ -168,6 +168,29 @@ func (p Policy) longRun() time.Duration {
 	return p.MaxBackoff
 }
 
+// Clause returns a description with a verb and the uptime: "exited with code 3 after 5s".
+func (d Death) Clause() string {
+	how := fmt.Sprintf("exited with code %d", d.Code)
+	switch {
+	case d.Lost:
+		how = "lost its session"
+	case d.Signal != "":
+		how = "was killed by " + d.Signal
+	case d.Code < 0:
+		how = "ended with an unknown exit code"
+	}
+	return how + " after " + span.Took(d.Uptime)
+}
+
+// CrashText describes a crash: "exit 3 after 5s", "exited 0 after 1s, sooner than min_uptime".
+func (d Death) CrashText() string {
+	uptime := span.Took(d.Uptime)
+	if d.Code == 0 && d.Signal == "" {
+		return "exited 0 after " + uptime + ", sooner than min_uptime"
+	}
+	return d.String() + " after " + uptime
+}
+
 // String returns a short description: "exit 3", "SIGKILL", "start failed".
 func (d Death) String() string {
 	switch {

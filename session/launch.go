@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/internal/redact"
 	"gcity/internal/shell"
 	"gcity/internal/span"
 )
@@ -122,7 +123,9 @@ func (s *Spec) mark(ctx context.Context, p Provider, key, value string) error {
 func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 	for _, line := range lines {
 		env := append(slices.Clip(s.Env), "GC_RUN="+s.City+":"+s.ID)
+		done := reportSlow(ctx, what, line)
 		res, err := shell.Run(ctx, shell.Line{Text: line, Dir: s.Dir, Env: env})
+		done()
 		if err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
@@ -132,6 +135,25 @@ func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 		}
 	}
 	return nil
+}
+
+// reportSlow reports a line of a step that takes long. The caller must call done after the line has ended.
+func reportSlow(ctx context.Context, what, line string) (done func()) {
+	reported := make(chan struct{})
+	slow := time.AfterFunc(slowReady, func() {
+		defer close(reported)
+		why := fmt.Sprintf("runs %s %q", what, redact.Text(line))
+		if by, ok := ctx.Deadline(); ok {
+			why += "; the start fails at " + by.Format(time.TimeOnly) + " if that has not ended"
+		}
+		Progress(ctx, why)
+	})
+	return func() {
+		if !slow.Stop() {
+			<-reported
+			Progress(ctx, "")
+		}
+	}
 }
 
 func (s *Spec) await(ctx context.Context, p Provider) error {

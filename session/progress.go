@@ -10,7 +10,7 @@ func WithProgress(ctx context.Context, report func(why string)) context.Context 
 }
 
 // Progress reports to the caller of WithProgress why a Start is still waiting. A provider calls it whenever the reason
-// changes.
+// changes. An empty reason means that the start continues.
 func Progress(ctx context.Context, why string) {
 	if report, ok := ctx.Value(progressKey{}).(func(string)); ok {
 		report(why)

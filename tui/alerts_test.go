@@ -274,3 +274,25 @@ func TestTheCauseOfAQuarantineIsNotCut(t *testing.T) {
 	s.shows("! scout quarantined, exit 3, retries in 54m  press 3")
 	s.shows("quarantined  scout          exit 3, crashed 6× in … · retries in 54m ")
 }
+
+// Agents that are stuck or in an unknown state are problems like failed ones.
+func TestStuckAndUnknownAgentsAreProblems(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Agents {
+			a := &n.Agents[i]
+			a.State, a.Running, a.Until, a.Drift, a.Drain, a.Quarantine = city.Running, true, nil, nil, nil, nil
+		}
+		n.Rigs = nil
+	})
+	s.press("c")
+	s.shows("no problems")
+	s.press("esc")
+	s.agent("monitor", func(a *city.Agent) { a.Stuck = &city.Stuck{Since: s.now, Task: "gc-1"} })
+	s.shows("! monitor stuck  press 1", "  1 stuck")
+	s.agent("builder", func(a *city.Agent) { a.State = city.Unknown })
+	s.shows("! builder unknown, monitor stuck  press 1")
+	s.press("c")
+	s.shows("builder unknown, monitor stuck")
+	s.hides("no problems")
+}

@@ -453,7 +453,7 @@ func TestRemainingTimesNeverExceedTheTimeout(t *testing.T) {
 	s.text() // the first frame of this second
 	s.now = s.now.Add(800 * time.Millisecond)
 	s.agent("deployer", func(a *city.Agent) { a.Until = new(s.now.Add(20 * time.Second)) })
-	s.shows("draining", "kill in 20s if still running", "· kill in 20s if still r\n")
+	s.shows("draining", "kill in 20s if still running", "kill in 20s if still running\n")
 	s.hides("21s")
 	s.automation("db-health", func(a *city.Automation) {
 		a.Next, a.State = new(s.now.Add(40*time.Second)), city.AutomationIdle

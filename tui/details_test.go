@@ -170,3 +170,19 @@ func TestTheLastOutputIsAtMostAsOldAsThePatrol(t *testing.T) {
 	s.wait(20 * time.Second)
 	s.shows("output within the last 20s")
 }
+
+// A remedy that does not fit next to the state is below it.
+func TestTheRemedyIsNotCut(t *testing.T) {
+	for _, size := range [][2]int{{120, 40}, {160, 40}} {
+		s := demo(t, size[0], size[1])
+		s.choose("builder")
+		s.agent("builder", func(a *city.Agent) {
+			a.Next = &city.Next{What: "continues when the session provider responds; gcity agent restart ends it"}
+			a.State = city.Unknown
+		})
+		s.choose("builder")
+		for word := range strings.FieldsSeq("continues when the session provider responds; gcity agent restart ends it") {
+			s.shows(word)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,13 @@ func newExplorer(t testing.TB, seed uint64) *explorer {
 	o := Options{Mode: state.Mode(x.IntN(3)), ASCII: x.IntN(4) == 0, OverSSH: x.IntN(4) == 0, NoColor: x.IntN(4) == 0, ReducedMotion: x.IntN(4) == 0, Config: textFile{"city.toml"}}
 	x.stage = newStage(t, o)
 	for i := range x.m.Keys.Actions {
-		x.keys = append(x.keys, x.m.Keys.Actions[i].Key.Keys()...)
+		keys := x.m.Keys.Actions[i].Key.Keys()
+		x.keys = append(x.keys, keys...)
+		// these keys matter in every panel
+		switch id := x.m.Keys.Actions[i].ID; {
+		case id == "view.palette", id == "view.pane.place", strings.HasPrefix(id, "focus."):
+			x.keys = append(x.keys, slices.Repeat(keys, 3)...)
+		}
 	}
 	return x
 }
@@ -75,6 +82,10 @@ func (x *explorer) city() {
 	}
 	if x.IntN(4) > 0 {
 		withAutomations(n)
+	}
+	if x.IntN(2) == 0 {
+		withWatchdogs(n)
+		withRigs(n)
 	}
 	switch x.IntN(12) {
 	case 0:

@@ -519,3 +519,18 @@ func TestTheTextOfMailSaysHowToSend(t *testing.T) {
 		s.shows(long)
 	}
 }
+
+// A watchdog reads no mail, so the room refuses a reply before the user types it.
+func TestNoReplyToAWatchdog(t *testing.T) {
+	s := mailed(t)
+	s.press("g")
+	s.m.Mail.Row().From = city.WatchdogSender + "chain"
+	s.hides("r reply")
+	s.press("r")
+	s.shows("a watchdog reads no mail; press 6, then u to acknowledge its call")
+	s.press("esc", "enter", "r")
+	s.shows("a watchdog reads no mail")
+	if s.m.Dialogs.Composer() != nil {
+		t.Error("r opens an input field")
+	}
+}

@@ -451,3 +451,16 @@ func TestSaveAsksForTheFile(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// A search without a match says so, also while the pane follows, until the next search.
+func TestSearchWithoutAMatch(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.hear(feed.News{Pane: paneOf("builder", "builder-1")})
+	s.press("0", "/")
+	s.typeIn("zzzz")
+	s.press("enter")
+	s.shows("following", "✗ not found: zzzz")
+	s.press("/", "q")
+	s.hides("not found: zzzz")
+}

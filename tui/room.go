@@ -28,11 +28,11 @@ type room struct {
 func (r *room) Init() tea.Cmd { return nil }
 
 // Update implements tea.Model.
-func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+func (r *room) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.r.RecordPanic("update", p)
-			cmd = tea.Quit
+			model, cmd = r, tea.Quit // Bubble Tea draws the model again
 		}
 	}()
 	if r.exitEffect != nil && isInput(msg) {

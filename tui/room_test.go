@@ -1,7 +1,10 @@
 package tui
 
 import (
+	"bytes"
+	"log/slog"
 	"reflect"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -45,5 +48,22 @@ func TestKeysAfterTheLastOneDoNothing(t *testing.T) {
 		if s.m.Focus != focus || s.m.Dialogs.Top() != nil {
 			t.Errorf("%s: later keys moved the focus to %s and opened %T", key, s.m.Focus, s.m.Dialogs.Top())
 		}
+	}
+}
+
+// After a panic, Bubble Tea still draws the room, and the error names the file with the stack.
+func TestAPanicLeavesAModelToDraw(t *testing.T) {
+	var log bytes.Buffer
+	ended := false
+	r := &room{r: &feed.Runner{Log: slog.New(slog.NewTextHandler(&log, nil)), LogFile: "/state/room.log", Fail: func() { ended = true }}}
+	model, cmd := r.Update(tuitest.KeyPress("j")) // without a state, each key panics
+	if model != tea.Model(r) || cmd == nil || !ended {
+		t.Errorf("the model is %v, ended %v", model, ended)
+	}
+	if err := r.r.PanicError(); err == nil || !strings.HasSuffix(err.Error(), "the city is not affected; see /state/room.log for details") {
+		t.Errorf("error: %v", err)
+	}
+	if !strings.Contains(log.String(), "room.go") {
+		t.Errorf("the log does not contain the stack: %s", &log)
 	}
 }

@@ -323,3 +323,13 @@ func TestLogsOfAnAutomation(t *testing.T) {
 	s.press("esc")
 	s.shows("━ 4 Automations")
 }
+
+// The output of a run cannot be marked, and the footer does not offer it.
+func TestTheOutputOfARunIsNotMarked(t *testing.T) {
+	s := automated(t, 120, 36)
+	s.live("nightly", 60)
+	s.press("0")
+	s.hides("m mark")
+	s.press("m")
+	s.shows("the output of an automation cannot be marked")
+}

@@ -53,6 +53,7 @@ type Options struct {
 	Out     *os.File     // nil = os.Stdout
 	Environ []string     // nil = os.Environ()
 	Logger  *slog.Logger // must not write to the terminal; nil = no logging
+	LogFile string       // the file that Logger writes to; "" = unknown
 
 	// Clock returns the time that the room shows; nil = time.Now. It is called from several goroutines.
 	Clock func() time.Time

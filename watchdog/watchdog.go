@@ -172,7 +172,7 @@ func (f *Facts) age() string {
 	case f.IsTriage:
 		return "no sign of life for " + text(f.Age)
 	case f.NoHeartbeat:
-		return "no heartbeat since the session started " + text(f.Age) + " ago"
+		return "no heartbeat for " + text(f.Age) + " since the session started"
 	}
 	return "its heartbeat is " + text(f.Age) + " old"
 }

@@ -43,7 +43,7 @@ func TestJudge(t *testing.T) {
 		{"cannot be typed into: fresh", mute(at(time.Minute, 1)), Nothing, Fresh, "1m old"},
 		{"cannot be typed into: stale, with mail", mute(at(spec.Fresh, 1)), Nothing, Stale, "but its provider cannot type"},
 		{"cannot be typed into: very stale", mute(at(spec.VeryStale+tick, 1)), Restart, VeryStale, "its provider cannot type"},
-		{"no heartbeat", with(func(f *Facts) { f.Age, f.NoHeartbeat = time.Hour, true }), Wake, VeryStale, "no heartbeat since the session started 1h ago"},
+		{"no heartbeat", with(func(f *Facts) { f.Age, f.NoHeartbeat = time.Hour, true }), Wake, VeryStale, "no heartbeat for 1h since the session started"},
 		{"frozen", with(func(f *Facts) { f.Age, f.Frozen = time.Hour, true }), Wake, VeryStale, "SIGSTOP"},
 		{"broken", with(func(f *Facts) { f.Problem = "its heartbeat is empty" }), Nothing, Fresh, "; its heartbeat is empty"},
 		{"stuck", with(func(f *Facts) { f.Stuck, f.SilentKnown, f.Silent = true, true, 90*time.Second }), Nothing, Fresh, "it has printed nothing for 1m30s"},

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -42,8 +43,9 @@ const (
 // Client is a client for a running city, over the city's socket.
 type Client struct {
 	path       string
-	serverName string // "controller" or "supervisor"
-	below      string // the city's path on the socket: "/v0", "/v0/city/NAME"
+	serverName string        // ControllerName or SupervisorName
+	peer       *atomic.Int32 // pid of the process that listens on the socket; 0 = unknown
+	below      string        // the city's path on the socket: "/v0", "/v0/city/NAME"
 	http       *http.Transport
 	idleConn   disk.IdleConn
 	life       context.Context
@@ -57,10 +59,17 @@ var (
 
 // Dial connects to the city with this socket (see disk.SocketPath). It fails with ErrNotRunning if no process listens
 // there.
-func Dial(path string) (*Client, error) { return dialFor("controller", path) }
+func Dial(path string) (*Client, error) { return dialFor(ControllerName, path) }
+
+// The names of servers in messages.
+const (
+	ControllerName = "controller"
+	SupervisorName = "supervisor"
+)
 
 func dialFor(serverName, path string) (*Client, error) {
-	c := &Client{path: path, serverName: serverName, below: "/v0", idleConn: disk.NewIdleConn()}
+	c := &Client{path: path, serverName: serverName, peer: new(atomic.Int32), below: "/v0",
+		idleConn: disk.NewIdleConn()}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.http = &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -110,10 +119,12 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	conn, err := disk.DialSocket(soon, c.path)
 	switch {
 	case err == nil:
-		if err := socket.OwnPeer(conn); err != nil {
+		pid, err := socket.OwnPeer(conn)
+		if err != nil {
 			_ = conn.Close()
 			return nil, fmt.Errorf("cannot use %s: %w", c.path, err)
 		}
+		c.peer.Store(pid)
 		return conn, nil
 	case ctx.Err() == nil && soon.Err() != nil:
 		return nil, c.unresponsiveError(http.MethodGet)

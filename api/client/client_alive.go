@@ -3,11 +3,13 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
 	"gcity/city"
+	"gcity/internal/proc"
 )
 
 // ErrUnresponsive means that a controller accepts connections but does not respond, because its process is stopped or
@@ -24,13 +26,33 @@ const (
 )
 
 func (c *Client) unresponsiveError(method string) error {
-	next := "`gcity status` shows the state from files, and `gcity doctor` shows what to do"
+	text := "the " + c.serverName + " does not respond: " +
+		Remedy(c.serverName, int(c.peer.Load()))
 	if method != http.MethodGet {
-		next = "the process may still carry out the request when it continues; " + next
+		text += "; the process may still carry out the request when it continues"
 	}
-	return taggedError{city.Errorf(city.Unavailable, "the %s does not respond: its process hangs "+
-		"or was stopped by a signal; %s", c.serverName, next),
-		ErrUnresponsive}
+	return taggedError{&city.Error{Code: city.Unavailable, Message: text}, ErrUnresponsive}
+}
+
+// Remedy returns why a controller or a supervisor does not respond, and what the user can do about it. pid is 0 if the
+// process is unknown.
+func Remedy(serverName string, pid int) string {
+	start := "start the city again"
+	if serverName == SupervisorName {
+		start = "run `gcity supervisor start`"
+	}
+	start += "; the agents keep running, and the next " + serverName + " takes them over"
+	if pid <= 0 {
+		return "its process hangs or was stopped by a signal; kill the process, then " + start
+	}
+	switch st, err := proc.ReadStat(pid); {
+	case err == nil && st.State == 'T':
+		return fmt.Sprintf("its process was stopped by a signal; `kill -CONT %d` resumes it", pid)
+	case err == nil && st.State == 't':
+		return fmt.Sprintf("a debugger has stopped its process (pid %d); resume it in the "+
+			"debugger, or detach the debugger", pid)
+	}
+	return fmt.Sprintf("its process hangs; run `kill -9 %d`, then %s", pid, start)
 }
 
 // roundTrip fails with ErrUnresponsive as soon as the peer stops responding to pings.

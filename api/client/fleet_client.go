@@ -31,7 +31,7 @@ var (
 
 // DialFleet connects to the supervisor with this socket. It fails with ErrNotRunning if no process listens there.
 func DialFleet(path string) (*Fleet, error) {
-	c, err := dialFor("supervisor", path)
+	c, err := dialFor(SupervisorName, path)
 	if err != nil {
 		return nil, err
 	}

@@ -178,13 +178,13 @@ func ownFolder(dir string) error {
 	return nil
 }
 
-// OwnPeer returns an error if another user's process listens on a socket.
-func OwnPeer(c net.Conn) error {
+// OwnPeer returns the pid of the process that listens on a socket, and an error if the process belongs to another user.
+func OwnPeer(c net.Conn) (pid int32, err error) {
 	cred, err := Credentials(c)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return Trusted(cred.Uid)
+	return cred.Pid, Trusted(cred.Uid)
 }
 
 // Trusted returns an error unless uid is this user's.

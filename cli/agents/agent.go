@@ -40,6 +40,20 @@ func AgentCommand(e *env.Env) *cobra.Command {
 	return env.Group("agent", "Show agents, send text to them, stop and restart them", below...)
 }
 
+// sayWaiting shows an agent's state while a command takes long.
+func sayWaiting(ctx context.Context, e *env.Env, l *env.Link, f env.Found) (done func()) {
+	if f.Agent == nil || !l.Live {
+		return func() {}
+	}
+	return env.SayProgress(ctx, e, l.Control, func(s *city.Snapshot) string {
+		a, found := s.Agent(f.Agent.Name)
+		if !found {
+			return ""
+		}
+		return fmt.Sprintf("waiting: agent %s is %s (%s)", a.Name, a.State.Is(), a.Reason)
+	})
+}
+
 func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	kinds := []suggest.Kind{suggest.Agent}
 	c := &cobra.Command{Use: v.Name + " [AGENT]", Short: v.Shell.Short, Long: v.Shell.Long}
@@ -51,6 +65,7 @@ func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		defer sayWaiting(ctx, e, l, f)()
 		return e.Do(ctx, l, c)
 	}, kinds...)
 	run := c.RunE
@@ -255,6 +270,7 @@ type followed struct {
 	agent       string
 	lines       int
 	follow, raw bool
+	cols, rows  int // of the agent's terminal
 }
 
 func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) error {
@@ -284,37 +300,44 @@ func followRaw(ctx context.Context, e *env.Env, l *env.Link, f followed) error {
 
 // storedLines returns the finished lines of an agent's output, and the line that the next frame continues. The frame
 // contains what the agent has printed since before. With a provider that polls, it contains only the screen.
-func storedLines(before string, frame city.Frame, lines int) (text, pending string) {
-	text = screen.Text(frame.Data, frame.Cols, frame.Rows, lines)
+func (f *followed) storedLines(before string, frame city.Frame) (text, pending string) {
+	text = screen.Text(frame.Data, frame.Cols, frame.Rows, f.lines)
 	if strings.Count(text, "\n") < strings.Count(before, "\n") {
 		return before, ""
 	}
 	data := string(frame.Data)
 	pending = data[strings.LastIndexByte(data, '\n')+1:]
 	start := strings.LastIndexByte(text, '\n') + 1
-	if strings.TrimRight(plain(pending), " ") != output.SafeLine(text[start:]) {
+	if strings.TrimRight(f.plain(pending), " ") != output.SafeLine(text[start:]) {
 		return text, "" // a program that draws the whole screen
 	}
 	return text[:start], pending
 }
 
-func writeLines(e *env.Env, name, text string) (rest string) {
+func (f *followed) writeLines(e *env.Env, text string) (rest string) {
 	for {
 		line, after, ok := strings.Cut(text, "\n")
 		if !ok {
 			return text[max(0, len(text)-64<<10):]
 		}
 		text = after
-		line = plain(line)
+		line = f.plain(line)
 		if e.JSON {
-			_ = e.WriteJSONLine(gascity.OutputOf(name, line))
+			_ = e.WriteJSONLine(gascity.OutputOf(f.agent, line))
 			continue
 		}
 		e.Sayf("%s", line)
 	}
 }
 
-func plain(line string) string {
+func (f *followed) plain(line string) string {
 	line = strings.TrimRight(line, "\r")
+	if strings.Contains(line, "\b") && f.cols > 0 { // the program has overwritten characters
+		rows := strings.Split(screen.Text([]byte(line), f.cols, f.rows, f.rows), "\n")
+		for i := range rows[:len(rows)-1] { // a longer line continues in the next row
+			rows[i] += strings.Repeat(" ", max(0, f.cols-ansi.StringWidth(rows[i])))
+		}
+		return output.SafeLine(strings.Join(rows, ""))
+	}
 	return output.SafeLine(ansi.Strip(line[strings.LastIndexByte(line, '\r')+1:]))
 }

@@ -21,6 +21,7 @@ import (
 	"gcity/cli/output"
 	"gcity/describe"
 	"gcity/internal/detach"
+	"gcity/internal/suggest"
 )
 
 // resetModes also resets what leaving the alternate screen restores, and moves the cursor below the drawn lines.
@@ -33,8 +34,8 @@ const (
 
 func agentAttach(e *env.Env) *cobra.Command {
 	raw := false
-	c := forAgent(e, &cobra.Command{
-		Use: "attach [AGENT]", Short: "Attach this terminal to an " +
+	c := forObject(e, &cobra.Command{
+		Use: "attach AGENT", Short: "Attach this terminal to an " +
 			"agent's terminal; " + detach.Default +
 			" detaches",
 		Long: `attach connects this terminal to the agent's terminal. It shows the output of the
@@ -42,11 +43,18 @@ program, but removes control sequences that do more than draw: those that write 
 read the clipboard, report the title, request settings with DCS, print, or program
 keys. [session] passthrough in city.toml permits some of them for every attached
 terminal; --raw permits all of them. While you are attached, the terminal's title
-shows the key that detaches, unless the program sets a title.`,
-	}, func(ctx context.Context, l *env.Link, name string, _ []string) error {
+shows the key that detaches, unless the program sets a title. attach fails inside the
+agent's own session, because that terminal would show its own output in an endless
+loop.`,
+	}, suggest.Agent, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		if !e.InTTY || !e.OutTTY {
 			return exit.Usage("attach needs a terminal for input and output; without one use " +
 				"`gcity agent peek` and `gcity agent nudge`")
+		}
+		name, s := f.Agent.Name, f.Agent.Session
+		if s != nil && s.ID != "" && s.ID == e.Getenv("GC_SESSION_ID") {
+			return fmt.Errorf("cannot attach to %s: this terminal belongs to the session of %s; "+
+				"run `gcity agent attach %s` in another terminal", name, name, name)
 		}
 		return attach(ctx, e, l, name, raw)
 	})

@@ -103,31 +103,41 @@ type linePrinter struct {
 	pending     string // unfinished line
 	printsLines bool
 	first, seen bool
+	last        *polledScreen // nil if the provider sends output and not screens
 }
 
 func (p *linePrinter) print(ctx context.Context, frame city.Frame) error {
+	if frame.Cols > 0 && frame.Rows > 0 {
+		p.cols, p.rows = frame.Cols, frame.Rows
+	}
 	switch {
 	case frame.Reset && !p.seen:
 		p.seen = true
-		p.text, p.pending = storedLines(p.text, frame, p.lines)
+		p.text, p.pending = p.storedLines(p.text, frame)
+		p.last = &polledScreen{p.linesOf(frame), p.pending == ""}
 		p.printsLines = p.pending != "" || len(frame.Data) == 0 ||
 			bytes.HasSuffix(frame.Data, []byte("\n"))
 		if p.text == "" && (p.pending != "" || !p.first) {
 			return nil
 		}
 		return printOutput(ctx, p.e, p.l, p.text, p.followed)
-	case frame.Reset: // this reader was too slow, or the connection was lost
-		p.e.Sayf("… some output was skipped")
+	case frame.Reset && p.last != nil:
 		p.pending = ""
+		p.last.printNew(p.e, &p.followed, p.linesOf(frame))
+	case frame.Reset: // this reader was too slow, or the connection was lost
+		p.pending = ""
+		p.e.Sayf(skippedText)
+		p.last = &polledScreen{p.linesOf(frame), true}
 	default:
-		p.pending = writeLines(p.e, p.agent, p.pending+string(frame.Data))
+		p.last = nil
+		p.pending = p.writeLines(p.e, p.pending+string(frame.Data))
 	}
 	return nil
 }
 
 // finish prints an unfinished line. A program that draws the whole screen has no last line.
 func (p *linePrinter) finish() {
-	if p.printsLines && plain(p.pending) != "" {
-		writeLines(p.e, p.agent, p.pending+"\n")
+	if p.printsLines && p.plain(p.pending) != "" {
+		p.writeLines(p.e, p.pending+"\n")
 	}
 }

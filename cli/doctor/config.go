@@ -76,14 +76,39 @@ func checkAgents(ctx context.Context, p *Subject) finding {
 	wants := folder.PlanOf(p.config, p.dir, p.Running)
 	f := judgeAgents(wants, sessions.Preflight(ctx, p.provider, wants, untested),
 		func(provider string) finding { return p.tried(ctx, provider) })
-	if f.State == "ok" && p.Running != nil {
-		return judgeStarts(p.Running.Agents)
+	if p.Running == nil {
+		return f
 	}
-	return f
+	return withStarts(f, judgeStarts(p.Running.Agents))
+}
+
+// withStarts adds the agents of starts to the finding about agents that cannot start. An agent in both has one line.
+func withStarts(f, starts finding) finding {
+	switch {
+	case starts.State == "ok":
+		return f
+	case f.State == "ok":
+		return starts
+	}
+	lines := strings.Split(f.Detail, "\n")
+	all := lines
+	for line := range strings.SplitSeq(starts.Detail, "\n") {
+		name, _, _ := strings.Cut(line, ": ")
+		if !slices.ContainsFunc(lines, func(l string) bool {
+			return strings.HasPrefix(l, name+": ")
+		}) {
+			all = append(all, line)
+		}
+	}
+	if len(all) == len(lines) {
+		return f
+	}
+	return bad("`gcity why AGENT` shows details", "%s", strings.Join(all, "\n"))
 }
 
 func judgeStarts(agents []city.Agent) finding {
 	var lines []string
+	advice := "the controller retries automatically; `gcity why AGENT` shows when"
 	for i := range agents {
 		a := &agents[i]
 		why := a.Reason
@@ -91,14 +116,15 @@ func judgeStarts(agents []city.Agent) finding {
 			a.Decisions[n-1].What == city.CannotStart {
 			// the state's reason says only what the next start is waiting for
 			why = a.Decisions[n-1].Why
+		} else if a.State == city.Unknown {
+			advice = "`gcity why AGENT` shows details"
 		} else if a.State != city.Failed {
 			continue
 		}
 		lines = append(lines, a.Name+": "+output.SafeLead(why))
 	}
 	if len(lines) > 0 {
-		return bad("the controller retries automatically; `gcity why AGENT` shows when", "%s",
-			strings.Join(lines, "\n"))
+		return bad(advice, "%s", strings.Join(lines, "\n"))
 	}
 	return ok("all agents can start")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gcity/api/client"
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/exit"
@@ -23,7 +24,6 @@ import (
 	"gcity/cli/sessions"
 	"gcity/config"
 	"gcity/describe"
-	"gcity/internal/proc"
 	"gcity/internal/redact"
 	"gcity/session"
 	"gcity/trust"
@@ -258,6 +258,9 @@ func checkController(_ context.Context, p *Subject) finding {
 		return ok("running: %s", describe.Runner(s.Mode, s.PID))
 	}
 	if silent, there := errors.AsType[*folder.UnresponsiveError](p.silent); there {
+		if exit.IsSilent(silent) {
+			return bad(SilentRemedy(p.dir), "the controller does not respond")
+		}
 		return bad(SilentRemedy(p.dir), "the controller does not respond: %v", silent)
 	}
 	if held {
@@ -335,20 +338,8 @@ func checkLog(ctx context.Context, p *Subject) finding {
 	return ok("no damaged lines")
 }
 
-// SilentRemedy returns what the user can do about a controller that does not respond.
+// SilentRemedy returns why a city's controller does not respond, and what the user can do about it.
 func SilentRemedy(dir string) string {
-	const takesOver = "start the city again; the agents keep running, and the next controller " +
-		"takes them over"
-	pid, err := strconv.Atoi(folder.PIDText(dir))
-	if err != nil {
-		return "kill the controller's process, then " + takesOver
-	}
-	switch st, err := proc.ReadStat(pid); {
-	case err == nil && st.State == 'T':
-		return fmt.Sprintf("its process was stopped by a signal; `kill -CONT %d` resumes it", pid)
-	case err == nil && st.State == 't':
-		return fmt.Sprintf("a debugger has stopped its process (pid %d); resume it in the "+
-			"debugger, or detach the debugger", pid)
-	}
-	return fmt.Sprintf("run `kill -9 %d`, then %s", pid, takesOver)
+	pid, _ := strconv.Atoi(folder.PIDText(dir)) // 0 if the file cannot be read
+	return client.Remedy(client.ControllerName, pid)
 }

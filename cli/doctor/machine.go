@@ -156,8 +156,8 @@ func judgeVersions(exe, controller, renew string, holders map[string]int) findin
 			describe.Count(holders[program], "agent"), program))
 	}
 	if len(others) > 0 {
-		how = append(how, "`gcity agent restart NAME` replaces an agent's holder and "+
-			"restarts the agent")
+		how = append(how, "an agent keeps its holder until it is stopped: run `gcity agent stop "+
+			"NAME` and then `gcity agent resume NAME`, or stop and start the city")
 	}
 	if len(lines) > 0 {
 		return note("different versions work together; "+strings.Join(how, ", "), "%s",

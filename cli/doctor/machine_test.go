@@ -36,6 +36,11 @@ func TestJudgeMachine(t *testing.T) {
 		{judgeStarts([]city.Agent{{Name: "a", State: city.Failed, Reason: "no image"}}), "bad", "a: no image"},
 		{judgeStarts([]city.Agent{{Name: "a", State: city.Starting, Reason: "waits for its pod",
 			Decisions: []city.Decision{{What: city.CannotStart, Why: "no image"}}}}), "bad", "a: no image"},
+		{judgeStarts([]city.Agent{{Name: "a", State: city.Unknown, Reason: "its holder does not respond"}}), "bad",
+			"a: its holder does not respond"},
+		{withStarts(bad("the others are not affected", "a: no program"), judgeStarts([]city.Agent{
+			{Name: "a", State: city.Failed, Reason: "failed"}, {Name: "b", State: city.Failed, Reason: "no space"}})),
+			"bad", "a: no program\nb: no space"},
 		{judgeVersions("/bin/gcity", "/bin/gcity", "", nil), "ok", ""},
 		{judgeVersions("/bin/gcity", "", "", nil), "ok", ""},
 		{judgeVersions("/bin/gcity", "/bin/gcity (deleted)", "`x`", map[string]int{"/old": 2}),

@@ -61,7 +61,7 @@ func writeReport(ctx context.Context, e *env.Env, p *Subject, found []finding, p
 		text = strings.ReplaceAll(text, home, "~")
 	}
 	if err := disk.WriteFile(path, []byte(output.SafeText(text)), 0o600); err != nil {
-		return fmt.Errorf("cannot write the report: %w", err)
+		return fmt.Errorf("cannot write the report: %w", disk.Named(err))
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func TestControllerRestarts(t *testing.T) {
 			"systemctl --user restart gcity-supervisor.service"),
 		"different versions work together; x replaces the controller and ": judgeVersions("/new", "/old", "x",
 			nil).Fix,
-		"different versions work together; `gcity agent restart NAME` replaces an age": judgeVersions("/new", "/new", "",
+		"different versions work together; an agent keeps its holder until it is stopped: run `gcity age": judgeVersions("/new", "/new", "",
 			map[string]int{"/old": 1}).Fix,
 	} {
 		if !strings.HasPrefix(got, want) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/api/client"
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/exit"
@@ -30,15 +31,15 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	if err := host.CheckHome(home); err != nil {
 		return bad("fix this problem; running cities are not affected", "%v", err)
 	}
-	troubles, notes := fleet.SupervisorTroubles(ctx, e)
-	if len(troubles) > 0 {
-		return bad("fix this problem; running cities are not affected", "%s",
-			strings.Join(troubles, "\n"))
-	}
 	all, err := fleet.CityList(ctx, e)
 	r, runs := host.FindSupervisor(e)
 	if err != nil {
 		return unlistedCities(r.PID, runs, err)
+	}
+	troubles, notes := fleet.SupervisorTroubles(ctx, e)
+	if len(troubles) > 0 {
+		return bad("fix this problem; running cities are not affected", "%s",
+			strings.Join(troubles, "\n"))
 	}
 	var failing []string
 	lines := notes
@@ -77,14 +78,14 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 }
 
 func unlistedCities(pid int, runs bool, err error) finding {
+	if exit.IsSilent(err) {
+		return bad(client.Remedy(client.SupervisorName, pid), "the supervisor (pid %d) does not "+
+			"respond", pid)
+	}
 	how := "see `gcity supervisor logs`"
 	if runs {
 		how += fmt.Sprintf("; `kill -9 %d` kills the supervisor but not the agents, and "+
 			"`gcity supervisor start` takes over the agents", pid)
-	}
-	if exit.IsSilent(err) {
-		return bad(how, "the supervisor (pid %d) does not respond: its process hangs or "+
-			"was stopped by a signal", pid)
 	}
 	return bad(how, "%v", err)
 }

@@ -87,8 +87,8 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 	return changes
 }
 
-// MemoryFile returns the file in which the control room stores its state for a city, or "" without a home folder.
-func MemoryFile(getenv func(string) string, dir string) string {
+// roomFile returns the path of a file in the folder for the control room's state, or "" without a home folder.
+func roomFile(getenv func(string) string, name string) string {
 	base := getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {
 		home := getenv("HOME")
@@ -97,6 +97,14 @@ func MemoryFile(getenv func(string) string, dir string) string {
 		}
 		base = filepath.Join(home, ".local", "state")
 	}
+	return filepath.Join(base, "gcity", name)
+}
+
+// RoomLog returns the log of control rooms that do not run their city themselves, or "" without a home folder.
+func RoomLog(getenv func(string) string) string { return roomFile(getenv, "room.log") }
+
+// MemoryFile returns the file in which the control room stores its state for a city, or "" without a home folder.
+func MemoryFile(getenv func(string) string, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	readable := strings.Map(func(r rune) rune {
 		if r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -104,7 +112,7 @@ func MemoryFile(getenv func(string) string, dir string) string {
 		}
 		return '_'
 	}, filepath.Base(dir))
-	return filepath.Join(base, "gcity", readable[:min(40, len(readable))]+"-"+
+	return roomFile(getenv, readable[:min(40, len(readable))]+"-"+
 		hex.EncodeToString(sum[:6])+".json")
 }
 

@@ -3,6 +3,7 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"gcity/describe"
 	"gcity/internal/deadline"
 	"gcity/internal/recovery"
+	"gcity/internal/shell"
 	"gcity/internal/suggest"
 	"gcity/supervisor"
 )
@@ -122,8 +124,9 @@ func cannotRun(e *env.Env, info city.Info) error {
 		return nil
 	}
 	err := fmt.Errorf("%s is registered, but cannot run: %s", info.Name, CityStatusText(e, info))
-	if strings.Contains(info.Error, "already running") {
-		err = &exit.Failure{Code: exit.CodeConflict, Err: err}
+	if runsElsewhere(info) {
+		err = &exit.Failure{Code: exit.CodeConflict,
+			Err: fmt.Errorf("%w; %s", err, movesHere(info.Path))}
 	}
 	return err
 }
@@ -186,6 +189,9 @@ func registeredCities(ctx context.Context, e *env.Env, home env.SupervisorHome) 
 	}
 	defer fleet.Close()
 	infos, err := fleet.Cities(ctx)
+	if exit.IsSilent(err) {
+		return nil, err
+	}
 	if err != nil {
 		return host.Registry(home)
 	}
@@ -213,7 +219,11 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		return "", err
 	}
 	defer fleet.Close()
-	if all, err := fleet.Cities(ctx); err == nil {
+	all, err := fleet.Cities(ctx)
+	if exit.IsSilent(err) {
+		return "", err
+	}
+	if err == nil {
 		if i := slices.IndexFunc(all, func(i city.Info) bool {
 			return i.Path == entry.Path
 		}); i >= 0 {
@@ -313,9 +323,13 @@ func supervisedCities(ctx context.Context, e *env.Env) ([]city.Info, error) {
 // CityList returns the states of the registered cities, with or without a supervisor.
 func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	all, err := supervisedCities(ctx, e)
-	if !exit.IsStopped(err) {
-		return all, err
+	if exit.IsStopped(err) {
+		return citiesFromFiles(ctx, e)
 	}
+	return all, err
+}
+
+func citiesFromFiles(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	home, err := env.Home(e)
 	if err != nil {
 		return nil, err
@@ -324,12 +338,17 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = readStates(ctx, newLooks(), registered, stateWithoutSupervisor)
+	all := readStates(ctx, newLooks(), registered, stateWithoutSupervisor)
 	slices.SortFunc(all, byName)
 	return all, nil
 }
 
 func byName(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) }
+
+const (
+	controllerUnresponsive = "the city's controller does not respond"
+	folderUnresponsive     = "the city's folder does not respond; check what is mounted there"
+)
 
 func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
 
@@ -343,7 +362,7 @@ func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []hos
 				func() city.Info { return read(ctx, e) })
 			if !returned {
 				i = city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped,
-					Error: "the city's folder does not respond; check what is mounted there"}
+					Error: folderUnresponsive}
 			}
 			out[n] = i
 		})
@@ -355,7 +374,7 @@ func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []hos
 func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	i := recentState(ctx, e)
+	i := runningOrStopped(ctx, e)
 	if i.Running {
 		return i
 	}
@@ -366,8 +385,8 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	return i
 }
 
-// recentState does not search a stopped city for sessions, because control rooms call it often.
-func recentState(ctx context.Context, e host.Registered) city.Info {
+// runningOrStopped does not search a stopped city for sessions.
+func runningOrStopped(ctx context.Context, e host.Registered) city.Info {
 	i := city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -383,7 +402,7 @@ func runningState(ctx context.Context, i city.Info, c city.Control) city.Info {
 	s, err := folder.BriefSnapshot(ctx, c)
 	i.Running, i.Status = true, city.CityRunning
 	if err != nil {
-		i.Error, i.Mode = "the city's controller does not respond", "unknown"
+		i.Error, i.Mode = controllerUnresponsive, "unknown"
 		return i
 	}
 	i.Since = s.Started
@@ -406,7 +425,10 @@ func listCities(ctx context.Context, e *env.Env) error {
 	case exit.IsStopped(err):
 		all, unsupervised, err = l.find(ctx)
 	case err == nil:
+		showOtherControllers(ctx, all)
 		all = l.addRecent(ctx, all, nil)
+	case exit.IsSilent(err) && !e.JSON:
+		return errors.Join(l.printFromFiles(ctx), err)
 	}
 	if err != nil {
 		return err
@@ -432,6 +454,38 @@ func listCities(ctx context.Context, e *env.Env) error {
 		return nil
 	}
 	return printCities(e, all)
+}
+
+// showOtherControllers replaces the states of the cities that the supervisor cannot run because another process runs
+// them.
+func showOtherControllers(ctx context.Context, all []city.Info) {
+	for n, i := range all {
+		if !runsElsewhere(i) {
+			continue
+		}
+		s := runningOrStopped(ctx, host.Registered{Path: i.Path, Name: i.Name})
+		if s.Running && s.Error == "" {
+			s.Error = "registered, but not run by the supervisor; " + movesHere(i.Path)
+			all[n] = s
+		}
+	}
+}
+
+func runsElsewhere(i city.Info) bool {
+	return i.Status == city.CityRefused && strings.Contains(i.Error, "already running")
+}
+
+func movesHere(path string) string {
+	return "`gcity start --city " + shell.Quote(path) + "` moves it to the supervisor"
+}
+
+func (l *registryList) printFromFiles(ctx context.Context) error {
+	all, _, err := l.find(ctx)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	slices.SortFunc(all, byName)
+	return printCities(l.e, all)
 }
 
 func printCities(e *env.Env, all []city.Info) error {

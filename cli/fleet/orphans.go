@@ -21,14 +21,19 @@ func orphansText(i city.Info) string {
 		i.LeftoverSessions, shell.Quote(i.Path))
 }
 
-func allOrphansText(ctx context.Context, e *env.Env) string {
-	all, err := CityList(ctx, e)
+// notStopped returns a line for each registered city that might not have stopped with the supervisor.
+func notStopped(ctx context.Context, e *env.Env) string {
+	all, err := citiesFromFiles(ctx, e)
 	if err != nil {
 		return ""
 	}
 	var out []string
 	for _, i := range all {
-		if text := orphansText(i); text != "" {
+		text := orphansText(i)
+		if i.Error == controllerUnresponsive || i.Error == folderUnresponsive {
+			text = i.Error + "; its agents might still be running"
+		}
+		if text != "" {
 			out = append(out, i.Name+": "+text)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/folder"
 	"gcity/cli/host"
+	"gcity/cli/offline"
 	"gcity/config"
 	"gcity/internal/deadline"
 	"gcity/internal/recovery"
@@ -78,6 +79,7 @@ type registryList struct {
 	mu         sync.Mutex
 	supervised bool
 	last       []city.Info
+	searched   map[string]time.Time    // when stopped cities were searched for sessions, by folder
 	dialed     map[string]city.Control // by folder
 	closers    []func()
 }
@@ -174,7 +176,35 @@ func (l *registryList) state(ctx context.Context, r host.Registered, registered 
 	case registered:
 		return stateWithoutSupervisor(ctx, r)
 	}
-	return recentState(ctx, r)
+	return l.recentState(ctx, r)
+}
+
+// searchEvery is how often a room searches a stopped city that is not registered for sessions. A search looks at all
+// processes of the machine.
+const searchEvery = 30 * time.Second
+
+func (l *registryList) recentState(ctx context.Context, r host.Registered) city.Info {
+	i := runningOrStopped(ctx, r)
+	l.mu.Lock()
+	searched := l.searched[r.Path]
+	l.mu.Unlock()
+	if !i.Running && time.Since(searched) >= searchEvery {
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		i.LeftoverSessions, _ = offline.CountOrphans(ctx, r.Path)
+		searched = time.Now()
+	}
+	// a city that runs or has sessions is searched again at once when this changes
+	if i.Running || i.LeftoverSessions > 0 {
+		searched = time.Time{}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.searched == nil {
+		l.searched = map[string]time.Time{}
+	}
+	l.searched[r.Path] = searched
+	return i
 }
 
 func unique(infos []city.Info, from int) []city.Info {

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,16 +16,18 @@ import (
 )
 
 type supervisorShape struct {
-	Running bool        `json:"running"`
-	PID     int         `json:"pid,omitempty"`
-	Version string      `json:"version,omitempty"`
-	Started time.Time   `json:"started,omitzero"`
-	Home    string      `json:"home"`
-	Socket  string      `json:"socket"`
-	API     string      `json:"api,omitempty"`
-	Token   string      `json:"api_token_file,omitempty"`
-	Problem string      `json:"problem,omitempty"`
-	Cities  citiesShape `json:"cities"`
+	Running bool `json:"running"`
+	// the states of the cities come from their folders
+	Unresponsive bool        `json:"unresponsive,omitempty"`
+	PID          int         `json:"pid,omitempty"`
+	Version      string      `json:"version,omitempty"`
+	Started      time.Time   `json:"started,omitzero"`
+	Home         string      `json:"home"`
+	Socket       string      `json:"socket"`
+	API          string      `json:"api,omitempty"`
+	Token        string      `json:"api_token_file,omitempty"`
+	Problem      string      `json:"problem,omitempty"`
+	Cities       citiesShape `json:"cities"`
 }
 
 func supervisorStatus(ctx context.Context, e *env.Env) error {
@@ -41,13 +44,20 @@ func supervisorStatus(ctx context.Context, e *env.Env) error {
 	if err := host.CheckHome(home); err != nil {
 		out.Problem = err.Error()
 	}
-	troubles, notes := SupervisorTroubles(ctx, e)
-	for _, t := range append(troubles, notes...) {
+	all, err := CityList(ctx, e)
+	var problems []string
+	if out.Unresponsive = exit.IsSilent(err); out.Unresponsive {
+		problems = []string{err.Error()}
+		all, err = citiesFromFiles(ctx, e)
+	} else {
+		troubles, notes := SupervisorTroubles(ctx, e)
+		problems = append(troubles, notes...)
+	}
+	for _, t := range problems {
 		if !strings.Contains(out.Problem, t) {
 			out.Problem = strings.TrimPrefix(out.Problem+"\n"+t, "\n")
 		}
 	}
-	all, err := CityList(ctx, e)
 	if err != nil && out.Problem == "" {
 		out.Problem = err.Error()
 	}
@@ -57,8 +67,11 @@ func supervisorStatus(ctx context.Context, e *env.Env) error {
 	} else {
 		err = printSupervisor(e, out, all)
 	}
-	if err == nil && !out.Running {
+	switch {
+	case err == nil && !out.Running:
 		return exit.Quietly(exit.CodeNotRunning)
+	case err == nil && out.Unresponsive:
+		return exit.Quietly(exit.CodeFailed)
 	}
 	return err
 }
@@ -104,8 +117,12 @@ func (s supervisorShape) listenerText() string {
 
 func printSupervisor(e *env.Env, s supervisorShape, all []city.Info) error {
 	if s.Running {
-		e.Sayf("%s · %d of %s running · pid %d, up %s, version %s",
-			e.Paint(output.Bold, "supervisor"), s.Cities.Running, CountedCities(len(all)), s.PID,
+		running := strconv.Itoa(s.Cities.Running)
+		if s.Unresponsive {
+			running = "?"
+		}
+		e.Sayf("%s · %s of %s running · pid %d, up %s, version %s",
+			e.Paint(output.Bold, "supervisor"), running, CountedCities(len(all)), s.PID,
 			e.Age(s.Started), output.SafeLine(s.Version))
 		e.Sayf("home %s · socket %s%s", output.SafeLine(s.Home), output.SafeLine(s.Socket),
 			s.listenerText())

@@ -41,7 +41,11 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	}
 	start := func() error { return startUnowned(ctx, e, home, dir, supervised) }
 	r, _ := host.FindSupervisor(e)
-	if other := otherController(ctx, dir, r.PID); other != nil {
+	other, err := otherController(ctx, dir, r.PID)
+	if err != nil {
+		return err
+	}
+	if other != nil {
 		return takeOver(ctx, e, dir, other, start)
 	}
 	return start()
@@ -208,19 +212,20 @@ func Enrolled(e *env.Env, dir string) (env.SupervisorHome, host.Registered, bool
 	return home, all[i], true
 }
 
-func isSupervised(ctx context.Context, e *env.Env, l *env.Link) bool {
+func isSupervised(ctx context.Context, e *env.Env, l *env.Link) (bool, error) {
 	r, runs := host.FindSupervisor(e)
 	if !runs {
-		return false
+		return false, nil
 	}
 	s, err := l.Snapshot(ctx)
-	return err == nil && s.PID == r.PID
+	return err == nil && s.PID == r.PID, err
 }
 
 // IsManaged reports whether the running supervisor runs this city or will start it again.
 func IsManaged(ctx context.Context, e *env.Env, l *env.Link) bool {
 	if l.Live {
-		return isSupervised(ctx, e, l)
+		is, _ := isSupervised(ctx, e, l)
+		return is
 	}
 	_, runs := host.FindSupervisor(e)
 	_, _, is := Enrolled(e, l.Dir)
@@ -230,7 +235,14 @@ func IsManaged(ctx context.Context, e *env.Env, l *env.Link) bool {
 // StopSupervised stops and unregisters a city that the supervisor runs. For any other city, ok is false.
 func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err error) {
 	home, entry, is := Enrolled(e, l.Dir)
-	if !is || e.ReadOnly || !isSupervised(ctx, e, l) {
+	if !is || e.ReadOnly {
+		return false, nil
+	}
+	supervised, err := isSupervised(ctx, e, l)
+	if exit.IsSilent(err) {
+		return true, err
+	}
+	if !supervised {
 		return false, nil
 	}
 	_, err = UnregisterAndWait(ctx, e, home, entry)

@@ -55,7 +55,9 @@ what it is waiting for. Running stop again in the meantime kills the agents at o
 		},
 		&cobra.Command{
 			Use: "reload", Short: "Reload cities.toml and supervisor.toml, and retry failed cities",
-			RunE: func(cmd *cobra.Command, _ []string) error { return supervisorReload(e) },
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				return supervisorReload(cmd.Context(), e)
+			},
 		}, supervisorLog(e)}
 	return env.Group("supervisor", "Run all cities on this machine in one process",
 		append(below, service.ServiceCommands(e, service.SupervisorService(func() (string, error) {
@@ -221,6 +223,9 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 		look, cancel := context.WithTimeout(ctx, folder.HangsAfter)
 		all, err := fleet.Cities(look)
 		cancel()
+		if exit.IsSilent(err) {
+			return fmt.Errorf("%w; when the process continues, it stops its cities", err)
+		}
 		for _, i := range all {
 			if err == nil && i.Status == city.CityStopping && !told[i.Name] {
 				told[i.Name] = true
@@ -231,7 +236,7 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 			}
 		}
 	}
-	if left := allOrphansText(ctx, e); left != "" {
+	if left := notStopped(ctx, e); left != "" {
 		failed = strings.TrimPrefix(failed+"\n"+left, "\n")
 	}
 	if failed != "" {
@@ -240,21 +245,31 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 	return e.Receipt(city.Receipt{Message: "the supervisor and all its cities have stopped"})
 }
 
-func supervisorReload(e *env.Env) error {
+func supervisorReload(ctx context.Context, e *env.Env) error {
 	home, err := env.Home(e)
 	if err != nil {
 		return err
 	}
-	r, runs := host.FindSupervisor(e)
-	if !runs {
-		return exit.NotRunning("no supervisor is running for the cities of %s; run "+
-			"`gcity supervisor start`", home.Dir)
+	fleet, r, err := host.DialSupervisor(e)
+	if err != nil && !errors.Is(err, host.ErrNotAccepting) {
+		return err
+	}
+	if fleet != nil {
+		defer fleet.Close()
 	}
 	if e.ReadOnly {
 		return env.ReadOnlyError("supervisor reload")
 	}
 	if err := host.CheckHome(home); err != nil {
 		return err
+	}
+	if fleet != nil {
+		ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
+		defer cancel()
+		// a process that does not respond would not handle the signal either
+		if _, err := fleet.Troubles(ctx); exit.IsSilent(err) {
+			return err
+		}
 	}
 	if err := syscall.Kill(r.PID, syscall.SIGHUP); err != nil {
 		return fmt.Errorf("cannot reload the supervisor (pid %d): %w", r.PID, err)
@@ -270,8 +285,8 @@ func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) err
 	}
 	f, err := os.Open(home.Log())
 	if errors.Is(err, os.ErrNotExist) {
-		return exit.NotRunning("no supervisor has ever run for the folder %s, so it has no log",
-			home.Dir)
+		return exit.NotRunning("%s does not exist: no supervisor has run for this folder, or the "+
+			"log was moved; a running supervisor keeps writing to the moved file", home.Log())
 	}
 	if err != nil {
 		return err

@@ -15,19 +15,27 @@ import (
 	"gcity/describe"
 )
 
-func otherController(ctx context.Context, dir string, supervisor int) *city.Snapshot {
+// otherController returns nil if no controller other than the supervisor runs the city. It returns an error only if the
+// city's controller does not respond.
+func otherController(ctx context.Context, dir string, supervisor int) (*city.Snapshot, error) {
 	near, closeNear, err := folder.DialWithRetry(ctx, dir)
+	if exit.IsSilent(err) {
+		return nil, err
+	}
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	defer closeNear()
 	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
 	defer cancel()
 	s, err := near.Snapshot(ctx)
-	if err != nil || s.PID == supervisor {
-		return nil
+	if exit.IsSilent(err) {
+		return nil, err
 	}
-	return s
+	if err != nil || s.PID == supervisor {
+		return nil, nil
+	}
+	return s, nil
 }
 
 // takeOver stops a background controller, but not its agents, and calls start. If start fails, it starts a background

@@ -20,15 +20,17 @@ func FileLogger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(
 // QuietLogger returns a logger that discards everything.
 func QuietLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// stateLog writes to .gc/controller.log. It opens the file by its path, so it checks the file first.
+// stateLog writes to a log such as .gc/controller.log. It opens the file by its path, so it checks the file first.
 type stateLog struct {
 	at string
 	to *lumberjack.Logger
 }
 
 // FileLog opens the log of a city's controller. After it was written to, the log has a goroutine that never ends.
-func FileLog(dir string) *stateLog {
-	at := LogPath(dir)
+func FileLog(dir string) *stateLog { return FileLogAt(LogPath(dir)) }
+
+// FileLogAt is FileLog for a log at any path.
+func FileLogAt(at string) *stateLog {
 	return &stateLog{at, &lumberjack.Logger{Filename: at, MaxSize: 10, MaxBackups: 2}}
 }
 

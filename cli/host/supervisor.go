@@ -81,7 +81,7 @@ func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 		err = fmt.Errorf("the supervisor (pid %d) %w at %s: it is starting or stopping, or its "+
 			"socket was removed and will be created again within seconds; try again", r.PID,
 			ErrNotAccepting, r.Socket)
-	case err != nil:
+	case err != nil && !exit.IsSilent(err):
 		err = fmt.Errorf("the supervisor (pid %d) does not respond: %w", r.PID, err)
 	}
 	return f, r, err

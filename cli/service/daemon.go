@@ -187,7 +187,8 @@ func DaemonLogs(e *env.Env, lines int) error {
 	f, err := disk.Open(folder.LogPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		if len(units) == 0 {
-			return fmt.Errorf("%s does not exist: no controller has run here", folder.LogPath(dir))
+			return fmt.Errorf("%s does not exist: no controller has run here, or the log was "+
+				"moved; a running controller keeps writing to the moved file", folder.LogPath(dir))
 		}
 		return nil
 	}

@@ -85,7 +85,8 @@ install does not overwrite a unit that gcity did not write.`,
 		Use: "uninstall", Short: "Stop the service and remove its unit",
 		Long: `uninstall stops the service and its agents; with --keep-agents the agents keep
 running for the next controller. Then it disables and removes the unit. If the unit
-does not exist, uninstall does nothing.`,
+does not exist, uninstall does nothing. The folder of a city that --city names may no
+longer exist.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return uninstall(cmd.Context(), e, k, f)
 		},

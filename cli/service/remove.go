@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -27,9 +28,12 @@ type removed struct {
 }
 
 func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) error {
-	at, err := k.at()
-	if err != nil {
-		return err
+	at, unusable := k.at()
+	if unusable != nil { // the folder might have been moved or deleted
+		if k.kind != "city" || e.Dir == "" {
+			return unusable
+		}
+		at = formerPath(e.Dir)
 	}
 	if e.ReadOnly {
 		return env.ReadOnlyError(k.Group + " uninstall")
@@ -39,16 +43,13 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 		return err
 	}
 	u, err := m.own(markOf(k.kind, at))
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if u == nil {
-		if e.JSON {
-			return e.WriteJSON(removed{})
-		}
-		e.Sayf("nothing to do: %s has no unit written by gcity for %s", m.Folder,
-			output.SafeLine(at))
-		return nil
+	case u == nil && unusable != nil:
+		return unusable
+	case u == nil:
+		return nothingToRemove(e, m, at)
 	}
 	out := removed{Unit: u.Name(), File: u.Path}
 	if out.Agents, err = k.end(ctx, e, at, u, f); err != nil {
@@ -86,6 +87,27 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 
 // end stops the service and returns what happened to its agents: "kept", "ended", or "" if there was no process to
 // stop.
+func nothingToRemove(e *env.Env, m *Manager, at string) error {
+	if e.JSON {
+		return e.WriteJSON(removed{})
+	}
+	e.Sayf("nothing to do: %s has no unit written by gcity for %s", m.Folder, output.SafeLine(at))
+	return nil
+}
+
+// formerPath returns the path that a folder had if it no longer exists.
+func formerPath(dir string) string {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return dir
+	}
+	parent, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return path
+	}
+	return filepath.Join(parent, filepath.Base(path))
+}
+
 func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile,
 	f ServiceFlags) (agents string, err error) {
 	active, pid, err := u.State(ctx)

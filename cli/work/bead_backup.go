@@ -15,6 +15,7 @@ import (
 	"gcity/cli/workstore"
 	"gcity/describe"
 	"gcity/events"
+	"gcity/internal/disk"
 )
 
 func beadBackup(e *env.Env) *cobra.Command {
@@ -54,8 +55,11 @@ func backup(
 		return workstore.StoreCopy{}, err
 	}
 	to, err := filepath.Abs(args[0])
+	if err == nil {
+		to, err = disk.Target(to)
+	}
 	if err != nil {
-		return workstore.StoreCopy{}, err
+		return workstore.StoreCopy{}, disk.Named(err)
 	}
 	return s.Backup(ctx, to)
 }

@@ -51,6 +51,11 @@ type (
 		isEffect
 		Provider string
 	}
+	// CheckStart checks whether an agent could start on this machine. The result is StartChecked.
+	CheckStart struct {
+		isEffect
+		Want *agent.Want
+	}
 	// Kill kills a session's process tree while a Stop is in flight. It does not return a result.
 	Kill struct {
 		isEffect

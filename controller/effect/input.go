@@ -116,6 +116,12 @@ type (
 		Provider string
 		Err      error // reason why the provider cannot run sessions
 	}
+	// StartChecked is the result of a CheckStart effect.
+	StartChecked struct {
+		isInput
+		Agent string
+		Err   error // reason why the agent cannot start
+	}
 	// Captured is the result of a capture effect.
 	Captured struct {
 		isInput

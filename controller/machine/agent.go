@@ -117,7 +117,7 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 	case a.want == nil && a.pool.Want.Suspended.On():
 		return cause{kind: causeSuspend, why: a.pool.Want.Suspended.String()}
 	case a.act.intent.kind != causeNone:
-		return a.act.intent
+		return m.drifts.requested(now, a)
 	case a.unwanted() && !a.phase.Ready() && !m.oneShot && !a.pool.Provisional():
 		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
 	}
@@ -137,6 +137,9 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 	}
 	a.silence.idleAt = active.Add(limit)
 	if now.Before(a.silence.idleAt) {
+		return cause{}
+	}
+	if why, known := m.drifts.whyNotRestarted(now, a); why != "" || !known {
 		return cause{}
 	}
 	if now.Sub(a.sess.seenAt) > viewersFresh {
@@ -208,6 +211,7 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 	m.setUntil(now, a, city.Stopping, c.why, m.cityStop.stopUntil(now, grace))
 	m.decided(now, a, "stop", c.why)
 	if c.kind == causeRequest {
+		m.commands.resolve(a, "agent "+a.name+" is restarting", "request")
 		m.journal.record(a, c.by.AsActor(events.Event{Type: events.AgentDraining, Message: c.why}))
 	}
 	if c.kind == causeIdle {
@@ -276,7 +280,7 @@ func (m *Machine) start(now time.Time, a *record) {
 		a.act.startReason = "quarantine ended"
 	}
 	a.policy.begins(a)
-	a.act.startReason = orDefault(a.act.startReason, a.declared())
+	a.act.startReason = cmp.Or(a.act.startReason, a.declared())
 	a.phase.Start(m.stepNumber)
 	a.act.earlyExit = nil
 	a.act.intent = cause{}
@@ -427,7 +431,7 @@ func (m *Machine) asks(now time.Time, in effect.Asking) {
 	}
 	if in.About == "" {
 		a.act.asking = nil
-		why := orDefault(in.Waits, orDefault(a.act.startReason, "started"))
+		why := cmp.Or(in.Waits, cmp.Or(a.act.startReason, "started"))
 		m.set(now, a, city.Starting, why)
 		return
 	}
@@ -506,7 +510,7 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	m, d := p.m, effect.Death(&e)
 	v := a.restart.history.Died(now, d, a.want.Policy)
-	m.pools.Rollouts.Failed(a.name, rollout.Failure{Session: e.ID, Why: endText(&e),
+	m.pools.Rollouts.Failed(a.name, rollout.Failure{Session: e.ID, Why: d.Clause(),
 		Early: v.Crash && e.Uptime < a.want.Policy.MinUptime})
 	a.restart.diedOnItsOwn = true
 	final := drained != nil && drained.final && v.Outcome != restart.Leave
@@ -551,39 +555,20 @@ func (m *Machine) applyVerdict(now time.Time, a *record, v restart.Verdict, what
 	}
 }
 
-func endText(e *session.Exit) string {
-	how := fmt.Sprintf("exited with code %d", e.Code)
-	switch {
-	case e.Lost:
-		how = "lost its session"
-	case e.Signal != "":
-		how = "was killed by " + e.Signal
-	case e.Code < 0:
-		how = "ended with an unknown exit code"
-	}
-	return how + " after " + span.Took(e.Uptime)
-}
-
 // a crash event waits until the last output is saved
 func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restart.Verdict) {
 	switch {
 	case m.journal.past[e.ID]:
 	case e.Lost:
-		why := "host_lost: " + cmp.Or(e.Reason, "the process that held its terminal has exited")
+		why := "session lost: " + cmp.Or(e.Reason, "the process that held it has exited")
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: why,
 			Payload: effect.ExitPayload(e)})
 	case !v.Crash:
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0",
 			Payload: effect.ExitPayload(e)})
 	default:
-		uptime := span.Took(e.Uptime)
-		msg := restart.Death{Code: e.Code, Signal: e.Signal}.String() + " after " + uptime
-		if e.Code == 0 && e.Signal == "" {
-			msg = "exited 0 after " + uptime + ", sooner than min_uptime"
-		}
-		m.journal.recordCrash(now, a, e, events.Event{
-			Type: events.AgentCrashed, Message: msg, Payload: effect.ExitPayload(e),
-		})
+		m.journal.recordCrash(now, a, e, events.Event{Type: events.AgentCrashed,
+			Message: effect.Death(&e).CrashText(), Payload: effect.ExitPayload(e)})
 	}
 }
 
@@ -615,10 +600,10 @@ func (m *Machine) flushAcks(a *record) {
 // ended is called exactly once for each session.
 func (m *Machine) ended(now time.Time, a *record, id string) {
 	a.sess.lastEnd, a.drain.current, a.silence.idleAt = id, nil, time.Time{}
-	a.sess.exit = beforeOther(a.sess.exit)
-	a.restart.earlierExit = beforeOther(a.restart.earlierExit)
+	a.sess.exit = a.sess.exit.BeforeOther()
+	a.restart.earlierExit = a.restart.earlierExit.BeforeOther()
 	if len(a.waiters) > 0 {
-		m.commands.resolve(a, "agent "+a.name+" has stopped", "drain", "undrain")
+		m.commands.resolve(a, "agent "+a.name+" has stopped", "drain", "undrain", "request")
 	}
 	if a.pool != nil {
 		m.work.noteLeaver(a)
@@ -628,15 +613,6 @@ func (m *Machine) ended(now time.Time, a *record, id string) {
 	if a.sess.exit == nil || a.sess.exit.At.Before(now) {
 		m.step.Changed = true
 	}
-}
-
-func beforeOther(e *city.Exit) *city.Exit {
-	if e == nil || e.Earlier {
-		return e
-	}
-	earlier := *e // snapshots share e
-	earlier.Earlier = true
-	return &earlier
 }
 
 func (m *Machine) stopped(now time.Time, in effect.Stopped) {

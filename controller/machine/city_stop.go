@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -161,7 +162,7 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 		parts = append(parts, m.lists.problem)
 	} else if len(left) == 0 {
 		parts = append(parts, "it is unknown whether agents are still running; last status: "+
-			orDefault(strings.Join(m.cityStop.waits, "; "), m.cityStop.unlistedReason()))
+			cmp.Or(strings.Join(m.cityStop.waits, "; "), m.cityStop.unlistedReason()))
 	}
 	m.cityStop.gaveUp, m.cityStop.giveUp = true, strings.Join(parts, "; ")
 	m.cityStop.end(now, "gave up after "+span.Text(now.Sub(m.cityStop.since).Round(time.Second))+
@@ -306,5 +307,5 @@ func (m *Machine) OneShotDone() bool {
 	return m.lists.listed && m.cityStop.nothingInFlight() && !m.lists.listing &&
 		m.lists.lateResponses == 0 &&
 		!m.loader.loading &&
-		!m.pools.Busy() && !m.drifts.checkingProvider()
+		!m.pools.Busy() && m.drifts.checking == 0
 }

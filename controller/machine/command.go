@@ -169,10 +169,14 @@ func (cs *commands) noRestart(a *record) string {
 			"dependency first, or kill the agent", a.name, why)
 	}
 	if a.want.Problem != "" {
-		return fmt.Sprintf("a restart would only stop agent %s, because it cannot start: %s; "+
-			"correct that first, or kill the agent", a.name, a.want.Problem)
+		return a.onlyStops(a.want.Problem)
 	}
 	return ""
+}
+
+func (a *record) onlyStops(why string) string {
+	return fmt.Sprintf("a restart would only stop agent %s, because it cannot start: %s; "+
+		"correct that first, or kill the agent", a.name, why)
 }
 
 func (cs *commands) startAgain(now time.Time, a *record, by city.Peer) {
@@ -180,6 +184,7 @@ func (cs *commands) startAgain(now time.Time, a *record, by city.Peer) {
 		a.forgive("started by " + by.Name())
 	}
 	a.act.intent = cause{kind: causeRestart, why: "restarted by " + by.Name(), by: by}
+	a.act.startCheck.At = time.Time{}
 	cs.m.decide(now, a)
 }
 
@@ -241,13 +246,14 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 			", because it cannot start: "+a.want.Problem)
 	case a.want.Suspended.On(): // it waits for its dependents to stop
 		cs.m.step.Reject(id, city.Conflict, why)
-	default:
-		if !a.phase.Stopping() {
-			by := cs.m.step.Caller()
-			by.Actor = cmp.Or(by.Actor, a.name)
-			a.act.intent = cause{kind: causeRequest, why: "restart requested", by: by}
-		}
+	case a.phase.Stopping():
 		cs.m.step.Reply(id, "agent "+a.name+" is restarting")
+	default:
+		a.waiters = append(a.waiters, waiter{id, "request"})
+		by := cs.m.step.Caller()
+		by.Actor = cmp.Or(by.Actor, a.name)
+		a.act.intent = cause{kind: causeRequest, why: "restart requested", by: by}
+		a.act.startCheck.At = time.Time{}
 		cs.m.decide(now, a)
 	}
 }

@@ -288,7 +288,7 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	case a.unwanted() && a.want != nil:
 		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("pool %s wants only %s; to keep "+
 			"%s, run `gcity pool scale %s %d`",
-			a.pool.Name(), members(a.pool.Desired), a.name, a.pool.Name(),
+			a.pool.Name(), a.pool.DesiredText(), a.name, a.pool.Name(),
 			dr.m.pools.SizeFor(a.pool, a.want.Index)))
 	case a.unwanted():
 		dr.m.step.Reject(id, city.Conflict, "agent "+a.name+" was removed from the configuration")

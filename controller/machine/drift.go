@@ -1,27 +1,21 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/lifecycle"
+	"gcity/controller/rollout"
 )
 
-// leaves time for a slow session list between the check and the stop
-const providerCheckFresh = 2 * time.Minute
-
-type providerCheck struct {
-	busy bool
-	at   time.Time
-	step uint64
-	why  string // "" = the provider can run sessions
-}
-
 type drifts struct {
-	m              *Machine
-	providerChecks map[string]*providerCheck // by provider
+	m         *Machine
+	providers map[string]*lifecycle.Check
+	checking  int // number of checks in flight
 }
 
 func (df *drifts) whyReplace(now time.Time, a *record) cause {
@@ -37,13 +31,11 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 	if len(diff) == 0 || a.sess.busy(now) || a.sess.unknown() {
 		return cause{}
 	}
-	var known bool
-	if a.sess.restartBarred, known = df.whyNotRestarted(now, a,
-		swapped); a.sess.restartBarred != "" ||
-		!known {
-		if a.sess.restartBarred != before && a.sess.restartBarred != "" {
-			df.m.decided(now, a, "hold back", "a restart would fail: "+a.sess.restartBarred)
-		}
+	why, known := df.whyNotRestarted(now, a)
+	if a.sess.restartBarred = why; why != "" && why != before {
+		df.m.decided(now, a, "hold back", "a restart would fail: "+why)
+	}
+	if why != "" || !known {
 		return cause{}
 	}
 	// a viewer might have attached since the last list
@@ -51,7 +43,7 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 		df.m.lists.request()
 		return cause{}
 	}
-	why := strings.Join(diff, ", ")
+	why = strings.Join(diff, ", ")
 	if swapped {
 		why += fmt.Sprintf(", from %s to %s", a.sess.life.Provider, a.want.Spec.Provider)
 	}
@@ -66,53 +58,75 @@ func (df *drifts) drifted(a *record, diff []string) {
 }
 
 // If known is false, a check is still in flight.
-func (df *drifts) whyNotRestarted(now time.Time, a *record, swapped bool) (why string, known bool) {
-	if a.want.Problem != "" || !swapped {
-		return a.want.Problem, true
-	}
-	name := a.want.Spec.Provider
-	v := df.providerChecks[name]
-	if v == nil {
-		v = &providerCheck{}
-		df.providerChecks[name] = v
-	}
-	fresh := providerCheckFresh
-	if v.why != "" {
-		fresh = df.m.conf.Patrol
-	}
-	stale := v.at.IsZero() || v.step < df.m.loader.since || now.Sub(v.at) >= fresh
-	if stale && !v.busy {
-		v.busy, v.step = true, df.m.stepNumber
-		df.m.step.Do(effect.CheckProvider{Provider: name})
-	}
-	return v.why, !v.busy
-}
-
-func (df *drifts) checkingProvider() bool {
-	for _, v := range df.providerChecks {
-		if v.busy {
-			return true
+func (df *drifts) whyNotRestarted(now time.Time, a *record) (why string, known bool) {
+	if a.want.Problem == "" && a.sess.life.ProviderChanged(&a.want.Spec) {
+		c := df.provider(a)
+		if c.Begin(now, df.m.stepNumber, df.m.loader.since, df.m.conf.Patrol) {
+			df.checking++
+			df.m.step.Do(effect.CheckProvider{Provider: a.want.Spec.Provider})
+		}
+		if c.Busy || c.Why != "" {
+			return c.Why, !c.Busy
 		}
 	}
-	return false
+	return df.whyNoStart(now, a)
+}
+
+func (df *drifts) whyNoStart(now time.Time, a *record) (why string, known bool) {
+	if a.want.Problem != "" {
+		return a.want.Problem, true
+	}
+	c, since := &a.act.startCheck, max(df.m.loader.since, a.phase.Step())
+	if c.Begin(now, df.m.stepNumber, since, df.m.conf.Patrol) {
+		df.checking++
+		df.m.step.Do(effect.CheckStart{Want: a.want})
+	}
+	return c.Why, !c.Busy
+}
+
+func (df *drifts) provider(a *record) *lifecycle.Check {
+	name := a.want.Spec.Provider
+	if df.providers[name] == nil {
+		df.providers[name] = &lifecycle.Check{}
+	}
+	return df.providers[name]
+}
+
+// requested returns the cause of a requested stop. It cancels a restart that would fail. While the start is being
+// checked, it returns no cause.
+func (df *drifts) requested(now time.Time, a *record) cause {
+	c := a.act.intent
+	if c.kind != causeRestart && c.kind != causeRequest || a.unwanted() || !a.phase.Ready() {
+		return c
+	}
+	switch why, known := df.whyNoStart(now, a); {
+	case !known:
+		return cause{}
+	case why != "":
+		a.act.intent = cause{}
+		df.m.decided(now, a, "hold back", "a restart would fail: "+why)
+		df.m.commands.rejectAll(a.take("restart", "request"), city.Conflict, a.onlyStops(why))
+		df.m.pools.Rollouts.Failed(a.name, rollout.Failure{
+			Why: "was not restarted, because it cannot start: " + why})
+	}
+	return a.act.intent
 }
 
 func (df *drifts) nextRestartCheck(a *record) time.Time {
-	v := df.providerChecks[a.want.Spec.Provider]
-	if v == nil || v.busy || v.why == "" || a.want.Problem != "" {
+	c := &a.act.startCheck
+	if p := df.providers[a.want.Spec.Provider]; p != nil && p.Why != "" {
+		c = p
+	}
+	if c.Busy || c.Why == "" || a.want.Problem != "" {
 		return time.Time{}
 	}
-	return v.at.Add(df.m.conf.Patrol)
+	return c.At.Add(df.m.conf.Patrol)
 }
 
 func (df *drifts) providerChecked(now time.Time, in effect.ProviderChecked) {
-	v := df.providerChecks[in.Provider]
-	if v == nil {
-		return
-	}
-	v.busy, v.at, v.why = false, now, ""
-	if in.Err != nil {
-		v.why = in.Err.Error()
+	df.checking--
+	if c := df.providers[in.Provider]; c != nil {
+		c.Ended(now, in.Err)
 	}
 	for _, a := range df.m.order {
 		if a.want != nil && a.want.Spec.Provider == in.Provider {
@@ -121,12 +135,20 @@ func (df *drifts) providerChecked(now time.Time, in effect.ProviderChecked) {
 	}
 }
 
+func (df *drifts) startChecked(now time.Time, in effect.StartChecked) {
+	df.checking--
+	if a := df.m.agents[in.Agent]; a != nil {
+		a.act.startCheck.Ended(now, in.Err)
+		df.m.decide(now, a)
+	}
+}
+
 const silentWhy = "the session's holder does not respond (stopped by a signal?)"
 
 func (df *drifts) running(now time.Time, a *record) {
 	df.m.updateStuck(now, a)
 	if !a.sess.life.Silent.IsZero() {
-		df.m.set(now, a, city.Unknown, orDefault(a.sess.life.Reason, silentWhy))
+		df.m.set(now, a, city.Unknown, cmp.Or(a.sess.life.Reason, silentWhy))
 		return
 	}
 	if a.sess.uncertain {
@@ -142,7 +164,7 @@ func (df *drifts) running(now time.Time, a *record) {
 		return
 	}
 	if len(a.sess.drift) == 0 {
-		df.m.set(now, a, city.Running, orDefault(a.act.startReason, "adopted"))
+		df.m.set(now, a, city.Running, cmp.Or(a.act.startReason, "adopted"))
 		return
 	}
 	drift := strings.Join(a.sess.drift, ", ")

@@ -18,6 +18,8 @@ func keyOf(f effect.Effect) string {
 		return "agent:" + f.Agent
 	case effect.CheckProvider:
 		return "vet:" + f.Provider
+	case effect.CheckStart:
+		return "start check:" + f.Want.Name
 	case effect.Kill:
 		return "kill:" + f.Agent
 	case effect.Capture:

@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller/effect"
+	"gcity/controller/lifecycle"
 	"gcity/controller/outbox"
 	"gcity/controller/pools"
 	"gcity/controller/runs"
@@ -68,7 +69,7 @@ func newMachine() *Machine {
 	m.watchdogs = tier.New(tierCity{runsCity{m}}, &m.step)
 	m.work, m.runs = newWork(m), runs.New(runsCity{m}, &m.step)
 	m.pools = pools.New(poolCity{runsCity{m}}, &m.step)
-	m.agents, m.drifts.providerChecks = map[string]*record{}, map[string]*providerCheck{}
+	m.agents, m.drifts.providers = map[string]*record{}, map[string]*lifecycle.Check{}
 	m.messages = outbox.New(outboxCity{m}, &m.step)
 	m.loader.confirms = map[uint64]string{}
 	return m
@@ -169,6 +170,8 @@ func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 		m.stopped(now, in)
 	case effect.ProviderChecked:
 		m.drifts.providerChecked(now, in)
+	case effect.StartChecked:
+		m.drifts.startChecked(now, in)
 	case effect.Captured:
 		m.journal.captured(now, in)
 	case effect.Typed:
@@ -406,13 +409,6 @@ func (m *Machine) outboxOf(name string) *outbox.Outbox {
 		return a.out
 	}
 	return nil
-}
-
-func orDefault(s, d string) string {
-	if s == "" {
-		return d
-	}
-	return s
 }
 
 type tcpListener struct {

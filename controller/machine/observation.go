@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"time"
 
 	"gcity/city"
@@ -60,7 +61,7 @@ func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 		a.since = d.since
 		return
 	case !a.sess.life.Silent.IsZero():
-		m.set(now, a, city.Unknown, orDefault(a.sess.life.Reason, silentWhy))
+		m.set(now, a, city.Unknown, cmp.Or(a.sess.life.Reason, silentWhy))
 	case a.want == nil:
 		m.set(now, a, city.Running, "alive, but not in the configuration")
 	default:

@@ -156,6 +156,7 @@ type action struct {
 	// arrived before the result of the session's start
 	earlyExit   *session.Exit
 	retryStopAt time.Time
+	startCheck  lifecycle.Check
 	stopping    cause
 	intent      cause // cause of a stop that has not started yet
 	startReason string

@@ -321,7 +321,7 @@ func TestLostExitHasAReason(t *testing.T) {
 	}})
 	for i := range w.events {
 		if e := &w.events[i]; effect.EndedSession(e) == s.ID {
-			if e.Message != "host_lost: OOMKilled" ||
+			if e.Message != "session lost: OOMKilled" ||
 				!strings.Contains(string(e.Payload), `"reason":"OOMKilled"`) {
 				t.Errorf("%s %s", e.Message, e.Payload)
 			}

@@ -57,8 +57,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	case fresh:
 		ld.dropHeld()
 		msg := ld.adopt(now, in.Conf)
-		ld.m.step.Note(&ld.rejected, "")
-		ld.trust = ""
+		ld.dropRejected()
 		ld.accept(now, waiting, msg)
 	case in.Conf == nil && ld.held != nil && in.Revision == ld.held.revision:
 		// still waiting for confirmation
@@ -72,8 +71,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 					"force: revision " + step.Short(ld.m.conf.Revision)})
 		}
 		ld.dropHeld()
-		ld.m.step.Note(&ld.rejected, "")
-		ld.trust = ""
+		ld.dropRejected()
 		ld.accept(now, waiting, "nothing changed: revision "+
 			step.Short(ld.m.conf.Revision)+" is in force")
 		for _, a := range ld.m.order {
@@ -93,6 +91,11 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.written = nil
 	}
 	ld.unfulfilled(ld.heldReason(err))
+}
+
+func (ld *loader) dropRejected() {
+	ld.m.step.Note(&ld.rejected, "")
+	ld.trust = ""
 }
 
 // notRead keeps the state of the configuration on disk, which may be rejected or held.

@@ -186,7 +186,7 @@ func (wk *work) whyUndeclared(assignee string) (why string, gone bool) {
 			return "is " + p.Want.Suspended.String(), false
 		}
 		return fmt.Sprintf("is not running, because pool %s wants %s", w.Pool,
-			members(wk.m.pools.Get(w.Pool).Desired)), false
+			wk.m.pools.Get(w.Pool).DesiredText()), false
 	}
 	for _, p := range wk.m.pools.All() {
 		if (pool.Spec{Name: p.Name(), Max: math.MaxInt}).Index(assignee) > 0 {
@@ -198,11 +198,4 @@ func (wk *work) whyUndeclared(assignee string) (why string, gone bool) {
 		return "is no longer an agent of this city", true
 	}
 	return "", false
-}
-
-func members(n int) string {
-	if n == 1 {
-		return "1 member"
-	}
-	return fmt.Sprintf("%d members", n)
 }

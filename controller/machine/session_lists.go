@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -332,7 +333,7 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status,
 			a.since = s.Started
 			lk.m.journal.recordStart(a, s)
 		}
-		lk.m.decided(now, a, "adopt", orDefault(step.Numbered(s.PID, "pid %d"), "it")+
+		lk.m.decided(now, a, "adopt", cmp.Or(step.Numbered(s.PID, "pid %d"), "it")+
 			" was already running")
 		a.sess.life = *s
 		lk.m.drains.resume(now, a)

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -438,7 +439,7 @@ func (w *world) order(name string, args []string) error {
 	case "halt":
 		name = "end-run"
 	case "nudge", "nudge-now":
-		text, _ := json.Marshal(orDefault(strings.ReplaceAll(strings.Join(args[1:], " "), "\\n",
+		text, _ := json.Marshal(cmp.Or(strings.ReplaceAll(strings.Join(args[1:], " "), "\\n",
 			"\n"), "hello"))
 		body = fmt.Sprintf(`{"text":%s,"now":%t}`, text, name == "nudge-now")
 		name = "nudge"

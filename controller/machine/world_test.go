@@ -387,6 +387,12 @@ func (w *world) carryOut(f effect.Effect) effect.Input {
 			in.Err = errors.New(why)
 		}
 		return in
+	case effect.CheckStart:
+		in := effect.StartChecked{Agent: f.Want.Name}
+		if why := w.fails["missing "+f.Want.Name]; why != "" {
+			in.Err = errors.New(why)
+		}
+		return in
 	case effect.Kill:
 		delete(w.stuck, "agent:"+f.Agent)
 	case effect.Capture:

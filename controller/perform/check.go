@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"gcity/agent"
+	"gcity/city"
 	"gcity/config/edit"
 	"gcity/controller/effect"
 	"gcity/internal/disk"
@@ -113,4 +115,14 @@ func (sr *sessions) mark(ctx context.Context, f effect.MarkDrain) effect.Input {
 
 func (r *Runner) scale(f effect.Scale) effect.Input {
 	return effect.Scaled{Scale: f, Err: edit.SetOverride(r.w.At, f.Pool, f.Size)}
+}
+
+// editError adds to the error of a suspension what the user can do if the disk is full, possibly because of the agent
+// itself.
+func editError(f effect.Edit, err error) error {
+	if !f.On || !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+		return err
+	}
+	return city.Errorf(city.Unavailable, "nothing was suspended: %v; free some space and try "+
+		"again; meanwhile, `gcity agent kill --signal STOP NAME` freezes an agent", err)
 }

@@ -176,6 +176,10 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 		})
 	case effect.CheckProvider:
 		start(sr.base, session.CheckLimit, f, sr.checkProvider)
+	case effect.CheckStart:
+		sr.within(session.CheckLimit, func(ctx context.Context) effect.Input {
+			return effect.StartChecked{Agent: f.Want.Name, Err: sr.checkStart(ctx, f.Want)}
+		})
 	case effect.MarkDrain:
 		start(sr.base, sr.atLeast(typeLimit, f.Session), f, sr.mark)
 	case effect.Capture:
@@ -214,7 +218,7 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 			if err == nil {
 				err = edit.SetSuspended(r.w.Source, config.Target{Agent: f.Agent, Rig: f.Rig}, f.On)
 			}
-			return effect.Edited{Edit: f, Err: err}
+			return effect.Edited{Edit: f, Err: editError(f, err)}
 		})
 	case effect.Emit:
 		r.within(emitLimit, func(ctx context.Context) effect.Input { r.emit(ctx, f); return nil })
@@ -372,10 +376,7 @@ func (sr *sessions) awaitStart(ctx context.Context, agent, name string) {
 
 func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Started) {
 	w := f.Want
-	if in.Err = sr.w.checkFolder(); in.Err != nil {
-		return in
-	}
-	if in.Err = sr.checker.Check(ctx, w); in.Err != nil {
+	if in.Err = sr.checkStart(ctx, w); in.Err != nil {
 		return in
 	}
 	sr.keepEnds(f.Ends)
@@ -398,6 +399,13 @@ func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Starte
 			return sr.addPrompt(ctx, w, s)
 		})
 	return in
+}
+
+func (sr *sessions) checkStart(ctx context.Context, w *agent.Want) error {
+	if err := sr.w.checkFolder(); err != nil {
+		return err
+	}
+	return sr.checker.Check(ctx, w)
 }
 
 func (sr *sessions) stop(ctx context.Context, agent, name string, grace time.Duration) error {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -278,5 +279,17 @@ func TestOutputsOfCrashesAndTheClock(t *testing.T) {
 		if err != nil || len(files) != min(i+1, CrashFiles) {
 			t.Errorf("got %d files, %v", len(files), err)
 		}
+	}
+}
+
+// A suspension that fails because the disk is full is not a conflict, and its error says how to freeze an agent.
+func TestSuspensionOnAFullDisk(t *testing.T) {
+	full := fmt.Errorf("cannot edit the configuration: %w", &os.PathError{Op: "write", Path: "city.toml", Err: syscall.ENOSPC})
+	err := editError(effect.Edit{Agent: "a", On: true}, full)
+	if !city.HasCode(err, city.Unavailable) || !strings.Contains(err.Error(), "no space left on device; free some space") {
+		t.Errorf("got %v", err)
+	}
+	if err := editError(effect.Edit{On: true}, os.ErrNotExist); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("another error: got %v", err)
 	}
 }

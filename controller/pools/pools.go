@@ -103,6 +103,14 @@ type Pool struct {
 // Name returns the pool's name.
 func (p *Pool) Name() string { return p.Want.Name }
 
+// DesiredText returns the desired size as text: "1 member", "3 members".
+func (p *Pool) DesiredText() string {
+	if p.Desired == 1 {
+		return "1 member"
+	}
+	return fmt.Sprintf("%d members", p.Desired)
+}
+
 // Final reports whether the choice of members is final.
 func (p *Pool) Final() bool { return p.final }
 

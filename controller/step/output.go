@@ -97,6 +97,9 @@ func (o *Output) RejectFlag(id uint64, msg string, err error) {
 	} else if TrustCommand(err) != "" {
 		e.Details = city.ConfigUntrusted
 	}
+	if own, ok := errors.AsType[*city.Error](err); ok {
+		e.Code = own.Code
+	}
 	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Err: e}})
 }
 

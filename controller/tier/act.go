@@ -226,7 +226,7 @@ func (wd *Watchdogs) sendEscalation(t *tier) {
 	t.command = ""
 	wd.out.Do(effect.Escalate{
 		Tier: t.want.Name, Call: t.escalation.At, To: t.want.EscalateTo,
-		From:    "watchdog " + t.want.Name,
+		From:    city.WatchdogSender + t.want.Name,
 		Subject: t.want.Watches + " is unhealthy",
 		Text:    wd.mailText(t),
 		Command: command, In: wd.city.Configuration().Source,

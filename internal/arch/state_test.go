@@ -49,6 +49,7 @@ var byPath = map[string]string{
 	"cli/doctor/logout_linux.go":     "systemd's configuration",
 	"cli/doctor/machine.go":          "/proc",
 	"cli/doctor/report.go":           "a file that the user specifies",
+	"cli/room.go":                    "the user's own state",
 	"cli/doctor/service.go":          "/proc",
 	"cli/init.go":                    "the folder of a new city",
 	"cli/folder/programs.go":         "/proc",

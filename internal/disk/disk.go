@@ -13,8 +13,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// WriteFile replaces a file's content atomically and durably. An existing file keeps its permissions. WriteFile follows
-// a symbolic link at path.
+// WriteFile replaces a file's content atomically and durably. An existing file must be a regular file, and keeps its
+// permissions. WriteFile follows a symbolic link at path.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return WriteFileIf(path, data, perm, func() error { return nil })
 }
@@ -22,11 +22,8 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 // WriteFileIf is like WriteFile, but calls check after it has written the new content and directly before it replaces
 // the file. If check returns an error, the file stays unchanged and WriteFileIf returns the error.
 func WriteFileIf(path string, data []byte, perm fs.FileMode, check func() error) error {
-	target, err := filepath.EvalSymlinks(path)
-	switch {
-	case err == nil:
-		path = target
-	case !errors.Is(err, fs.ErrNotExist):
+	path, err := Target(path)
+	if err != nil {
 		return err
 	}
 	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(perm),
@@ -45,6 +42,24 @@ func WriteFileIf(path string, data []byte, perm fs.FileMode, check func() error)
 		return err
 	}
 	return f.CloseAtomicallyReplace()
+}
+
+// Target returns the path of the regular file that a write to path replaces. It follows a symbolic link at path. The
+// file may be missing, unless path is a link.
+func Target(path string) (string, error) {
+	info, err := os.Stat(path) // unlike EvalSymlinks, it follows a link of /proc to a pipe
+	if errors.Is(err, fs.ErrNotExist) {
+		if info, err = os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return path, nil
+		}
+	}
+	if err == nil {
+		err = in(path, func(d *parent) error { return d.regular(info) })
+	}
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
 }
 
 // MkdirIn creates a folder below root, with its parents. It never creates root, so a moved root does not

@@ -2,10 +2,12 @@ package disk
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -183,5 +185,38 @@ func TestForeignRuntimeFolder(t *testing.T) {
 	}
 	if _, err := SocketPath("/" + strings.Repeat("x", 200)); err == nil {
 		t.Error("a folder that every user can write to was accepted")
+	}
+}
+
+// A pipe stands for a device, because only root can create devices.
+func TestWriteFileReplacesOnlyRegularFiles(t *testing.T) {
+	dir := t.TempDir()
+	pipe, link, dangling := filepath.Join(dir, "pipe"), filepath.Join(dir, "link"), filepath.Join(dir, "dangling")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer out.Close()
+	for at, to := range map[string]string{link: fmt.Sprintf("/proc/self/fd/%d", out.Fd()), dangling: "missing"} {
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{pipe, link, dangling} {
+		before, err := os.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteFile(path, []byte("new"), 0o600); err == nil ||
+			!strings.Contains(err.Error(), "must be a regular file") {
+			t.Errorf("%s: got error %v", path, err)
+		}
+		if after, err := os.Lstat(path); err != nil || !os.SameFile(before, after) {
+			t.Errorf("%s was replaced (%v)", path, err)
+		}
 	}
 }

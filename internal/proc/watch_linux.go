@@ -39,7 +39,7 @@ func (w *Watched) Wait() error {
 func (w *Watched) Close() error { return w.f.Close() }
 
 // Marked returns a function that accepts processes that have entry ("K=V") in their environment or hold the file at
-// path.
+// path. If path is "", it does not look at open files.
 func Marked(entry, path string) func(pid int) bool {
 	dev, ino, err := Inode(path)
 	locked := err == nil

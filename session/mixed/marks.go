@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"gcity/internal/disk"
+	"gcity/internal/proc"
 	"gcity/session"
 )
 
@@ -109,6 +110,9 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m.starts--
+	if proc.Exhausted(err) {
+		err = session.Exhausted(err)
+	}
 	return fmt.Errorf("cannot record that the session provider %s is in use: %w", m.name,
 		err)
 }

@@ -493,3 +493,16 @@ func TestDamagedMarks(t *testing.T) {
 		p.Close()
 	}
 }
+
+// The start of a session whose provider cannot be marked as in use, because the disk is full, is not a crash.
+func TestFullDisk(t *testing.T) {
+	h := newHouse(t, "pty", "other")
+	p := h.mix(t, false)
+	fill, free := sessiontest.FillableDisk(t, h.dir)
+	fill()
+	if _, err := p.Start(t.Context(), spec("a", "other")); !errors.Is(err, session.ErrExhausted) {
+		t.Fatalf("start: got %v, want an ErrExhausted", err)
+	}
+	free()
+	start(t, p, "a", "other")
+}

@@ -10,6 +10,7 @@ package plugin
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,6 +64,7 @@ type Provider struct {
 	o        Options
 	listener *os.File // each helper process inherits the socket
 	socket   string
+	temp     string // temporary folder of the socket; "" = the socket is in o.Dir
 	stop     context.CancelFunc
 	wg       recovery.Group
 
@@ -128,13 +130,22 @@ func (p *Provider) leave() {
 	p.wg.Wait()
 	p.listener.Close()
 	_ = disk.Remove(p.socket) // if this fails, the next provider removes the file
+	if p.temp != "" {
+		_ = disk.Remove(p.temp) // if this fails, an empty folder remains
+	}
 }
 
 func (p *Provider) listen() error {
-	if err := disk.MkdirAll(p.o.Dir, 0o700); err != nil {
+	dir, err := p.o.Dir, disk.MkdirAll(p.o.Dir, 0o700)
+	if p.o.Observe && errors.Is(err, fs.ErrNotExist) {
+		// the city has never run, and an observer does not create its .gc
+		dir = filepath.Join(os.TempDir(), "gcity-helper-"+rand.Text())
+		p.temp, err = dir, disk.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
 		return fmt.Errorf("cannot create the session helper's folder: %w", err)
 	}
-	path, err := disk.SocketPath(filepath.Join(p.o.Dir, fmt.Sprintf("%d.sock", os.Getpid())))
+	path, err := disk.SocketPath(filepath.Join(dir, fmt.Sprintf("%d.sock", os.Getpid())))
 	if err != nil {
 		return err
 	}

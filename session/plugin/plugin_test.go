@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -323,5 +324,26 @@ func TestUnusableHelper(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(city, "helper", "*")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
+	}
+}
+
+// A command that only inspects a city does not create its .gc.
+func TestObserveACityThatHasNeverRun(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p, err := New(Options{
+		Program: self(t), City: city, Dir: filepath.Join(city, ".gc", "plugins", "x"), Observe: true, Environ: os.Environ(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.List(t.Context()); err != nil {
+		t.Error(err)
+	}
+	p.Close()
+	for _, path := range []string{filepath.Join(city, ".gc"), p.temp} {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s exists: %v", path, err)
+		}
 	}
 }

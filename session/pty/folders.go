@@ -172,8 +172,13 @@ func (f *folders) lockHolders(name string) string {
 
 // sweepSession kills what a dead holder left: processes that hold its lock or have its ID in their environment.
 func (f *folders) sweepSession(rec wire.Record) (left []int, err error) {
-	killed, left, err := proc.Sweep(proc.Marked("GC_SESSION_ID="+rec.ID,
-		f.path(rec.Name, wire.LockFile)), time.Now().Add(sweepTimeout))
+	lock := f.path(rec.Name, wire.LockFile)
+	// a search for a process that has inherited the lock looks at all open files of the machine
+	if !proc.IsLocked(lock) {
+		lock = ""
+	}
+	killed, left, err := proc.Sweep(proc.Marked("GC_SESSION_ID="+rec.ID, lock),
+		time.Now().Add(sweepTimeout))
 	if killed > 0 || err != nil || len(left) > 0 {
 		f.log.Warn("searched for remaining processes of a lost session", "session", rec.Name,
 			"killed", killed,

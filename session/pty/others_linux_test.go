@@ -1,6 +1,7 @@
 package pty
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -8,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gcity/internal/eventually"
+	"gcity/internal/proc"
+	"gcity/session/pty/internal/wire"
 )
 
 // A holder that runs the embedded program does not count as another version of gcity, whatever the program's path.
@@ -67,5 +70,40 @@ func TestOtherProgramsInContainers(t *testing.T) {
 	eventually.True(t, "the holder outside the container", func() bool { return others() > 0 })
 	if n := others(); n != 1 {
 		t.Errorf("%d other programs", n)
+	}
+}
+
+// The sweep of a lost session finds a process that has inherited the session's lock. It looks at the open files of
+// other processes only if the lock is held.
+func TestSweepFindsTheLock(t *testing.T) {
+	p := newProvider(t, t.TempDir())
+	if err := os.MkdirAll(p.files.path("a", ""), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := os.OpenFile(p.files.path("a", wire.LockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	cmd := exec.Command("sleep", "1000")
+	cmd.ExtraFiles = []*os.File{lock}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	for _, held := range []bool{false, true} {
+		if held {
+			if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if left, err := p.files.sweepSession(wire.Record{Name: "a", ID: "X"}); err != nil || len(left) > 0 {
+			t.Fatalf("held %v: left %v, %v", held, left, err)
+		}
+		st, err := proc.ReadStat(cmd.Process.Pid)
+		if killed := err != nil || st.Exited(); killed != held {
+			t.Errorf("held %v: killed %v", held, killed)
+		}
 	}
 }

@@ -1,8 +1,6 @@
 package actions
 
 import (
-	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -34,13 +32,13 @@ func askWhichFile(m *state.Room, all []state.Declaration) {
 		why := m.Files.ReadOnlyReason(w.File)
 		if why == "" {
 			c.Answers = append(c.Answers, state.Answer{Key: strconv.Itoa(len(c.Answers) + 1),
-				Title: placeName(m, w.FileLine) + ": " + w.What, Safe: true,
+				Title: state.PlaceName(m, w.FileLine) + ": " + w.What, Safe: true,
 				Do: func(*state.Room) []feed.Effect {
 					return []feed.Effect{feed.Edit{At: w.FileLine}}
 				}})
 			continue
 		}
-		c.Body = append(c.Body, placeName(m, w.FileLine)+" "+w.What+".")
+		c.Body = append(c.Body, state.PlaceName(m, w.FileLine)+" "+w.What+".")
 		if !shown[why] {
 			c.Body = append(c.Body, widget.PlainLines(why)...)
 		}
@@ -48,17 +46,6 @@ func askWhichFile(m *state.Room, all []state.Declaration) {
 	}
 	c.Answers = append(c.Answers, state.Answer{Key: "n", Title: "none, cancel", Safe: true})
 	m.Dialogs.Open(c)
-}
-
-func placeName(m *state.Room, p feed.FileLine) string {
-	file := p.File
-	if file == "" {
-		file = filepath.Base(m.Files.Path(""))
-	}
-	if p.Line == 0 {
-		return widget.Plain(file)
-	}
-	return fmt.Sprintf("%s, line %d", widget.Plain(file), p.Line)
 }
 
 func draftName(d *feed.Draft) string {

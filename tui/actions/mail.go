@@ -32,7 +32,7 @@ func mailActions() []state.Action {
 		{ID: "mail.read", Key: keymap.Bind("read the message", "enter"), Short: "read",
 			Why: needMail, Run: openMail},
 		{ID: "mail.reply", Key: keymap.Bind("reply", "r"), Short: "reply",
-			Why: needMailVerb, Run: onMail(reply)},
+			Why: needReply, Run: onMail(reply)},
 		{ID: "mail.write", Key: keymap.Bind("write mail", "n"), Short: "new",
 			Why: state.NeedWritable, Run: askRecipient},
 		{ID: "mail.archive", Key: keymap.Bind("archive the message", "A"), Short: "archive",
@@ -50,7 +50,7 @@ func mailActions() []state.Action {
 			Run: noEffects(func(m *state.Room) { m.Mail.Outdated() })},
 
 		{ID: "reader.reply", Key: keymap.Bind("from a message: reply", "r"), In: r,
-			Why: ofOpenMail(state.NeedWritable), Run: fromOpenMail(reply)},
+			Why: ofOpenMail(needOpenReply), Run: fromOpenMail(reply)},
 		{ID: "reader.archive", Key: keymap.Bind("from a message: archive it", "A"), In: r,
 			Why: ofOpenMail(state.NeedWritable), Run: fromOpenMail(func(m *state.Room,
 				l mail.Message) []feed.Effect {
@@ -88,6 +88,17 @@ func needMailAgent(m *state.Room) string {
 }
 
 func needMailVerb(m *state.Room) string { return cmp.Or(state.NeedWritable(m), needMail(m)) }
+
+func needReply(m *state.Room) string {
+	if why := needMailVerb(m); why != "" {
+		return why
+	}
+	return state.CannotReply(m, &pointedMail(m).Message)
+}
+
+func needOpenReply(m *state.Room) string {
+	return cmp.Or(state.NeedWritable(m), state.CannotReply(m, m.Dialogs.OpenMessage()))
+}
 
 func needUnread(m *state.Room) string {
 	why := needMailVerb(m)

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode"
 
-	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -43,7 +42,7 @@ func peekActions() []state.Action {
 		{ID: "peek.mark",
 			Key: keymap.Bind("mark the end of the output with the time, or remove the mark",
 				"m"), Short: "mark",
-			Why: needOutput, Run: markOutput},
+			Why: needMarkable, Run: markOutput},
 		{ID: "peek.wrap", Key: keymap.Bind("wrap lines wider than the pane, or truncate them", "w"),
 			Short: "wrap", Why: needLines,
 			Run: noEffects(func(m *state.Room) {
@@ -87,17 +86,6 @@ func needOutputAgent(m *state.Room) string {
 	return ""
 }
 
-// Unstored returns the reason why the pane shows no output for an agent.
-func Unstored(r *panel.AgentRow) string {
-	switch {
-	case r.Running || r.State == city.Waiting || r.State == city.Starting:
-		return "it has printed nothing yet"
-	case r.HasOutput():
-		return "its last session has printed nothing that can be shown"
-	}
-	return "it has no stored output, because gcity stores output only after a crash"
-}
-
 func needOutput(m *state.Room) string {
 	r := state.Selected(m)
 	n := &m.Peek.News
@@ -112,7 +100,7 @@ func needOutput(m *state.Room) string {
 	case r == nil:
 		return "no agent is selected"
 	case n.Agent != r.Name || n.Screen == nil && len(n.Text) == 0:
-		return r.Shown + " shows no output: " + Unstored(r)
+		return r.Shown + " shows no output: " + state.Unstored(r)
 	}
 	return ""
 }
@@ -123,6 +111,13 @@ func needLines(m *state.Room) string {
 			" to fit its screen into the pane"
 	}
 	return ""
+}
+
+func needMarkable(m *state.Room) string {
+	if state.ShowsRun(m) {
+		return "the output of an automation cannot be marked"
+	}
+	return needOutput(m)
 }
 
 func needSearch(m *state.Room) string {
@@ -188,7 +183,13 @@ func askSearch(m *state.Room) []feed.Effect {
 			m.Keys.KeyText("prompt.done"), m.Keys.KeyText("peek.search.next"),
 			m.Keys.KeyText("peek.search.previous"), m.Keys.KeyText("prompt.cancel")),
 		Edit: widget.NewEntry(""), Change: apply, About: state.PaneSearch{},
-
+		Done: func(string) state.Task {
+			return noEffects(func(m *state.Room) {
+				if p := &m.Peek; p.Search.Re != nil && len(p.Search.Hits) == 0 {
+					state.ReportNotFound(m)
+				}
+			})
+		},
 		Cancel: func() {
 			apply("")
 			p.Search = terminal.Search{}
@@ -209,7 +210,7 @@ func nextHit(m *state.Room, n int) {
 	}
 	if len(p.Search.Hits) == 0 {
 		p.Follow()
-		state.ShowFailure(m, "not found: "+p.Search.Text)
+		state.ReportNotFound(m)
 		return
 	}
 	p.Reveal(w, h)

@@ -33,10 +33,11 @@ func needRig(m *state.Room) string {
 	if why := needSubject(m); why != "" {
 		return why
 	}
-	if p := m.ActionPanel().About(); p.Kind == panel.KindPool || p.Kind == panel.KindAutomation {
+	r, kind := state.SingleAgent(m), m.ActionPanel().About().Kind
+	if r == nil || kind == panel.KindPool || kind == panel.KindAutomation {
 		return widget.Plain(m.Subject().Name) + " belongs to no rig"
 	}
-	return state.SingleAgent(m).Shown + " belongs to no rig"
+	return r.Shown + " belongs to no rig"
 }
 
 func needRunningRig(m *state.Room) string {

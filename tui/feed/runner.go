@@ -23,6 +23,7 @@ type Runner struct {
 	City       city.Control
 	Mailbox    *Mailbox
 	Log        *slog.Logger
+	LogFile    string // the file that Log writes to; "" = unknown
 	Viewer     *Viewer
 	Getenv     func(string) string
 	Clock      func() time.Time // nil = time.Now
@@ -82,8 +83,12 @@ func (r *Runner) RecordPanic(where string, p any) {
 		string(debug.Stack()))
 	r.mu.Lock()
 	if r.panic == nil {
-		r.panic = fmt.Errorf("the control room panicked in %s: %v; the city is not affected; "+
-			"see the log for details", where, p)
+		details := ""
+		if r.LogFile != "" {
+			details = "; see " + r.LogFile + " for details"
+		}
+		r.panic = fmt.Errorf("the control room panicked in %s: %v; the city is not affected%s",
+			where, p, details)
 	}
 	r.mu.Unlock()
 	r.Fail()

@@ -209,12 +209,12 @@ func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string)
 	return p
 }
 
-// Alerts returns an alert for agents that have failed or are in quarantine.
+// Alerts returns an alert for agents that have failed, are in quarantine, are stuck or whose state is unknown.
 func (a *Agents) Alerts(e *Env) []Alert {
 	var parts, names, unnamed []string
 	var last *AgentRow
 	leads, all := IDAgents, 0
-	for _, s := range []city.State{city.Failed, city.Quarantined} {
+	for _, s := range []city.State{city.Failed, city.Quarantined, city.Unknown, stuck} {
 		n, from, name := 0, len(names), ""
 		for r := range a.All() {
 			if a.alertState(r) == s {

@@ -60,7 +60,7 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 			s.add(token, part)
 		}
 	}
-	s.build(func(l *widget.Line) { stateLine(e, r, l, !narrow) })
+	s.addState(e, r, !narrow)
 	for _, text := range reasons(known, w-2, dot) {
 		write(themes.Text, text)
 	}
@@ -163,23 +163,36 @@ func sessionLine(r *AgentRow, now time.Time) string {
 	return s
 }
 
-func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
+// addState adds the state, for how long it has lasted, and what happens next. If that does not fit into one line, the
+// latter gets lines of its own.
+func (s *summary) addState(e *Env, r *AgentRow, clock bool) {
 	sign, token := ConditionOf(e.Look, r)
-	l.Add(token, sign)
 	since := r.Since
 	if r.Stuck != nil {
 		since = r.Stuck.Since
 	}
-	l.Add(themes.Dim, " "+widget.Lasted(r.State, e.Now.Sub(since)))
+	lasted, at := " "+widget.Lasted(r.State, e.Now.Sub(since)), ""
 	next := r.NextChange(e).Full
 	if next == "" {
 		next = NextText(r.next, e.Now)
 	}
-	if next != "" {
-		l.Add(themes.Dim, e.Look.Between())
-		l.Add(token, next)
-		if !r.Until.IsZero() && clock {
-			l.Add(themes.Dim, ", at "+widget.Clock(r.Until, e.Now))
+	if next != "" && !r.Until.IsZero() && clock {
+		at = ", at " + widget.Clock(r.Until, e.Now)
+	}
+	between := e.Look.Between()
+	fits := next == "" || widget.Width(sign+lasted+between+next+at) <= s.w-2
+	s.build(func(l *widget.Line) {
+		l.Add(token, sign)
+		l.Add(themes.Dim, lasted)
+		if next != "" && fits {
+			l.Add(themes.Dim, between)
+			l.Add(token, next)
+			l.Add(themes.Dim, at)
+		}
+	})
+	if !fits {
+		for _, part := range widget.Wrap(next+at, s.w-2) {
+			s.add(token, part)
 		}
 	}
 }

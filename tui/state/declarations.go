@@ -1,6 +1,8 @@
 package state
 
 import (
+	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"sync"
@@ -74,4 +76,16 @@ func Declarations(m *Room) (name string, all []Declaration) {
 		}
 	}
 	return name, all
+}
+
+// PlaceName returns a place in the configuration in a readable form.
+func PlaceName(m *Room, p feed.FileLine) string {
+	file := p.File
+	if file == "" {
+		file = filepath.Base(m.Files.Path(""))
+	}
+	if p.Line == 0 {
+		return widget.Plain(file)
+	}
+	return fmt.Sprintf("%s, line %d", widget.Plain(file), p.Line)
 }

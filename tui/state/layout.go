@@ -1,8 +1,6 @@
 package state
 
 import (
-	"slices"
-
 	"gcity/themes"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -171,31 +169,61 @@ func (m *Room) planWide(p *Plan, body int) {
 	if m.Focus == slot.Panel && slot.Panel != panel.IDEvents {
 		log = max(log, top/3)
 	}
-	held := 0
 	var some []Place
 	for _, list := range m.Panels {
 		if list.About().Share > 0 && m.Present(list) {
 			some = append(some, Place{Panel: list.About().ID, H: m.roomFor(list, top)})
-			held += some[len(some)-1].H
 		}
 	}
+	const title, heads, someAgents = 1, 1, 10
+	least := min(len(m.Agents.List.Shown), someAgents) + title + heads
+	rest := top - min(least, top*2/5) // for all lists but Agents
 	if m.Below || m.Hidden {
+		held := m.shrink(some, rest)
 		p.Left = append([]Place{{Panel: panel.IDAgents, H: top - held}}, some...)
 		slot.H = top - strip
 		p.Right = []Place{{Panel: panel.IDDetail, H: strip}, slot}
 		return
 	}
 	// Give as much room as possible to the pane. Events gets the rows that a short list of agents does not need.
-	slot.H = max(log, min(top-held-len(m.Agents.List.Shown)-3, top*3/5))
-	p.Left = slices.Concat(
-		[]Place{{Panel: panel.IDAgents, H: top - held - slot.H}},
-		some,
-		[]Place{slot},
-	)
+	slot.H = log
+	some = append(some, slot)
+	held := m.shrink(some, rest)
+	last := &some[len(some)-1]
+	held -= last.H
+	last.H = max(last.H, min(top-held-len(m.Agents.List.Shown)-3, top*3/5))
+	p.Left = append([]Place{{Panel: panel.IDAgents, H: top - held - last.H}}, some...)
 	p.Right = []Place{{Panel: panel.IDDetail, H: strip}, {Panel: panel.IDPeek, H: top - strip}}
 	if onRig(m) {
 		p.Right = []Place{{Panel: panel.IDDetail, H: top}}
 	}
+}
+
+// shrink takes rows from the tallest places until all places have at most room rows together. The focused panel gives
+// up rows last, and each place keeps its title. It returns the number of rows of all places.
+func (m *Room) shrink(places []Place, room int) (held int) {
+	for i := range places {
+		held += places[i].H
+	}
+	spare := func(p Place) int {
+		if p.Panel == m.Focus {
+			return min(2*p.H, 5) // less than a place of three rows, more than one of two rows
+		}
+		return 2 * p.H
+	}
+	for ; held > room; held-- {
+		tallest := 0
+		for i := range places {
+			if spare(places[i]) > spare(places[tallest]) {
+				tallest = i
+			}
+		}
+		if len(places) == 0 || places[tallest].H <= 1 {
+			break
+		}
+		places[tallest].H--
+	}
+	return held
 }
 
 // onRig reports whether the cursor is on a rig, which has no terminal.

@@ -1,8 +1,11 @@
 package state
 
 import (
+	"fmt"
 	"strings"
 
+	"gcity/city"
+	"gcity/mail"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 )
@@ -39,4 +42,24 @@ func refused(m *Room) string {
 		return "the agent"
 	}
 	return TargetNames(m, rows)
+}
+
+// Unstored returns the reason why the pane shows no output for an agent.
+func Unstored(r *panel.AgentRow) string {
+	switch {
+	case r.Running || r.State == city.Waiting || r.State == city.Starting:
+		return "it has printed nothing yet"
+	case r.HasOutput():
+		return "its last session has printed nothing that can be shown"
+	}
+	return "it has no stored output, because gcity stores output only after a crash"
+}
+
+// CannotReply returns the reason why a message cannot be replied to, or "".
+func CannotReply(m *Room, l *mail.Message) string {
+	if !strings.HasPrefix(l.From, city.WatchdogSender) {
+		return ""
+	}
+	return fmt.Sprintf("a watchdog reads no mail; press %s, then %s to acknowledge its call",
+		m.Keys.KeyText("focus.watchdogs"), m.Keys.KeyText(ReleaseID))
 }

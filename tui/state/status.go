@@ -98,3 +98,10 @@ func UntilConfigValid(text string) func(m *Room) bool {
 		return !caused || rejected != ""
 	}
 }
+
+// ReportNotFound shows, until the next search, that the output does not match.
+func ReportNotFound(m *Room) {
+	text := m.Peek.Search.Text
+	ShowFailure(m, "not found: "+text)
+	m.Status.While = func(m *Room) bool { return m.Peek.Search.Text == text }
+}

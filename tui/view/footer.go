@@ -215,6 +215,8 @@ func footText(m *state.Room, a *state.Action) string {
 		return "zoom"
 	case a.ID == "agent.zoom" && m.Focus == panel.IDQuarantine:
 		return "show crashes"
+	case a.ID == "fleet.next" && m.OnNeeds:
+		return "cities"
 	case a.ID == "fleet.suspend" && state.ChosenCity(m) != nil &&
 		state.ChosenCity(m).Summary.Suspended:
 		return "resume"

@@ -114,7 +114,14 @@ func badge(sign string, n int, what string, w int) string {
 func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
 	rest []widget.Counter) {
 	n := m.Snap.Count()
-	known := 0
+	stuck := 0
+	for i := range m.Snap.Agents {
+		if a := &m.Snap.Agents[i]; a.Stuck != nil && a.State == city.Running {
+			stuck++
+		}
+	}
+	n[city.Running] -= stuck
+	known := stuck
 	for _, s := range city.States {
 		_, token := panel.AgentSign(&m.Look, s)
 		c := widget.Counter{Text: fmt.Sprintf("  %d %s", n[s], s), Token: token, N: n[s]}
@@ -128,6 +135,11 @@ func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
 		default:
 			rest = append(rest, c)
 		}
+	}
+	if stuck > 0 {
+		_, word, token := panel.AgentCondition(&m.Look, city.Running, true)
+		urgent = append(urgent, widget.Counter{Text: fmt.Sprintf("  %d %s", stuck, word),
+			Token: token, N: stuck})
 	}
 	if n := len(m.Snap.Agents) - known; n > 0 {
 		urgent = append(urgent, widget.Counter{
