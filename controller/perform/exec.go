@@ -71,8 +71,8 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 	if err != nil {
 		return err
 	}
-	env = append(env, "AUTOMATION_DIR="+f.Run.Definition.Dir(),
-		"GC_AUTOMATION="+f.Run.Definition.Scoped(), "GC_RUN="+au.w.Dir+":"+f.Bead,
+	env = append(env, f.Run.Definition.Environment()...)
+	env = append(env, "GC_RUN="+au.w.Dir+":"+f.Bead,
 		"GC_EVENT_DEPTH="+strconv.Itoa(f.Run.Depth+1))
 	if f.Run.Count > 0 {
 		file, err := au.eventsFile(ctx, f)
@@ -313,8 +313,8 @@ func (au *automations) checkCondition(ctx context.Context,
 	}
 	if err == nil {
 		var res shell.Result
-		env = append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped(),
-			"GC_RUN="+au.w.Dir+":"+rand.Text())
+		env = append(env, d.Environment()...)
+		env = append(env, "GC_RUN="+au.w.Dir+":"+rand.Text())
 		res, err = shell.Run(ctx, shell.Line{Text: d.Check, Dir: dir, Env: env})
 		in.Code = res.Code
 		if err == nil && res.Code < 0 {
