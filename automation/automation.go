@@ -134,8 +134,17 @@ func (d Definition) TimedOut() string {
 	return fmt.Sprintf("the run did not finish within %s (%s)", span.Text(d.Timeout), d.Limit)
 }
 
-// Dir returns the folder of the automation's file. Actions receive it as AUTOMATION_DIR.
+// Dir returns the folder of the automation's file.
 func (d Definition) Dir() string { return filepath.Dir(d.Source) }
+
+// PackDir returns the folder that contains the layer's folder. Gas City calls it the pack.
+func (d Definition) PackDir() string { return filepath.Dir(d.Layer.Dir) }
+
+// Environment returns the variables that actions and checks receive. Gas City's scripts use some of the names.
+func (d Definition) Environment() []string {
+	return []string{"GC_AUTOMATION=" + d.Scoped(), "AUTOMATION_DIR=" + d.Dir(),
+		"ORDER_DIR=" + d.Dir(), "PACK_DIR=" + d.PackDir(), "GC_PACK_DIR=" + d.PackDir()}
+}
 
 // Command returns the shell command to run in the folder dir. If the command begins with the name of a script in the
 // automation's own folder, the script's path replaces the name. A name with a slash is looked up in dir, in the

@@ -14,8 +14,8 @@ const (
 	Interrupted Outcome = "interrupted" // the controller exited during the run
 )
 
-// Ended records the end of a run. If the run has failed and will not be retried, the on_failure automation becomes due
-// and Ended returns its scoped name.
+// Ended records the end of a run. If the run has failed or was interrupted and will not be retried, the on_failure
+// automation becomes due and Ended returns its scoped name.
 func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil {
@@ -25,13 +25,14 @@ func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string)
 	it.run, it.settled = nil, false
 	it.ended(run, how, now)
 	r.rev++
-	if how != Failed {
+	if how == OK {
 		return ""
 	}
 	return r.follow(it, run, now)
 }
 
-// follow makes the on_failure automation of a failed run due and returns its scoped name, unless the run is retried.
+// follow makes the on_failure automation due after a failed or interrupted run and returns its scoped name, unless the
+// run is retried.
 func (r *Runs) follow(it *item, run *Run, now time.Time) (follows string) {
 	if it.memory.Tries > 0 || it.d.OnFailure == "" || it.removed() {
 		return ""

@@ -65,6 +65,31 @@ func TestARetryOfAnOnFailureRun(t *testing.T) {
 	}
 }
 
+// An interrupted run without a further retry causes one on_failure run, which starts after the restart.
+func TestAnOnFailureRunAfterAnInterruption(t *testing.T) {
+	for _, stopped := range []bool{false, true} { // a stopped controller records the interruption itself
+		d := alarmed(t, 0)
+		d.defs = append(d.defs, parse(t, "a", "gate = 'manual'\nexec = 'x'\nretry = 1\non_failure = 'alarm'"))
+		d.load()
+		interrupt := func() {
+			if stopped {
+				d.r.Ended("a", Interrupted, d.now)
+			}
+			d.restart()
+		}
+		d.fire("a")
+		d.is(d.turn(0), "a")
+		interrupt()
+		d.is(d.turn(0), "")
+		d.is(d.turn(10*time.Second), "a#1")
+		interrupt()
+		d.is(d.alarm(0), "alarm after a, depth "+map[bool]string{false: "1", true: "0"}[stopped])
+		d.r.Ended("alarm", OK, d.now)
+		d.restart()
+		d.is(d.alarm(time.Hour), "")
+	}
+}
+
 // Automations that fail at the same time cause one on_failure run each, even after a restart.
 func TestOneOnFailureRunForEachFailure(t *testing.T) {
 	all := []string{"backup", "report", "sync"}

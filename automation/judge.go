@@ -223,8 +223,6 @@ func (d Definition) condition(f Facts, now time.Time, v *Verdict) bool {
 		v.Reason = "condition: not checked yet"
 	case c.Err != "":
 		v.Reason = "condition: " + c.Err
-	case c.Code < 0:
-		v.Reason = "condition: check was killed by a signal"
 	case c.Code == 0 && !c.Fresh && c.Running:
 		v.Reason = "condition: check is running"
 	case c.Code == 0 && !c.Fresh: // a run was opened for this result and has ended

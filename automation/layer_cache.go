@@ -36,6 +36,7 @@ type cachedFile struct {
 // readLayer may block.
 func readLayer(dir string, previous *layerCache, local *time.Location, now time.Time) *layerCache {
 	s := &layerCache{files: map[string]*cachedFile{}, found: map[string]*cachedFile{}}
+	s.warnOrders(dir)
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -99,6 +100,19 @@ func readFile(
 
 func (s *layerCache) warn(path, text string) {
 	s.warnings = append(s.warnings, toml.At(toml.Place{File: path}, "", "%s", text))
+}
+
+// warnOrders reports Gas City's orders in the folder next to dir.
+func (s *layerCache) warnOrders(dir string) {
+	orders := filepath.Join(filepath.Dir(dir), "orders")
+	entries, _ := os.ReadDir(orders) // the folder is optional
+	for _, e := range entries {
+		file := filepath.Join(orders, e.Name(), "order.toml")
+		if _, err := os.Stat(file); err == nil {
+			s.warn(file, "is ignored, because gcity does not read orders; move this file to "+
+				filepath.Join(dir, e.Name(), FileName)+" and rename its table to [automation]")
+		}
+	}
 }
 
 func misplaced(folder string) string {

@@ -176,7 +176,7 @@ func (r *Runs) Load(c Catalog, newest uint64, now time.Time) (interrupted []stri
 	if r.began.IsZero() {
 		r.began = now
 	}
-	failed := map[*item]*Run{}
+	ended := map[*item]*Run{}
 	r.order = slices.DeleteFunc(r.order, func(it *item) bool {
 		if it.unusable {
 			if it.want != nil && it.want.By != "" {
@@ -185,9 +185,8 @@ func (r *Runs) Load(c Catalog, newest uint64, now time.Time) (interrupted []stri
 			return false
 		}
 		if it.memory.Open && it.run == nil {
-			if run, known := it.endOpen(now); known {
-				failed[it] = run
-			} else {
+			run, failed := it.endOpen(now)
+			if ended[it] = run; !failed {
 				interrupted = append(interrupted, it.name)
 			}
 			it.seen = it.memory.Cursor
@@ -202,13 +201,13 @@ func (r *Runs) Load(c Catalog, newest uint64, now time.Time) (interrupted []stri
 		}
 		return drop
 	})
-	r.followAll(failed, now)
+	r.followAll(ended, now)
 	return interrupted
 }
 
-func (r *Runs) followAll(failed map[*item]*Run, now time.Time) {
+func (r *Runs) followAll(ended map[*item]*Run, now time.Time) {
 	for _, it := range r.order {
-		if run := failed[it]; run != nil {
+		if run := ended[it]; run != nil {
 			r.follow(it, run, now)
 		}
 	}

@@ -159,6 +159,26 @@ warning: city/automations/x.toml: is ignored, because an automation is a folder;
 `)
 }
 
+// An order in Gas City's folder is reported, with or without a folder of automations.
+func TestOrdersAreReported(t *testing.T) {
+	w := newTown(t, "city")
+	dir := filepath.Join(w.dir, "city", "orders")
+	for _, folder := range []string{"sweep", "notes"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(dir, "sweep", "order.toml")
+	if err := os.WriteFile(file, []byte("[order]\nexec = 'true'\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const warning = "warning: city/orders/sweep/order.toml: is ignored, because gcity does not read orders; " +
+		"move this file to city/automations/sweep/automation.toml and rename its table to [automation]\n"
+	w.want(w.scan(), warning)
+	w.write("city", "a", byHand("x", ""))
+	w.want(w.scan(), "a manual \"x\"\n"+warning)
+}
+
 // The error for a run that times out names the setting that limited the run.
 func TestTimeoutNamesItsSetting(t *testing.T) {
 	w := newTown(t, "city")

@@ -108,8 +108,8 @@ type World struct {
 	// Suspended returns the text after "suspended", such as "with the city" or "with rig demo"; "" = not suspended
 	Suspended func(rig string) string
 	Closed    string // why no run can be opened now, or ""
-	// Ending reports whether the end of an automation's latest run is still being recorded. The next run waits for
-	// that. If Ending is nil, no run waits.
+	// Ending reports whether the end of an automation's latest run is still being recorded. The next run and the
+	// on_failure run wait for that. If Ending is nil, no run waits.
 	Ending func(scoped string) bool
 	Patrol time.Duration // minimum interval between two checks of a condition
 }
@@ -287,7 +287,7 @@ func (r *Runs) open(now time.Time, w World) []Run {
 		case it.run != nil:
 			free--
 		case it.gone:
-		case w.Ending != nil && w.Ending(it.name):
+		case w.Ending != nil && (w.Ending(it.name) || it.want != nil && w.Ending(it.want.Follows)):
 		case it.want != nil && (it.unopened.IsZero() || !now.Before(it.unopened) ||
 			it.unopened.Sub(now) > maxUnopened):
 			line = append(line, it)

@@ -1,6 +1,7 @@
 package automation
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -281,7 +282,21 @@ func (s *converter) pattern() {
 		s.addProblem("on", "%q: \"*\" is only allowed at the end, like \"bead.*\"", s.d.On)
 	case err != nil:
 		s.addProblem("on", "%v", err)
+	default:
+		s.warnUnknownType(begin)
 	}
+}
+
+// warnUnknownType warns if no event can ever match, because only gcity may write an event of that type.
+func (s *converter) warnUnknownType(begin string) {
+	if events.Reserved(begin) == nil || slices.ContainsFunc(events.Types(), s.d.matches) {
+		return
+	}
+	hint := "`gcity help events` lists the types"
+	if near := toml.Meant(begin, events.Types()); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	s.warns = append(s.warns, s.problem("on", "gcity writes no event %q; %s", s.d.On, hint))
 }
 
 func (s *converter) warnUnusedKeys() {

@@ -28,10 +28,10 @@ func (p Peer) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s (%s)", p.Actor, p.From))
 }
 
-// Name returns the peer's name as the actor of events and in reasons. It is "operator" if the peer is unknown, or if it
-// only claims to be a component of gcity.
+// Name returns the peer's name as the actor of events and in reasons. It is "operator" if the peer is unknown, or if
+// the name in its environment is invalid or is that of a component of gcity.
 func (p Peer) Name() string {
-	if !p.Agent && slices.Contains(componentNames(), p.Actor) {
+	if !p.Agent && (slices.Contains(componentNames(), p.Actor) || CheckBy(p.Actor) != nil) {
 		return "operator"
 	}
 	return cmp.Or(p.Actor, "operator")
@@ -114,9 +114,6 @@ func Signed(c Command, p Peer) (Command, error) {
 		return c, err
 	case SlingWork:
 		c.By, err = p.signAgent(c.By)
-		return c, err
-	case RequestRestart:
-		_, err = p.signAgent(c.Agent)
 		return c, err
 	}
 	return c, nil

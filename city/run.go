@@ -64,7 +64,7 @@ func RunOf(b beads.Bead) Run {
 		}
 		return n
 	}
-	r.Retry, r.Events = number(RunRetry), number(RunEvents)
+	r.Retry, r.Events, r.Depth = number(RunRetry), number(RunEvents), number(RunDepth)
 	if code, err := strconv.Atoi(b.Metadata[RunCode]); err == nil {
 		r.Code = &code
 	}

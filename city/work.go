@@ -86,6 +86,7 @@ type Run struct {
 	Retry  int        `json:"retry,omitempty"`
 	Events int        `json:"events,omitempty"` // number of events that the run handles
 	Seq    uint64     `json:"seq,omitempty"`    // of the newest of these events
+	Depth  int        `json:"-"`                // see automation.Depth
 	Opened time.Time  `json:"opened"`
 	Ended  *time.Time `json:"ended,omitempty"`
 	// "ok", "failed", "interrupted", RunVoid; "" = in progress; see Ending
@@ -122,6 +123,7 @@ const (
 	RunBy       = "by"
 	RunRetry    = "retry"
 	RunEvents   = "events"
+	RunDepth    = "depth"
 	RunOutcome  = "outcome"
 	RunCode     = "code"
 	RunError    = "error"
@@ -134,6 +136,9 @@ const (
 
 // MadeBy is the metadata key of a molecule for the ID of the run that created it.
 const MadeBy = "run_id"
+
+// MadeSteps is the metadata key of a molecule that a run created, for the number of its steps.
+const MadeSteps = "run_steps"
 
 // Work counts unfinished work.
 type Work struct {

@@ -78,10 +78,11 @@ func configCheck(e *env.Env) *cobra.Command {
 		Use: "check", Short: "Check the configuration; exit 78 if it is invalid",
 		Long: `check reads the configuration as a controller would, and prints every error and
 warning with its position. A warning concerns a single agent or automation: something
-that the agent uses is missing or invalid, so the agent runs without it or cannot
-start, or the automation does not run. All others do. check does not look for the programs of start_command, because
-it may run on another machine; "gcity plan" and "gcity doctor" do. With --strict a
-warning is an error.`,
+that an agent uses is missing or invalid, so the agent runs without it or cannot
+start, or an automation is broken, so it does not run. The other agents and
+automations are not affected. check does not look for the programs of start_command,
+because it may run on another machine; "gcity plan" and "gcity doctor" do. With
+--strict a warning is an error.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return checkConfig(cmd.Context(), e, strict)
 		},

@@ -272,7 +272,7 @@ func TestLogsFollow(t *testing.T) {
 		"a whole screen":               {"top\n\nend", []city.Frame{reset("\x1b[2J\x1b[1;1Htop\x1b[3;1Hend\x1b[1;2H"), frame("\x1b[H")}, "top\n\nend\n"},
 		"only the screen":              {"one\ntwo\nthree", []city.Frame{reset("three")}, "one\ntwo\nthree\n"},
 		"no frames":                    {"one\ntwo", nil, "one\ntwo\n"},
-		"skipped output":               {"one", []city.Frame{reset("one\r\n"), reset("nine\r\n"), frame("ten\r\n")}, "one\n… some output was skipped\nten\n"},
+		"skipped output":               {"one", []city.Frame{reset("one\r\n"), reset("nine\r\n"), frame("ten\r\n")}, "one\n… some output was skipped\nnine\nten\n"},
 	} {
 		s := groupedCity()
 		s.output, s.frames = c.output, c.frames

@@ -45,6 +45,9 @@ func importGasCity(e *env.Env, dir, out string) error {
 		return e.WriteJSON(r)
 	}
 	e.Sayf("converted %s to %s", output.SafeLine(r.City), output.SafeLine(r.Out))
+	if len(r.Agents) == 0 {
+		e.Sayf("no agents were converted, so the result has none")
+	}
 	for _, made := range []struct {
 		what string
 		list []string

@@ -9,6 +9,7 @@ package config
 import (
 	"cmp"
 	"net/netip"
+	"reflect"
 	"slices"
 	"time"
 
@@ -305,6 +306,18 @@ type Kubernetes struct {
 // Events is the [events] table.
 type Events struct {
 	Provider string // "" = the built-in log; "exec:SCRIPT" = also a script; "fake"; "fail"
+}
+
+// ForNextStart returns the keys that differ from the configuration with which the controller started, and take effect
+// only at its next start.
+func (c *City) ForNextStart(started *City) (keys []string) {
+	if c.Events != started.Events {
+		keys = append(keys, "[events] provider")
+	}
+	if !reflect.DeepEqual(c.Session.Kubernetes, started.Session.Kubernetes) {
+		keys = append(keys, "[session.k8s]")
+	}
+	return keys
 }
 
 // Console is the [console] table.

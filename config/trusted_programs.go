@@ -103,7 +103,9 @@ func (r *programList) agent(a *Agent) {
 	name, members := a.Qualified(), r.expanded(a)
 	r.folders = []string{r.city.folderOf(a.Origin)}
 	for _, m := range members {
-		if within(r.city.Path, m.Dir) && !slices.Contains(r.folders, m.Dir) {
+		// agents switch branches and merge in checkouts of their own, so their files change all the time
+		if within(r.city.Path, m.Dir) && !slices.Contains(r.folders, m.Dir) &&
+			!trust.InNestedCheckout(r.city.Path, m.Dir) {
 			r.folders = append(r.folders, m.Dir)
 		}
 	}

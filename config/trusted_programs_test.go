@@ -223,9 +223,19 @@ max = 2
 			}
 		}
 	}
-	for _, p := range c.Programs() {
-		if !slices.Equal(p.Files, want[p.What]) {
-			t.Errorf("%s: got the files %v, want %v", p.What, p.Files, want[p.What])
+	check := func() {
+		t.Helper()
+		for _, p := range c.Programs() {
+			if !slices.Equal(p.Files, want[p.What]) {
+				t.Errorf("%s: got the files %v, want %v", p.What, p.Files, want[p.What])
+			}
 		}
 	}
+	check()
+	// an agent's own worktree is not part of what a pull of the city changes
+	if err := os.WriteFile(filepath.Join(dir, "desk", ".git"), []byte("gitdir: /x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want["agent a"] = nil
+	check()
 }

@@ -144,7 +144,8 @@ type Controller struct {
 	removed     atomic.Pointer[error] // set if the city stops because its folder was removed
 	unpublished atomic.Bool           // the log might contain events that snap does not reflect yet
 
-	ignored atomic.Pointer[string] // latest warning that [api] is ignored
+	started atomic.Pointer[config.City] // configuration at the controller's start
+	ignored atomic.Pointer[string]      // latest warning that [api] is ignored
 
 	metrics *metrics
 	runner  *perform.Runner
@@ -247,6 +248,12 @@ func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 	if text := c.ignores(cfg); text != "" {
 		warnings = append(warnings, text)
 	}
+	c.started.CompareAndSwap(nil, cfg)
+	waiting := cfg.ForNextStart(c.started.Load())
+	for _, key := range waiting {
+		warnings = append(warnings, key+" has changed; the change takes effect at the "+
+			"controller's next start")
+	}
 	wants := agent.Plan(cfg, c.o.Host)
 	if text := FewFiles(c.o.OpenFiles, len(wants)); text != "" {
 		warnings = append(warnings, text)
@@ -258,6 +265,7 @@ func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 	return &effect.Configuration{
 		Name: cfg.Workspace.Name, Revision: cfg.Revision, Suspended: cfg.Workspace.Suspended,
 		Wants: wants, Pools: agent.Pools(cfg, c.o.Host), Rigs: agent.Rigs(cfg), Warnings: warnings,
+		Waiting:   waiting,
 		Overrides: overrides, Environ: config.Overriding(c.o.Host.Environ),
 		Dir: c.o.Dir, Source: cfg, NoWork: c.o.Stores == nil,
 		Backups: c.o.BackUp != nil && c.o.Stores != nil, Layers: cfg.Layers(),

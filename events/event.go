@@ -149,6 +149,22 @@ const (
 	Repaired = "events.repaired"
 )
 
+// Types returns the types of events that gcity writes.
+func Types() []string {
+	return []string{
+		AgentStarted, AgentStartFailed, AgentStopped, AgentCrashed, AgentDraining,
+		AgentUndrained, AgentIdleKilled, AgentQuarantined, AgentReleased, AgentSuspended,
+		AgentResumed, AgentNudged, AgentNudgeDropped, AgentUnequipped, ControllerStarted,
+		ControllerStopped, ConfigReloaded, ConfigRejected, ConfigHeld, AutomationFired,
+		AutomationCompleted, AutomationFailed, AutomationSkipped, BeadCreated, BeadUpdated,
+		BeadClosed, BeadImported, StoreRestored, MailSent, MailRead, StoreFailing, StoreHealed,
+		PoolScaled, PoolCheckFailed, PoolWorkReturned, CitySuspended, CityResumed, CityCrashed,
+		RigAdded, RigRemoved, RigSuspended, RigResumed, AgentStuck, WatchdogTriaged,
+		WatchdogActed, WatchdogDegraded, WatchdogRestored, WatchdogEscalated, WatchdogCommand,
+		WatchdogAcknowledged, WatchdogRecovered, ProviderSwapped, Gap, Repaired,
+	}
+}
+
 // Query selects events. The zero value selects the newest ones, up to DefaultLimit.
 type Query struct {
 	Types   []string // a trailing "*" matches any suffix ("agent.*")

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ func TestOwnTypesAreReserved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := 0
+	found, types := 0, Types()
 	ast.Inspect(file, func(n ast.Node) bool {
 		if decl, ok := n.(*ast.ValueSpec); ok && len(decl.Values) == 1 && ast.IsExported(decl.Names[0].Name) {
 			if lit, ok := decl.Values[0].(*ast.BasicLit); ok && lit.Kind == token.STRING {
@@ -25,6 +26,9 @@ func TestOwnTypesAreReserved(t *testing.T) {
 				found++
 				if Reserved(kind) == nil {
 					t.Errorf("%s is not reserved", kind)
+				}
+				if !slices.Contains(types, kind) {
+					t.Errorf("Types does not return %s", kind)
 				}
 			}
 		}

@@ -24,57 +24,94 @@ type agent struct {
 	keys  map[string]value
 	table bool // declared by an [[agent]] table
 
+	folder string // agents/NAME; "" = the folder does not exist
+
 	always, onDemand bool // set by a named session: the agent runs always, or on demand
 	prompt           string
 }
 
+// readAgents reads a pack's agents. A table replaces the folder of the same name, as in Gas City.
 func (c *conversion) readAgents(p *pack) error {
 	entries, err := os.ReadDir(filepath.Join(p.dir, "agents"))
 	if err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("cannot read the agents in %s: %w", c.displayPath(p.dir), err)
 	}
+	declared := p.agentTables(nil)
+	if p.dir == c.dir {
+		declared = p.agentTables(c.files)
+	}
 	for _, e := range entries {
-		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_") {
+		name := e.Name()
+		if !e.IsDir() || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
 			continue
 		}
-		if err := c.agentFolder(p, e.Name()); err != nil {
+		found := false
+		for _, a := range declared {
+			if a.was == name {
+				a.useFolder(c, filepath.Join(p.dir, "agents", name))
+				found = true
+			}
+		}
+		if found {
+			continue
+		}
+		if err := c.agentFolder(p, name); err != nil {
 			return err
 		}
 	}
-	files := []*source{p.manifest}
-	if p.dir == c.dir {
-		files = append(files, c.files...)
-	}
-	for _, s := range files {
-		if s == nil {
-			continue
-		}
-		for _, n := range tables(s.root, "agent", "agents") {
-			a := &agent{was: n.TextOf("name"), pack: p, dir: p.dir, place: s.at(n.At),
-				keys: keysOf(n, s), table: true}
-			if err := c.addAgent(p, a); err != nil {
-				return err
-			}
+	for _, a := range declared {
+		if err := c.addAgent(p, a); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// agentTables returns the agents that the tables in a pack's manifest and in other files declare.
+func (p *pack) agentTables(others []*source) []*agent {
+	var out []*agent
+	for _, s := range append([]*source{p.manifest}, others...) {
+		if s == nil {
+			continue
+		}
+		for _, n := range tables(s.root, "agent", "agents") {
+			out = append(out, &agent{was: n.TextOf("name"), pack: p, dir: p.dir,
+				place: s.at(n.At), keys: keysOf(n, s), table: true})
+		}
+	}
+	return out
+}
+
+// useFolder gives an agent that a table declares the prompt and the other files of its folder.
+func (a *agent) useFolder(c *conversion, folder string) {
+	if a.folder = folder; a.keys["prompt_template"].text() == "" {
+		a.prompt = promptIn(folder)
+	}
+	if file := filepath.Join(folder, "agent.toml"); exists(file) {
+		c.note(c.displayPath(file), "the file was ignored, because the table at %s declares the "+
+			"agent", a.place)
+	}
+}
+
+func promptIn(folder string) string {
+	for _, file := range []string{"prompt.template.md", "prompt.md.tmpl", "prompt.md"} {
+		if path := filepath.Join(folder, file); exists(path) {
+			return path
+		}
+	}
+	return ""
+}
+
 func (c *conversion) agentFolder(p *pack, name string) error {
 	dir := filepath.Join(p.dir, "agents", name)
-	a := &agent{was: name, pack: p, dir: dir, place: c.displayPath(dir), keys: map[string]value{}}
+	a := &agent{was: name, pack: p, dir: dir, folder: dir, place: c.displayPath(dir),
+		keys: map[string]value{}, prompt: promptIn(dir)}
 	s, err := c.open(filepath.Join(dir, "agent.toml"))
 	if err != nil {
 		return err
 	}
 	if s != nil {
 		a.keys, a.place = keysOf(s.root, s), s.name
-	}
-	for _, file := range []string{"prompt.template.md", "prompt.md.tmpl", "prompt.md"} {
-		if exists(filepath.Join(dir, file)) {
-			a.prompt = filepath.Join(dir, file)
-			break
-		}
 	}
 	if s == nil && a.prompt == "" {
 		c.note(c.displayPath(dir), "has neither an agent.toml nor a prompt, so it was "+
@@ -134,6 +171,11 @@ func (c *conversion) applyShared() error {
 			c.patchAgents(p, s)
 			c.namedSessions(p, s)
 			c.globals(p, s)
+		}
+	}
+	for _, p := range append(slices.Clone(c.order), c.root) {
+		for _, s := range c.manifests(p) {
+			p.patchSessions(c, s)
 		}
 	}
 	return nil
@@ -427,10 +469,36 @@ func (c *conversion) namedSession(p *pack, v value) {
 			a.keys[key] = value{n, v.src}
 		}
 	}
-	if v.TextOf("mode") == "always" {
+	a.setMode(v.TextOf("mode"))
+}
+
+func (a *agent) setMode(mode string) {
+	if mode == "always" {
 		a.always = true
 	} else {
 		a.onDemand = true
+	}
+}
+
+// patchSessions applies the pack's patches of named sessions.
+func (p *pack) patchSessions(c *conversion, s *source) {
+	for _, n := range tables(s.root.Get("patches"), "named_session", "named_sessions") {
+		name := cmp.Or(n.TextOf("name"), n.TextOf("template"))
+		a := c.lookup(p, name)
+		if a == nil || !a.always && !a.onDemand {
+			c.note(s.at(n.At), "unknown named session %q; the patch was omitted", name)
+			continue
+		}
+		for _, kid := range n.Kids {
+			switch kid.Key {
+			case "name", "template", "scope", "dir":
+			case "mode":
+				a.always, a.onDemand = false, false
+				a.setMode(kid.Text)
+			default:
+				c.note(s.at(kid.At), "%s in a patch of a named session has no equivalent", kid.Key)
+			}
+		}
 	}
 }
 

@@ -55,6 +55,8 @@ func (c cityWriter) text() string {
 	return strings.TrimPrefix(b.String(), "\n")
 }
 
+const prefixDerived = "the prefix for the city's work is derived from its name"
+
 func (c cityWriter) workspace() *table {
 	t := &table{}
 	t.text("name", c.cityName())
@@ -73,15 +75,31 @@ func (c cityWriter) workspace() *table {
 		}
 		for key, why := range map[string]string{
 			"default_rig_includes": "add the topologies to each new rig",
-			"prefix":               "the prefix for the city's work is derived from its name",
+			"prefix":               prefixDerived,
 		} {
 			if n := w.Get(key); n != nil {
 				c.note(s.at(n.At), "%s in [workspace] has no equivalent; %s", key, why)
 			}
 		}
 	}
+	c.noteSite()
 	t.texts("topologies", c.topologyNames(c.root.imports, "city"))
 	return t
+}
+
+func (c cityWriter) noteSite() {
+	if c.site == nil {
+		return
+	}
+	for _, kid := range c.site.root.Kids {
+		switch kid.Key {
+		case "workspace_name", "rig", "rigs":
+		case "workspace_prefix":
+			c.note(c.site.at(kid.At), "workspace_prefix has no equivalent; %s", prefixDerived)
+		default:
+			c.note(c.site.at(kid.At), "%s has no equivalent", kid.Key)
+		}
+	}
 }
 
 func (c *conversion) topologyNames(imports []imported, scope string) []string {
@@ -280,9 +298,7 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 			case "name", "path", "imports", "includes", "topologies", "topology", "overrides",
 				"patches":
 			case "formulas_dir":
-				if rel, err := filepath.Rel(c.dir, c.inCity(kid.Text)); err == nil {
-					t.text(kid.Key, rel)
-				}
+				t.text(kid.Key, c.formulasDir(r, kid))
 			case "default_sling_target":
 				if target := c.slingTarget(r, kid.Text); target != "" {
 					t.text(kid.Key, target)
@@ -302,6 +318,16 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 		t.write(b, "[[rigs]]")
 		c.rigPatches(b, r)
 	}
+}
+
+func (c cityWriter) formulasDir(r *rig, n *toml.Node) string {
+	path := c.inCity(n.Text)
+	if rel, err := filepath.Rel(c.dir, path); err == nil && within(c.dir, path) {
+		return rel
+	}
+	c.note(r.src.at(n.At), "the formulas of the rig %s are outside the city, so they were not "+
+		"converted", r.name)
+	return path
 }
 
 func (c cityWriter) siteOf(name string) []*toml.Node {

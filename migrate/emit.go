@@ -366,8 +366,8 @@ func (e emitter) overlay(a *agent, out *emitted) {
 				a.name)
 		}
 	}
-	if !a.table {
-		add(filepath.Join(a.dir, "overlay"))
+	if a.folder != "" && (!a.table || a.keys["overlay_dir"].text() == "") {
+		add(filepath.Join(a.folder, "overlay"))
 	}
 	if len(layers) == 0 {
 		return

@@ -82,7 +82,7 @@ func (c *conversion) read() error {
 func (c *conversion) inCity(path string) string {
 	path = strings.TrimPrefix(path, "//")
 	if filepath.IsAbs(path) {
-		return path
+		return filepath.Clean(path)
 	}
 	return filepath.Join(c.dir, path)
 }
@@ -310,6 +310,9 @@ func (c *conversion) readDefaults() error {
 		var words []string
 		for _, p := range c.flat(list) {
 			words = append(words, p.rel)
+		}
+		if len(words) == 0 {
+			continue // importsOf has noted the imports that it could not convert
 		}
 		c.note(s.at(n.Get("imports").At), "gcity does not add packs to new rigs; add "+
 			"topologies = %s to each new rig", quoteAll(words))

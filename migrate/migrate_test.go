@@ -168,12 +168,14 @@ func TestRefused(t *testing.T) {
 			"= \"/a\"\n[[rigs]]\nname = \"r\"\npath = \"/b\"\n",
 			`another rig has the name "r"`},
 		{"two agents with one name", city + "[daemon]\nformula_v2 = true\n[[agent]]\nname = \"x\"\n" +
-			"-- agents/x/prompt.md --\nx\n",
+			"-- pack.toml --\n[pack]\nname = \"p\"\nschema = 2\n[[agent]]\nname = \"x\"\n",
 			`the name "x" is already used by the agent at `},
 		{"an invalid name", city + "[daemon]\nformula_v2 = true\n-- agents/x " +
 			"y/prompt.md --\nx\n", `invalid agent name "x y"`},
 		{"an invalid value", city + "[daemon]\nformula_v2 = true\npatrol_interval " +
 			"= \"soon\"\n", "daemon.patrol_interval"},
+		{"an invalid value, with its line in the result", city + "[daemon]\nformula_v2 = true\n" +
+			"patrol_interval = \"soon\"\n", "\n      patrol_interval = \"soon\""},
 		{"no city", "-- README --\nx\n", "has neither a city.toml nor a pack.toml"},
 	}
 	for _, tt := range tests {

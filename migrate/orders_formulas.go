@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gcity/automation"
+	"gcity/config"
 	"gcity/formula"
 	"gcity/internal/toml"
 )
@@ -138,6 +139,18 @@ func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
 		return
 	}
 	t.text("pool", pool)
+}
+
+// noteBroken reports the automations of the converted city that cannot run, for example because a pack's pool is only
+// in the city, and its order also in a rig.
+func (c cityWriter) noteBroken(city *config.City) {
+	var scanner automation.Scanner
+	found := scanner.Scan(city.Layers(), city.AutomationOptions(), time.Now())
+	for _, b := range found.Broken {
+		rel, _ := filepath.Rel(c.stage, b.Source)
+		c.note(filepath.Join(c.out, rel), "the automation %s cannot run: %s", b.Scoped(),
+			reason(b.Problems))
+	}
 }
 
 // orderLine converts an order's shell line. Variables for folders become paths relative to the automation's folder.

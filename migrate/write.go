@@ -83,10 +83,11 @@ func (c *conversion) check() error {
 	if invalid, ok := errors.AsType[*config.Error](err); ok {
 		lines := make([]string, len(invalid.Problems))
 		for i, p := range invalid.Problems {
-			lines[i] = "  " + p.String()
+			lines[i] = "  " + p.String() + lineAt(c.stage, p.Place)
 		}
 		return fmt.Errorf("the city cannot be converted in its current form; these parts of the "+
-			"result would be invalid:\n%s", strings.Join(lines, "\n"))
+			"result would be invalid (lines and columns are those of the result, which was not "+
+			"written):\n%s", strings.Join(lines, "\n"))
 	}
 	if err != nil {
 		return err
@@ -98,9 +99,10 @@ func (c *conversion) check() error {
 	for _, p := range city.Warnings {
 		if p.File == config.FileName || strings.Contains(p.File, "topology.toml") {
 			p.File = filepath.Join(c.out, p.File)
-			c.note(p.Place.String(), "%s", p.Message)
+			c.note(p.Place.String(), "%s", strings.TrimPrefix(p.Key+": "+p.Message, ": "))
 		}
 	}
+	(cityWriter{c}).noteBroken(city)
 	slices.Sort(c.report.Automations)
 	slices.Sort(c.report.Formulas)
 	c.report.Automations = slices.Compact(c.report.Automations)
@@ -109,6 +111,16 @@ func (c *conversion) check() error {
 		return strings.Compare(fileOf(a.Place), fileOf(b.Place))
 	})
 	return nil
+}
+
+// lineAt returns the text of the line at a place, on a line of its own; "" = the place is not a line that can be read.
+func lineAt(dir string, at toml.Place) string {
+	data, err := os.ReadFile(filepath.Join(dir, at.File))
+	lines := strings.Split(string(data), "\n")
+	if err != nil || at.Line < 1 || at.Line > len(lines) {
+		return ""
+	}
+	return "\n      " + strings.TrimSpace(lines[at.Line-1])
 }
 
 func fileOf(place string) string {
@@ -299,10 +311,13 @@ func (c *conversion) shared(p *pack) error {
 		}
 	}
 	for _, a := range p.agents {
-		for _, file := range fragmentFiles(filepath.Join(a.dir, "template-fragments")) {
-			rel, _ := filepath.Rel(p.dir, a.dir)
+		if a.folder == "" {
+			continue
+		}
+		for _, file := range fragmentFiles(filepath.Join(a.folder, "template-fragments")) {
+			rel, _ := filepath.Rel(p.dir, a.folder)
 			data, err := os.ReadFile(file)
-			if err == nil && !a.table {
+			if err == nil {
 				err = c.fragment(filepath.Join(p.rel, rel, "shared", filepath.Base(file)), data,
 					false)
 			}

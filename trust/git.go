@@ -33,6 +33,17 @@ func Heads(dir string, programs []Program) map[string]Head {
 	return out
 }
 
+// InNestedCheckout reports whether a path in a folder is in a git checkout that is itself below the folder, such as an
+// agent's worktree. A pull in the folder's own checkout does not change such a path.
+func InNestedCheckout(folder, path string) bool {
+	for at := path; at != folder && within(folder, at); at = filepath.Dir(at) {
+		if _, ok := gitDirOf(at); ok {
+			return true
+		}
+	}
+	return false
+}
+
 func gitDirOf(dir string) (string, bool) {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Stat(path)

@@ -366,6 +366,25 @@ func TestEditWhileTheFileChanges(t *testing.T) {
 	}
 }
 
+// If the merged edit cannot be written, the next check merges again. Otherwise, the edit would undo the changes on disk.
+func TestMergedEditCannotBeWritten(t *testing.T) {
+	path, _ := writing(t, "")
+	d, err := feed.NewDraft(textFile{path}, feed.FileLine{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Path = filepath.Join(filepath.Dir(d.Path), strings.Repeat("x", 255)) // a temporary file's name would be too long
+	for name, text := range map[string]string{d.Path: "mine\n", path: "theirs\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := feed.CheckDraft(t.Context(), textFile{path}, d, nil)
+	if e.Err == nil || e.Draft != d {
+		t.Errorf("got the error %v, and the same draft: %v", e.Err, e.Draft == d)
+	}
+}
+
 // If the file has changed since the edit was checked, the file is not overwritten, and the room asks again.
 func TestApplyAfterAnotherWriter(t *testing.T) {
 	path, _ := writing(t, "")

@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	undoLimit     = 20 * time.Second // for closing the created beads after a batch has failed
-	undoBeadLimit = 2 * time.Second  // added to undoLimit for each bead of the batch
+	undoLimit = 20 * time.Second // for closing the created beads after a batch has failed
+	// added to undoLimit for each bead of the batch; also the limit for a call in progress when the batch is canceled
+	undoBeadLimit = 2 * time.Second
 )
 
 // Create implements beads.Store.
@@ -146,7 +147,7 @@ func (m *batchWriter) run(ctx context.Context) error {
 			want.ID = ""
 		}
 		want.ParentID, want.Needs = m.links(m.want[i])
-		got, err := m.s.backend.Create(ctx, want)
+		got, err := m.create(ctx, want)
 		if got.ID != "" {
 			m.made[i] = got
 			m.real[m.want[i].ID] = got.ID
@@ -165,6 +166,24 @@ func (m *batchWriter) run(ctx context.Context) error {
 		m.made[i] = got
 	}
 	return nil
+}
+
+// create creates a bead. If ctx is canceled during the call, the call gets some more time, because undo cannot close a
+// bead with an unknown ID.
+func (m *batchWriter) create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
+	if ctx.Err() != nil {
+		return beads.Bead{}, fmt.Errorf("stopped before all beads were created: %w",
+			context.Cause(ctx))
+	}
+	call, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	if at, ok := ctx.Deadline(); ok {
+		var end context.CancelFunc
+		call, end = context.WithDeadline(call, at)
+		defer end()
+	}
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(undoBeadLimit, cancel) })()
+	return m.s.backend.Create(call, want)
 }
 
 // next returns the index of a bead that is not created yet, or -1. If linked is true, it skips beads that link to such

@@ -166,6 +166,31 @@ func TestBatchFailsPartway(t *testing.T) {
 	}
 }
 
+// If a batch is canceled while the program creates a bead, that bead is closed too.
+func TestCanceledBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := open(t, "")
+		k.slow = time.Second
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		time.AfterFunc(1500*time.Millisecond, cancel)
+		_, err := s.CreateAll(ctx, []beads.Bead{{ID: "$a", Title: "a"}, {Title: "b", Needs: []string{"$a"}},
+			{Title: "c"}})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+		all, err := k.of.List(t.Context(), beads.Query{})
+		if err != nil || len(all) != 2 {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		for _, b := range all {
+			if b.Metadata[beads.CloseReason] != beads.PartlyCreated {
+				t.Errorf("%+v", b)
+			}
+		}
+	})
+}
+
 // A slow program has enough time to close all beads of a large batch.
 func TestSlowUndo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

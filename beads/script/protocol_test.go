@@ -143,6 +143,17 @@ func TestFailingScripts(t *testing.T) {
 	if _, err := gone.Get(t.Context(), "a-1"); err == nil || errors.Is(err, beads.ErrNotFound) || !strings.Contains(err.Error(), "make it executable") {
 		t.Errorf("a missing script: got %v", err)
 	}
+	city := t.TempDir()
+	if err := os.WriteFile(filepath.Join(city, "own-store.sh"), nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	offPath, err := script.Open(script.Options{Script: "own-store.sh", Dir: t.TempDir(), City: city, Prefix: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := offPath.Get(t.Context(), "a-1"); err == nil || !strings.HasSuffix(err.Error(), `write "exec:./own-store.sh" for the file in the city's folder`) {
+		t.Errorf("a script in the city's folder, without a slash: got %v", err)
+	}
 	for _, answer := range []string{"null", "", "[]"} {
 		s, _ := told(t, `get) echo '`+answer+`' ;;`)
 		if _, err := s.Get(t.Context(), "a-1"); !errors.Is(err, beads.ErrNotFound) {

@@ -39,6 +39,7 @@ var required = []string{"create", "get", "update", "close", "list"}
 type Options struct {
 	Script string   // a path, or a name to search for on the PATH
 	Dir    string   // folder of the city or rig, which is the script's working folder
+	City   string   // folder of the city
 	Prefix string   // prefix of new IDs, if the script supports it
 	Env    []string // variables that gcity sets for the script
 
@@ -124,6 +125,9 @@ func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...str
 			"it was killed", k.o.Script, shell.MaxStdout, op)
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("the store script did not respond to %s: %w", op, err)
+	case err != nil && k.isInFolder():
+		return nil, fmt.Errorf("the store script cannot be run: %w; write \"exec:./%s\" for the "+
+			"file in the city's folder", err, k.o.Script)
 	case err != nil:
 		return nil, fmt.Errorf("the store script cannot be run: %w; create it and make it "+
 			"executable, or choose a different [beads] provider", err)
@@ -143,6 +147,15 @@ func (k *backend) path() string {
 		return filepath.Join(k.o.Dir, k.o.Script)
 	}
 	return k.o.Script
+}
+
+// isInFolder reports whether the city's folder contains a script that is only looked up on the PATH.
+func (k *backend) isInFolder() bool {
+	if strings.Contains(k.o.Script, "/") || k.o.City == "" {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(k.o.City, k.o.Script))
+	return err == nil
 }
 
 func (k *backend) unsupported(op string) error {

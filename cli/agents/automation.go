@@ -60,22 +60,25 @@ func forAutomation(e *env.Env, c *cobra.Command,
 }
 
 // forUnreadAutomation passes the error to run if the automation is not found. The item then has only a name. The
-// controller might not have read the automation's file yet.
+// controller might not have read the automation's file yet, so a request can still succeed.
 func forUnreadAutomation(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, n namedAutomation, err error) error) *cobra.Command {
 	var rig string
 	c.Flags().StringVar(&rig, "rig", "", rigHelp)
 	c.ValidArgsFunction = env.Complete(e, suggest.Automation)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		l, s, err := e.OpenSnapshot(cmd.Context())
+		l, err := e.Open(cmd.Context())
 		if err != nil {
 			return err
 		}
 		defer l.Close()
 		name := automation.Scoped(args[0], rig)
 		f, err := l.Resolve(cmd.Context(), name, suggest.Automation)
+		if f.Snapshot == nil {
+			return err
+		}
 		if err != nil {
-			f.Snapshot, f.Automation = s, &city.Automation{Name: name}
+			f.Automation = &city.Automation{Name: name}
 		}
 		return run(cmd.Context(), namedAutomation{l, f.Snapshot, f.Automation}, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 
 	"gcity/city"
 	"gcity/cli/env"
@@ -18,10 +19,11 @@ type outputFollower struct {
 	session string // ID of the session that was watched most recently; "" = unknown
 	ended   bool   // that session has ended
 	alone   bool   // no controller has been running so far
+	noted   city.State
 }
 
-// follow ends when the city does. If no controller has been running, it ends with the agent's session, because nothing
-// restarts the agent.
+// follow continues with the agent's next session until the stream ends. If no controller has been running, it ends with
+// the agent's session, because nothing restarts the agent.
 func (w *outputFollower) follow(ctx context.Context, l *env.Link) error {
 	w.alone = !l.Live && (w.alone || !w.began)
 	for {
@@ -52,14 +54,25 @@ func (w *outputFollower) awaitSession(ctx context.Context, l *env.Link) (found b
 			return false, env.Unknown(s, w.agent, []suggest.Kind{suggest.Agent})
 		}
 		if a.Session != nil && (a.Session.ID != w.session || !w.ended) {
-			w.session, w.ended = a.Session.ID, false
+			w.session, w.ended, w.noted = a.Session.ID, false, ""
 			return true, nil
 		}
 		if !w.began {
 			return true, nil
 		}
+		w.noteState(a)
 	}
 	return false, nil
+}
+
+// noteState prints why the agent has no session, because the next one might never start.
+func (w *outputFollower) noteState(a *city.Agent) {
+	if a.Session != nil || a.State == city.Starting || a.State == w.noted {
+		return
+	}
+	w.noted = a.State
+	w.e.Note(fmt.Sprintf("agent %s has no session: its state is %s (%s); waiting for its next "+
+		"session", w.agent, a.State, a.Reason))
 }
 
 func (w *outputFollower) watch(ctx context.Context, l *env.Link, first, resumed bool) error {

@@ -23,7 +23,7 @@ func checkAPI(_ context.Context, p *Subject) finding {
 	case at == "" || f.State == "bad" || s != nil && s.API != "":
 		return f
 	case s == nil && f.State == "ok":
-		return ok("no controller responds; a controller listens on %s and requires a token", at)
+		return ok("not listening on %s, because no controller responds; it requires a token", at)
 	case s == nil:
 		return f
 	case s.Mode == controller.Supervised:

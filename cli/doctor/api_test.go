@@ -63,8 +63,8 @@ func TestCheckAPIOfRunningCity(t *testing.T) {
 		running     *city.Snapshot
 		state, says string
 	}{
-		{"no controller", port, nil, "ok", "no controller responds; a controller listens on " +
-			"127.0.0.1:8080"},
+		{"no controller", port, nil, "ok", "not listening on 127.0.0.1:8080, because no " +
+			"controller responds"},
 		{"listening", port, &city.Snapshot{API: "127.0.0.1:8080"}, "ok",
 			"reachable with a token on 127.0.0.1:8080"},
 		{"not listening", port, &city.Snapshot{Mode: "headless"}, "bad",

@@ -67,14 +67,17 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 
 // checkRuns reports processes of the previous controller's runs, unless a controller is running.
 func checkRuns(p *Subject) finding {
-	if held, err := folder.IsHeld(p.dir); held || err != nil || p.Running != nil {
+	if p.Running != nil {
+		return ok("none")
+	}
+	if held, err := folder.IsHeld(p.dir); held || err != nil {
 		return ok("none")
 	}
 	pids, err := pty.FindRuns(p.dir)
 	if err != nil || len(pids) == 0 {
 		return ok("none")
 	}
-	return note("the next controller or `gcity stop` ends them",
+	return note("the next controller or `gcity stop` kills them",
 		"automation runs or checks are still running without a controller:\n%s",
 		strings.Join(commandLines(pids), "\n"))
 }

@@ -37,7 +37,8 @@ func (l *Link) Find(ctx context.Context, name string) (*city.Snapshot, *city.Age
 	return f.Snapshot, f.Agent, err
 }
 
-// Resolve returns the object that has the given name and one of the given kinds. Earlier kinds take precedence.
+// Resolve returns the object that has the given name and one of the given kinds. Earlier kinds take precedence. If the
+// object is not found, the result contains only the snapshot.
 func (l *Link) Resolve(ctx context.Context, name string, kinds ...suggest.Kind) (Found, error) {
 	for {
 		s, err := l.Snapshot(ctx)
@@ -46,6 +47,7 @@ func (l *Link) Resolve(ctx context.Context, name string, kinds ...suggest.Kind) 
 		}
 		f, err := match(s, name, kinds)
 		if err == nil || !l.mayBeLoading(s, kinds) {
+			f.Snapshot = s
 			return f, err
 		}
 		select {

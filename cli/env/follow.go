@@ -13,28 +13,28 @@ import (
 const (
 	reopenFor   = 10 * time.Second
 	reopenEvery = 200 * time.Millisecond
+	streamMin   = time.Second // a stream that lasts this long counts as reopened
 )
 
 var errControllerFound = errors.New("a controller is running")
 
 // Follow calls follow, which reads a stream of the city l. If the stream ends because the controller has exited, Follow
-// opens the city again, with or without a controller, and calls follow again. It gives up if this fails for reopenFor.
+// opens the city again, with or without a controller, and calls follow again. It gives up if no stream lasts for
+// streamMin within reopenFor.
 func (e *Env) Follow(ctx context.Context, l *Link,
 	follow func(context.Context, *Link) error) error {
-	var giveUp time.Time
-	began, err := time.Now(), e.followOnce(ctx, l, follow)
-	for ctx.Err() == nil && err != nil && controllerEnded(err) {
-		switch now := time.Now(); {
-		case giveUp.IsZero() || now.Sub(began) > reopenFor:
-			giveUp = now.Add(reopenFor)
-		case now.After(giveUp):
-			return err
-		}
+	err := e.followOnce(ctx, l, follow)
+	ended := time.Now() // when a stream that lasted for streamMin ended
+	for ctx.Err() == nil && controllerEnded(err) && time.Since(ended) <= reopenFor {
 		folder.Pause(ctx, reopenEvery)
-		began = time.Now()
-		if l, err = e.Open(ctx); err == nil {
-			err = e.followOnce(ctx, l, follow)
-			l.Close()
+		if l, err = e.Open(ctx); err != nil {
+			continue
+		}
+		began := time.Now()
+		err = e.followOnce(ctx, l, follow)
+		l.Close()
+		if time.Since(began) >= streamMin {
+			ended = time.Now()
 		}
 	}
 	if ctx.Err() != nil {

@@ -37,13 +37,14 @@ func RemoveSocket(dir string) error {
 }
 
 // IsHeld reports whether a controller holds the city's lock. If a PID file exists, it takes the lock for a moment. If
-// the recorded process is dead or was killed, it retries for a few seconds, because the process might not have released
-// the lock, or another command might be testing it.
+// the recorded process is dead, it retries for about 100 ms, because another command might be testing the lock. If that
+// process was killed but has not exited yet, it retries for a few seconds.
 func IsHeld(dir string) (bool, error) {
 	tries := 0
 	return isHeld(dir, func() bool {
 		tries++
-		return tries < 1000 && Pause(context.Background(), 2*time.Millisecond)
+		return (tries < 50 || tries < 1000 && recordsDying(dir)) &&
+			Pause(context.Background(), 2*time.Millisecond)
 	})
 }
 
@@ -74,6 +75,15 @@ func recordsDead(dir string) bool {
 	}
 	st, err := proc.ReadStat(pid)
 	return err != nil || st.Exited() || proc.Killed(pid)
+}
+
+func recordsDying(dir string) bool {
+	pid, err := strconv.Atoi(PIDText(dir))
+	if err != nil {
+		return false
+	}
+	st, err := proc.ReadStat(pid)
+	return err == nil && !st.Exited() && proc.Killed(pid)
 }
 
 // ReleaseLimit is how long a controller may take to release the city after its agents have stopped.

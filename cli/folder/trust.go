@@ -52,7 +52,7 @@ func AutomationPrograms(c *config.City) (all []trust.Program, complete bool) {
 			if line != "" {
 				p := trust.Program{What: what + " " + d.Scoped(), Line: line,
 					At: shownIn(c.Path, d.Source), From: []string{d.Source}}
-				all = append(all, p.WithScripts(c.Path, d.Dir(), d.Layer.Root))
+				all = append(all, p.WithScripts(c.Path, d.Dir(), d.Layer.Root, d.PackDir()))
 			}
 		}
 		add("automation", d.Exec)

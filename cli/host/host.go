@@ -49,6 +49,7 @@ type CityOptions struct {
 
 // OpenCity reads the configuration, takes the city's lock and assembles the parts. Nothing runs yet.
 func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
+	closeInheritedOnExec()
 	var err error
 	if o.source, err = e.Source(o.Dir); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -62,6 +63,7 @@ func spawn(cmd *exec.Cmd, log *os.File, what string) (died <-chan error, began i
 	if began, err = log.Seek(0, 2); err != nil {
 		return nil, 0, err
 	}
+	closeInheritedOnExec()
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
@@ -72,6 +74,17 @@ func spawn(cmd *exec.Cmd, log *os.File, what string) (died <-chan error, began i
 	var wg sync.WaitGroup
 	wg.Go(func() { ended <- cmd.Wait() })
 	return ended, began, nil
+}
+
+// closeInheritedOnExec prevents new processes from inheriting the file descriptors that this process inherited, except
+// stdin, stdout and stderr. Otherwise, the lock of a script that started the city is held as long as any agent runs.
+func closeInheritedOnExec() {
+	open, _ := os.ReadDir("/dev/fd") // empty on systems without /dev/fd
+	for _, f := range open {
+		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
 }
 
 // notStarted returns the error for a program that did not start. It omits the exit code if the program printed

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -291,7 +294,7 @@ that claims it does the steps.`,
 		if err != nil {
 			return &exit.Failure{Code: exit.CodeUsage, Err: err}
 		}
-		made, err := d.CreateAll(ctx, sling.Molecule(m, labels))
+		made, err := createAll(ctx, d, sling.Molecule(m, labels))
 		if err != nil {
 			return err
 		}
@@ -304,6 +307,18 @@ that claims it does the steps.`,
 		"a variable and its value, as NAME=VALUE; may be repeated")
 	c.Flags().StringVar(&pool, "pool", "", "assign the work to this pool")
 	return c
+}
+
+// createAll creates all beads or none, also if a signal ends the command. A second signal ends it immediately.
+func createAll(ctx context.Context, d *depot.Store, all []beads.Bead) ([]beads.Bead, error) {
+	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, quiet := signal.NotifyContext(ctx, signals...)
+	defer quiet()
+	defer context.AfterFunc(ctx, quiet)()
+	return d.CreateAll(ctx, all)
 }
 
 func printCooked(e *env.Env, made []beads.Bead, pool string) error {

@@ -53,8 +53,8 @@ func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 		if !serve {
 			env = commandEnv(p, os.Environ())
 		}
-		return script.Open(script.Options{Script: path, Dir: p.Dir, Prefix: p.Prefix,
-			Env: env, Serve: serve && p.Rig == ""})
+		return script.Open(script.Options{Script: path, Dir: p.Dir, City: p.City,
+			Prefix: p.Prefix, Env: env, Serve: serve && p.Rig == ""})
 	}
 	return nil, fmt.Errorf(
 		`invalid beads provider %q: set [beads] provider to "bd" or "exec:SCRIPT", or omit it`,

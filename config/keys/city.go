@@ -88,7 +88,8 @@ func sessionKeys() []Key {
 				"[script](script-protocol.md); `k8s`, [pods](kubernetes.md). The provider `k8s` " +
 				"needs the program `gcity-session-k8s` next to gcity or on `PATH`. Two providers " +
 				"are for drills: `fake` runs nothing, and `fail` makes every start fail. PROGRAM " +
-				"and SCRIPT are paths relative to the city's folder, or names on `PATH`. A " +
+				"and SCRIPT are paths with a slash, relative to the city's folder, or names on " +
+				"`PATH`. A " +
 				"change restarts the affected agents. The environment variable `GC_SESSION` " +
 				"takes precedence."},
 		{Path: "session.cols", Kind: Int, Def: "120", Within: sizeBounds(),
@@ -113,11 +114,12 @@ func consoleKeys() []Key {
 		{Path: "events.provider", Kind: String, Def: `""`, Check: checkEvents,
 			known: []string{"exec:", "fake", "fail"},
 			Doc: "\"\" = the log in `.gc/events.jsonl`. `exec:SCRIPT` = the same log, and a " +
-				"script that receives every event; SCRIPT is a path relative to the city's " +
-				"folder, or a name on the `PATH`. See [stores.md](stores.md#events). For drills: " +
-				"`fake` = a log that is lost when the controller exits, `fail` = a log that " +
-				"cannot be written. The environment variable `GC_EVENTS` takes precedence. A " +
-				"change takes effect at the controller's next start."},
+				"script that receives every event; SCRIPT is a path with a slash, relative " +
+				"to the city's folder, or a name on the `PATH`. See " +
+				"[stores.md](stores.md#events). For drills: `fake` = a log that is lost " +
+				"when the controller exits, `fail` = a log that cannot be written. The " +
+				"environment variable `GC_EVENTS` takes precedence. A change takes effect at the " +
+				"controller's next start; until then, `gcity status` shows a warning."},
 
 		{Path: "console", Kind: Table, Doc: "How the control room shows this city. A user's " +
 			"preferences are in a separate file; see `gcity prefs path`."},

@@ -10,10 +10,11 @@ func workKeys() []Key {
 			known: []string{"file", "bd", "exec:"},
 			Doc: "\"\" = the built-in store, which needs no other program; `file` means the " +
 				"same. `bd` = the program with that name, which must be installed. `exec:SCRIPT` " +
-				"= a script: a path relative to the city's folder, or a name on the `PATH`; see " +
-				"[stores.md](stores.md). The environment variable `GC_BEADS` takes precedence. A " +
-				"change does not move existing work to the new store; use `gcity bead export` " +
-				"and `gcity bead import` for that."},
+				"= a script: a path with a slash, relative to the city's folder " +
+				"(`exec:./store.sh`), or a name on the `PATH`; see [stores.md](stores.md). " +
+				"The environment variable `GC_BEADS` takes precedence. A change " +
+				"does not move existing work to the new store; use `gcity bead export` and " +
+				"`gcity bead import` for that."},
 
 		{Path: "dolt", Kind: Table, Doc: "The database server that `bd` uses. gcity passes its " +
 			"address to `bd` in environment variables. By default, `bd` finds a server on its " +

@@ -396,6 +396,7 @@ type Configuration struct {
 	// wisp_gc_interval and wisp_ttl; both are 0 or both are positive
 	WispEvery, WispTTL time.Duration
 	Warnings           []string
+	Waiting            []string // changed keys that take effect at the controller's next start
 	Environ            []string // environment variables that override the file
 	Console            city.Console
 	API                config.API // the TCP listener; zero = none

@@ -248,7 +248,7 @@ func (w *world) cleared() {
 	if n := len(w.m.runs.Schedule.Memory()); n != 1 {
 		w.breaks("got %d saved automations: %v", n, w.m.runs.Schedule.Memory())
 	}
-	if n := len(w.m.runs.Last) + len(w.m.runs.Depths); n > 1 {
-		w.breaks("state of removed automations remains: %v %v", w.m.runs.Last, w.m.runs.Depths)
+	if n := len(w.m.runs.Last); n > 1 {
+		w.breaks("state of removed automations remains: %v", w.m.runs.Last)
 	}
 }

@@ -265,7 +265,7 @@ func (ld *loader) recordSuspended(a *record, s agent.Suspension) {
 }
 
 func (ld *loader) compare(c *effect.Configuration) step.Changes {
-	var ch step.Changes
+	ch := step.Changes{Waiting: c.Waiting}
 	wanted := make(map[string]bool, len(c.Wants))
 	for i := range c.Wants {
 		w := &c.Wants[i]

@@ -206,6 +206,30 @@ func TestCreatedBeadsOfARunAreShown(t *testing.T) {
 	}
 }
 
+// If the controller exits during a run, the event of the run's end has the same position in the chain as its start.
+func TestAnInterruptedRunKeepsItsDepth(t *testing.T) {
+	w := newWorld()
+	if err := w.automate([]string{"brew", "gate=event", "on=tea"}); err != nil {
+		t.Fatal(err)
+	}
+	w.declare()
+	w.advance(time.Second)
+	w.Step(effect.Command{ID: 1, Cmd: city.Emit{Event: events.Event{Type: "tea", Actor: "a",
+		Payload: step.Payload(map[string]any{"depth": 3})}}})
+	w.hand()
+	w.succeed()
+	w.advance(time.Second)
+	var depths []int
+	for _, e := range w.events {
+		if e.Subject == "brew" {
+			depths = append(depths, automation.Depth(e))
+		}
+	}
+	if want := []int{4, 4}; !slices.Equal(depths, want) {
+		t.Errorf("the events have the depths %v, want %v", depths, want)
+	}
+}
+
 func (w *world) eachRunIsRecorded() {
 	for _, id := range w.closedRuns() {
 		if fired, ended := w.runEvents(id); fired != 1 || ended != 1 {

@@ -146,6 +146,10 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 			w.breach = append(w.breach, "L4: a run of "+f.Run.Definition.Scoped()+
 				" was opened before the end of its previous run was recorded")
 		}
+		if of := f.Run.Follows; w.m.runs.IsClosing(of) {
+			w.breach = append(w.breach, "L4: an on_failure run was opened before the end of "+of+
+				" was recorded")
+		}
 		if fl.refuse != "" && !fl.trials.phantom {
 			return effect.RunOpened{Run: f.Run, Err: fmt.Errorf("%s", fl.refuse)}, true
 		}
@@ -153,7 +157,7 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 		b := beads.Bead{ID: fmt.Sprintf("app-%d", fl.made), Status: beads.StatusInProgress,
 			CreatedAt: w.now, Labels: []string{city.RunLabel + f.Run.Definition.Scoped()},
 			Metadata: map[string]string{city.RunReason: f.Run.Reason, city.RunBy: f.Run.By,
-				city.RunRetry: strconv.Itoa(f.Run.Retry)}}
+				city.RunRetry: strconv.Itoa(f.Run.Retry), city.RunDepth: strconv.Itoa(f.Run.Depth)}}
 		if f.Run.Count > 0 {
 			b.Labels = append(b.Labels, fmt.Sprintf("seq:%d", f.Run.Until))
 		}

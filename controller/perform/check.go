@@ -65,7 +65,7 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	case err != nil:
 		in.Err, in.Kind = err, "start"
 	case res.Code < 0:
-		in.Err, in.Kind = errors.New("the check was killed by a signal"), "signal"
+		in.Err, in.Kind = errors.New("the check was killed by "+res.Signal), "signal"
 	case res.Code > 0:
 		in.Err, in.Kind = fmt.Errorf("the check failed with exit code %d", res.Code),
 			fmt.Sprint("exit ", res.Code)

@@ -107,6 +107,38 @@ func TestARetryUsesTheMoleculeOfTheFailedAttempt(t *testing.T) {
 	}
 }
 
+// If the controller exited while a run created its molecule bead by bead, the next controller closes these beads. It does
+// not close a complete molecule.
+func TestPartlyCreatedMoleculesAreClosed(t *testing.T) {
+	for name, steps := range map[string]string{"partly": "3", "complete": "2", "by hand": ""} {
+		w, store := workBench(t)
+		labels := []string{city.RunLabel + "nightly"}
+		record, err := store.Create(t.Context(), beads.Bead{Title: "run", Type: city.RunType,
+			Status: beads.StatusInProgress, Labels: labels})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := store.CreateAll(t.Context(), []beads.Bead{
+			{ID: "$root", Title: "root", Type: beads.TypeMolecule, Labels: labels,
+				Metadata: map[string]string{city.MadeBy: record.ID, city.MadeSteps: steps}},
+			{Title: "one", ParentID: "$root"}, {Title: "two", ParentID: "$root"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := w.r.automations.sweepRuns(t.Context(), effect.SweepRuns{}).(effect.RunsSwept)
+		if in.Err != nil || len(in.Interrupted) != 1 {
+			t.Fatalf("%+v", in)
+		}
+		for _, b := range made {
+			b, err := store.Get(t.Context(), b.ID)
+			if err != nil || (b.Metadata[beads.CloseReason] == beads.PartlyCreated) != (name == "partly") ||
+				(b.Status == beads.StatusClosed) != (name == "partly") {
+				t.Errorf("%s: %+v, %v", name, b, err)
+			}
+		}
+	}
+}
+
 func changed(p beads.Patch) func(*testing.T, beads.Store, string) {
 	return func(t *testing.T, store beads.Store, id string) {
 		t.Helper()

@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"time"
 
 	"gcity/agent"
 	"gcity/automation"
@@ -69,8 +71,8 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 	if err != nil {
 		return err
 	}
-	env = append(env, "AUTOMATION_DIR="+f.Run.Definition.Dir(),
-		"GC_AUTOMATION="+f.Run.Definition.Scoped(), "GC_RUN="+au.w.Dir+":"+f.Bead,
+	env = append(env, f.Run.Definition.Environment()...)
+	env = append(env, "GC_RUN="+au.w.Dir+":"+f.Bead,
 		"GC_EVENT_DEPTH="+strconv.Itoa(f.Run.Depth+1))
 	if f.Run.Count > 0 {
 		file, err := au.eventsFile(ctx, f)
@@ -105,7 +107,7 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 		return err
 	}
 	if res.Code < 0 {
-		return errors.New("the script was killed by a signal")
+		return errors.New("the script was killed by " + res.Signal)
 	}
 	in.Code = &res.Code
 	return nil
@@ -139,7 +141,8 @@ func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnd
 		labels = append(labels, "seq:"+strconv.FormatUint(f.Run.Until, 10))
 	}
 	molecule := sling.Molecule(m, append(labels, wispLabel))
-	molecule[0].Metadata = map[string]string{city.MadeBy: f.Bead}
+	molecule[0].Metadata = map[string]string{city.MadeBy: f.Bead,
+		city.MadeSteps: strconv.Itoa(len(molecule) - 1)}
 	root, found, err := au.madeEarlier(ctx, store, f, len(molecule)-1)
 	if err != nil {
 		return err
@@ -201,6 +204,58 @@ func (au *automations) madeEarlier(ctx context.Context, store beads.Store, f eff
 	return root, false, nil
 }
 
+const partLimit = 20 * time.Second
+
+// closePartlyCreated closes the molecules of interrupted runs that lack steps. The controller can exit while a store of
+// another program is creating the beads one by one.
+func (au *automations) closePartlyCreated(ctx context.Context, interrupted []city.Run) {
+	ctx, cancel := context.WithTimeout(ctx, partLimit)
+	defer cancel()
+	for i := range interrupted {
+		if err := au.closeParts(ctx, &interrupted[i]); err != nil {
+			au.w.Logger.Warn("work that an interrupted run has partly created might be open",
+				"automation", interrupted[i].Automation, "record", interrupted[i].ID, "err", err)
+		}
+	}
+}
+
+func (au *automations) closeParts(ctx context.Context, run *city.Run) error {
+	_, rig, _ := strings.Cut(run.Automation, ":rig:")
+	store, err := au.Stores.Store(rig)
+	if err != nil {
+		return err
+	}
+	made, err := store.List(ctx, beads.Query{Type: beads.TypeMolecule, Status: beads.Unclosed(),
+		Labels: []string{city.RunLabel + run.Automation}, Limit: -1})
+	if err != nil {
+		return err
+	}
+	for _, root := range made {
+		want, err := strconv.Atoi(root.Metadata[city.MadeSteps])
+		if err != nil || root.Metadata[city.MadeBy] != run.ID {
+			continue
+		}
+		all, err := store.List(ctx, beads.Query{Parent: root.ID, Limit: -1})
+		if err != nil {
+			return err
+		}
+		if len(all) >= want {
+			continue
+		}
+		closing := beads.Closing()
+		closing.SetMetadata = map[string]string{beads.CloseReason: beads.PartlyCreated}
+		for _, b := range append([]beads.Bead{root}, all...) {
+			if b.Status == beads.StatusClosed {
+				continue
+			}
+			if _, err := store.Update(ctx, b.ID, closing); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (au *automations) findInBackground(ctx context.Context, in *config.City, name,
 	rig string) (*formula.Formula, error) {
 	type result struct {
@@ -257,10 +312,13 @@ func (au *automations) checkCondition(ctx context.Context,
 	}
 	if err == nil {
 		var res shell.Result
-		env = append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped(),
-			"GC_RUN="+au.w.Dir+":"+rand.Text())
+		env = append(env, d.Environment()...)
+		env = append(env, "GC_RUN="+au.w.Dir+":"+rand.Text())
 		res, err = shell.Run(ctx, shell.Line{Text: d.Check, Dir: dir, Env: env})
 		in.Code = res.Code
+		if err == nil && res.Code < 0 {
+			err = errors.New("check was killed by " + res.Signal)
+		}
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)

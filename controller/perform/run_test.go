@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gcity/agent"
+	"gcity/automation"
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller/effect"
@@ -92,6 +93,22 @@ func TestAllowedAgents(t *testing.T) {
 	cfg.Agents = cfg.Agents[:1]
 	if err := r.w.allow(cfg); err != nil || asked != 1 {
 		t.Errorf("%d agents: %v", asked, err)
+	}
+}
+
+// The reason of a run and of a check that a signal has killed names the signal.
+func TestReasonsNameTheSignal(t *testing.T) {
+	w, _ := workBench(t)
+	d := automation.Definition{Name: "a", Exec: "kill -TERM $$", Check: "kill -USR1 $$",
+		Timeout: time.Minute}
+	run := w.r.automations.carryOut(t.Context(), effect.Run{In: w.cfg,
+		Run: automation.Run{Definition: d}, Bead: "tw-1"})
+	if run.Problem != "the script was killed by SIGTERM" || run.Code != nil {
+		t.Errorf("run: %+v", run)
+	}
+	check := w.r.automations.checkCondition(t.Context(), effect.CheckCondition{In: w.cfg, Of: d})
+	if check.Err != "check was killed by SIGUSR1" || check.Code != -1 {
+		t.Errorf("check: %+v", check)
 	}
 }
 

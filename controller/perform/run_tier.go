@@ -148,7 +148,7 @@ func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	case err != nil:
 		in.Failed = err.Error()
 	case res.Code < 0:
-		in.Failed = "killed by a signal"
+		in.Failed = "killed by " + res.Signal
 	case res.Code > 0:
 		in.Failed = fmt.Sprintf("exit %d", res.Code)
 	}

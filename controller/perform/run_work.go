@@ -223,7 +223,9 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 		}
 	}
 	in.Unclosable = strings.Join(odd, "; ")
-	in.Runs, in.Err = newestRuns(ctx, store, f.Of)
+	if in.Runs, in.Err = newestRuns(ctx, store, f.Of); in.Err == nil {
+		au.closePartlyCreated(ctx, in.Interrupted)
+	}
 	return in
 }
 
@@ -330,7 +332,8 @@ func (au *automations) openRun(ctx context.Context, f effect.OpenRun) effect.Inp
 		Metadata: map[string]string{city.RunReason: fit(f.Run.Reason)},
 	}
 	for key, value := range map[string]string{city.RunBy: f.Run.By,
-		city.RunRetry: digits(f.Run.Retry), city.RunEvents: digits(f.Run.Count)} {
+		city.RunRetry: digits(f.Run.Retry), city.RunEvents: digits(f.Run.Count),
+		city.RunDepth: digits(f.Run.Depth)} {
 		if value != "" {
 			b.Metadata[key] = value
 		}

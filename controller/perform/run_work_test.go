@@ -155,7 +155,8 @@ func TestOddRecordsOfRuns(t *testing.T) {
 	}
 	refuse := map[string]error{ids[1]: beads.ErrNotFound,
 		ids[2]: &beads.Invalid{Field: "title", Reason: "is odd"}}
-	w.r.Stores.open = func(string) (beads.Store, error) { return stubborn{store, refuse}, nil }
+	refusing := &stubborn{store, refuse}
+	w.r.Stores.open = func(string) (beads.Store, error) { return refusing, nil }
 	in := w.r.automations.sweepRuns(t.Context(), effect.SweepRuns{}).(effect.RunsSwept)
 	if in.Err != nil {
 		t.Fatal(in.Err)

@@ -37,7 +37,7 @@ func (ps *Pools) Restart(now time.Time, id uint64, c city.RestartPool) {
 		ps.out.Reject(id, city.Conflict, "pool "+p.Name()+" "+why)
 		return
 	}
-	ps.out.Decided(now, &p.decisions, "restart", "by operator")
+	ps.out.Decided(now, &p.decisions, "restart", "by "+ps.out.Caller().Name())
 	ps.Rollouts.Begin(now, rollout.Request{ID: id, Pool: p.Name(), Members: names,
 		Skipped: skipped, Rolling: c.Rolling})
 }

@@ -342,8 +342,8 @@ func (ps *Pools) resize(now time.Time, p *Pool, n int, why string) {
 		Message: fmt.Sprintf("%d → %d: %s", from, n, why),
 		Payload: step.Payload(map[string]any{"from": from, "to": n}),
 	}
-	if p.override != nil {
-		e = cmp.Or(p.overrideBy, &city.Peer{}).AsActor(e)
+	if p.override != nil && p.overrideBy != nil {
+		e = p.overrideBy.AsActor(e)
 	}
 	ps.city.Record(e)
 	ps.populate(now, p)

@@ -265,7 +265,8 @@ func TestAPoolThatWasOffHasTheSizeOfAUser(t *testing.T) {
 	c.conf.Pools = []agent.Pool{{Spec: spec, Check: "true"}}
 	ps.Adopt(now, &c.conf)
 	ps.SizeAll(now)
-	if len(c.recorded) != 1 || c.recorded[0].Message != "0 → 3: set to 3 by an earlier command" {
+	if len(c.recorded) != 1 || c.recorded[0].Message != "0 → 3: set to 3 by an earlier command" ||
+		c.recorded[0].Actor == effect.ActorOperator {
 		t.Errorf("recorded %v", c.recorded)
 	}
 }

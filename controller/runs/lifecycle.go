@@ -157,7 +157,7 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 		if before := rs.Last[r.Automation]; before == nil || before.Opened.Before(r.Opened) {
 			rs.Last[r.Automation] = &r
 		}
-		if r.Outcome == string(automation.Failed) {
+		if r.Outcome != string(automation.OK) {
 			rs.failed[r.Automation] = &r
 		}
 	}
@@ -249,7 +249,8 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 		rs.discard(now, run, in.Run.Definition.Formula != "")
 		return
 	}
-	rs.Current[name], rs.Last[name], rs.Depths[run.ID] = &run, &run, in.Run.Depth
+	run.Depth = in.Run.Depth
+	rs.Current[name], rs.Last[name] = &run, &run
 	var replies []effect.Reply
 	for _, id := range rs.FireWaiters[name] {
 		replies = append(replies, effect.Reply{ID: id,
@@ -296,7 +297,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	done.MadeTitle, done.TimedOut, done.Canceled = in.Title, in.TimedOut, in.Canceled
 	rs.out.Changed = true
 	kind, msg := endOf(&done)
-	if in.Outcome == automation.Failed {
+	if in.Outcome != automation.OK {
 		rs.failed[in.Scoped] = &done
 	}
 	if in.Canceled {
@@ -309,7 +310,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 		rs.out.Record(events.Event{Type: events.BeadCreated,
 			Subject: in.Created, Message: in.Title,
 			Payload: step.Payload(map[string]any{"status": beads.StatusOpen,
-				"depth": rs.Depths[run.ID] + 1})})
+				"depth": run.Depth + 1})})
 	}
 	rs.closeRecord(effect.CloseRun{Run: done, Formula: in.Formula, Kind: kind, Msg: msg,
 		Again: rs.retryOf(in.Scoped)})
@@ -320,7 +321,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 
 func (rs *Runs) record(f effect.CloseRun, replies ...effect.Reply) {
 	r, msg := f.Run, f.Msg
-	about := map[string]any{"run": r.ID, "depth": rs.Depths[r.ID] + 1}
+	about := map[string]any{"run": r.ID, "depth": r.Depth + 1}
 	if r.Ended != nil {
 		about["duration_ms"] = r.Ended.Sub(r.Opened).Milliseconds()
 		about["outcome"] = r.Outcome

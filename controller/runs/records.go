@@ -39,7 +39,6 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 				in.Err)
 		}
 		rs.record(f)
-		delete(rs.Depths, f.Run.ID)
 		f.Kind, rs.out.Changed = "", true
 		if last := rs.Last[f.Run.Automation]; last == nil || last.ID == f.Run.ID {
 			rs.Last[f.Run.Automation] = new(f.Run)

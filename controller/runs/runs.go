@@ -27,8 +27,6 @@ type Runs struct {
 	known    bool // the automations were read at least once
 	// saved by the previous controller; nil once it has been passed to Schedule
 	Inherited map[string]automation.Memory
-	// of active runs, by ID of their record; see automation.Depth
-	Depths map[string]int
 	// seq of the newest event when the automations were read
 	logSeq      uint64
 	RecordsRead bool // the records that a previous controller left open have been closed
@@ -44,7 +42,7 @@ type Runs struct {
 
 	Current map[string]*city.Run // by scoped name; ID "" = the record is being created
 	Last    map[string]*city.Run // by automation
-	failed  map[string]*city.Run // the latest failed run of each automation
+	failed  map[string]*city.Run // the latest failed or interrupted run of each automation
 
 	earlyFires    []earlyFire
 	FireWaiters   map[string][]uint64 // commands that wait for a run to start, by scoped name
@@ -91,7 +89,6 @@ func New(c City, out *step.Output) Runs {
 		out:           out,
 		Schedule:      automation.NewRuns(0),
 		Inherited:     map[string]automation.Memory{},
-		Depths:        map[string]int{},
 		Current:       map[string]*city.Run{},
 		Last:          map[string]*city.Run{},
 		failed:        map[string]*city.Run{},

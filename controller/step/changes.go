@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Changes contains the names of agents and pools that differ between two configurations, by kind of change.
-type Changes struct{ Added, Changed, Removed, Suspended, Resumed []string }
+// Changes contains the names of agents and pools that differ between two configurations, by kind of change. Waiting
+// contains the keys that have changed and take effect at the controller's next start.
+type Changes struct{ Added, Changed, Removed, Suspended, Resumed, Waiting []string }
 
 func (ch *Changes) each(do func(verb string, names []string)) {
 	do("added", ch.Added)
@@ -35,6 +36,9 @@ func (ch *Changes) Lines() []string {
 			lines = append(lines, verb+" "+Few(names))
 		}
 	})
+	if len(ch.Waiting) > 0 {
+		lines = append(lines, "waits for the controller's next start: "+Few(ch.Waiting))
+	}
 	if len(lines) == 0 {
 		lines = append(lines, "no agent changed")
 	}

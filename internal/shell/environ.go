@@ -46,7 +46,8 @@ func ofCaller(name string) bool {
 	switch name {
 	case "GC_CITY", "GC_CITY_PATH", "GC_CITY_NAME", "GC_RIG", "GC_RIG_PATH", "GC_AGENT",
 		"GC_AUTOMATION",
-		"GC_EVENTS_FILE", "GC_EXEC_STATE_DIR", "AUTOMATION_DIR", "BEADS_DIR":
+		"GC_EVENTS_FILE", "GC_EXEC_STATE_DIR", "AUTOMATION_DIR", "ORDER_DIR", "PACK_DIR",
+		"GC_PACK_DIR", "BEADS_DIR":
 		return true
 	}
 	return hasPrefix(name, "GC_EVENT_", "GC_FAILED_", "GC_SLING_", "GC_WATCHDOG")

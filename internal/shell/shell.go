@@ -3,6 +3,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // MaxOutput is the number of bytes kept from the end of a line's output.
@@ -44,7 +47,8 @@ type Line struct {
 
 // Result is the result of a line that has exited.
 type Result struct {
-	Code int // -1 = killed by a signal
+	Code   int    // -1 = killed by a signal
+	Signal string // that signal, such as "SIGSEGV"; "" = not killed
 	// last MaxOutput bytes of stdout and stderr; with Line.Split, the order is approximate
 	Output  []byte
 	Dropped int64 // bytes dropped before Output
@@ -90,6 +94,9 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	pipes.finish(pipeGrace)
 	res := out.result()
 	res.Code = cmd.ProcessState.ExitCode()
+	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		res.Signal = cmp.Or(unix.SignalName(ws.Signal()), ws.Signal().String())
+	}
 	dirErr := l.folderError(pipes.said.String(), ended != nil)
 	var exit *exec.ExitError
 	switch {

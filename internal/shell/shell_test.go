@@ -20,18 +20,20 @@ func TestRun(t *testing.T) {
 	for _, c := range []struct {
 		text, out string
 		code      int
+		signal    string
 	}{
-		{"echo hello", "hello\n", 0},
-		{"echo out; echo err >&2; exit 7", "out\nerr\n", 7},
-		{"kill -9 $$", "", -1},
-		{"echo $X$PATH", "1\n", 0},
+		{"echo hello", "hello\n", 0, ""},
+		{"echo out; echo err >&2; exit 7", "out\nerr\n", 7, ""},
+		{"kill -9 $$", "", -1, "SIGKILL"},
+		{"echo $X$PATH", "1\n", 0, ""},
 	} {
 		res, err := Run(t.Context(), Line{Text: c.text, Env: []string{"X=1", "PATH="}})
 		if err != nil {
 			t.Errorf("%q: %v", c.text, err)
 		}
-		if string(res.Output) != c.out || res.Code != c.code {
-			t.Errorf("%q: got exit %d, %q; want %d, %q", c.text, res.Code, res.Output, c.code, c.out)
+		if string(res.Output) != c.out || res.Code != c.code || res.Signal != c.signal {
+			t.Errorf("%q: got exit %d%s, %q; want %d%s, %q", c.text, res.Code, res.Signal, res.Output, c.code, c.signal,
+				c.out)
 		}
 	}
 }

@@ -105,14 +105,15 @@ func CheckDraft(ctx context.Context, config ConfigFile, d *Draft, editorErr erro
 	}
 	merged, conflict := false, 0
 	if now, changed := changedOnDisk(config, d); changed {
-		merged, e.Draft = true, &Draft{File: d.File, Path: d.Path, original: now, Line: d.Line}
+		merged = true
 		e.Data, conflict = merge(d.original, e.Data, now)
 		if bytes.Equal(e.Data, now) {
 			return Edited{Err: disk.Remove(d.Path)}
 		}
 		if e.Err = disk.WriteFile(d.Path, e.Data, 0o600); e.Err != nil {
-			return e
+			return e // the draft still has its old content, so it keeps its original
 		}
+		e.Draft = &Draft{File: d.File, Path: d.Path, original: now, Line: d.Line}
 	}
 	if conflict > 0 {
 		e.Line, e.Problems = conflict, []string{"The file on disk has changed in lines that you " +
