@@ -61,7 +61,7 @@ func fleetOn(t testing.TB, l net.Listener, d city.Directory, o api.Options) (sto
 
 func dialFleet(t testing.TB, path string) *client.Fleet {
 	t.Helper()
-	f, err := client.DialFleet(path)
+	f, err := client.DialFleet(path, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func (s stopping) Cities(ctx context.Context) ([]city.Info, error) {
 
 // The client follows the list of cities.
 func TestFleetClient(t *testing.T) {
-	if _, err := client.DialFleet(filepath.Join(t.TempDir(), "none.sock")); !errors.Is(err, client.ErrNotRunning) {
+	if _, err := client.DialFleet(filepath.Join(t.TempDir(), "none.sock"), 0); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("without a listener: got %v", err)
 	}
 	m := citytest.NewDirectory(named("a"), named("b"))

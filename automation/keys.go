@@ -57,8 +57,8 @@ func runKeys() []key {
 			doc: "Delay before the first retry. The minimum is 100ms. The delay doubles with " +
 				"each retry, up to one hour."},
 		{name: "on_failure", kind: "string", doc: "Automation to run after the last retry has " +
-			"failed. gcity looks for `NAME` in the same rig first, then in the city. " +
-			"`NAME:rig:RIG` names an automation in another rig."},
+			"failed or was interrupted. gcity looks for `NAME` in the same rig first, then " +
+			"in the city. `NAME:rig:RIG` names an automation in another rig."},
 		{name: "while_suspended", kind: "bool", def: "`false`",
 			doc: "`true`: runs start even while the city or the automation's rig is suspended."},
 		{name: "enabled", kind: "bool", def: "`true`", doc: "`false`: the automation is " +

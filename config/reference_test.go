@@ -297,7 +297,7 @@ An agent's environment consists of these variables. Later ones override earlier 
    ` + "`GC_DIR` and `PWD`" + ` (the working folder), ` + "`BEADS_DIR`" + `, and in a rig ` + "`GC_RIG` and `GC_RIG_PATH`" + `. ` + "`.gc/bin`" + ` is the first
    folder on ` + "`PATH`" + `.
 
-Agents, checks and automations do not inherit other open files of the shell that started the controller.
+Agents, checks and automations do not inherit open files of the shell that started the controller.
 
 A pool's check has the same environment, except that ` + "`GC_AGENT`" + ` is the pool's name, and the variables for a session are
 not set.

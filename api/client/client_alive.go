@@ -26,11 +26,15 @@ const (
 )
 
 func (c *Client) unresponsiveError(method string) error {
-	text := "the " + c.serverName + " does not respond: " +
-		Remedy(c.serverName, int(c.peer.Load()))
+	more := ""
 	if method != http.MethodGet {
-		text += "; the process may still carry out the request when it continues"
+		more = "; the process may still carry out the request when it continues"
 	}
+	return unresponsive(c.serverName, int(c.peer.Load()), more)
+}
+
+func unresponsive(serverName string, pid int, more string) error {
+	text := "the " + serverName + " does not respond: " + Remedy(serverName, pid) + more
 	return taggedError{&city.Error{Code: city.Unavailable, Message: text}, ErrUnresponsive}
 }
 

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"net/http"
 	"net/url"
@@ -29,9 +30,13 @@ var (
 	_ city.Registrar = (*Fleet)(nil)
 )
 
-// DialFleet connects to the supervisor with this socket. It fails with ErrNotRunning if no process listens there.
-func DialFleet(path string) (*Fleet, error) {
+// DialFleet connects to the supervisor with this socket. It fails with ErrNotRunning if no process listens there. An
+// ErrUnresponsive names pid, because the process of a socket that accepts no connection is unknown.
+func DialFleet(path string, pid int) (*Fleet, error) {
 	c, err := dialFor(SupervisorName, path)
+	if errors.Is(err, ErrUnresponsive) {
+		err = unresponsive(SupervisorName, pid, "")
+	}
 	if err != nil {
 		return nil, err
 	}

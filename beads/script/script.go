@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -125,7 +126,7 @@ func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...str
 			"it was killed", k.o.Script, shell.MaxStdout, op)
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("the store script did not respond to %s: %w", op, err)
-	case err != nil && k.isInFolder():
+	case errors.Is(err, exec.ErrNotFound) && k.isInFolder():
 		return nil, fmt.Errorf("the store script cannot be run: %w; write \"exec:./%s\" for the "+
 			"file in the city's folder", err, k.o.Script)
 	case err != nil:

@@ -425,7 +425,7 @@ func listCities(ctx context.Context, e *env.Env) error {
 	case exit.IsStopped(err):
 		all, unsupervised, err = l.find(ctx)
 	case err == nil:
-		showOtherControllers(ctx, all)
+		l.showOtherControllers(ctx, all)
 		all = l.addRecent(ctx, all, nil)
 	case exit.IsSilent(err) && !e.JSON:
 		return errors.Join(l.printFromFiles(ctx), err)
@@ -458,15 +458,17 @@ func listCities(ctx context.Context, e *env.Env) error {
 
 // showOtherControllers replaces the states of the cities that the supervisor cannot run because another process runs
 // them.
-func showOtherControllers(ctx context.Context, all []city.Info) {
-	for n, i := range all {
-		if !runsElsewhere(i) {
-			continue
+func (l *registryList) showOtherControllers(ctx context.Context, all []city.Info) {
+	var taken []host.Registered
+	for _, i := range all {
+		if runsElsewhere(i) {
+			taken = append(taken, host.Registered{Path: i.Path, Name: i.Name})
 		}
-		s := runningOrStopped(ctx, host.Registered{Path: i.Path, Name: i.Name})
+	}
+	for _, s := range readStates(ctx, l.looks, taken, runningOrStopped) {
 		if s.Running && s.Error == "" {
-			s.Error = "registered, but not run by the supervisor; " + movesHere(i.Path)
-			all[n] = s
+			s.Error = "registered, but not run by the supervisor; " + movesHere(s.Path)
+			all[slices.IndexFunc(all, func(i city.Info) bool { return i.Path == s.Path })] = s
 		}
 	}
 }

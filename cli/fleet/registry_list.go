@@ -79,7 +79,7 @@ type registryList struct {
 	mu         sync.Mutex
 	supervised bool
 	last       []city.Info
-	searched   map[string]time.Time    // when stopped cities were searched for sessions, by folder
+	searched   map[string]search       // latest searches of stopped cities for sessions, by folder
 	dialed     map[string]city.Control // by folder
 	closers    []func()
 }
@@ -183,28 +183,42 @@ func (l *registryList) state(ctx context.Context, r host.Registered, registered 
 // processes of the machine.
 const searchEvery = 30 * time.Second
 
+type search struct {
+	at       time.Time
+	sessions int
+}
+
 func (l *registryList) recentState(ctx context.Context, r host.Registered) city.Info {
 	i := runningOrStopped(ctx, r)
-	l.mu.Lock()
-	searched := l.searched[r.Path]
-	l.mu.Unlock()
-	if !i.Running && time.Since(searched) >= searchEvery {
-		ctx, cancel := context.WithTimeout(ctx, time.Second)
-		defer cancel()
-		i.LeftoverSessions, _ = offline.CountOrphans(ctx, r.Path)
-		searched = time.Now()
-	}
-	// a city that runs or has sessions is searched again at once when this changes
-	if i.Running || i.LeftoverSessions > 0 {
-		searched = time.Time{}
+	var last search // a city that has stopped running is searched at once
+	if !i.Running {
+		l.mu.Lock()
+		last = l.searched[r.Path]
+		l.mu.Unlock()
+		// a city with sessions is searched each time, so that the list shows soon that they have ended
+		if last.sessions > 0 || time.Since(last.at) >= searchEvery {
+			last = searchAgain(ctx, r.Path, last)
+		}
+		i.LeftoverSessions = last.sessions
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.searched == nil {
-		l.searched = map[string]time.Time{}
+		l.searched = map[string]search{}
 	}
-	l.searched[r.Path] = searched
+	l.searched[r.Path] = last
 	return i
+}
+
+// searchAgain keeps the number of sessions of the previous search if the new one fails.
+func searchAgain(ctx context.Context, dir string, last search) search {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	n, err := offline.CountOrphans(ctx, dir)
+	if err != nil {
+		n = last.sessions
+	}
+	return search{time.Now(), n}
 }
 
 func unique(infos []city.Info, from int) []city.Info {

@@ -88,7 +88,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	})
 	defer all.Wait()
 	defer stop()
-	fleet, err := client.DialFleet(home.Socket())
+	fleet, err := client.DialFleet(home.Socket(), 0)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 		return nil, r, exit.NotRunning("no supervisor is running for the cities of %s; run "+
 			"`gcity supervisor start`", h.Dir)
 	}
-	f, err := client.DialFleet(r.Socket)
+	f, err := client.DialFleet(r.Socket, r.PID)
 	switch {
 	case exit.IsNotRunning(err):
 		err = fmt.Errorf("the supervisor (pid %d) %w at %s: it is starting or stopping, or its "+

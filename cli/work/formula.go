@@ -3,6 +3,7 @@ package work
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -294,7 +295,7 @@ that claims it does the steps.`,
 		if err != nil {
 			return &exit.Failure{Code: exit.CodeUsage, Err: err}
 		}
-		made, err := createAll(ctx, d, sling.Molecule(m, labels))
+		made, err := createAll(ctx, e, d, sling.Molecule(m, labels))
 		if err != nil {
 			return err
 		}
@@ -310,14 +311,25 @@ that claims it does the steps.`,
 }
 
 // createAll creates all beads or none, also if a signal ends the command. A second signal ends it immediately.
-func createAll(ctx context.Context, d *depot.Store, all []beads.Bead) ([]beads.Bead, error) {
-	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // nohup
-		signals = append(signals, syscall.SIGHUP)
+func createAll(ctx context.Context, e *env.Env, d *depot.Store, all []beads.Bead) ([]beads.Bead,
+	error) {
+	signals := []os.Signal{syscall.SIGTERM}
+	// nohup ignores SIGHUP, and a shell script ignores SIGINT for commands in the background
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signals = append(signals, s)
+		}
 	}
 	ctx, quiet := signal.NotifyContext(ctx, signals...)
 	defer quiet()
-	defer context.AfterFunc(ctx, quiet)()
+	_, oneByOne := d.Store.(beads.UndoLimiter)
+	defer context.AfterFunc(ctx, func() {
+		quiet()
+		if oneByOne && errors.Is(ctx.Err(), context.Canceled) {
+			e.Note("interrupted: closing the beads that were already created; a second " +
+				"ctrl-c leaves them open")
+		}
+	})()
 	return d.CreateAll(ctx, all)
 }
 

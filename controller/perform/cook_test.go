@@ -2,6 +2,7 @@ package perform
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -136,6 +137,39 @@ func TestPartlyCreatedMoleculesAreClosed(t *testing.T) {
 				t.Errorf("%s: %+v, %v", name, b, err)
 			}
 		}
+	}
+}
+
+// The beads are closed even if the first attempt to close the records fails after the first record.
+func TestPartlyCreatedMoleculesAreClosedBeforeTheRecords(t *testing.T) {
+	w, store := workBench(t)
+	var records []string
+	for _, name := range []string{"nightly", "other"} {
+		record, err := store.Create(t.Context(), beads.Bead{Title: "run", Type: city.RunType,
+			Status: beads.StatusInProgress, Labels: []string{city.RunLabel + name}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, record.ID)
+	}
+	root, err := store.Create(t.Context(), beads.Bead{Title: "root", Type: beads.TypeMolecule,
+		Labels:   []string{city.RunLabel + "nightly"},
+		Metadata: map[string]string{city.MadeBy: records[0], city.MadeSteps: "1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusing := &stubborn{store, map[string]error{records[1]: errors.New("disk full")}}
+	w.r.Stores.open = func(string) (beads.Store, error) { return refusing, nil }
+	in := w.r.automations.sweepRuns(t.Context(), effect.SweepRuns{}).(effect.RunsSwept)
+	if in.Err == nil || len(in.Interrupted) != 1 || in.Interrupted[0].ID != records[0] {
+		t.Fatalf("first attempt: %+v", in)
+	}
+	delete(refusing.refuse, records[1])
+	if in = w.r.automations.sweepRuns(t.Context(), effect.SweepRuns{}).(effect.RunsSwept); in.Err != nil {
+		t.Fatal(in.Err)
+	}
+	if root, err = store.Get(t.Context(), root.ID); err != nil || root.Status != beads.StatusClosed {
+		t.Errorf("%+v, %v", root, err)
 	}
 }
 

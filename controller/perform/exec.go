@@ -207,14 +207,15 @@ func (au *automations) madeEarlier(ctx context.Context, store beads.Store, f eff
 const partLimit = 20 * time.Second
 
 // closePartlyCreated closes the molecules of interrupted runs that lack steps. The controller can exit while a store of
-// another program is creating the beads one by one.
-func (au *automations) closePartlyCreated(ctx context.Context, interrupted []city.Run) {
+// another program is creating the beads one by one. interrupted contains the records of the runs.
+func (au *automations) closePartlyCreated(ctx context.Context, interrupted []beads.Bead) {
 	ctx, cancel := context.WithTimeout(ctx, partLimit)
 	defer cancel()
-	for i := range interrupted {
-		if err := au.closeParts(ctx, &interrupted[i]); err != nil {
+	for _, b := range interrupted {
+		run := city.RunOf(b)
+		if err := au.closeParts(ctx, &run); err != nil {
 			au.w.Logger.Warn("work that an interrupted run has partly created might be open",
-				"automation", interrupted[i].Automation, "record", interrupted[i].ID, "err", err)
+				"automation", run.Automation, "record", run.ID, "err", err)
 		}
 	}
 }

@@ -202,6 +202,8 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 	if err != nil {
 		return effect.RunsSwept{Err: err}
 	}
+	// while the records are open, the next attempt or the next controller finds these molecules too
+	au.closePartlyCreated(ctx, open)
 	var odd []string
 	for _, b := range slices.Backward(open) {
 		run := city.RunOf(b)
@@ -223,9 +225,7 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 		}
 	}
 	in.Unclosable = strings.Join(odd, "; ")
-	if in.Runs, in.Err = newestRuns(ctx, store, f.Of); in.Err == nil {
-		au.closePartlyCreated(ctx, in.Interrupted)
-	}
+	in.Runs, in.Err = newestRuns(ctx, store, f.Of)
 	return in
 }
 

@@ -36,14 +36,14 @@ func Lock(path string, deadline time.Time) (fd int, err error) {
 	}
 }
 
-// IsLocked reports whether a process holds the flock on a file, or whether that cannot be determined.
+// IsLocked returns true if a process holds a flock on a file, shared or exclusive, and if that cannot be determined.
 func IsLocked(path string) bool {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return true
 	}
 	defer unix.Close(fd)
-	return unix.Flock(fd, unix.LOCK_SH|unix.LOCK_NB) != nil
+	return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) != nil
 }
 
 // SameFile reports whether path refers to the file that is open as fd.

@@ -74,7 +74,7 @@ func TestOtherProgramsInContainers(t *testing.T) {
 }
 
 // The sweep of a lost session finds a process that has inherited the session's lock. It looks at the open files of
-// other processes only if the lock is held.
+// other processes only if the lock is held, even if a process has made it a shared lock.
 func TestSweepFindsTheLock(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	if err := os.MkdirAll(p.files.path("a", ""), 0o700); err != nil {
@@ -94,7 +94,7 @@ func TestSweepFindsTheLock(t *testing.T) {
 	defer cmd.Process.Kill()
 	for _, held := range []bool{false, true} {
 		if held {
-			if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+			if err := unix.Flock(int(lock.Fd()), unix.LOCK_SH); err != nil {
 				t.Fatal(err)
 			}
 		}
