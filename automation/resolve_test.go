@@ -177,6 +177,10 @@ func TestOrdersAreReported(t *testing.T) {
 	w.want(w.scan(), warning)
 	w.write("city", "a", byHand("x", ""))
 	w.want(w.scan(), "a manual \"x\"\n"+warning)
+	// if a rig uses the same folder, each file is reported once
+	w.layers = append(w.layers, w.layers[0])
+	w.layers[1].Rig = "demo"
+	w.want(w.scan(), "a manual \"x\"\na:rig:demo manual \"x\"\n"+warning)
 }
 
 // The error for a run that times out names the setting that limited the run.

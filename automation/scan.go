@@ -114,7 +114,10 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 				cachedFile: k}
 			all[f.scoped()] = f
 		}
-		c.Warnings = append(c.Warnings, saw.warnings...)
+		sameDir := func(o formula.Layer) bool { return o.Dir == l.Dir }
+		if !slices.ContainsFunc(layers[:i], sameDir) { // the city and rigs can use one topology
+			c.Warnings = append(c.Warnings, saw.warnings...)
+		}
 	}
 	c.fill(all, o)
 	written := make(map[string]spec, len(all))

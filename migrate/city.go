@@ -322,11 +322,12 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 
 func (c cityWriter) formulasDir(r *rig, n *toml.Node) string {
 	path := c.inCity(n.Text)
-	if rel, err := filepath.Rel(c.dir, path); err == nil && within(c.dir, path) {
+	if rel, err := filepath.Rel(c.dir, path); err == nil && within(c.dir, path) &&
+		(exists(filepath.Join(c.stage, rel)) || !exists(path)) { // a rig in the city is not copied
 		return rel
 	}
-	c.note(r.src.at(n.At), "the formulas of the rig %s are outside the city, so they were not "+
-		"converted", r.name)
+	c.note(r.src.at(n.At), "the formulas of the rig %s stay in %s, so they were not converted",
+		r.name, path)
 	return path
 }
 

@@ -143,14 +143,25 @@ func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
 
 // noteBroken reports the automations of the converted city that cannot run, for example because a pack's pool is only
 // in the city, and its order also in a rig.
-func (c cityWriter) noteBroken(city *config.City) {
+func (c cityWriter) noteBroken(city *config.City) error {
+	runtime, err := os.MkdirTemp("", "gcity-import-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(runtime) }() // a temporary folder that remains does no harm
+	builtIn, err := formula.System(runtime)
+	if err != nil {
+		return err
+	}
 	var scanner automation.Scanner
-	found := scanner.Scan(city.Layers(), city.AutomationOptions(), time.Now())
+	layers := append([]formula.Layer{builtIn}, city.Layers()...)
+	found := scanner.Scan(layers, city.AutomationOptions(), time.Now())
 	for _, b := range found.Broken {
 		rel, _ := filepath.Rel(c.stage, b.Source)
 		c.note(filepath.Join(c.out, rel), "the automation %s cannot run: %s", b.Scoped(),
 			reason(b.Problems))
 	}
+	return nil
 }
 
 // orderLine converts an order's shell line. Variables for folders become paths relative to the automation's folder.

@@ -102,7 +102,9 @@ func (c *conversion) check() error {
 			c.note(p.Place.String(), "%s", strings.TrimPrefix(p.Key+": "+p.Message, ": "))
 		}
 	}
-	(cityWriter{c}).noteBroken(city)
+	if err := (cityWriter{c}).noteBroken(city); err != nil {
+		return err
+	}
 	slices.Sort(c.report.Automations)
 	slices.Sort(c.report.Formulas)
 	c.report.Automations = slices.Compact(c.report.Automations)

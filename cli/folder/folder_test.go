@@ -5,9 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"gcity/config"
 	"gcity/internal/disk"
 )
 
@@ -68,5 +70,45 @@ func TestIsHeldDuringALockTest(t *testing.T) {
 	defer lock.Release()
 	if held, err := IsHeld(dir); !held || err != nil {
 		t.Errorf("a lock that stays held: got %v, %v", held, err)
+	}
+}
+
+// A rig's own script belongs to the trust record only if the command line names it with PACK_DIR. Agents change the
+// rig's other files.
+func TestScriptsInARig(t *testing.T) {
+	work, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, rig := filepath.Join(work, "town"), filepath.Join(work, "rig")
+	for path, text := range map[string]string{
+		filepath.Join(dir, config.FileName): "[workspace]\nname = 'town'\n[[rigs]]\nname = 'rig'\npath = '" + rig +
+			"'\nformulas_dir = '" + rig + "/formulas'\n",
+		filepath.Join(rig, "scripts", "run.sh"): "true\n",
+		filepath.Join(rig, "formulas", "automations", "own", "automation.toml"): "[automation]\n" +
+			"gate = 'manual'\nexec = 'sh scripts/run.sh'\n",
+		filepath.Join(rig, "formulas", "automations", "pack", "automation.toml"): "[automation]\n" +
+			"gate = 'manual'\nexec = '${PACK_DIR}/scripts/run.sh'\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := config.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, complete := AutomationPrograms(c)
+	if len(all) != 2 || !complete {
+		t.Fatalf("%v, complete: %v", all, complete)
+	}
+	want := map[string][]string{"automation pack:rig:rig": {filepath.Join(rig, "scripts", "run.sh")}}
+	for _, p := range all {
+		if !slices.Equal(p.Files, want[p.What]) {
+			t.Errorf("%s: got the files %v, want %v", p.What, p.Files, want[p.What])
+		}
 	}
 }

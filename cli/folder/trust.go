@@ -52,7 +52,12 @@ func AutomationPrograms(c *config.City) (all []trust.Program, complete bool) {
 			if line != "" {
 				p := trust.Program{What: what + " " + d.Scoped(), Line: line,
 					At: shownIn(c.Path, d.Source), From: []string{d.Source}}
-				all = append(all, p.WithScripts(c.Path, d.Dir(), d.Layer.Root, d.PackDir()))
+				folders := []string{c.Path, d.Dir(), d.Layer.Root}
+				// the folder can be a rig, and agents change the files of rigs
+				if strings.Contains(line, "PACK_DIR") {
+					folders = append(folders, d.PackDir())
+				}
+				all = append(all, p.WithScripts(folders...))
 			}
 		}
 		add("automation", d.Exec)
