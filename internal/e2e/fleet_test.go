@@ -244,14 +244,14 @@ func TestCitiesAreAddedAndRemoved(t *testing.T) {
 
 	// The removal may fail while the city is writing to the folder.
 	lost.until("its folder is gone", func() bool { return os.RemoveAll(lost.dir) == nil })
-	l.until(lost, "running", "was removed; move it back") // its agents keep running
+	l.until(lost, "refused", "folder no longer exists")
 	l.gcity(0, "unregister", lost.dir)
 	l.gone(lost)
 	l.registry(l.towns...)
 	if err := os.RemoveAll(lost.dir); err != nil { // a holder may have created the folder again
 		t.Fatal(err)
 	}
-	l.until(lost, "refused", "no such file or directory")
+	l.until(lost, "refused", "folder no longer exists")
 
 	broken.config("wrong = 1\n")
 	l.until(broken, "running", "city.toml:1:1")
