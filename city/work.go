@@ -86,7 +86,7 @@ type Run struct {
 	Retry  int        `json:"retry,omitempty"`
 	Events int        `json:"events,omitempty"` // number of events that the run handles
 	Seq    uint64     `json:"seq,omitempty"`    // of the newest of these events
-	Depth  int        `json:"-"`                // see automation.Depth
+	Depth  int        `json:"depth,omitempty"`  // see automation.Depth
 	Opened time.Time  `json:"opened"`
 	Ended  *time.Time `json:"ended,omitempty"`
 	// "ok", "failed", "interrupted", RunVoid; "" = in progress; see Ending
