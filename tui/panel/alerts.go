@@ -209,7 +209,7 @@ func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string)
 	return p
 }
 
-// Alerts returns an alert for agents that have failed, are in quarantine, are stuck or whose state is unknown.
+// Alerts returns an alert if agents are failed, quarantined, stuck or unknown.
 func (a *Agents) Alerts(e *Env) []Alert {
 	var parts, names, unnamed []string
 	var last *AgentRow
