@@ -12,7 +12,6 @@ import (
 	"gcity/controller/effect"
 	"gcity/controller/lifecycle"
 	"gcity/controller/step"
-	"gcity/events"
 	"gcity/session"
 )
 
@@ -299,21 +298,9 @@ func (lk *sessionLists) handleRequestedExit(now time.Time, a *record, s *session
 }
 
 func (lk *sessionLists) recordLateEnd(a *record, x *session.Exit) {
-	if !a.policy.counts() {
-		return
+	if a.policy.counts() {
+		lk.m.journal.recordEnd(a, *x, effect.LateEnd(x, a.phase.Alive()))
 	}
-	e := events.Event{Type: events.AgentStopped, Message: "stopped",
-		Payload: effect.ExitPayload(*x)}
-	if !x.Asked {
-		e.Message = effect.Death(x).String()
-		if a.phase.Alive() {
-			e.Message += ", before the current session started"
-		}
-	}
-	if !x.Asked && !x.Lost && x.Code != 0 {
-		e.Type = events.AgentCrashed
-	}
-	lk.m.journal.recordEnd(a, *x, e)
 }
 
 func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status,

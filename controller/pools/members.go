@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/agent"
+	"gcity/controller/effect"
 	"gcity/pool"
 )
 
@@ -118,7 +119,19 @@ func (ps *Pools) MemberWant(name string) *agent.Want {
 	return nil
 }
 
-// Of returns the pool that an agent's name belongs to. w is nil if the pool has no such member.
+// Inherit sets Removed from the agents that the previous controller saved.
+func (ps *Pools) Inherit(agents map[string]effect.SavedAgent) {
+	ps.Removed = map[string]*Pool{}
+	for name, a := range agents {
+		if p, _ := ps.Of(name); p == nil && a.Member.Pool != "" {
+			ps.Removed[name] = &Pool{final: true, Want: &agent.Pool{
+				Spec: pool.Spec{Name: a.Member.Pool}, DrainTimeout: a.Member.DrainTimeout}}
+		}
+	}
+}
+
+// Of returns the pool that an agent's name belongs to, which may have been removed. w is nil if the pool has no such
+// member.
 func (ps *Pools) Of(name string) (p *Pool, w *agent.Want) {
 	if w := ps.MemberWant(name); w != nil {
 		return ps.byName[w.Pool], w
@@ -129,5 +142,5 @@ func (ps *Pools) Of(name string) (p *Pool, w *agent.Want) {
 			return p, nil
 		}
 	}
-	return nil, nil
+	return ps.Removed[name], nil
 }

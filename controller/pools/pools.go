@@ -57,6 +57,8 @@ type Pools struct {
 
 	byName map[string]*Pool
 	order  []*Pool // sorted by name
+	// pools that do not exist now, by the names of the members that the previous controller had
+	Removed map[string]*Pool
 	// start times, by pool; can contain removed pools
 	checking map[string]time.Time
 	Scales   []effect.Scale // waiting to be saved; the first is in flight
