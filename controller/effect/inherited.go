@@ -3,6 +3,7 @@ package effect
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -193,16 +194,21 @@ type UnrecordedEnd struct {
 type Inherited struct {
 	Recorded map[string]bool // IDs of sessions with an exit in the log
 	Started  map[string]bool // IDs of sessions with a start in the log
+	Agents   map[string]bool // names of agents with an event in the log
 	// time of the oldest event searched; zero = unknown
 	Since time.Time
 	Ends  []UnrecordedEnd // exits that the previous controller saved in files
 }
 
-// SearchLog stores which exits and starts these events record. The newest event must be first.
+// SearchLog stores which exits, starts and agents these events record. The newest event must be first.
 func (i *Inherited) SearchLog(newest []events.Event) {
 	i.Recorded, i.Started = RecordedEnds(newest), map[string]bool{}
+	i.Agents = map[string]bool{}
 	for n := range newest {
 		e := &newest[n]
+		if strings.HasPrefix(e.Type, "agent.") {
+			i.Agents[e.Subject] = true
+		}
 		if i.Since = e.TS; e.Type == events.AgentStarted {
 			i.Started[sessionOf(e)] = true
 		}

@@ -59,6 +59,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	if in.Past != nil {
 		// a provider that responds later may list more sessions of the previous controller
 		lk.m.journal.past = in.Past.Recorded
+		maps.Copy(lk.m.work.former, in.Past.Agents)
 		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
 	}
 	for i := range in.Sessions {
@@ -236,7 +237,7 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 		if p, w := lk.m.pools.Of(a.name); w != nil {
 			lk.m.join(a, p, w)
 		} else {
-			a.pool = p
+			a.pool, lk.m.work.former[a.name] = p, true
 		}
 	}
 	twice := a.sess.seenStep == lk.m.stepNumber || of.late && a.sess.life.Provider != s.Provider &&

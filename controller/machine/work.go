@@ -36,7 +36,7 @@ type work struct {
 	// for each assignee that only a user can start: since when
 	idleSince map[string]time.Time
 	stranded  []city.Stranded
-	former    map[string]bool // removed from the configuration
+	former    map[string]bool // have been agents; the configuration may contain some of them
 	// former pool of each departed member that still has work
 	leavers   map[string]string
 	leaving   []effect.Leaver
