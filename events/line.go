@@ -173,6 +173,15 @@ func appendString(dst []byte, s string, limit int) ([]byte, bool) {
 	return append(dst, '"'), whole
 }
 
+// KeepsPayload reports whether the log can store the payload of an event unchanged. The log replaces a payload with its
+// beginning if the event would be longer than 64 KiB.
+func KeepsPayload(e Event) bool {
+	var whole bytes.Buffer
+	stored, err := prepare(e, time.Time{})
+	return err != nil || json.Compact(&whole, e.Payload) != nil ||
+		bytes.Equal(stored.event.Payload, whole.Bytes())
+}
+
 // payload returns a JSON value as one line of at most limit bytes. If raw is invalid or too long, the value is an
 // object with the beginning of raw, and with raw's depth.
 func payload(raw json.RawMessage, limit int) json.RawMessage {
