@@ -218,7 +218,12 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 
 // sessionEnded returns the result after the session has ended or the connection was lost.
 func (v *attachment) sessionEnded(err error) (string, error) {
-	if err != nil {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return "", fmt.Errorf("lost the connection to %s, because the city's controller exited; "+
+			"the agent keeps running, and you can attach again when a controller is running",
+			v.agent)
+	case err != nil:
 		return "", fmt.Errorf("lost the connection to %s: %w", v.agent, err)
 	}
 	return describe.Ended(v.agent), nil
