@@ -427,7 +427,8 @@ func (kp *historyFile) restoreAll(now time.Time) {
 	kp.entries, kp.retry, kp.fromFile = len(kp.fromFile.Agents), kp.fromFile.HandedOver,
 		effect.Histories{}
 	kp.mayExist = kp.m.conf.OnDisk
-	if kp.unsaved() { // the effects of this step are dropped, so write in a later step
+	// the effects of this step are dropped, so write in a later step
+	if kp.unsaved() || len(kp.m.pools.All()) > 0 {
 		kp.notBefore = now.Add(saveInterval)
 	}
 }
