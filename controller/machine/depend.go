@@ -181,8 +181,8 @@ func (ds *dependencies) restartCoupled(now time.Time, a *record) {
 	why := fmt.Sprintf("restarted because %s crashed (%s)", a.name, a.want.Strategy)
 	for _, other := range ds.coupledAgents(a) {
 		if other == a || !other.phase.Alive() || other.phase.InFlight() ||
-			other.drain.current != nil ||
-			other.unwanted() || other.want.Problem != "" || other.act.intent.kind != causeNone {
+			other.drain.current != nil || other.unwanted() || other.want.Problem != "" ||
+			other.act.intent.kind != causeNone {
 			continue
 		}
 		other.act.intent = cause{kind: causeStrategy, why: why}
@@ -209,13 +209,7 @@ func (ds *dependencies) coupledAgents(a *record) []*record {
 			}
 		}
 	}
-	var out []*record
-	for _, o := range ds.m.order {
-		if in[o] {
-			out = append(out, o)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(ds.m.order), func(o *record) bool { return !in[o] })
 }
 
 type dependencies struct {
