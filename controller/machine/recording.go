@@ -407,7 +407,6 @@ func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.
 
 // restoreAll restores the saved agents. If an agent's declaration has changed, it restores only the stop time.
 func (kp *historyFile) restoreAll(now time.Time) {
-	kp.m.pools.Inherit(kp.fromFile.Agents)
 	for name, r := range kp.fromFile.Agents {
 		a := kp.m.agents[name]
 		// a member that its pool does not currently want has no record yet

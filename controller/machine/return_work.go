@@ -40,7 +40,7 @@ func (wk *work) findLeavers() {
 			}
 		}
 	}
-	for name, p := range wk.m.pools.Removed {
+	for name, p := range wk.m.pools.Former {
 		if wk.m.agents[name] == nil && tasks[name] != "" {
 			wk.leavers[name] = p.Name()
 		}

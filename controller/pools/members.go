@@ -119,13 +119,13 @@ func (ps *Pools) MemberWant(name string) *agent.Want {
 	return nil
 }
 
-// Inherit sets Removed from the agents that the previous controller saved.
+// Inherit sets Former from the agents that the previous controller saved. Adopt removes the declared agents from it.
 func (ps *Pools) Inherit(agents map[string]effect.SavedAgent) {
-	ps.Removed = map[string]*Pool{}
+	ps.Former = map[string]*Pool{}
 	for name, a := range agents {
-		if p, _ := ps.Of(name); p == nil && a.Member.Pool != "" {
-			ps.Removed[name] = &Pool{final: true, Want: &agent.Pool{
-				Spec: pool.Spec{Name: a.Member.Pool}, DrainTimeout: a.Member.DrainTimeout}}
+		if m := a.Member; m.Pool != "" {
+			ps.Former[name] = &Pool{final: true, Want: &agent.Pool{
+				Spec: pool.Spec{Name: m.Pool}, DrainTimeout: m.DrainTimeout}}
 		}
 	}
 }
@@ -142,5 +142,5 @@ func (ps *Pools) Of(name string) (p *Pool, w *agent.Want) {
 			return p, nil
 		}
 	}
-	return ps.Removed[name], nil
+	return ps.Former[name], nil
 }
