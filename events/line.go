@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -177,7 +178,9 @@ func appendString(dst []byte, s string, limit int) ([]byte, bool) {
 // beginning if the event would be longer than 64 KiB.
 func KeepsPayload(e Event) bool {
 	var whole bytes.Buffer
-	stored, err := prepare(e, time.Time{})
+	// the controller sets these fields, so reserve space for them
+	e.TS, e.EmittedBy = time.Unix(0, 1), strings.Repeat("x", maxName)
+	stored, err := prepare(e, e.TS)
 	return err != nil || json.Compact(&whole, e.Payload) != nil ||
 		bytes.Equal(stored.event.Payload, whole.Bytes())
 }
