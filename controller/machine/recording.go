@@ -378,9 +378,9 @@ func (a *record) toHandOver() *effect.SavedAgent {
 	case a.want == nil || r == nil && d == nil && !a.restart.stays() && !a.phase.Alive():
 		return r
 	case r == nil:
-		r = &effect.SavedAgent{Fingerprint: a.want.Spec.Fingerprint.Sum, LastEnd: a.sess.lastEnd,
-			Restarts: a.restart.restarts, Last: a.newestExit()}
+		r = &effect.SavedAgent{Fingerprint: a.fingerprint()}
 	}
+	r.LastEnd, r.Restarts, r.Last = a.sess.lastEnd, a.restart.restarts, a.newestExit()
 	if r.State == "" && a.phase.Alive() {
 		r.Session, r.StartReason = a.sess.life.ID, a.act.startReason
 	}
