@@ -21,6 +21,7 @@ import (
 
 	"gcity/beads"
 	"gcity/beads/foreign"
+	"gcity/internal/disk"
 	"gcity/internal/shell"
 )
 
@@ -102,12 +103,44 @@ func environment(o Options, at string) []string {
 	return env
 }
 
-func (k *backend) exists() (bool, error) {
-	_, err := os.Stat(filepath.Join(k.at, "metadata.json"))
+// dataDir returns the folder that bd uses for BEADS_DIR: the folder itself, or the one that its file "redirect" names.
+func (k *backend) dataDir() (string, error) {
+	text, err := disk.ReadFile(filepath.Join(k.at, "redirect"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return k.at, nil
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if !filepath.IsAbs(line) {
+			line = filepath.Join(k.o.Dir, line)
+		}
+		// bd ignores a redirection to a folder that does not exist
+		if info, err := os.Stat(line); err == nil && info.IsDir() {
+			return line, nil
+		}
+		break
+	}
+	return k.at, err
+}
+
+func exists(path string) (bool, error) {
+	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// exists reports whether bd has a database for this folder.
+func (k *backend) exists() (bool, error) {
+	dir, err := k.dataDir()
+	if err != nil {
+		return false, err
+	}
+	return exists(filepath.Join(dir, "metadata.json"))
 }
 
 // Ready implements foreign.Backend. It checks that the tool is installed.
@@ -118,16 +151,34 @@ func (k *backend) Ready(context.Context) error {
 	return nil
 }
 
+// begin creates the database if it does not exist. If the folder has no configuration of bd, "bd init" uses the
+// database of a parent folder instead, so begin creates an empty configuration first.
 func (k *backend) begin(ctx context.Context) error {
 	there, err := k.exists()
 	if there || err != nil {
 		return err
 	}
-	_, err = k.call(ctx, nil, "init", "--quiet", "--stealth", "-p", k.o.Prefix, "--skip-hooks")
-	if err != nil && !strings.Contains(strings.ToLower(err.Error()), "already initialized") {
+	dir, err := k.dataDir()
+	if err != nil {
 		return err
 	}
-	return nil
+	file, err := disk.OpenFile(filepath.Join(dir, "config.yaml"),
+		os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("cannot prepare the folder for bd's database: %w", err)
+	}
+	_, failed := k.call(ctx, nil, "init", "--quiet", "--stealth", "-p", k.o.Prefix,
+		"--skip-hooks")
+	if there, err := k.exists(); there || err != nil { // another process might have created it
+		return err
+	}
+	if failed == nil {
+		failed = errors.New("bd init reported success")
+	}
+	return fmt.Errorf("bd has created no database in %s: %w", dir, failed)
 }
 
 func (k *backend) call(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {

@@ -195,6 +195,63 @@ func same(t *testing.T, what string, got, want []string) {
 	}
 }
 
+// A store uses its own database, even if a parent folder has one, or the one that its redirect file names.
+func TestDatabaseOfOtherFolder(t *testing.T) {
+	with(t, "")
+	city := t.TempDir()
+	above := open(t, city)
+	create := func(s *bd.Store, title string) beads.Bead {
+		t.Helper()
+		b, err := s.Create(t.Context(), beads.Bead{Title: title})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	titles := func(s *bd.Store) (titles []string) {
+		t.Helper()
+		all, err := s.List(t.Context(), beads.Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range all {
+			titles = append(titles, b.Title)
+		}
+		slices.Sort(titles)
+		return titles
+	}
+	create(above, "of the city")
+	for _, dir := range []string{"below", "worktree/.beads"} {
+		if err := os.MkdirAll(filepath.Join(city, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rig := open(t, filepath.Join(city, "below"))
+	create(rig, "of the rig")
+	same(t, "the rig's beads", titles(rig), []string{"of the rig"})
+	same(t, "the city's beads", titles(above), []string{"of the city"})
+
+	redirect := filepath.Join(city, "worktree", ".beads", "redirect")
+	if err := os.WriteFile(redirect, []byte("../below/.beads\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	worktree := open(t, filepath.Join(city, "worktree"))
+	same(t, "the redirected beads", titles(worktree), []string{"of the rig"})
+	create(worktree, "of the worktree")
+	same(t, "the rig's beads", titles(rig), []string{"of the rig", "of the worktree"})
+}
+
+// A store reports it if bd cannot create its database.
+func TestNoDatabase(t *testing.T) {
+	with(t, `[ "$1" != init ] || { echo "Found existing database: /elsewhere/.beads/x: already initialized"; exit 1; }`)
+	dir := t.TempDir()
+	_, err := open(t, dir).Create(t.Context(), beads.Bead{Title: "x"})
+	if err == nil || !strings.Contains(err.Error(), "no database in "+dir) ||
+		!strings.Contains(err.Error(), "/elsewhere") {
+		t.Errorf("database of another folder: got %v", err)
+	}
+}
+
 // A molecule is created completely, and in the order of its needs.
 func TestMoleculeInBd(t *testing.T) {
 	with(t, "")

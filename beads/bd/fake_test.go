@@ -46,7 +46,7 @@ type issue struct {
 }
 
 func playTool(args []string) int {
-	t := &tool{file: filepath.Join(os.Getenv("BEADS_DIR"), "metadata.json")}
+	t := &tool{file: filepath.Join(dataFolder(), "metadata.json")}
 	err := t.run(args)
 	if err == nil {
 		return 0
@@ -56,12 +56,49 @@ func playTool(args []string) int {
 	return 1
 }
 
+// dataFolder returns the folder of the database. Like bd, it skips folders without bd's files, and continues in the
+// parent folders of the current folder.
+func dataFolder() string {
+	own := redirected(os.Getenv("BEADS_DIR"))
+	if used(own) {
+		return own
+	}
+	at, _ := os.Getwd()
+	for ; at != "/"; at = filepath.Dir(at) {
+		if dir := redirected(filepath.Join(at, ".beads")); used(dir) {
+			return dir
+		}
+	}
+	return own
+}
+
+func used(dir string) bool {
+	for _, name := range []string{"metadata.json", "config.yaml", "beads.db"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func redirected(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, "redirect"))
+	if err != nil {
+		return dir
+	}
+	return filepath.Join(filepath.Dir(dir), strings.TrimSpace(string(text)))
+}
+
 func (t *tool) run(args []string) error {
 	if len(args) == 0 {
 		return errors.New("no command")
 	}
 	if os.Getenv("BEADS_DIR") == "" || os.Getenv("SECRET") != "" {
 		return errors.New("unexpected environment")
+	}
+	if args[0] == "version" {
+		fmt.Println("bd version 1.1.0 (dev)")
+		return nil
 	}
 	if args[0] == "init" {
 		return t.init(args[1:])
@@ -129,6 +166,11 @@ func (t *tool) init(args []string) error {
 	}
 	if err := os.MkdirAll(filepath.Dir(t.file), 0o700); err != nil {
 		return err
+	}
+	for _, old := range []string{t.file, filepath.Join(filepath.Dir(t.file), "beads.db")} {
+		if _, err := os.Stat(old); err == nil {
+			return fmt.Errorf("Found existing database: %s\n\nThis workspace is already initialized.", old)
+		}
 	}
 	return t.save()
 }
