@@ -143,12 +143,36 @@ func (k *backend) exists() (bool, error) {
 	return exists(filepath.Join(dir, "metadata.json"))
 }
 
-// Ready implements foreign.Backend. It checks that the tool is installed.
-func (k *backend) Ready(context.Context) error {
+// Ready implements foreign.Backend. It checks that the tool is installed. The first call of the tool for a database
+// checks that it works, so without a database, Ready makes a call.
+func (k *backend) Ready(ctx context.Context) error {
 	if _, err := exec.LookPath(Program); err != nil {
 		return fmt.Errorf("%w: %s", ErrAbsent, remedy)
 	}
-	return nil
+	if there, err := k.exists(); there || err != nil {
+		return err
+	}
+	if err := k.checkOldStore(); err != nil {
+		return err
+	}
+	_, err := k.call(ctx, nil, "version")
+	return err
+}
+
+// checkOldStore returns an error if the folder contains a database file of the built-in store. Older versions of bd
+// used the same file name, so "bd init" fails if the file exists.
+func (k *backend) checkOldStore() error {
+	dir, err := k.dataDir()
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(dir, "beads.db")
+	if there, err := exists(file); !there || err != nil {
+		return err
+	}
+	return fmt.Errorf("bd creates no database while %s exists, which contains the work of the "+
+		"built-in store or of an old bd; export that work with the program that stored it, then "+
+		"move the file to another folder", file)
 }
 
 // begin creates the database if it does not exist. If the folder has no configuration of bd, "bd init" uses the

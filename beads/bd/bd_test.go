@@ -130,7 +130,7 @@ func TestBeadInBd(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "the first create", calls(t, dir), []string{
-		"init --quiet --stealth -p bt --skip-hooks", "create --title=-root -t run -p 2 --json " +
+		"version", "init --quiet --stealth -p bt --skip-hooks", "create --title=-root -t run -p 2 --json " +
 			"--labels=of the root --metadata={}", "config get types.custom --json",
 		"config set types.custom run", "create --title=-root -t run -p 2 --json --labels=of the " +
 			"root --metadata={}",
@@ -241,7 +241,7 @@ func TestDatabaseOfOtherFolder(t *testing.T) {
 	same(t, "the rig's beads", titles(rig), []string{"of the rig", "of the worktree"})
 }
 
-// A store reports it if bd cannot create its database.
+// A store without a database reports it if bd cannot create one, and if bd does not work.
 func TestNoDatabase(t *testing.T) {
 	with(t, `[ "$1" != init ] || { echo "Found existing database: /elsewhere/.beads/x: already initialized"; exit 1; }`)
 	dir := t.TempDir()
@@ -249,6 +249,33 @@ func TestNoDatabase(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no database in "+dir) ||
 		!strings.Contains(err.Error(), "/elsewhere") {
 		t.Errorf("database of another folder: got %v", err)
+	}
+
+	with(t, "echo not this architecture >&2; exit 1")
+	if all, err := open(t, t.TempDir()).List(t.Context(), beads.Query{}); err == nil ||
+		!strings.Contains(err.Error(), "not this architecture") {
+		t.Errorf("broken bd: got %v, %v", all, err)
+	}
+
+	with(t, "")
+	dir = t.TempDir()
+	file := filepath.Join(dir, ".beads", "beads.db")
+	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, dir)
+	if all, err := s.List(t.Context(), beads.Query{}); err == nil ||
+		!strings.Contains(err.Error(), "move the file") {
+		t.Errorf("store of another provider: got %v, %v", all, err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Create(t.Context(), beads.Bead{Title: "x"}); err != nil {
+		t.Error(err)
 	}
 }
 
