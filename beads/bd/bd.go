@@ -295,6 +295,9 @@ func failure(args []string, got shell.CallResult) error {
 	if err := missing(args, why); err != nil {
 		return err
 	}
+	if err := refusal(args, why); err != nil {
+		return err
+	}
 	low := strings.ToLower(why)
 	switch {
 	case strings.Contains(low, "already exists") || strings.Contains(low, "duplicate"):

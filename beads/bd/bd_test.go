@@ -15,6 +15,7 @@ import (
 	"gcity/beads"
 	"gcity/beads/bd"
 	"gcity/beads/beadstest"
+	"gcity/beads/guard"
 )
 
 // path of the real tool; "" = not installed
@@ -464,6 +465,47 @@ func TestFailingBd(t *testing.T) {
 	_, err := open(t, dir).List(t.Context(), beads.Query{})
 	if !errors.Is(err, bd.ErrAbsent) || !strings.Contains(err.Error(), "install it") {
 		t.Errorf("%v", err)
+	}
+}
+
+// If bd rejects a request, the error is about the bead and not a failure of the store.
+func TestRefusals(t *testing.T) {
+	with(t, "")
+	s := open(t, t.TempDir())
+	b, err := s.Create(t.Context(), beads.Bead{Title: "a task"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	epic, err := s.Create(t.Context(), beads.Bead{Title: "an epic", Type: "epic"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(field string, err error) {
+		t.Helper()
+		if invalid, ok := errors.AsType[*beads.Invalid](err); !ok || invalid.Field != field ||
+			!guard.Rejected(err) {
+			t.Errorf("got %v, want an error about the %s", err, field)
+		}
+	}
+	_, err = s.Update(t.Context(), b.ID, beads.Patch{Needs: &[]string{epic.ID}})
+	refused("needs", err)
+	_, err = s.Create(t.Context(), beads.Bead{Title: "another", Needs: []string{epic.ID}})
+	refused("needs", err)
+	for why, field := range map[string]string{
+		`metadata edit failed for b-1: invalid metadata key "a b"`:                           "metadata",
+		`Error updating b-1: invalid issue type: x`:                                          "type",
+		`dependency b-1 -> b-2 already exists with type \"related\" (requested \"blocks\")`:  "links",
+		`cannot reassign b-1: held by \"ann\" (in_progress); pass --force only if abandoned`: "assignee",
+		`validation failed for issue b-1: title must be 500 characters or less (got 501)`:    "title",
+		`invalid status \"held\" (built-in: open, in_progress, blocked)`:                     "status",
+	} {
+		with(t, `case $1 in update|config) echo '{"error":"`+why+`"}'; exit 1;; esac`)
+		_, err := s.Update(t.Context(), b.ID, beads.Patch{Title: new("changed")})
+		refused(field, err)
+	}
+	with(t, `[ $1 != update ] || { echo "Error updating b-1: invalid connection" >&2; exit 1; }`)
+	if _, err := s.Update(t.Context(), b.ID, beads.Patch{Title: new("changed")}); guard.Rejected(err) {
+		t.Errorf("a failure of the database: got %v", err)
 	}
 }
 

@@ -255,8 +255,10 @@ func (t *tool) create(args []string) error {
 	}
 	slices.Sort(i.Labels)
 	i.Labels = slices.Compact(i.Labels)
-	if deps != "" {
-		i.Needs = strings.Split(deps, ",")
+	for id := range strings.SplitSeq(deps, ",") {
+		if t.linkable(i, id) == nil {
+			i.Needs = append(i.Needs, id)
+		}
 	}
 	if meta != "" {
 		if err := json.Unmarshal([]byte(meta), &i.Metadata); err != nil {
@@ -450,9 +452,20 @@ func (t *tool) dep(args []string) error {
 	}
 	i.Needs = slices.DeleteFunc(i.Needs, func(id string) bool { return id == rest[2] })
 	if rest[0] == "add" {
+		if err := t.linkable(i, rest[2]); err != nil {
+			return err
+		}
 		i.Needs = append(i.Needs, rest[2])
 	}
 	return t.touch(i)
+}
+
+func (t *tool) linkable(i *issue, id string) error {
+	on, err := t.get(id)
+	if err == nil && (i.Type == "epic") != (on.Type == "epic") {
+		err = errors.New("tasks can only block other tasks, not epics")
+	}
+	return err
 }
 
 func (t *tool) remove(args []string) error {

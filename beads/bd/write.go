@@ -29,7 +29,7 @@ func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, erro
 		return beads.Bead{}, err
 	}
 	got, err := k.changed(ctx, stdin, args...)
-	if err != nil && strings.Contains(err.Error(), "issue type") {
+	if refusedField(err) == fieldType {
 		if own := k.admitType(ctx, want.Type); own != nil {
 			return beads.Bead{}, errors.Join(err, own)
 		}
