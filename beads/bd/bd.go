@@ -269,6 +269,9 @@ func missing(args []string, why string) error {
 	return nil
 }
 
+// codeChanged is the exit code of "bd update" if a condition such as "--if-assignee" is not met.
+const codeChanged = 13
+
 // bd reports the reason for a failure as JSON on stdout or stderr, or as text.
 func failure(args []string, got shell.CallResult) error {
 	why := ""
@@ -300,6 +303,8 @@ func failure(args []string, got shell.CallResult) error {
 	}
 	low := strings.ToLower(why)
 	switch {
+	case got.Code == codeChanged && args[0] == "update":
+		return fmt.Errorf("bd %s: %s: %w", args[0], foreign.FirstLine(why), beads.ErrConflict)
 	case strings.Contains(low, "already exists") || strings.Contains(low, "duplicate"):
 		return fmt.Errorf("bd %s: %s: %w", args[0], foreign.FirstLine(why), beads.ErrConflict)
 	case why == "":

@@ -509,6 +509,31 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// Work in progress can be reassigned and returned, unless its assignee has changed in the meantime.
+func TestReassign(t *testing.T) {
+	with(t, "")
+	s := open(t, t.TempDir())
+	b, err := s.Create(t.Context(), beads.Bead{Title: "held", Assignee: "ann", Status: beads.StatusInProgress})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err = s.Update(t.Context(), b.ID, beads.Patch{Assignee: new("bob")})
+	if err != nil || b.Assignee != "bob" {
+		t.Errorf("reassigned: got %+v, %v", b, err)
+	}
+	with(t, `case "$*" in *--if-assignee=bob*) PLAY_BD=1 "$OWN" update `+b.ID+
+		` --if-assignee=bob --assignee=eve >/dev/null;; esac`)
+	back := beads.Patch{Assignee: new(""), Status: new(beads.StatusOpen)}
+	if _, err := s.Update(t.Context(), b.ID, back); !errors.Is(err, beads.ErrConflict) {
+		t.Errorf("reassigned by bd in the meantime: got %v", err)
+	}
+	with(t, "")
+	if b, err = s.Update(t.Context(), b.ID, back); err != nil || b.Assignee != "" ||
+		b.Status != beads.StatusOpen {
+		t.Errorf("returned: got %+v, %v", b, err)
+	}
+}
+
 // Each operation reports a missing bead as missing, not as a failure of the store.
 func TestMissingBead(t *testing.T) {
 	with(t, "")

@@ -348,7 +348,7 @@ func (t *tool) update(args []string) error {
 	var add, less, set, unset words
 	given := map[string]*string{}
 	ids, err := flags(args, func(f *flag.FlagSet) {
-		for _, name := range []string{"title", "status", "type", "assignee", "parent", "description", "body-file"} {
+		for _, name := range []string{"title", "status", "type", "assignee", "parent", "description", "body-file", "if-assignee"} {
 			f.Func(name, "", func(v string) error { given[name] = &v; return nil })
 		}
 		f.Func("priority", "", func(v string) error { given["priority"] = &v; return nil })
@@ -364,6 +364,7 @@ func (t *tool) update(args []string) error {
 	if err != nil {
 		return err
 	}
+	checkHolder(i, given["assignee"], given["if-assignee"])
 	for name, to := range map[string]*string{"title": &i.Title, "type": &i.Type, "assignee": &i.Assignee, "parent": &i.Parent, "description": &i.Description} {
 		if v := given[name]; v != nil {
 			*to = *v
@@ -399,6 +400,20 @@ func (t *tool) update(args []string) error {
 		delete(i.Metadata, k)
 	}
 	return t.touch(i)
+}
+
+// checkHolder exits if a caller reassigns work in progress without its current assignee. Newer versions of bd have
+// this rule.
+func checkHolder(i *issue, assignee, named *string) {
+	actor := os.Getenv("BEADS_ACTOR")
+	switch {
+	case named != nil && *named != i.Assignee:
+		fmt.Fprintf(os.Stderr, "%s: precondition failed: assignee is %q\n", i.ID, i.Assignee)
+		os.Exit(13)
+	case named == nil && assignee != nil && i.Status == "in_progress" && i.Assignee != "" && i.Assignee != *assignee && i.Assignee != actor:
+		fmt.Fprintf(os.Stderr, "cannot reassign %s: held by %q (in_progress); coordinate with the holder\n", i.ID, i.Assignee)
+		os.Exit(1)
+	}
 }
 
 func (t *tool) touch(i *issue) error {

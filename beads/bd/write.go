@@ -190,8 +190,13 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 		return was, err
 	}
 	if len(args) > 0 {
-		if _, err := k.call(ctx, stdin, append([]string{"update", now.ID, "--json"},
-			args...)...); err != nil {
+		args = append([]string{"update", now.ID, "--json"}, args...)
+		_, err := k.call(ctx, stdin, args...)
+		if refusedField(err) == fieldAssignee {
+			// newer versions of bd require the current assignee to reassign work in progress
+			_, err = k.call(ctx, stdin, append(args, "--if-assignee="+was.Assignee)...)
+		}
+		if err != nil {
 			return was, err
 		}
 	}
