@@ -407,19 +407,24 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return beads.Bead{}, beads.NotFound(id)
 }
 
-// Find implements foreign.Backend. It also returns issues that "bd list" hides by default.
+// Find implements foreign.Backend. It also returns issues that "bd list" hides by default. Only "--all" returns the
+// issues with certain statuses that are not closed, but it makes a call slower, so Find uses it only if necessary.
 func (k *backend) Find(ctx context.Context, q beads.Query) (foreign.Found, error) {
 	if there, err := k.exists(); !there || err != nil {
 		return foreign.Found{}, errors.Join(err, ctx.Err())
 	}
 	args := []string{"list", "--json", "--limit", "0", "--include-infra", "--include-gates"}
-	if closed := len(q.Status) == 0 || slices.Contains(q.Status, beads.StatusClosed); closed &&
-		!q.Ready {
+	if q.Ready || len(q.Status) == 0 || slices.Contains(q.Status, beads.StatusClosed) {
 		args = append(args, "--all")
 	}
 	if q.Ready { // beads.Ready needs all beads, because any bead can block another
 		found, err := k.issues(ctx, nil, args...)
-		return foreign.Found{Beads: slices.DeleteFunc(found.Ready(), held)}, err
+		if err != nil {
+			return found, err
+		}
+		found.Beads = slices.DeleteFunc(found.Beads, isPinned) // in bd, it blocks no other bead
+		ready, err := k.withoutHeld(ctx, found.Ready())
+		return foreign.Found{Beads: ready}, err
 	}
 	for _, l := range q.Labels {
 		args = append(args, "--label="+l)
@@ -433,9 +438,21 @@ func (k *backend) Find(ctx context.Context, q beads.Query) (foreign.Found, error
 	return k.issues(ctx, nil, args...)
 }
 
-func held(b beads.Bead) bool {
-	status := b.Metadata[statusKey]
-	return status == "blocked" || status == "deferred" || status == "pinned"
+func isPinned(b beads.Bead) bool { return b.Metadata[statusKey] == "pinned" }
+
+// withoutHeld removes the beads that are not ready in bd because of their status.
+func (k *backend) withoutHeld(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
+	status := func(b beads.Bead) string { return b.Metadata[statusKey] }
+	all = slices.DeleteFunc(all, func(b beads.Bead) bool {
+		return status(b) == "blocked" || status(b) == "deferred"
+	})
+	if !slices.ContainsFunc(all, func(b beads.Bead) bool { return status(b) != "" }) {
+		return all, nil
+	}
+	custom, err := k.setting(ctx, "status.custom") // such as "review:frozen" and "triaged:active"
+	return slices.DeleteFunc(all, func(b beads.Bead) bool {
+		return status(b) != "" && !slices.Contains(custom, status(b)+":active")
+	}), err
 }
 
 var (

@@ -509,6 +509,46 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A bead with a status that only bd has is ready if it is ready in bd. Other beads wait for it, unless it is pinned.
+func TestReadyWithStatusesOfBd(t *testing.T) {
+	with(t, "")
+	dir := t.TempDir()
+	s := open(t, dir)
+	run := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command(bd.Program, args...)
+		cmd.Env = append(os.Environ(), "SECRET=", "BEADS_DIR="+filepath.Join(dir, ".beads"))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	if _, err := s.Create(t.Context(), beads.Bead{Title: "closed", Status: beads.StatusClosed}); err != nil {
+		t.Fatal(err)
+	}
+	run("config", "set", "status.custom", "review:frozen,triaged:active,wip:wip")
+	for _, status := range []string{"review", "triaged", "wip", "pinned", "blocked", "open"} {
+		b, err := s.Create(t.Context(), beads.Bead{Title: status})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run("update", b.ID, "--status="+status)
+		if _, err := s.Create(t.Context(), beads.Bead{Title: "after " + status,
+			Needs: []string{b.ID}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ready, err := s.List(t.Context(), beads.Query{Ready: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for _, b := range ready {
+		titles = append(titles, b.Title)
+	}
+	slices.Sort(titles)
+	same(t, "ready", titles, []string{"after pinned", "open", "triaged"})
+}
+
 // Work in progress can be reassigned and returned, unless its assignee has changed in the meantime.
 func TestReassign(t *testing.T) {
 	with(t, "")

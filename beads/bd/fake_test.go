@@ -19,7 +19,7 @@ type tool struct {
 	file string
 	db   struct {
 		Prefix string
-		Types  string
+		Config map[string]string
 		Issues []*issue
 	}
 }
@@ -236,7 +236,7 @@ func (t *tool) create(args []string) error {
 		return fmt.Errorf("create: %v %w", rest, err)
 	}
 	builtin := []string{"bug", "feature", "task", "epic", "chore", "decision", "molecule"}
-	if !slices.Contains(builtin, i.Type) && !slices.Contains(strings.Split(t.db.Types, ","), i.Type) {
+	if !slices.Contains(builtin, i.Type) && !slices.Contains(strings.Split(t.db.Config["types.custom"], ","), i.Type) {
 		fmt.Fprintln(os.Stderr, "warning: something about the role\nError: validation failed for issue : invalid issue type:", i.Type)
 		os.Exit(1)
 	}
@@ -333,8 +333,9 @@ func (t *tool) list(args []string) error {
 		return fmt.Errorf("list: %v %w", rest, err)
 	}
 	found := []*issue{}
+	frozen := strings.Split(t.db.Config["status.custom"], ",")
 	for _, i := range t.db.Issues {
-		hidden := !all && i.Status == "closed" || !infra && i.Type == "message" || limit > 0 && len(found) == limit ||
+		hidden := !all && (i.Status == "closed" || i.Status == "pinned" || slices.Contains(frozen, i.Status+":frozen")) || !infra && i.Type == "message" || limit > 0 && len(found) == limit ||
 			assignee != "" && i.Assignee != assignee || parent != "" && i.Parent != parent ||
 			slices.ContainsFunc(labels, func(l string) bool { return !slices.Contains(i.Labels, l) })
 		if !hidden {
@@ -499,12 +500,15 @@ func (t *tool) remove(args []string) error {
 
 func (t *tool) config(args []string) error {
 	rest, err := flags(args, func(*flag.FlagSet) {})
-	if err != nil || len(rest) < 2 || rest[1] != "types.custom" {
+	if err != nil || len(rest) < 2 {
 		return fmt.Errorf("config %v: %w", rest, err)
 	}
 	if rest[0] == "set" {
-		t.db.Types = rest[2]
+		if t.db.Config == nil {
+			t.db.Config = map[string]string{}
+		}
+		t.db.Config[rest[1]] = rest[2]
 		return t.save()
 	}
-	return t.print(false, map[string]string{"key": rest[1], "value": t.db.Types})
+	return t.print(false, map[string]string{"key": rest[1], "value": t.db.Config[rest[1]]})
 }

@@ -149,23 +149,28 @@ func stored(b beads.Bead) map[string]string {
 
 func (k *backend) admitType(ctx context.Context, kind string) error {
 	const key = "types.custom"
+	types, err := k.setting(ctx, key)
+	if err != nil || slices.Contains(types, kind) {
+		return err
+	}
+	_, err = k.call(ctx, nil, "config", "set", key, strings.Join(append(types, kind), ","))
+	return err
+}
+
+// setting returns the entries of a list in bd's configuration.
+func (k *backend) setting(ctx context.Context, key string) ([]string, error) {
 	out, err := k.call(ctx, nil, "config", "get", key, "--json")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var have struct {
 		Value string `json:"value"`
 	}
 	if text, ok := payload(out); !ok || json.Unmarshal(text, &have) != nil {
-		return fmt.Errorf("bd config get %s must print JSON with a value, but printed %q", key,
+		return nil, fmt.Errorf("bd config get %s must print JSON with a value, but printed %q", key,
 			foreign.FirstLine(string(out)))
 	}
-	types := strings.FieldsFunc(have.Value, func(r rune) bool { return r == ',' || r == ' ' })
-	if slices.Contains(types, kind) {
-		return nil
-	}
-	_, err = k.call(ctx, nil, "config", "set", key, strings.Join(append(types, kind), ","))
-	return err
+	return strings.FieldsFunc(have.Value, func(r rune) bool { return r == ',' || r == ' ' }), nil
 }
 
 func (k *backend) changed(ctx context.Context, stdin []byte, args ...string) (beads.Bead, error) {
