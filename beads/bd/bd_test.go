@@ -509,6 +509,36 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// The store also stores values that bd's usual arguments do not accept, and reports a type that bd renames.
+func TestUnusualValues(t *testing.T) {
+	with(t, "")
+	s := open(t, t.TempDir())
+	b, err := s.Create(t.Context(), beads.Bead{Title: "x", Description: "-",
+		Metadata: map[string]string{"review-by": "ann", "plain": "1"}})
+	if err != nil || b.Description != "-" {
+		t.Fatalf("%+v, %v", b, err)
+	}
+	p := beads.Patch{Type: new("research"),
+		SetMetadata: map[string]string{"review-by": "bob", "plain": "", "a/b": "<c>"}}
+	b, err = s.Update(t.Context(), b.ID, p)
+	if err != nil || b.Type != "research" || len(b.Metadata) != 2 ||
+		b.Metadata["review-by"] != "bob" || b.Metadata["a/b"] != "<c>" {
+		t.Errorf("%+v, %v", b, err)
+	}
+	p = beads.Patch{SetMetadata: map[string]string{"review-by": ""}, Description: new("y")}
+	if b, err = s.Update(t.Context(), b.ID, p); err != nil || len(b.Metadata) != 1 {
+		t.Errorf("%+v, %v", b, err)
+	}
+	if b, err = s.Update(t.Context(), b.ID, beads.Patch{Description: new("-")}); err != nil ||
+		b.Description != "-" {
+		t.Errorf("%+v, %v", b, err)
+	}
+	_, err = s.Update(t.Context(), b.ID, beads.Patch{Type: new("feat")})
+	if !guard.Rejected(err) || !strings.Contains(err.Error(), `bd has stored it as "feature"`) {
+		t.Errorf("renamed type: got %v", err)
+	}
+}
+
 // A bead with a status that only bd has is ready if it is ready in bd. Other beads wait for it, unless it is pinned.
 func TestReadyWithStatusesOfBd(t *testing.T) {
 	with(t, "")

@@ -1,6 +1,7 @@
 package bd_test
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -235,12 +237,11 @@ func (t *tool) create(args []string) error {
 	if err != nil || len(rest) > 0 {
 		return fmt.Errorf("create: %v %w", rest, err)
 	}
-	builtin := []string{"bug", "feature", "task", "epic", "chore", "decision", "molecule"}
-	if !slices.Contains(builtin, i.Type) && !slices.Contains(strings.Split(t.db.Config["types.custom"], ","), i.Type) {
+	if !t.isType(&i.Type) {
 		fmt.Fprintln(os.Stderr, "warning: something about the role\nError: validation failed for issue : invalid issue type:", i.Type)
 		os.Exit(1)
 	}
-	if err := bodyFrom(i, body); err != nil {
+	if err := bodyFrom(i, cmp.Or(body, i.Description)); err != nil {
 		return err
 	}
 	if labels != "" {
@@ -283,6 +284,14 @@ func (t *tool) create(args []string) error {
 	i.CreatedAt, i.UpdatedAt = made.CreatedAt, made.UpdatedAt // bd prints more precise times than it stores
 	i.KeptNeeds, i.Parent = nil, ""                           // the output has no links
 	return t.print(false, i)
+}
+
+func (t *tool) isType(name *string) bool {
+	if *name == "feat" {
+		*name = "feature"
+	}
+	builtin := []string{"bug", "feature", "task", "epic", "chore", "decision", "molecule"}
+	return slices.Contains(append(builtin, strings.Split(t.db.Config["types.custom"], ",")...), *name)
 }
 
 func bodyFrom(i *issue, from string) error {
@@ -349,7 +358,7 @@ func (t *tool) update(args []string) error {
 	var add, less, set, unset words
 	given := map[string]*string{}
 	ids, err := flags(args, func(f *flag.FlagSet) {
-		for _, name := range []string{"title", "status", "type", "assignee", "parent", "description", "body-file", "if-assignee"} {
+		for _, name := range []string{"title", "status", "type", "assignee", "parent", "description", "body-file", "metadata", "if-assignee"} {
 			f.Func(name, "", func(v string) error { given[name] = &v; return nil })
 		}
 		f.Func("priority", "", func(v string) error { given["priority"] = &v; return nil })
@@ -371,9 +380,14 @@ func (t *tool) update(args []string) error {
 			*to = *v
 		}
 	}
-	if v := given["body-file"]; v != nil {
-		if err := bodyFrom(i, *v); err != nil {
-			return err
+	if !t.isType(&i.Type) {
+		return fmt.Errorf("invalid issue type: %s", i.Type)
+	}
+	for _, name := range []string{"description", "body-file"} {
+		if v := given[name]; v != nil {
+			if err := bodyFrom(i, *v); err != nil {
+				return err
+			}
 		}
 	}
 	if v := given["priority"]; v != nil {
@@ -385,15 +399,25 @@ func (t *tool) update(args []string) error {
 	i.Labels = slices.DeleteFunc(append(i.Labels, add...), func(l string) bool { return slices.Contains(less, l) })
 	slices.Sort(i.Labels)
 	i.Labels = slices.Compact(i.Labels)
+	if i.Metadata == nil {
+		i.Metadata = map[string]any{}
+	}
+	if v := given["metadata"]; v != nil {
+		if err := json.Unmarshal([]byte(*v), &i.Metadata); err != nil {
+			return err
+		}
+	}
+	for _, kv := range append(set, unset...) {
+		if k, _, _ := strings.Cut(kv, "="); !regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.]*$`).MatchString(k) {
+			return fmt.Errorf("metadata edit failed for %s: invalid metadata key %q", i.ID, k)
+		}
+	}
 	for _, kv := range set {
 		k, v, _ := strings.Cut(kv, "=")
 		var guess any = v
 		var as any
 		if json.Unmarshal([]byte(v), &as) == nil {
 			guess = as
-		}
-		if i.Metadata == nil {
-			i.Metadata = map[string]any{}
 		}
 		i.Metadata[k] = guess
 	}

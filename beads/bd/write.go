@@ -117,7 +117,7 @@ func creation(b beads.Bead) (args []string, stdin []byte, err error) {
 }
 
 func described(args []string, text string) ([]string, []byte) {
-	if len(text) > maxArgument {
+	if len(text) > maxArgument || text == "-" { // "--description=-" would read the standard input
 		return append(args, "--body-file=-"), []byte(text)
 	}
 	return append(args, "--description="+text), nil
@@ -196,12 +196,7 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	}
 	if len(args) > 0 {
 		args = append([]string{"update", now.ID, "--json"}, args...)
-		_, err := k.call(ctx, stdin, args...)
-		if refusedField(err) == fieldAssignee {
-			// newer versions of bd require the current assignee to reassign work in progress
-			_, err = k.call(ctx, stdin, append(args, "--if-assignee="+was.Assignee)...)
-		}
-		if err != nil {
+		if err := k.change(ctx, was, now, stdin, args); err != nil {
 			return was, err
 		}
 	}
@@ -231,11 +226,34 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 		return was, err
 	}
 	lost := foreign.Intersection(foreign.Changed(was, now), foreign.Mismatched(now, got))
+	if slices.Contains(lost, fieldType) { // bd has other names for some types
+		return got, &beads.Invalid{Which: "bead " + now.ID, Field: fieldType,
+			Reason: fmt.Sprintf("cannot be %q: bd has stored it as %q", now.Type, got.Type)}
+	}
 	if len(lost) > 0 {
 		return got, fmt.Errorf("bd changed bead %s, but did not store its %s: %w", now.ID,
 			strings.Join(lost, ", "), errors.ErrUnsupported)
 	}
 	return got, nil
+}
+
+// change calls "bd update". If bd rejects the type or the assignee, it meets bd's requirement and repeats the call.
+func (k *backend) change(ctx context.Context, was, now beads.Bead, stdin []byte,
+	args []string) error {
+	_, err := k.call(ctx, stdin, args...)
+	switch refusedField(err) {
+	case fieldType:
+		if own := k.admitType(ctx, now.Type); own != nil {
+			return errors.Join(err, own)
+		}
+	case fieldAssignee:
+		// newer versions of bd require the current assignee to reassign work in progress
+		args = append(args, "--if-assignee="+was.Assignee)
+	default:
+		return err
+	}
+	_, err = k.call(ctx, stdin, args...)
+	return err
 }
 
 func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err error) {
@@ -270,17 +288,48 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 	if closing { // "bd close" sets the reason
 		delete(after, beads.CloseReason)
 	}
-	for _, key := range slices.Sorted(maps.Keys(after)) {
-		if have, ok := before[key]; !ok || have != after[key] {
-			args = append(args, "--set-metadata="+key+"="+after[key])
-		}
+	meta, err := metadata(before, after)
+	if err != nil {
+		return nil, nil, err
 	}
-	for _, key := range slices.Sorted(maps.Keys(before)) {
-		if _, stays := after[key]; !stays {
-			args = append(args, "--unset-metadata="+key)
-		}
-	}
+	args = append(args, meta...)
 	return args, stdin, checkArguments(args)
+}
+
+// isPlainKey reports whether "--set-metadata" and "--unset-metadata" accept a key.
+func isPlainKey(key string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+	return strings.Trim(key, letters+"0123456789.") == "" && strings.ContainsAny(key[:1], letters)
+}
+
+// metadata returns the arguments that change an issue's metadata. "--metadata" accepts all keys, but it cannot remove
+// a key, so a removed key gets the value "", which has the same meaning in a bead.
+func metadata(before, after map[string]string) ([]string, error) {
+	changes := map[string]string{}
+	for key, value := range after {
+		if have, ok := before[key]; !ok || have != value {
+			changes[key] = value
+		}
+	}
+	for key := range before {
+		if _, stays := after[key]; !stays {
+			changes[key] = ""
+		}
+	}
+	keys := slices.Sorted(maps.Keys(changes))
+	if slices.ContainsFunc(keys, func(key string) bool { return !isPlainKey(key) }) {
+		text, err := json.Marshal(changes)
+		return []string{"--metadata=" + string(text)}, err
+	}
+	var args []string
+	for _, key := range keys {
+		if changes[key] == "" {
+			args = append(args, "--unset-metadata="+key)
+		} else {
+			args = append(args, "--set-metadata="+key+"="+changes[key])
+		}
+	}
+	return args, nil
 }
 
 const removeAtOnce = 500
