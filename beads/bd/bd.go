@@ -427,7 +427,7 @@ func (k *backend) Find(ctx context.Context, q beads.Query) (foreign.Found, error
 		return foreign.Found{Beads: ready}, err
 	}
 	for _, l := range q.Labels {
-		args = append(args, "--label="+l)
+		args = append(args, "--label="+listed(l))
 	}
 	if q.Assignee != "" {
 		args = append(args, "--assignee="+q.Assignee)

@@ -514,9 +514,17 @@ func TestUnusualValues(t *testing.T) {
 	with(t, "")
 	s := open(t, t.TempDir())
 	b, err := s.Create(t.Context(), beads.Bead{Title: "x", Description: "-",
-		Metadata: map[string]string{"review-by": "ann", "plain": "1"}})
+		Labels: []string{`"a" b`, "c"}, Metadata: map[string]string{"review-by": "ann", "plain": "1"}})
 	if err != nil || b.Description != "-" {
 		t.Fatalf("%+v, %v", b, err)
+	}
+	b, err = s.Update(t.Context(), b.ID, beads.Patch{AddLabels: []string{`d"`},
+		RemoveLabels: []string{`"a" b`}})
+	if err != nil || !slices.Equal(b.Labels, []string{"c", `d"`}) {
+		t.Errorf("labels: got %+v, %v", b, err)
+	}
+	if all, err := s.List(t.Context(), beads.Query{Labels: []string{`d"`}}); len(all) != 1 {
+		t.Errorf("beads with a label: got %+v, %v", all, err)
 	}
 	p := beads.Patch{Type: new("research"),
 		SetMetadata: map[string]string{"review-by": "bob", "plain": "", "a/b": "<c>"}}

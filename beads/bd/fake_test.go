@@ -3,6 +3,7 @@ package bd_test
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -218,7 +219,8 @@ func (t *tool) get(id string) (*issue, error) {
 
 func (t *tool) create(args []string) error {
 	i := &issue{Status: "open", CreatedAt: time.Now().UTC()}
-	var labels, deps, meta, body string
+	var deps, meta, body string
+	var labels list
 	force := false
 	rest, err := flags(args, func(f *flag.FlagSet) {
 		f.StringVar(&i.Title, "title", "", "")
@@ -226,7 +228,7 @@ func (t *tool) create(args []string) error {
 		f.IntVar(&i.Priority, "p", 2, "")
 		f.StringVar(&i.ID, "id", "", "")
 		f.BoolVar(&force, "force", false, "")
-		f.StringVar(&labels, "labels", "", "")
+		f.Var(&labels, "labels", "")
 		f.StringVar(&i.Assignee, "assignee", "", "")
 		f.StringVar(&i.Parent, "parent", "", "")
 		f.StringVar(&deps, "deps", "", "")
@@ -244,9 +246,7 @@ func (t *tool) create(args []string) error {
 	if err := bodyFrom(i, cmp.Or(body, i.Description)); err != nil {
 		return err
 	}
-	if labels != "" {
-		i.Labels = strings.Split(labels, ",")
-	}
+	i.Labels = labels
 	if i.Parent != "" {
 		p, err := t.get(i.Parent)
 		if err != nil {
@@ -324,9 +324,20 @@ func (w *words) Set(s string) error {
 	return nil
 }
 
+// list is the value of a flag that contains CSV.
+type list []string
+
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+func (l *list) Set(s string) error {
+	items, err := csv.NewReader(strings.NewReader(s)).Read()
+	*l = append(*l, items...)
+	return err
+}
+
 func (t *tool) list(args []string) error {
 	var all, infra, gates bool
-	var labels words
+	var labels list
 	var assignee, parent string
 	limit := 0
 	rest, err := flags(args, func(f *flag.FlagSet) {
@@ -355,7 +366,8 @@ func (t *tool) list(args []string) error {
 }
 
 func (t *tool) update(args []string) error {
-	var add, less, set, unset words
+	var add, less list
+	var set, unset words
 	given := map[string]*string{}
 	ids, err := flags(args, func(f *flag.FlagSet) {
 		for _, name := range []string{"title", "status", "type", "assignee", "parent", "description", "body-file", "metadata", "if-assignee"} {

@@ -92,7 +92,7 @@ func creation(b beads.Bead) (args []string, stdin []byte, err error) {
 		args = append(args, "--id="+b.ID, "--force")
 	}
 	if len(b.Labels) > 0 {
-		args = append(args, "--labels="+strings.Join(b.Labels, ","))
+		args = append(args, "--labels="+listed(b.Labels...))
 	}
 	if b.Assignee != "" {
 		args = append(args, "--assignee="+b.Assignee)
@@ -114,6 +114,17 @@ func creation(b beads.Bead) (args []string, stdin []byte, err error) {
 	}
 	args = append(args, "--metadata="+string(text))
 	return args, stdin, checkArguments(args)
+}
+
+// listed returns labels as one list, which bd reads as CSV.
+func listed(labels ...string) string {
+	items := make([]string, len(labels))
+	for i, l := range labels {
+		if items[i] = l; strings.Contains(l, `"`) {
+			items[i] = `"` + strings.ReplaceAll(l, `"`, `""`) + `"`
+		}
+	}
+	return strings.Join(items, ",")
 }
 
 func described(args []string, text string) ([]string, []byte) {
@@ -277,10 +288,10 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 			args, stdin = described(args, now.Description)
 		case "labels":
 			for _, l := range foreign.Difference(now.Labels, was.Labels) {
-				args = append(args, "--add-label="+l)
+				args = append(args, "--add-label="+listed(l))
 			}
 			for _, l := range foreign.Difference(was.Labels, now.Labels) {
-				args = append(args, "--remove-label="+l)
+				args = append(args, "--remove-label="+listed(l))
 			}
 		}
 	}
