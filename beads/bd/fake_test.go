@@ -294,6 +294,15 @@ func (t *tool) isType(name *string) bool {
 	return slices.Contains(append(builtin, strings.Split(t.db.Config["types.custom"], ",")...), *name)
 }
 
+func (t *tool) isStatus(name string) bool {
+	known := []string{"open", "in_progress", "blocked", "deferred", "closed", "pinned", "hooked"}
+	for custom := range strings.SplitSeq(t.db.Config["status.custom"], ",") {
+		custom, _, _ = strings.Cut(custom, ":")
+		known = append(known, custom)
+	}
+	return slices.Contains(known, name)
+}
+
 func bodyFrom(i *issue, from string) error {
 	if from != "-" {
 		return nil
@@ -385,6 +394,9 @@ func (t *tool) update(args []string) error {
 	i, err := t.get(ids[0])
 	if err != nil {
 		return err
+	}
+	if v := given["status"]; v != nil && !t.isStatus(*v) {
+		return fmt.Errorf("invalid status %q", *v)
 	}
 	checkHolder(i, given["assignee"], given["if-assignee"])
 	for name, to := range map[string]*string{"title": &i.Title, "type": &i.Type, "assignee": &i.Assignee, "parent": &i.Parent, "description": &i.Description} {
