@@ -170,9 +170,9 @@ func (k *backend) checkOldStore() error {
 	if there, err := exists(file); !there || err != nil {
 		return err
 	}
-	return fmt.Errorf("bd creates no database while %s exists, which contains the work of the "+
-		"built-in store or of an old bd; export that work with the program that stored it, then "+
-		"move the file to another folder", file)
+	return fmt.Errorf("bd creates no database while %[1]s exists, which contains the work of the "+
+		"built-in store (to keep it, run `GC_BEADS=file gcity bead export FILE`) or of an old bd; "+
+		"move the files %[1]s* to another folder", file)
 }
 
 // begin creates the database if it does not exist. If the folder has no configuration of bd, "bd init" uses the

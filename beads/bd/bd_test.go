@@ -269,7 +269,7 @@ func TestNoDatabase(t *testing.T) {
 	}
 	s := open(t, dir)
 	if all, err := s.List(t.Context(), beads.Query{}); err == nil ||
-		!strings.Contains(err.Error(), "move the file") {
+		!strings.Contains(err.Error(), "move the files") {
 		t.Errorf("store of another provider: got %v, %v", all, err)
 	}
 	if err := os.Remove(file); err != nil {
