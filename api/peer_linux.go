@@ -46,7 +46,8 @@ func (s *server) local(r *http.Request) city.Peer {
 			}
 		}
 	}
-	if id := r.Header.Get(city.SessionHeader); id != "" {
+	id := r.Header.Get(city.SessionHeader)
+	if id != "" && s.o.Forwards != nil && s.o.Forwards(int(cred.Pid)) {
 		return city.PeerOfSession(id, sessions[id])
 	}
 	actor, agent := actorOf(int(cred.Pid), sessions)

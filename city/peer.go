@@ -51,7 +51,8 @@ func (p Peer) AsActor(e events.Event) events.Event {
 	return e
 }
 
-// SessionHeader names the session that a request comes from. It grants no additional rights.
+// SessionHeader names the session that a request comes from. Only a session helper may set it, because the helper
+// forwards the requests of its sessions (session.Forwarder). From other processes, the header is ignored.
 const SessionHeader = "Gcity-Session"
 
 // PeerOfSession returns the sender of a forwarded request. agent is "" if the session is unknown.
