@@ -16,8 +16,12 @@ import (
 	"gcity/cli/sessions"
 	"gcity/controller/effect"
 	"gcity/events"
+	"gcity/internal/proc"
 	"gcity/session"
 )
+
+// peerLimit is the timeout for finding out which agent sends a command.
+const peerLimit = 5 * time.Second
 
 // Do implements city.Control for commands that work without a controller.
 func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
@@ -25,6 +29,13 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	if err != nil {
 		return city.Receipt{}, err
 	}
+	if emit, ok := c.(city.Emit); ok {
+		return b.emit(emit)
+	}
+	look, cancel := context.WithTimeout(ctx, peerLimit)
+	all, _, _ := b.listAvailable(look) // if this fails, the environment might name the agent
+	cancel()
+	ctx = withPeer(ctx, all)
 	switch c := c.(type) {
 	case city.Suspend, city.Stop:
 		return b.suspend(ctx, c.Target(), true)
@@ -38,18 +49,9 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 		if b.invalid != nil {
 			return city.Receipt{}, b.invalid
 		}
-		return b.scale(c, folder.PoolPlan(b.config, b.Dir))
+		return b.scale(ctx, c, folder.PoolPlan(b.config, b.Dir))
 	case city.Drain, city.Undrain, city.DrainAck:
 		return b.setDrain(ctx, c)
-	case city.Emit:
-		signed, err := city.Signed(c, city.Peer{Actor: c.Event.Actor,
-			From: fmt.Sprintf("pid %d", os.Getpid())})
-		if err != nil {
-			return city.Receipt{}, err
-		}
-		e := signed.(city.Emit).Event
-		seq, err := folder.AppendEventIn(b.Dir, e, city.RoomOf(&e))
-		return city.Receipt{Seq: seq, Message: "emitted " + e.Type}, err
 	case city.CreateBead, city.UpdateBead, city.SlingWork:
 		return b.doWork(ctx, c)
 	case city.Kill, city.Interrupt, city.Clear, city.Nudge, city.SendKeys:
@@ -57,6 +59,31 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	}
 	return city.Receipt{}, folder.NoController(b.Dir,
 		"cannot "+strings.ReplaceAll(c.Verb(), "-", " "), b.held)
+}
+
+func (b *City) emit(c city.Emit) (city.Receipt, error) {
+	signed, err := city.Signed(c, city.Peer{Actor: c.Event.Actor,
+		From: fmt.Sprintf("pid %d", os.Getpid())})
+	if err != nil {
+		return city.Receipt{}, err
+	}
+	e := signed.(city.Emit).Event
+	seq, err := folder.AppendEventIn(b.Dir, e, city.RoomOf(&e))
+	return city.Receipt{Seq: seq, Message: "emitted " + e.Type}, err
+}
+
+// withPeer returns a context with this process as the peer. It identifies the process as a controller would: by the
+// session that the process runs in, or else by its environment.
+func withPeer(ctx context.Context, all []session.Status) context.Context {
+	of := make(map[string]string, len(all))
+	for _, st := range all {
+		if st.Alive {
+			of[st.ID] = st.Agent
+		}
+	}
+	name, isAgent := proc.Actor(os.Getpid(), of)
+	return city.WithPeer(ctx, city.Peer{Actor: name, From: fmt.Sprintf("pid %d", os.Getpid()),
+		Agent: isAgent})
 }
 
 func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, error) {
@@ -104,6 +131,7 @@ func (b *City) End(ctx context.Context, isSelected func(agent string) bool) (int
 	if err != nil {
 		return 0, err
 	}
+	ctx = withPeer(ctx, all)
 	var alive []session.Status
 	var names []string
 	for _, st := range all {
@@ -148,7 +176,7 @@ func (b *City) recordExits(ctx context.Context, of func(agent string) bool) erro
 	}
 	recorded := effect.RecordedEnds(newest)
 	for _, st := range all {
-		if err := b.recordExit(&st, recorded[st.ID]); err != nil {
+		if err := b.recordExit(ctx, &st, recorded[st.ID]); err != nil {
 			return err
 		}
 		if err := ack.Acknowledge(ctx, st.Name, st.ID); err != nil &&
@@ -159,14 +187,15 @@ func (b *City) recordExits(ctx context.Context, of func(agent string) bool) erro
 	return nil
 }
 
-func (b *City) recordExit(st *session.Status, recorded bool) error {
+func (b *City) recordExit(ctx context.Context, st *session.Status, recorded bool) error {
 	if recorded {
 		return nil
 	}
-	e := events.Event{Type: events.AgentStopped, Actor: "operator", Subject: st.Agent,
+	e := events.Event{Type: events.AgentStopped, Actor: city.PeerOf(ctx).Name(), Subject: st.Agent,
 		Message: "stopped; no controller was running"}
 	if !st.Exit.Asked {
-		e.Type, e.Message = events.AgentCrashed, "exited while no controller was running: "+
+		e.Type, e.Actor = events.AgentCrashed, effect.ActorOperator
+		e.Message = "exited while no controller was running: " +
 			output.ExitText(st.Exit.Code, st.Exit.Signal)
 		if st.Exit.Code == 0 {
 			e.Type = events.AgentStopped
