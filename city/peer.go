@@ -116,6 +116,11 @@ func Signed(c Command, p Peer) (Command, error) {
 	case SlingWork:
 		c.By, err = p.signAgent(c.By)
 		return c, err
+	case DrainAck:
+		if p.Agent && c.Agent != p.Actor {
+			return nil, Errorf(Forbidden, "this command comes from %s, so it cannot report that "+
+				"agent %q has finished", p, c.Agent)
+		}
 	}
 	return c, nil
 }

@@ -36,6 +36,9 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	all, _, _ := b.listAvailable(look) // if this fails, the environment might name the agent
 	cancel()
 	ctx = withPeer(ctx, all)
+	if c, err = city.Signed(c, city.PeerOf(ctx)); err != nil {
+		return city.Receipt{}, err
+	}
 	switch c := c.(type) {
 	case city.Suspend, city.Stop:
 		return b.suspend(ctx, c.Target(), true)
