@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gcity/events"
+	"gcity/mail"
 )
 
 // Peer is the program that sends a command.
@@ -116,6 +117,11 @@ func Signed(c Command, p Peer) (Command, error) {
 	case SlingWork:
 		c.By, err = p.signAgent(c.By)
 		return c, err
+	case CreateBead:
+		if p.Agent && c.Sender() == mail.Person {
+			c.Bead = mail.WithSender(c.Bead, p.Actor)
+		}
+		return c, nil
 	case DrainAck:
 		if p.Agent && c.Agent != p.Actor {
 			return nil, Errorf(Forbidden, "this command comes from %s, so it cannot report that "+
