@@ -46,6 +46,7 @@ func (s *server) local(r *http.Request) city.Peer {
 	if id != "" && s.o.Forwards != nil && s.o.Forwards(int(cred.Pid)) {
 		return city.PeerOfSession(id, sessions[id])
 	}
-	actor, agent := proc.Actor(int(cred.Pid), sessions)
+	actor, agent := proc.Actor(int(cred.Pid),
+		func(session string) string { return sessions[session] })
 	return city.Peer{Actor: actor, From: fmt.Sprintf("pid %d", cred.Pid), Agent: agent}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"gcity/city"
@@ -32,10 +33,12 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	if emit, ok := c.(city.Emit); ok {
 		return b.emit(emit)
 	}
-	look, cancel := context.WithTimeout(ctx, peerLimit)
-	all, _, _ := b.listAvailable(look) // if this fails, the environment might name the agent
-	cancel()
-	ctx = withPeer(ctx, all)
+	ctx = withPeer(ctx, sync.OnceValue(func() []session.Status {
+		look, cancel := context.WithTimeout(ctx, peerLimit)
+		defer cancel()
+		all, _, _ := b.listAvailable(look) // if this fails, the environment might name the agent
+		return all
+	}))
 	if c, err = city.Signed(c, city.PeerOf(ctx)); err != nil {
 		return city.Receipt{}, err
 	}
@@ -76,15 +79,17 @@ func (b *City) emit(c city.Emit) (city.Receipt, error) {
 }
 
 // withPeer returns a context with this process as the peer. It identifies the process as a controller would: by the
-// session that the process runs in, or else by its environment.
-func withPeer(ctx context.Context, all []session.Status) context.Context {
-	of := make(map[string]string, len(all))
-	for _, st := range all {
-		if st.Alive {
-			of[st.ID] = st.Agent
+// session that the process runs in, or else by its environment. It calls list only if the process might run in a
+// session, because a provider can be slow.
+func withPeer(ctx context.Context, list func() []session.Status) context.Context {
+	name, isAgent := proc.Actor(os.Getpid(), func(id string) string {
+		for _, st := range list() {
+			if st.Alive && st.ID == id {
+				return st.Agent
+			}
 		}
-	}
-	name, isAgent := proc.Actor(os.Getpid(), of)
+		return ""
+	})
 	return city.WithPeer(ctx, city.Peer{Actor: name, From: fmt.Sprintf("pid %d", os.Getpid()),
 		Agent: isAgent})
 }
@@ -134,7 +139,7 @@ func (b *City) End(ctx context.Context, isSelected func(agent string) bool) (int
 	if err != nil {
 		return 0, err
 	}
-	ctx = withPeer(ctx, all)
+	ctx = withPeer(ctx, func() []session.Status { return all })
 	var alive []session.Status
 	var names []string
 	for _, st := range all {

@@ -7,10 +7,11 @@ import (
 
 const maxAncestors = 64
 
-// Actor returns the agent of the session that a process runs in. sessions maps the IDs of sessions to agents. The
-// oldest ancestor in a session decides which agent this is. For a process outside all sessions, Actor returns the agent
-// or automation that its environment names, or "operator". If its environment cannot be read, Actor returns "".
-func Actor(pid int, sessions map[string]string) (name string, isAgent bool) {
+// Actor returns the agent of the session that a process runs in. agentOf returns the agent of the session with an ID,
+// or "". The oldest ancestor in a session decides which agent this is. For a process outside all sessions, Actor
+// returns the agent or automation that its environment names, or "operator". If its environment cannot be read, Actor
+// returns "".
+func Actor(pid int, agentOf func(session string) string) (name string, isAgent bool) {
 	agent, own := "", ""
 	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {
 		environ := Environ(at)
@@ -21,7 +22,9 @@ func Actor(pid int, sessions map[string]string) (name string, isAgent bool) {
 			own = cmp.Or(variable(environ, "GC_AGENT"), variable(environ, "GC_AUTOMATION"),
 				"operator")
 		}
-		agent = cmp.Or(sessions[variable(environ, "GC_SESSION_ID")], agent)
+		if id := variable(environ, "GC_SESSION_ID"); id != "" {
+			agent = cmp.Or(agentOf(id), agent)
+		}
 		stat, err := ReadStat(at)
 		if err != nil {
 			break
