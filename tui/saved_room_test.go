@@ -146,6 +146,45 @@ func TestTheFirstVisitHasAHint(t *testing.T) {
 	}
 }
 
+// Two rooms of a city do not undo each other's changes.
+func TestTwoRoomsSaveTheirChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "city.json")
+	r := &feed.Runner{Ctx: t.Context()}
+	save := func(s *stage) {
+		r.SaveRoom(path, state.SaveRoom(s.m, true)[0].(feed.SaveRoom))
+		r.Wait()
+	}
+	read := func() feed.SavedRoom {
+		old, err := feed.ReadSavedRoom(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return old
+	}
+	first := demo(t, 200, 60)
+	first.press("P", "2", "/")
+	first.press("w")
+	first.press("enter", "1")
+	save(first)
+	one, two := demo(t, 200, 60), demo(t, 200, 60)
+	state.RestoreRoom(one.m, read())
+	state.RestoreRoom(two.m, read())
+	one.press("2", "esc", "1", "o")
+	save(one)
+	two.press("5", "/")
+	two.press("d")
+	two.press("enter")
+	save(two)
+	if got := read(); got.Orders["agents"] != "name" || got.Filters["pools"] != "" || got.Filters["events"] == "" || !got.Moved || got.Focus != "events" {
+		t.Errorf("stored: %+v", got)
+	}
+	one.press("o")
+	save(one)
+	if got := read(); got.Orders["agents"] == "name" || got.Filters["events"] == "" {
+		t.Errorf("stored: %+v", got)
+	}
+}
+
 // The choice about the mouse applies to all cities.
 func TestTheMouseIsRememberedForTheUser(t *testing.T) {
 	dir := t.TempDir()
