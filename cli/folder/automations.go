@@ -2,6 +2,7 @@ package folder
 
 import (
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,8 +14,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// ScanFor returns a configuration's automations and the problems with their folders. It may write built-in formulas to
-// disk.
+// ScanFor returns a configuration's automations and the problems with their folders. It writes nothing into the city's
+// folder.
 func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.Catalog, []string) {
 	var troubles []string
 	o := c.AutomationOptions()
@@ -23,9 +24,16 @@ func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.C
 	o.Patience = limit / 2
 	found := s.Scan(c.Layers(), o, now)
 	if len(found.Broken) > 0 {
-		if layers, err := LayersOf(c); err == nil {
+		// a temporary folder, because reading a city must not create its runtime folder
+		runtime, err := os.MkdirTemp("", "gcity-formulas-")
+		defer func() { _ = os.RemoveAll(runtime) }() // a folder that remains does no harm
+		own := formula.Layer{}
+		if err == nil {
+			own, err = formula.System(runtime)
+		}
+		if err == nil {
 			o.Patience = max(limit-time.Since(began), time.Millisecond)
-			found = s.Scan(layers, o, now)
+			found = s.Scan(append([]formula.Layer{own}, c.Layers()...), o, now)
 		} else {
 			troubles = append(troubles, err.Error())
 		}
