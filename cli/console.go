@@ -120,7 +120,20 @@ func console(ctx context.Context, e *env.Env) error {
 	if err := consent.MayStart(e, l.Dir); err != nil {
 		return err
 	}
-	return hostRoom(ctx, e, l.Dir)
+	err = hostRoom(ctx, e, l.Dir)
+	if !exit.AlreadyRunning(err) {
+		return err
+	}
+	// another process has started the city in the meantime
+	l, openErr := e.Open(ctx)
+	if openErr != nil {
+		return err
+	}
+	defer l.Close()
+	if !l.Live {
+		return err
+	}
+	return join(ctx, e, l)
 }
 
 func cityFlag(dir string) string {
