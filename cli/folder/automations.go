@@ -2,7 +2,6 @@ package folder
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,30 +13,13 @@ import (
 	"gcity/internal/disk"
 )
 
-// ScanFor returns a configuration's automations and the problems with their folders. It writes nothing into the city's
-// folder.
+// ScanFor returns a configuration's automations and the problems with their folders.
 func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.Catalog, []string) {
-	var troubles []string
 	o := c.AutomationOptions()
-	limit := ReadTimeout * 2 / 3 // leaves time to read the run records within ReadTimeout
-	began := time.Now()
-	o.Patience = limit / 2
+	o.BuiltIn = true                 // they might not be on disk
+	o.Patience = ReadTimeout * 2 / 3 // leaves time to read the run records within ReadTimeout
 	found := s.Scan(c.Layers(), o, now)
-	if len(found.Broken) > 0 {
-		// a temporary folder, because reading a city must not create its runtime folder
-		runtime, err := os.MkdirTemp("", "gcity-formulas-")
-		defer func() { _ = os.RemoveAll(runtime) }() // a folder that remains does no harm
-		own := formula.Layer{}
-		if err == nil {
-			own, err = formula.System(runtime)
-		}
-		if err == nil {
-			o.Patience = max(limit-time.Since(began), time.Millisecond)
-			found = s.Scan(append([]formula.Layer{own}, c.Layers()...), o, now)
-		} else {
-			troubles = append(troubles, err.Error())
-		}
-	}
+	var troubles []string
 	for _, p := range found.Problems {
 		troubles = append(troubles, p.String())
 	}

@@ -43,7 +43,6 @@ var byPath = map[string]string{
 	"supervisor/":                    "GC_HOME, a folder of the user",
 	"api/token/":                     "tokens; checks their owner and mode itself",
 	"beads/sqlite/":                  "files of SQLite, which disk.CheckFile has checked",
-	"cli/folder/automations.go":      "a temporary folder",
 	"cli/work/bead_links.go":         "a file that the user specifies",
 	"cli/work/bead_write.go":         "a file that the user specifies",
 	"cli/doctor/machine_linux.go":    "/dev, /proc and /sys",
