@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gcity/city"
 	"gcity/cli/env"
@@ -98,6 +99,9 @@ func (w *outputFollower) watch(ctx context.Context, l *env.Link, first, resumed 
 		}
 		if err != nil {
 			if first && !p.seen {
+				if text != "" {
+					w.learn(strings.Split(strings.TrimRight(text, "\n"), "\n")...)
+				}
 				err = errors.Join(printOutput(ctx, w.e, l, text, w.followed), err)
 			}
 			return err

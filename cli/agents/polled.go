@@ -87,8 +87,9 @@ func (f *followed) learn(lines ...string) {
 
 // afterKnown returns the index after the known lines. Retained output may begin with only the last of them.
 func (f *followed) afterKnown(lines []string) (from int, found bool) {
-	if len(f.known) == 0 {
-		return 0, true
+	// if fewer lines are known, the session had not printed more, so the retained output begins with them
+	if n := len(f.known); n < knownLines && n <= len(lines) && slices.Equal(lines[:n], f.known) {
+		return n, true
 	}
 	for i := len(lines); i > 0; i-- {
 		n := min(i, len(f.known))

@@ -61,6 +61,7 @@ func TestOutputAfterAReconnect(t *testing.T) {
 	for retained, want := range map[string]string{
 		"one\r\ntwo\r\n$ ":                 "one\ntwo\n$ \n",
 		"one\r\ntwo\r\n$ ls\r\nfile\r\n$ ": "one\ntwo\n$ \n$ ls\nfile\n",
+		"one\r\ntwo\r\none\r\ntwo\r\n$ ":   "one\ntwo\n$ \none\ntwo\n",
 		"file\r\n$ ":                       "one\ntwo\n$ \n… some output was skipped\n",
 	} {
 		var out strings.Builder
