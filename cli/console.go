@@ -121,10 +121,9 @@ func console(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	err = hostRoom(ctx, e, l.Dir)
-	if !exit.AlreadyRunning(err) {
+	if _, lost := errors.AsType[lostRace](err); !lost {
 		return err
 	}
-	// another process has started the city in the meantime
 	l, openErr := e.Open(ctx)
 	if openErr != nil {
 		return err
@@ -135,6 +134,11 @@ func console(ctx context.Context, e *env.Env) error {
 	}
 	return join(ctx, e, l)
 }
+
+// lostRace is the error if another process has started the city in the meantime.
+type lostRace struct{ error }
+
+func (r lostRace) Unwrap() error { return r.error }
 
 func cityFlag(dir string) string {
 	if found, err := folder.FindCity("."); err == nil && found == dir {
@@ -224,7 +228,10 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	defer signal.Stop(interrupts)
 	h, err := host.OpenCity(ctx, e, host.CityOptions{Dir: dir, Mode: "console",
 		Logger: logger, Beat: func(string) {}})
-	if err != nil {
+	switch {
+	case exit.AlreadyRunning(err):
+		return lostRace{err}
+	case err != nil:
 		return err
 	}
 	runCtx, stop := context.WithCancel(ctx)
