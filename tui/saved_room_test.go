@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -182,6 +184,30 @@ func TestTwoRoomsSaveTheirChanges(t *testing.T) {
 	save(one)
 	if got := read(); got.Orders["agents"] == "name" || got.Filters["events"] == "" {
 		t.Errorf("stored: %+v", got)
+	}
+}
+
+// If a save fails, the next one also stores the changes of the failed one.
+func TestSaveAfterAFailedSave(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "city.json")
+	r := &feed.Runner{Ctx: t.Context(), Log: slog.New(slog.DiscardHandler)}
+	s := demo(t, 200, 60)
+	save := func(keys ...string) {
+		s.press(keys...)
+		r.SaveRoom(path, state.SaveRoom(s.m, true)[0].(feed.SaveRoom))
+		r.Wait()
+	}
+	save("P")
+	// while a folder is in the file's place, a save fails
+	aside := path + ".aside"
+	err := errors.Join(os.Rename(path, aside), os.Mkdir(path, 0o700))
+	save("1", "o")
+	if err := errors.Join(err, os.Remove(path), os.Rename(aside, path)); err != nil {
+		t.Fatal(err)
+	}
+	save("5")
+	if got, err := feed.ReadSavedRoom(path); err != nil || got.Orders["agents"] != "name" || got.Focus != "events" {
+		t.Errorf("stored: %+v, %v", got, err)
 	}
 }
 

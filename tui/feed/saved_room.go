@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"sync"
 
 	"gcity/internal/disk"
 )
@@ -136,20 +137,33 @@ func applyChanges(all, before, now map[string]any) map[string]any {
 	return out
 }
 
+// roomSaves makes sure that saves do not overlap.
+type roomSaves struct {
+	mu     sync.Mutex
+	failed map[string]bool // by path; whether the latest changes were not stored
+}
+
 // SaveRoom stores the state of the room. A failure is only logged.
 func (r *Runner) SaveRoom(path string, e SaveRoom) {
 	if path == "" {
 		return
 	}
 	r.Spawn("memory", func(context.Context) {
-		data := e.Data
-		if stored, err := readRoomFile(path); err == nil && stored.Version != 0 {
+		s, data := &r.Root().saves, e.Data
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		stored, err := readRoomFile(path)
+		if err == nil && stored.Version != 0 && !s.failed[path] {
 			data = withChanges(stored, e.Base, e.Data)
 		}
-		err := os.MkdirAll(filepath.Dir(path), 0o700)
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
 		if err == nil {
 			err = disk.Replace(path, data, 0o600)
 		}
+		if s.failed == nil {
+			s.failed = map[string]bool{}
+		}
+		s.failed[path] = err != nil
 		if err == nil && e.Mouse != "" {
 			err = writeUserState(path, SavedUserState{Mouse: e.Mouse})
 		}
