@@ -113,7 +113,7 @@ func TestObserverCreatesNothing(t *testing.T) {
 	}
 }
 
-// A script without attach cannot attach, also if a terminal was opened for it.
+// A script without attach cannot attach, even if a terminal was opened for it.
 func TestAttachIsOptional(t *testing.T) {
 	h := open(t, muxScript(t))
 	if _, err := h.Start(t.Context(), h.spec("a", "exec sleep 999")); err != nil {
