@@ -179,6 +179,7 @@ type drainState struct {
 
 type silence struct {
 	idleAt  time.Time // when idle_timeout expires; zero = never
+	barred  string    // why the agent is not restarted although idle_timeout has expired
 	task    string    // bead in progress since taskAt
 	gate    string    // gate that the task has been waiting for since taskAt
 	taskAt  time.Time
