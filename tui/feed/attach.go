@@ -224,7 +224,7 @@ func (v *attachment) sessionEnded(err error) (string, error) {
 			"the agent keeps running, and you can attach again when a controller is running",
 			v.agent)
 	case err != nil:
-		return "", fmt.Errorf("lost the connection to %s: %w", v.agent, err)
+		return "", fmt.Errorf("the connection to %s has ended: %w", v.agent, err)
 	}
 	return describe.Ended(v.agent), nil
 }
