@@ -7,7 +7,7 @@ import (
 
 // Wave is the progress of a group of agents that start, stop or drain together.
 type Wave struct {
-	Verb        string // "starting", "stopping" or draining
+	Verb        string // "starting", "stopping" or "draining"
 	Done, Total int
 	// estimate, or the time until the last deadline; 0 = unknown
 	Left time.Duration
