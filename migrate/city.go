@@ -395,6 +395,10 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 	}
 	a := &agent{name: target.name, was: target.was, pack: c.root, dir: c.dir, place: v.place(),
 		table: true, keys: keysOf(v.Node, v.src)}
+	a.keys["dir"] = value{&toml.Node{Shape: toml.ShapeString, Text: inRig}, v.src}
+	if work, ok := target.keys["work_dir"]; ok && a.keys["work_dir"].Node == nil {
+		a.keys["work_dir"] = work
+	}
 	e, out := emitter{conversion: c.conversion, base: c.dir, pack: c.root}, &emitted{}
 	if header == "patches.agents" {
 		out.main.text("dir", inRig)

@@ -149,6 +149,11 @@ func (e emitter) list(key string, v value, a *agent, out *emitted) {
 func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	var list []string
 	for _, line := range v.texts() {
+		if v.Key == "pre_start" && usesWorkDir(line) && e.losesWorkDir(a) {
+			e.note(v.place(), "pre_start for %s was omitted: it prepares {{.WorkDir}}, which "+
+				"would be the folder that the agent shares with you; prepare it by hand", a.name)
+			continue
+		}
 		if line = e.template(v, a, line); line != "" {
 			list = append(list, line)
 		}
@@ -211,28 +216,44 @@ func (e emitter) path(key string, v value, a *agent, out *emitted) {
 
 func (e emitter) folder(a *agent, out *emitted) {
 	dir, work := a.keys["dir"], a.keys["work_dir"]
-	inRig := e.isRig(dir.text()) || a.pack != e.root && a.scope() == "rig"
 	switch {
 	case dir.Node != nil && a.pack == e.root:
 		out.main.text("dir", dir.text())
 	case dir.Node != nil:
 		e.note(dir.place(), "dir for %s has no equivalent in a topology", a.name)
 	}
-	switch {
+	switch own := e.workDir(a); {
+	case own != "":
+		out.main.text("dir", own)
 	case work.Node == nil:
-	case inRig:
-		e.note(work.place(), "%s works in its rig's folder: work_dir has no equivalent for a "+
-			"rig's agents", a.name)
-	case !strings.Contains(work.text(), "{{.Rig"):
-		if text := e.template(work, a, work.text()); !strings.Contains(text, "$") {
-			out.main.text("dir", text)
-			return
-		}
-		fallthrough
+	case e.inRig(a):
+		e.note(work.place(), "%s works in its rig's folder, which the members of a pool share: "+
+			"work_dir has no equivalent for a rig's agents", a.name)
 	default:
 		e.note(work.place(), "work_dir for %s has no equivalent; the agent works in the city's "+
 			"folder", a.name)
 	}
+}
+
+func (e emitter) inRig(a *agent) bool {
+	return e.isRig(a.keys["dir"].text()) || a.pack != e.root && a.scope() == "rig"
+}
+
+// workDir returns an agent's work_dir as a value for dir; "" = the agent has none, or it has no equivalent.
+func (e emitter) workDir(a *agent) string {
+	work := a.keys["work_dir"]
+	if work.Node == nil || e.inRig(a) || strings.Contains(work.text(), "{{.Rig") {
+		return ""
+	}
+	if text := e.template(work, a, work.text()); !strings.Contains(text, "$") {
+		return text
+	}
+	return ""
+}
+
+// losesWorkDir reports whether an agent has a folder of its own only in the original city.
+func (e emitter) losesWorkDir(a *agent) bool {
+	return a.keys["work_dir"].Node != nil && e.workDir(a) == ""
 }
 
 func (e emitter) prompt(a *agent, out *emitted) {

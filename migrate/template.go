@@ -20,6 +20,16 @@ var inShell = map[string]string{
 	"CityName": "$GC_CITY_NAME", "WorkDir": "$GC_DIR", "Session": "$GC_SESSION_NAME",
 }
 
+// usesWorkDir reports whether a shell line contains the working folder of its agent.
+func usesWorkDir(line string) bool {
+	for _, m := range field().FindAllStringSubmatch(line, -1) {
+		if m[1] == "WorkDir" || m[1] == "Dir" {
+			return true
+		}
+	}
+	return strings.Contains(line, "$GC_DIR") || strings.Contains(line, "${GC_DIR")
+}
+
 // template converts the fields in a text to gcity's placeholders. It returns "" if a field has no replacement.
 func (e emitter) template(v value, a *agent, text string) string {
 	text = field().ReplaceAllStringFunc(text, func(m string) string {
