@@ -217,13 +217,16 @@ func (c *conversion) defaults(p *pack, s *source) {
 		for _, kid := range n.Kids {
 			switch kid.Key {
 			case "provider", "default_sling_formula", "append_fragments", "scope",
-				"install_agent_hooks":
+				"install_agent_hooks", options:
 			default:
 				c.note(s.at(kid.At), "%s in [%s] has no equivalent", kid.Key, table)
 				continue
 			}
 			for _, a := range p.agents {
-				if _, own := a.keys[kid.Key]; !own && (kid.Key != "scope" || p != c.root) {
+				own, set := a.keys[kid.Key]
+				if set && kid.Key == options {
+					a.keys[options] = merged(value{kid, s}, own)
+				} else if !set && (kid.Key != "scope" || p != c.root) {
 					a.keys[kid.Key] = value{kid, s}
 				}
 			}
@@ -404,16 +407,8 @@ func (c *conversion) patch(a *agent, n *toml.Node, s *source) {
 			a.keys["prompt_template"] = value{&toml.Node{Key: "prompt_template", Shape: kid.Shape,
 				At:   kid.At,
 				Text: filepath.Join(filepath.Dir(s.path), "patches", kid.Text)}, s}
-		case appends && known, key == "env" && known, key == "pool" && known:
-			merged := *was.Node
-			merged.Kids = slices.Clone(was.Kids)
-			for _, k := range kid.Kids {
-				merged.Kids = slices.DeleteFunc(merged.Kids, func(o *toml.Node) bool {
-					return o.Key != "" && o.Key == k.Key
-				})
-				merged.Kids = append(merged.Kids, k)
-			}
-			a.keys[key] = value{&merged, was.src}
+		case known && (appends || slices.Contains([]string{"env", "pool", options}, key)):
+			a.keys[key] = merged(was, value{kid, s})
 		case key == "prompt_template":
 			a.prompt = ""
 			path := *kid

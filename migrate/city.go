@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"gcity/config"
 	"gcity/config/keys"
 	"gcity/internal/toml"
 )
@@ -47,7 +46,7 @@ func (c cityWriter) text() string {
 		b.WriteString("\n[formulas]\ndir = \"formulas\"\n")
 	}
 	c.orderOverrides(&b)
-	c.providers(&b, c.root)
+	programs{c.conversion}.providers(&b, c.root)
 	c.rootAgents(&b)
 	c.writeRigs(&b)
 	c.cityPatches(&b)
@@ -214,66 +213,6 @@ func (c cityWriter) orderOverrides(b *strings.Builder) {
 	}
 }
 
-func (c *conversion) providers(b *strings.Builder, p *pack) {
-	for _, s := range c.manifests(p) {
-		n := s.root.Get("providers")
-		if n == nil || n.Shape != toml.ShapeTable {
-			continue
-		}
-		for _, kid := range n.Kids {
-			c.provider(b, kid, s)
-		}
-	}
-}
-
-func (c *conversion) provider(b *strings.Builder, n *toml.Node, s *source) {
-	t, env := &table{}, &table{}
-	for _, kid := range n.Kids {
-		switch {
-		case kid.Key == "env":
-			for _, v := range kid.Kids {
-				env.set(v.Key, render(v))
-			}
-		case kid.Key == "base":
-		case c.supports("providers.*", kid.Key):
-			t.set(kid.Key, render(kid))
-		default:
-			c.note(s.at(kid.At), "%s in the provider %s has no equivalent", kid.Key, n.Key)
-		}
-	}
-	presets := config.Presets()
-	preset := func(name string) *config.Preset {
-		i := slices.IndexFunc(presets, func(p config.Preset) bool { return p.Name == name })
-		if i < 0 {
-			return nil
-		}
-		return &presets[i]
-	}
-	if base := n.TextOf("base"); base != "" {
-		_, name, _ := strings.Cut(base, ":")
-		name = cmp.Or(name, base)
-		switch from := preset(name); {
-		case name == n.Key:
-		case from != nil && t.values["command"] == "":
-			t.text("command", from.Command)
-			t.texts("args", from.Args)
-			c.note(s.at(n.Get("base").At), "the provider %s takes its command and args from %s, "+
-				"but no other settings", n.Key, name)
-		default:
-			c.note(s.at(n.Get("base").At), "the base of the provider %s has no equivalent", n.Key)
-		}
-	}
-	if t.values["command"] == "" && preset(n.Key) == nil {
-		c.note(s.at(n.At), "the provider %s has no command and is unknown to gcity; add one", n.Key)
-		t.text("command", n.Key)
-	}
-	t.write(b, "[providers."+bare(n.Key)+"]")
-	if len(t.keys) == 0 && len(env.keys) > 0 {
-		b.WriteString("\n[providers." + bare(n.Key) + "]\n")
-	}
-	env.write(b, "[providers."+bare(n.Key)+".env]")
-}
-
 func (c cityWriter) rootAgents(b *strings.Builder) {
 	e := emitter{conversion: c.conversion, base: c.dir, pack: c.root}
 	for _, a := range c.root.agents {
@@ -405,6 +344,7 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 	}
 	out.main.text("name", a.name)
 	e.keys(a, out)
+	e.options(a, target, out)
 	for _, key := range []string{"prompt_template", "prompt"} {
 		if p := a.keys[key]; p.text() != "" {
 			if path, ok := e.find(a, p); ok {

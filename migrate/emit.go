@@ -40,6 +40,7 @@ func (e emitter) agent(a *agent) *emitted {
 	out := &emitted{}
 	out.main.text("name", a.name)
 	e.keys(a, out)
+	e.options(a, a, out)
 	e.folder(a, out)
 	e.prompt(a, out)
 	e.overlay(a, out)
@@ -54,7 +55,7 @@ func (e emitter) keys(a *agent, out *emitted) {
 		case "name", "scope", "dir", "work_dir", "fallback", "prompt_template", "overlay_dir",
 			"append_fragments",
 			"inject_fragments", "min_active_sessions", "max_active_sessions", "scale_check",
-			"drain_timeout", "pool", "agent":
+			"drain_timeout", "pool", "agent", options:
 		case "env":
 			for _, kid := range v.Kids {
 				out.env.set(kid.Key, render(kid))
@@ -96,7 +97,6 @@ func (e emitter) keys(a *agent, out *emitted) {
 }
 
 var instead = map[string]string{
-	"option_defaults":  "; put the program's own options in args",
 	"max_session_age":  "; the closest key is idle_timeout",
 	"sleep_after_idle": "; idle_timeout restarts an idle agent",
 	"session":          "; agents run in terminals; see session in `gcity help config`",

@@ -43,6 +43,78 @@ func TestLosses(t *testing.T) {
 			[]string{`pre_start = ["tree.sh {{.WorkDir}}"]`, `dir = "trees/a"`},
 			[]string{"was omitted"},
 		},
+		{
+			"the options of a preset", city + "-- city.toml --\n[providers.claude]\n" +
+				"base = \"builtin:claude\"\n" +
+				"option_defaults = { permission_mode = \"plan\", model = \"sonnet\" }\n" +
+				"[providers.codex.option_defaults]\neffort = \"high\"\n",
+			[]string{
+				`args = ["--permission-mode", "plan", "--model", "sonnet"]`,
+				`args = ["--dangerously-bypass-approvals-and-sandbox", "-c", ` +
+					`"model_reasoning_effort=high"]`,
+			},
+			[]string{"--dangerously-skip-permissions", "no equivalent"},
+		},
+		{
+			"the city's own choices for an option", city + "-- city.toml --\n[providers.codex]\n" +
+				"options_schema_merge = \"replace\"\n[[providers.codex.options_schema]]\n" +
+				"key = \"permission_mode\"\ndefault = \"safe\"\n" +
+				"[[providers.codex.options_schema.choices]]\nvalue = \"safe\"\n" +
+				"flag_args = [\"--ask-for-approval\", \"never\"]\n",
+			[]string{`args = ["--ask-for-approval", "never"]`},
+			[]string{"--dangerously", "no equivalent"},
+		},
+		{
+			"replaced choices without a permission mode", city + "-- city.toml --\n" +
+				"[providers.claude]\noptions_schema_merge = \"replace\"\n" +
+				"[[providers.claude.options_schema]]\nkey = \"tone\"\n",
+			[]string{"[providers.claude]\nargs = []\n"},
+			[]string{"--dangerously"},
+		},
+		{
+			"an unknown permission mode does not widen permissions", city + "-- city.toml --\n" +
+				"[providers.claude]\noption_defaults = { permission_mode = \"odd\" }\n",
+			[]string{
+				"[providers.claude]\nargs = []\n",
+				`permission_mode = "odd" for the provider claude is unknown to gcity, so its ` +
+					`agents start without arguments for permissions`,
+			},
+			nil,
+		},
+		{
+			"an agent's options extend those of its provider", city + "-- city.toml --\n" +
+				"[workspace]\nprovider = \"claude\"\n[providers.claude]\n" +
+				"option_defaults = { permission_mode = \"plan\" }\n" +
+				"[agent_defaults]\noption_defaults = { model = \"opus-5\" }\n" +
+				"-- agents/a/agent.toml --\noption_defaults = { effort = \"low\" }\n",
+			[]string{
+				`args = ["--permission-mode", "plan", "--effort", "low", ` +
+					`"--model", "claude-opus-5"]`,
+			},
+			[]string{"--dangerously"},
+		},
+		{
+			"a patch of an agent with options changes its provider", city + "-- city.toml --\n" +
+				"[[rigs]]\nname = \"app\"\npath = \"/srv/app\"\n[[patches.agent]]\n" +
+				"name = \"a\"\ndir = \"app\"\nprovider = \"codex\"\n" +
+				"option_defaults = { model = \"o3\" }\n" +
+				"-- agents/a/agent.toml --\ndir = \"app\"\n" +
+				"option_defaults = { permission_mode = \"auto-edit\" }\n",
+			[]string{
+				`args = ["--full-auto", "--model", "o3"]`,
+				`args = ["--permission-mode", "acceptEdits"]`,
+			},
+			[]string{"--dangerously"},
+		},
+		{
+			"a provider takes the settings of its base", city + "-- city.toml --\n" +
+				"[providers.claude]\nready_delay_ms = 7\nargs = [\"--verbose\"]\n" +
+				"[providers.claude.env]\nA = \"1\"\n" +
+				"[providers.own]\nbase = \"provider:claude\"\ncommand = \"wrapper\"\n",
+			[]string{"[providers.own]\nargs = [\"--verbose\"]\ncommand = \"wrapper\"\n" +
+				"ready_delay_ms = 7\nprompt_mode = \"arg\"\n", "[providers.own.env]\nA = \"1\""},
+			[]string{"--dangerously", "no equivalent"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := Convert(unpack(t, txtar.Parse([]byte(tt.files)).Files), "")

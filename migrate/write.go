@@ -357,7 +357,7 @@ func (c *conversion) topologies(p *pack) error {
 	e := emitter{conversion: c, base: p.dir, rel: p.rel, pack: p}
 	var b strings.Builder
 	c.topologyTable(&b, p, "")
-	c.providers(&b, p)
+	programs{c}.providers(&b, p)
 	for _, a := range p.agents {
 		out, scope := e.agent(a), a.scope()
 		if scope == "" && p.scoped() {

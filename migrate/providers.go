@@ -1,0 +1,360 @@
+package migrate
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/config"
+	"gcity/internal/toml"
+)
+
+// launch describes how the original city starts a program. It contains the settings of a provider and of its bases.
+type launch struct {
+	name    string
+	builtIn string // the provider of Gas City itself that is the last base; "" = none
+	keys    map[string]value
+	env     map[string]string // rendered
+	options map[string]value
+	schema  map[string]value // by option
+	replace bool             // the schema replaces the one of the built-in provider
+}
+
+// programs converts what the agents of the original city start.
+type programs struct{ *conversion }
+
+func (c programs) providers(b *strings.Builder, p *pack) {
+	for _, s := range c.manifests(p) {
+		n := s.root.Get("providers")
+		if n == nil || n.Shape != toml.ShapeTable {
+			continue
+		}
+		for _, kid := range n.Kids {
+			c.provider(b, value{kid, s})
+		}
+	}
+}
+
+func (c programs) provider(b *strings.Builder, v value) {
+	l := c.launch(v, 0)
+	t, env := &table{}, &table{}
+	for _, key := range slices.Sorted(maps.Keys(l.keys)) {
+		if kid := l.keys[key]; c.supports("providers.*", key) {
+			t.set(key, render(kid.Node))
+		} else if v.Get(key) == kid.Node {
+			c.note(kid.place(), "%s in the provider %s has no equivalent", key, v.Key)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.env)) {
+		env.set(name, l.env[name])
+	}
+	from := presetNamed(l.builtIn)
+	if from != nil && from.Name != v.Key {
+		inherit(t, env, from)
+	}
+	if args, set := c.args(l, nil, value{}); set {
+		t.set("args", quoteAll(args))
+	}
+	if t.values["command"] == "" && presetNamed(v.Key) == nil {
+		c.note(v.place(), "the provider %s has no command and is unknown to gcity; add one", v.Key)
+		t.text("command", v.Key)
+	}
+	t.write(b, "[providers."+bare(v.Key)+"]")
+	if len(t.keys) == 0 && len(env.keys) > 0 {
+		b.WriteString("\n[providers." + bare(v.Key) + "]\n")
+	}
+	env.write(b, "[providers."+bare(v.Key)+".env]")
+}
+
+// inherit sets the keys that a provider takes from a preset with another name.
+func inherit(t, env *table, from *config.Preset) {
+	own := func(key string) bool { return t.values[key] != "" }
+	if !own("command") {
+		t.text("command", from.Command)
+	}
+	if !own("args") {
+		t.texts("args", from.Args)
+	}
+	if !own("prompt_mode") && !own("prompt_flag") {
+		t.text("prompt_mode", from.PromptMode)
+		t.text("prompt_flag", from.PromptFlag)
+	}
+	if !own("ready_delay_ms") && from.ReadyDelay > 0 {
+		t.set("ready_delay_ms", strconv.Itoa(int(from.ReadyDelay/time.Millisecond)))
+	}
+	if !own("ready_prompt_prefix") {
+		t.text("ready_prompt_prefix", from.ReadyPromptPrefix)
+	}
+	if !own("process_names") {
+		t.texts("process_names", from.ProcessNames)
+	}
+	for _, name := range slices.Sorted(maps.Keys(from.Env)) {
+		if env.values[name] == "" {
+			env.text(name, from.Env[name])
+		}
+	}
+}
+
+func presetNamed(name string) *config.Preset {
+	presets := config.Presets()
+	i := slices.IndexFunc(presets, func(p config.Preset) bool { return p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &presets[i]
+}
+
+// launchNamed is like launch, but takes a provider's name.
+func (c programs) launchNamed(name string) launch {
+	if v := c.providerTable(name); v.Node != nil {
+		return c.launch(v, 0)
+	}
+	return launch{name: name, builtIn: name}
+}
+
+func (c programs) providerTable(name string) value {
+	for _, p := range c.allPacks() {
+		for _, s := range c.manifests(p) {
+			if n := s.root.Get("providers").Get(name); n != nil {
+				return value{n, s}
+			}
+		}
+	}
+	return value{}
+}
+
+func (c programs) launch(v value, depth int) launch {
+	l := c.base(v, depth)
+	l.name = v.Key
+	for _, kid := range v.Kids {
+		own := value{kid, v.src}
+		switch kid.Key {
+		case "base":
+		case "env":
+			for _, k := range kid.Kids {
+				l.env[k.Key] = render(k)
+			}
+		case options:
+			for _, k := range kid.Kids {
+				l.options[k.Key] = value{k, v.src}
+			}
+		case "options_schema":
+			for _, k := range toml.TablesOf(kid) {
+				l.schema[k.TextOf("key")] = value{k, v.src}
+			}
+		case "options_schema_merge":
+			l.replace = kid.Text == "replace"
+		default:
+			l.keys[kid.Key] = own
+		}
+	}
+	return l
+}
+
+// base returns the settings that a provider inherits.
+func (c programs) base(v value, depth int) launch {
+	l := launch{keys: map[string]value{}, env: map[string]string{}, options: map[string]value{},
+		schema: map[string]value{}}
+	base := v.TextOf("base")
+	kind, name, _ := strings.Cut(base, ":")
+	name = cmp.Or(name, kind, v.Key)
+	if parent := c.providerTable(name); kind != "builtin" && name != v.Key &&
+		parent.Node != nil && depth < 8 {
+		return c.launch(parent, depth+1)
+	}
+	if l.builtIn = name; base != "" && presetNamed(name) == nil {
+		c.note(value{v.Get("base"), v.src}.place(), "the base %q of the provider %s is unknown to "+
+			"gcity; copy its settings", base, v.Key)
+	}
+	return l
+}
+
+// args returns a program's arguments, with those for the options of the provider and of an agent. set is false if there
+// are no options. own contains the agent's own arguments.
+func (c programs) args(l launch, own *toml.Node, agent value) (args []string, set bool) {
+	chosen := map[string]value{}
+	for key, v := range l.schema {
+		n := v.Get("default")
+		if key == permission && l.permissive() {
+			n = &toml.Node{Shape: toml.ShapeString, Text: unrestricted, At: v.At}
+		}
+		if n != nil {
+			chosen[key] = value{n, v.src}
+		}
+	}
+	maps.Copy(chosen, l.options)
+	if agent.Node != nil {
+		for _, kid := range agent.Kids {
+			chosen[kid.Key] = value{kid, agent.src}
+		}
+	}
+	switch v, preset := l.keys["args"], presetNamed(l.builtIn); {
+	case own != nil:
+		args = (value{own, nil}).texts()
+	case v.Node != nil:
+		args = v.texts()
+	case preset != nil:
+		args = preset.Args
+	}
+	_, restricts := chosen[permission]
+	if !restricts && l.replace && len(l.schema) > 0 && l.schema[permission].Node == nil {
+		args, restricts = without(args, permissionFlags), true // as in the original
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(chosen), permissionFirst) {
+		v := chosen[key]
+		flags, known := l.flags(key, v.text())
+		if key == permission {
+			args = without(args, permissionFlags)
+		}
+		if !known {
+			c.note(v.place(), "%s = %q for the provider %s is unknown to gcity%s; put the "+
+				"program's own options in args", key, v.text(), l.name, lacks[key])
+			continue
+		}
+		if len(flags) == 2 && strings.HasPrefix(flags[0], "--") {
+			args = without(args, map[string]int{flags[0]: 1})
+		}
+		args = append(slices.Clone(args), flags...)
+	}
+	return args, restricts || len(chosen) > 0
+}
+
+// options is the key for a program's options, permission is one of them, and unrestricted is a value of permission.
+const (
+	options      = "option_defaults"
+	permission   = "permission_mode"
+	unrestricted = "unrestricted"
+)
+
+var lacks = map[string]string{
+	permission: ", so its agents start without arguments for permissions",
+}
+
+func permissionFirst(a, b string) int {
+	if (a == permission) != (b == permission) {
+		return map[bool]int{true: -1, false: 1}[a == permission]
+	}
+	return cmp.Compare(a, b)
+}
+
+// permissive reports whether Gas City starts the program without restrictions if no option is set.
+func (l launch) permissive() bool {
+	_, ok := permissionModes[l.builtIn]
+	return ok && !l.replace
+}
+
+// permissionFlags contains the programs' arguments for permissions, with the number of their values.
+var permissionFlags = map[string]int{
+	"--dangerously-skip-permissions": 0, "--permission-mode": 1,
+	"--dangerously-bypass-approvals-and-sandbox": 0, "--full-auto": 0,
+	"--ask-for-approval": 1, "--sandbox": 1, "--approval-mode": 1, "--yolo": 0,
+	"--dangerously-allow-all": 0, "-f": 0,
+}
+
+// permissionModes contains the arguments for the permission modes of Gas City's own providers.
+var permissionModes = map[string]map[string]string{
+	"claude": {
+		"auto-edit": "--permission-mode acceptEdits", "full-auto": "--permission-mode dontAsk",
+		"plan": "--permission-mode plan", unrestricted: "--dangerously-skip-permissions",
+	},
+	"codex": {
+		"suggest":    "--ask-for-approval untrusted --sandbox read-only",
+		"auto-edit":  "--full-auto",
+		unrestricted: "--dangerously-bypass-approvals-and-sandbox",
+	},
+	"gemini": {
+		"default": "--approval-mode default", "auto-edit": "--approval-mode auto_edit",
+		"plan": "--approval-mode plan", unrestricted: "--approval-mode yolo",
+	},
+}
+
+func without(args []string, flags map[string]int) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		flag, _, joined := strings.Cut(args[i], "=")
+		values, known := flags[flag]
+		switch {
+		case !known:
+			out = append(out, args[i])
+		case !joined:
+			i += values
+		}
+	}
+	return out
+}
+
+// flags returns the arguments for an option. known is false if the option or its value is unknown.
+func (l launch) flags(key, choice string) (flags []string, known bool) {
+	if v := l.schema[key]; v.Node != nil {
+		for _, n := range toml.TablesOf(v.Get("choices")) {
+			if n.TextOf("value") == choice {
+				return value{n.Get("flag_args"), v.src}.texts(), true
+			}
+		}
+	}
+	modes := permissionModes[l.builtIn]
+	switch {
+	case key == permission && l.replace:
+		return nil, false
+	case key == permission:
+		mode, ok := modes[choice]
+		return strings.Fields(mode), ok
+	case choice == "":
+		return nil, true
+	case key == "model" && modes != nil:
+		if l.builtIn == "claude" && strings.Contains(choice, "-") {
+			choice = "claude-" + strings.TrimPrefix(choice, "claude-")
+		}
+		return []string{"--model", choice}, true
+	case key == "effort" && l.builtIn == "claude":
+		return []string{"--effort", choice}, true
+	case key == "effort" && l.builtIn == "codex":
+		return []string{"-c", "model_reasoning_effort=" + choice}, true
+	case key == "sandbox" && l.builtIn == "codex":
+		return []string{"--sandbox", choice}, true
+	}
+	return nil, false
+}
+
+// options sets the arguments for an agent's own options. target is the agent that a patch changes, or the agent itself.
+func (e emitter) options(a, target *agent, out *emitted) {
+	own := merged(target.keys[options], a.keys[options])
+	if own.Node == nil || a.keys["start_command"].Node != nil ||
+		a != target && a.keys[options].Node == nil && a.keys["provider"].Node == nil &&
+			a.keys["args"].Node == nil {
+		return
+	}
+	args := a.keys["args"].Node
+	if args == nil {
+		args = target.keys["args"].Node
+	}
+	provider := a.keys["provider"].text()
+	if provider == "" || !e.known(provider) {
+		provider = e.providerOf(target)
+	}
+	start := programs{e.conversion}
+	all, _ := start.args(start.launchNamed(provider), args, own)
+	out.main.set("args", quoteAll(all))
+}
+
+// merged returns a table with the keys of both values. The keys of over replace those of v.
+func merged(v, over value) value {
+	if v.Node == nil || over.Node == nil || v.Node == over.Node {
+		if v.Node == nil {
+			return over
+		}
+		return v
+	}
+	sum := *v.Node
+	sum.Kids = slices.Clone(v.Kids)
+	for _, k := range over.Kids {
+		sum.Kids = slices.DeleteFunc(sum.Kids, func(o *toml.Node) bool {
+			return o.Key != "" && o.Key == k.Key
+		})
+		sum.Kids = append(sum.Kids, k)
+	}
+	return value{&sum, v.src}
+}
