@@ -49,9 +49,9 @@ func (c *conversion) read() error {
 	if city == nil {
 		city = &source{name: config.FileName, root: &toml.Node{Shape: toml.ShapeTable}}
 		c.note(config.PackFile, "the folder has no city.toml, so the city has no rigs")
-	} else if len(packmodel.Marks(c.dir, city.root)) == 0 {
-		return fmt.Errorf("the city in %s is %w: gcity can read it without conversion; `gcity "+
-			"--city %s config check` checks it", c.dir, ErrNotPackModel, c.dir)
+	} else if len(packmodel.Marks(c.dir, city.root)) == 0 &&
+		len(packmodel.OfInvalid(c.dir, city.root)) == 0 {
+		return notPackModel(c.dir)
 	}
 	c.files = []*source{city}
 	for _, file := range (value{city.root.Get("include"), city}).texts() {
@@ -77,6 +77,14 @@ func (c *conversion) read() error {
 		return err
 	}
 	return c.applyShared()
+}
+
+func notPackModel(dir string) error {
+	says := "gcity can read it without conversion; `gcity --city %s config check` checks it"
+	if _, err := config.Load(dir); err != nil {
+		says = "correct the errors that `gcity --city %s config check` prints"
+	}
+	return fmt.Errorf("the city in %s is %w: "+says, dir, ErrNotPackModel, dir)
 }
 
 func (c *conversion) inCity(path string) string {

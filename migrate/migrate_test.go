@@ -240,6 +240,16 @@ func TestNotPackModel(t *testing.T) {
 	nothingBeside(t, dir)
 }
 
+// The error for a city that gcity cannot read, and that is not in the pack format, does not say that gcity can read it.
+func TestNeitherFormat(t *testing.T) {
+	dir := unpack(t, txtar.Parse([]byte("-- city.toml --\n[city]\nname = \"x\"\n")).Files)
+	_, err := Convert(dir, "")
+	if !errors.Is(err, ErrNotPackModel) || !strings.Contains(err.Error(), "correct the errors") {
+		t.Errorf("Convert: %v", err)
+	}
+	nothingBeside(t, dir)
+}
+
 // Keys that only resemble keys of gcity are noted and not converted.
 func TestOddKeys(t *testing.T) {
 	dir := unpack(t, []txtar.File{

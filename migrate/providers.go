@@ -348,13 +348,12 @@ func merged(v, over value) value {
 		}
 		return v
 	}
-	sum := *v.Node
-	sum.Kids = slices.Clone(v.Kids)
+	sum := &toml.Node{Key: v.Key, Shape: v.Shape, At: v.At, Kids: slices.Clone(v.Kids)}
 	for _, k := range over.Kids {
 		sum.Kids = slices.DeleteFunc(sum.Kids, func(o *toml.Node) bool {
 			return o.Key != "" && o.Key == k.Key
 		})
 		sum.Kids = append(sum.Kids, k)
 	}
-	return value{&sum, v.src}
+	return value{sum, v.src}
 }
