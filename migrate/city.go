@@ -65,7 +65,11 @@ func (c cityWriter) workspace() *table {
 			continue
 		}
 		c.plainTable(t, "workspace", w, s, "name", "includes", "topology", "topologies", "pack",
-			"packs", "default_rig_includes", "max_active_sessions", "provider", "prefix")
+			"packs", "default_rig_includes", "max_active_sessions", "provider", "prefix",
+			installHooks)
+		if n := w.Get(installHooks); n != nil {
+			t.texts(installHooks, c.hooks(value{n, s}, "the agents"))
+		}
 		if p := w.TextOf("provider"); p != "" && c.known(p) {
 			t.text("provider", p)
 		} else if p != "" {

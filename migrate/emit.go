@@ -78,8 +78,10 @@ func (e emitter) keys(a *agent, out *emitted) {
 			e.note(v.place(), "session_live runs only once, after the session has started")
 		case "session_setup_script":
 			e.path(key, v, a, out)
-		case "depends_on", "install_agent_hooks":
-			e.list(key, v, a, out)
+		case "depends_on":
+			out.main.texts(key, e.dependencies(v, a))
+		case installHooks:
+			out.main.texts(key, e.hooks(v, a.name))
 		case "lifecycle":
 			if v.text() == "one_shot" {
 				out.main.text("restart", "on-failure")
@@ -126,24 +128,32 @@ func (e emitter) fragments(a *agent, out *emitted) {
 
 func (a *agent) plain() bool { return filepath.Base(a.prompt) == "prompt.md" }
 
-func (e emitter) list(key string, v value, a *agent, out *emitted) {
-	var names []string
+func (e emitter) dependencies(v value, a *agent) (names []string) {
 	for _, name := range v.texts() {
-		if key == "depends_on" {
-			now, ok := e.renamed(e.pack, name)
-			if !ok {
-				e.note(v.place(), "unknown agent %q, on which %s depends; the dependency "+
-					"was omitted", name, a.name)
-				continue
-			}
-			name = now
-		} else if !slices.Contains([]string{"claude", "gemini", "opencode", "copilot"}, name) {
-			e.note(v.place(), "unknown hooks %q for %s; the hooks were omitted", name, a.name)
+		now, ok := e.renamed(e.pack, name)
+		if !ok {
+			e.note(v.place(), "unknown agent %q, on which %s depends; the dependency was omitted",
+				name, a.name)
+			continue
+		}
+		names = append(names, now)
+	}
+	return names
+}
+
+const installHooks = "install_agent_hooks"
+
+// hooks returns the kinds of hooks in a list that gcity can install.
+func (c *conversion) hooks(v value, owner string) (names []string) {
+	for _, name := range v.texts() {
+		if c.schema.Child("agents", installHooks).Check([]string{name}) != "" {
+			c.note(v.place(), "gcity cannot install hooks for %s; the item was omitted for %s",
+				name, owner)
 			continue
 		}
 		names = append(names, name)
 	}
-	out.main.texts(key, names)
+	return names
 }
 
 func (e emitter) lines(key string, v value, a *agent, out *emitted) {

@@ -115,6 +115,20 @@ func TestLosses(t *testing.T) {
 				"ready_delay_ms = 7\nprompt_mode = \"arg\"\n", "[providers.own.env]\nA = \"1\""},
 			[]string{"--dangerously", "no equivalent"},
 		},
+		{
+			"hooks for a program for which gcity has none", city +
+				"-- city.toml --\n[workspace]\n" +
+				"install_agent_hooks = [\"claude\", \"codex\"]\n" +
+				"-- agents/a/agent.toml --\ninstall_agent_hooks = [\"codex\"]\n",
+			[]string{
+				"city.toml:2:1: gcity cannot install hooks for codex; the item was omitted for " +
+					"the agents",
+				"agents/a/agent.toml:1:1: gcity cannot install hooks for codex; the item was " +
+					"omitted for a",
+				`install_agent_hooks = ["claude"]`,
+			},
+			[]string{`"codex"`},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := Convert(unpack(t, txtar.Parse([]byte(tt.files)).Files), "")
