@@ -111,9 +111,41 @@ func (p *Pool) mayHave(name string) bool {
 }
 
 // Address resolves the recipient of mail: an agent or a pool, by its qualified name or an unambiguous last part, or
-// "pool:NAME". It returns any other name unchanged, as the name of a user. Errors are *Error.
+// "pool:NAME". In Gas City, a name may end with a slash or contain an import, as in "RIG/IMPORT.NAME"; Address accepts
+// both. It returns any other name unchanged, as the name of a user. Errors are *Error.
 func (s *Snapshot) Address(name string) (string, error) {
 	name = strings.TrimSpace(name)
+	pool, forced := strings.CutPrefix(name, mail.PoolPrefix)
+	found := s.addresses(name)
+	if plain := strings.TrimSuffix(name, "/"); len(found) == 0 {
+		if found = s.addresses(plain); len(found) == 0 {
+			found = s.addresses(withoutImport(plain))
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", Errorf(Invalid, "%.60q is ambiguous; use %s", name,
+			choices(found))
+	case forced:
+		return "", Missing(suggest.NotFound(suggest.Pool, pool, s.Names(suggest.Pool)))
+	}
+	return name, nil
+}
+
+// withoutImport returns RIG/NAME for RIG/IMPORT.NAME.
+func withoutImport(name string) string {
+	at := strings.LastIndexAny(name, "/:") + 1
+	_, bare, _ := strings.Cut(name[at:], ".")
+	if bare == "" {
+		return name
+	}
+	return name[:at] + bare
+}
+
+// addresses returns the agents and pools with a name.
+func (s *Snapshot) addresses(name string) []string {
 	pool, forced := strings.CutPrefix(name, mail.PoolPrefix)
 	var found []string
 	for _, whole := range []bool{true, false} {
@@ -138,17 +170,7 @@ func (s *Snapshot) Address(name string) (string, error) {
 			break
 		}
 	}
-	found = slices.Compact(found)
-	switch {
-	case len(found) == 1:
-		return found[0], nil
-	case len(found) > 1:
-		return "", Errorf(Invalid, "%.60q is ambiguous; use %s", name,
-			choices(found))
-	case forced:
-		return "", Missing(suggest.NotFound(suggest.Pool, pool, s.Names(suggest.Pool)))
-	}
-	return name, nil
+	return slices.Compact(found)
 }
 
 func choices(all []string) string {
