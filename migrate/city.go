@@ -362,9 +362,7 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 			out.pool.number(as, n)
 		}
 	}
-	if check := a.keys["scale_check"]; check.text() != "" {
-		out.pool.text("check", e.shellLine(check, a, check.text()))
-	}
+	out.pool.text("check", e.query(a.keys["scale_check"], a))
 	out.write(b, header)
 }
 

@@ -69,8 +69,10 @@ func (e emitter) keys(a *agent, out *emitted) {
 			}
 		case "idle_timeout":
 			out.main.set(key, render(v.Node))
-		case "start_command", "work_query", "sling_query":
+		case "start_command":
 			out.main.text(key, e.shellLine(v, a, v.text()))
+		case "work_query", "sling_query":
+			out.main.text(key, e.query(v, a))
 		case "pre_start", "session_setup":
 			e.lines(key, v, a, out)
 		case "session_live":
@@ -315,8 +317,8 @@ func (e emitter) size(a *agent, out *emitted) {
 	}
 	out.pool.number("min", low)
 	out.pool.number("max", high)
-	if check.text() != "" {
-		out.pool.text("check", e.shellLine(check, a, check.text()))
+	if line := e.query(check, a); line != "" {
+		out.pool.text("check", line)
 		if check.Key == "scale_check" {
 			e.note(check.place(), "the check for %s must print how many members the pool should "+
 				"have in total, not how many more", a.name)

@@ -129,6 +129,29 @@ func TestLosses(t *testing.T) {
 			},
 			[]string{`"codex"`},
 		},
+		{
+			"queries of work that gcity keeps elsewhere", city + "-- city.toml --\n" +
+				"-- agents/a/agent.toml --\nmax_active_sessions = 3\n" +
+				"scale_check = \"bd ready --label=x | wc -l\"\n" +
+				"work_query = \"x=$(bd ready); echo $x\"\nsling_query = \"abd {{.Odd}}\"\n",
+			[]string{
+				"agents/a/agent.toml:2:1: scale_check for a was omitted: it asks bd",
+				"agents/a/agent.toml:3:1: work_query for a was omitted: it asks bd",
+				"agents/a/agent.toml:4:1: sling_query for a was omitted: it uses {{.Odd}}",
+			},
+			[]string{"check = ", "_query = "},
+		},
+		{
+			"queries of the store that stays", city + "-- city.toml --\n[beads]\n" +
+				"provider = \"bd\"\n-- agents/a/agent.toml --\nmax_active_sessions = 3\n" +
+				"scale_check = \"bd list --metadata gc.routed_to=a\"\n" +
+				"work_query = \"bd ready --assignee={{.QualifiedName}}\"\n",
+			[]string{
+				"scale_check for a was omitted: it asks bd",
+				`work_query = "bd ready --assignee=$GC_AGENT"`,
+			},
+			[]string{"check = "},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := Convert(unpack(t, txtar.Parse([]byte(tt.files)).Files), "")

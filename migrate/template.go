@@ -3,6 +3,7 @@ package migrate
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,8 +15,9 @@ var field = sync.OnceValue(func() *regexp.Regexp {
 })
 
 var inShell = map[string]string{
-	"Rig": "$GC_RIG", "RigName": "$GC_RIG", "RigRoot": "$GC_RIG_PATH", "Agent": "$GC_AGENT",
-	"AgentName": "$GC_AGENT", "AgentBase": "${GC_AGENT##*/}", "Name": "${GC_AGENT##*/}",
+	"Rig": "$GC_RIG", "RigName": "$GC_RIG", "RigRoot": "$GC_RIG_PATH",
+	"Agent": "$GC_AGENT", "QualifiedName": "$GC_AGENT", "AgentName": "$GC_AGENT",
+	"AgentBase": "${GC_AGENT##*/}", "Name": "${GC_AGENT##*/}",
 	"CityRoot": "$GC_CITY_PATH", "City": "$GC_CITY_NAME",
 	"CityName": "$GC_CITY_NAME", "WorkDir": "$GC_DIR", "Session": "$GC_SESSION_NAME",
 }
@@ -36,7 +38,7 @@ func (e emitter) template(v value, a *agent, text string) string {
 		switch name := field().FindStringSubmatch(m)[1]; name {
 		case "AgentBase":
 			return "{{.Name}}"
-		case "AgentName":
+		case "AgentName", "QualifiedName":
 			return "{{.Agent}}"
 		case "RigName":
 			return "{{.Rig}}"
@@ -54,6 +56,43 @@ func (e emitter) template(v value, a *agent, text string) string {
 	}
 	return text
 }
+
+// query converts a shell line about an agent's work. It returns "" if the line would always give a wrong answer.
+func (e emitter) query(v value, a *agent) string {
+	if v.text() == "" {
+		return ""
+	}
+	if line := v.text(); beadsProgram().MatchString(line) &&
+		(!e.keepsBeads() || routedBy().MatchString(line)) {
+		e.note(v.place(), "%s for %s was omitted: it asks bd, which does not contain the work "+
+			"that gcity assigns; gcity uses its own query", v.Key, a.name)
+		return ""
+	}
+	for _, m := range field().FindAllStringSubmatch(v.text(), -1) {
+		if inShell[m[1]] == "" && m[1] != "ConfigDir" {
+			e.note(v.place(), "%s for %s was omitted: it uses {{.%s}}, which has no equivalent",
+				v.Key, a.name, m[1])
+			return ""
+		}
+	}
+	return e.shellLine(v, a, v.text())
+}
+
+// keepsBeads reports whether the converted city stores its work with bd.
+func (c *conversion) keepsBeads() bool {
+	return slices.ContainsFunc(c.files, func(s *source) bool {
+		return s.root.Get("beads").TextOf("provider") == "bd"
+	})
+}
+
+var beadsProgram = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|[\s;&|($` + "`" + `])(bd|gc (bd|beads))\s`)
+})
+
+// routedBy matches how Gas City marks the work of a pool. gcity uses other marks.
+var routedBy = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`gc\.routed_to|pool:`)
+})
 
 func (e emitter) shellLine(v value, a *agent, text string) string {
 	text = field().ReplaceAllStringFunc(text, func(m string) string {
