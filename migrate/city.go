@@ -54,6 +54,9 @@ func (c cityWriter) text() string {
 	return strings.TrimPrefix(b.String(), "\n")
 }
 
+// suspendedOnStart is the newer name of the key suspended.
+const suspendedOnStart = "suspended_on_start"
+
 const prefixDerived = "the prefix for the city's work is derived from its name"
 
 func (c cityWriter) workspace() *table {
@@ -79,6 +82,7 @@ func (c cityWriter) workspace() *table {
 		for key, why := range map[string]string{
 			"default_rig_includes": "add the topologies to each new rig",
 			"prefix":               prefixDerived,
+			"max_active_sessions":  "it is now the max of each pool without a limit of its own",
 		} {
 			if n := w.Get(key); n != nil {
 				c.note(s.at(n.At), "%s in [workspace] has no equivalent; %s", key, why)
@@ -242,6 +246,10 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 				"patches":
 			case "formulas_dir":
 				t.text(kid.Key, c.formulasDir(r, kid))
+			case "suspended", suspendedOnStart:
+				if t.values["suspended"] != "true" {
+					t.set("suspended", render(kid))
+				}
 			case "default_sling_target":
 				if target := c.slingTarget(r, kid.Text); target != "" {
 					t.text(kid.Key, target)

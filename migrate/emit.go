@@ -67,6 +67,10 @@ func (e emitter) keys(a *agent, out *emitted) {
 				e.note(v.place(), "unknown provider %q for %s; add a [providers.%s] table",
 					v.text(), a.name, v.text())
 			}
+		case suspendedOnStart:
+			if v.Text == "true" {
+				out.main.set("suspended", "true")
+			}
 		case "idle_timeout":
 			out.main.set(key, render(v.Node))
 		case "start_command":

@@ -152,6 +152,24 @@ func TestLosses(t *testing.T) {
 			},
 			[]string{"check = "},
 		},
+		{
+			"suspended on start", city + "-- city.toml --\n[[rigs]]\nname = \"app\"\n" +
+				"path = \"/srv/app\"\nsuspended_on_start = true\nsuspended = false\n" +
+				"-- agents/a/agent.toml --\nsuspended_on_start = true\n",
+			[]string{"path = \"/srv/app\"\nsuspended = true\n",
+				"name = \"a\"\nsuspended = true\n"},
+			[]string{"no equivalent", "suspended_on_start"},
+		},
+		{
+			"the limit of a city", city + "-- city.toml --\n[workspace]\n" +
+				"max_active_sessions = 3\n",
+			[]string{
+				"city.toml:2:1: max_active_sessions in [workspace] has no equivalent; it is now " +
+					"the max of each pool without a limit of its own",
+				"max = 3",
+			},
+			nil,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := Convert(unpack(t, txtar.Parse([]byte(tt.files)).Files), "")
