@@ -2,10 +2,12 @@ package migrate
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"gcity/config"
 	"gcity/config/keys"
 	"gcity/internal/toml"
 )
@@ -235,7 +237,39 @@ func (c cityWriter) rootAgents(b *strings.Builder) {
 	}
 }
 
+// prefixes returns valid prefixes for the rigs that have one.
+func (c cityWriter) prefixes() map[*rig]string {
+	city := config.City{Workspace: config.Workspace{Name: c.cityName()}}
+	out, taken := map[*rig]string{}, []string{city.Prefix()}
+	for _, r := range c.rigs {
+		was := value{r.node.Get("prefix"), r.src}
+		for _, kid := range c.siteOf(r.name) {
+			if kid.Key == "prefix" {
+				was = value{kid, c.site}
+			}
+		}
+		prefix := was.text()
+		if len(prefix) > keys.MaxPrefix {
+			prefix = strings.TrimRight(prefix[:keys.MaxPrefix], "-_.")
+		}
+		for n := 2; slices.Contains(taken, strings.ToLower(prefix)); n++ {
+			prefix = fmt.Sprintf("%.*s%d", keys.MaxPrefix-2, was.text(), n)
+		}
+		if was.text() == "" {
+			continue
+		}
+		if out[r] = prefix; prefix != was.text() {
+			c.note(was.place(), "the prefix %q of the rig %s is now %q, because prefixes have up "+
+				"to %d characters and differ from each other and from the city's prefix %q",
+				was.text(), r.name, prefix, keys.MaxPrefix, taken[0])
+		}
+		taken = append(taken, strings.ToLower(prefix))
+	}
+	return out
+}
+
 func (c cityWriter) writeRigs(b *strings.Builder) {
+	prefixes := c.prefixes()
 	for _, r := range c.rigs {
 		t := &table{}
 		t.text("name", r.name)
@@ -246,6 +280,8 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 				"patches":
 			case "formulas_dir":
 				t.text(kid.Key, c.formulasDir(r, kid))
+			case "prefix":
+				t.text(kid.Key, prefixes[r])
 			case "suspended", suspendedOnStart:
 				if t.values["suspended"] != "true" {
 					t.set("suspended", render(kid))
@@ -315,8 +351,19 @@ func (c cityWriter) rigPath(r *rig) string {
 func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
 	for _, n := range tables(r.node, "overrides", "patches") {
 		name := cmp.Or(n.TextOf("name"), n.TextOf("agent"))
+		if !c.inTopologies(r, name) {
+			c.note(r.src.at(n.At), "no topology of the rig %s has an agent %q; the patch was "+
+				"omitted", r.name, name)
+			continue
+		}
 		c.writePatch(b, "rigs.overrides", value{n, r.src}, name, r.name)
 	}
+}
+
+// inTopologies reports whether a rig's topologies have an agent with this name for rigs.
+func (c cityWriter) inTopologies(r *rig, name string) bool {
+	a := c.lookup(&pack{imports: r.imports}, name[strings.LastIndexByte(name, '/')+1:])
+	return a != nil && a.scope() != "city"
 }
 
 func (c cityWriter) cityPatches(b *strings.Builder) {

@@ -146,6 +146,9 @@ func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []st
 	if imports == nil {
 		return nil, nil
 	}
+	if imports.Shape == toml.ShapeArray {
+		return c.bound(value{imports, src}), nil
+	}
 	if imports.Shape != toml.ShapeTable {
 		return nil, fmt.Errorf("%s: imports is not a table; use [imports.NAME]",
 			src.at(imports.At))
@@ -165,6 +168,19 @@ func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []st
 		}
 	}
 	return out, nil
+}
+
+// bound returns the imports of the city that a list names.
+func (c *conversion) bound(list value) (out []imported) {
+	for _, name := range list.texts() {
+		i := slices.IndexFunc(c.root.imports, func(i imported) bool { return i.binding == name })
+		if i < 0 {
+			c.note(list.place(), "the city has no import %q; it was omitted", name)
+			continue
+		}
+		out = append(out, c.root.imports[i])
+	}
+	return out
 }
 
 type place struct {
@@ -192,8 +208,9 @@ func (c *conversion) find(at place, binding, from string, way []string) (*pack, 
 	}
 	real, err := config.Canonical(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s: the import %q names %s, which does not exist",
-			at.src.at(at.node.At), binding, dir)
+		c.note(at.src.at(at.node.At), "the import %s names %s, which does not exist, so it was "+
+			"not converted; correct the folder and convert again", binding, dir)
+		return nil, nil
 	}
 	p, err := c.pack(real, binding, way)
 	if err != nil && !strings.Contains(err.Error(), ": ") {

@@ -170,6 +170,45 @@ func TestLosses(t *testing.T) {
 			},
 			nil,
 		},
+		{
+			"a folder of an import that does not exist", city + "-- city.toml --\n[imports.p]\n" +
+				"source = \"packs/none\"\n[[rigs]]\nname = \"app\"\npath = \"/srv/app\"\n" +
+				"imports = [\"p\"]\n",
+			[]string{
+				"city.toml:1:1: the import p names ",
+				"packs/none, which does not exist, so it was not converted",
+				`city.toml:6:1: the city has no import "p"; it was omitted`,
+				"agents: a",
+			},
+			nil,
+		},
+		{
+			"a rig's list of the city's imports", city + "-- city.toml --\n[imports.p]\n" +
+				"source = \"p\"\n[[rigs]]\nname = \"app\"\npath = \"/srv/app\"\n" +
+				"imports = [\"p\"]\n-- p/pack.toml --\n[pack]\nname = \"p\"\nschema = 2\n" +
+				"-- p/agents/hand/agent.toml --\nscope = \"rig\"\n",
+			[]string{"app/hand"},
+			nil,
+		},
+		{
+			"prefixes that gcity rejects", city + "-- city.toml --\n[workspace]\n" +
+				"name = \"safetyChain\"\n[[rigs]]\nname = \"one\"\npath = \"/srv/one\"\n" +
+				"prefix = \"sc\"\n[[rigs]]\nname = \"two\"\npath = \"/srv/two\"\n" +
+				"prefix = \"agent-diagnostics\"\n",
+			[]string{
+				`city.toml:6:1: the prefix "sc" of the rig one is now "sc2"`,
+				`prefix = "sc2"`, `prefix = "agent-diagnostic"`,
+			},
+			nil,
+		},
+		{
+			"a patch of an agent that the rig does not have", city + "-- city.toml --\n[[rigs]]\n" +
+				"name = \"app\"\npath = \"/srv/app\"\n[[rigs.patches]]\nagent = \"a\"\n",
+			[]string{
+				`city.toml:4:1: no topology of the rig app has an agent "a"; the patch was omitted`,
+			},
+			[]string{"rigs.overrides"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := Convert(unpack(t, txtar.Parse([]byte(tt.files)).Files), "")

@@ -149,8 +149,6 @@ func TestRefused(t *testing.T) {
 			"-- packs/a/agents/b/agent.toml --\nscope = city\n", "packs/a/agents/b/agent.toml:1:9"},
 		{"broken order", city + "[agent_defaults]\nprovider = \"claude\"\n-- orders/x.toml " +
 			"--\n[order\n", "orders/x.toml:1:"},
-		{"missing folder", city + "[imports.a]\nsource = \"packs/none\"\n",
-			`city.toml:3:1: the import "a" names`},
 		{"folder without a pack", city + "[imports.a]\nsource = \"packs/a\"\n-- " +
 			"packs/a/README --\nx\n", "pack.toml does not exist in packs/a"},
 		{"import without a source", city + "[imports.a]\nversion = \"1\"\n",

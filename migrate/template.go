@@ -79,8 +79,8 @@ func (e emitter) query(v value, a *agent) string {
 }
 
 // keepsBeads reports whether the converted city stores its work with bd.
-func (c *conversion) keepsBeads() bool {
-	return slices.ContainsFunc(c.files, func(s *source) bool {
+func (e emitter) keepsBeads() bool {
+	return slices.ContainsFunc(e.files, func(s *source) bool {
 		return s.root.Get("beads").TextOf("provider") == "bd"
 	})
 }
