@@ -78,8 +78,9 @@ func (c cityWriter) workspace() *table {
 		if p := w.TextOf("provider"); p != "" && c.known(p) {
 			t.text("provider", p)
 		} else if p != "" {
-			c.note(s.at(w.Get("provider").At), "unknown provider %q; add a [providers.%s] table", p,
-				p)
+			c.note(s.at(w.Get("provider").At), "unknown provider %q, so the city is suspended; "+
+				"add a [providers.%s] table and set provider", p, p)
+			t.set("suspended", "true") // another program could have wider permissions
 		}
 		for key, why := range map[string]string{
 			"default_rig_includes": "add the topologies to each new rig",

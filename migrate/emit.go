@@ -64,8 +64,8 @@ func (e emitter) keys(a *agent, out *emitted) {
 			if e.known(v.text()) {
 				out.main.text(key, v.text())
 			} else {
-				e.note(v.place(), "unknown provider %q for %s; add a [providers.%s] table",
-					v.text(), a.name, v.text())
+				e.note(v.place(), "unknown provider %q for %s, so the agent is suspended; add a "+
+					"[providers.%s] table and set provider", v.text(), a.name, v.text())
 			}
 		case suspendedOnStart:
 			if v.Text == "true" {
@@ -100,6 +100,9 @@ func (e emitter) keys(a *agent, out *emitted) {
 					instead[key])
 			}
 		}
+	}
+	if p := a.keys["provider"].text(); p != "" && !e.known(p) {
+		out.main.set("suspended", "true") // another program could have wider permissions
 	}
 	e.fragments(a, out)
 }

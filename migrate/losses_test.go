@@ -209,6 +209,18 @@ func TestLosses(t *testing.T) {
 			},
 			[]string{"rigs.overrides"},
 		},
+		{
+			"another program does not replace an unknown one", city + "-- city.toml --\n" +
+				"[workspace]\nprovider = \"none\"\n" +
+				"-- agents/a/agent.toml --\nprovider = \"odd\"\nsuspended = false\n",
+			[]string{
+				`city.toml:2:1: unknown provider "none", so the city is suspended; add a ` +
+					"[providers.none] table and set provider",
+				`agents/a/agent.toml:1:1: unknown provider "odd" for a, so the agent is suspended`,
+				"name = \"x\"\nsuspended = true\n", "name = \"a\"\nsuspended = true\n",
+			},
+			nil,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := Convert(unpack(t, txtar.Parse([]byte(tt.files)).Files), "")
