@@ -213,6 +213,10 @@ func (e emitter) moved(path string) string {
 			continue
 		}
 		in, _ := filepath.Rel(p.dir, path)
+		if rest, hidden := strings.CutPrefix(in, ".gc/"); hidden && p == e.root {
+			in = filepath.Join(hiddenFiles, rest)
+			e.hidden[in] = path
+		}
 		if p.rel == e.rel {
 			return in
 		}
@@ -426,6 +430,9 @@ func (e emitter) table(a *agent) bool {
 
 // original is the inverse of moved.
 func (e emitter) original(path string) string {
+	if from := e.hidden[strings.TrimPrefix(path, "//")]; from != "" {
+		return from
+	}
 	if rest, ok := strings.CutPrefix(path, "//"); ok {
 		for _, p := range slices.Backward(e.order) {
 			if rel, err := filepath.Rel(p.rel, rest); err == nil && p.rel != "" &&

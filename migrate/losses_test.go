@@ -221,6 +221,25 @@ func TestLosses(t *testing.T) {
 			},
 			nil,
 		},
+		{
+			"files below .gc that an agent names", city + "-- city.toml --\n" +
+				"-- agents/a/agent.toml --\nprompt_template = \".gc/system/work.md\"\n" +
+				"overlay_dir = \".gc/system/layer\"\n" +
+				"-- .gc/system/work.md --\nWork hard.\n-- .gc/system/layer/NOTES --\nlayer\n" +
+				"-- .gc/other --\nother\n",
+			[]string{
+				`prompt_template = "gc-files/system/work.md"`,
+				"-- gc-files/system/work.md --\nWork hard.",
+				"-- agent-overlays/a/NOTES --\nlayer",
+			},
+			[]string{"other"},
+		},
+		{
+			"a message about the result names its final folder", city + "-- city.toml --\n" +
+				"[[agent]]\nname = \"b\"\nprompt_template = \"//packs/{{x\"\n",
+			[]string{"PARENT/city-gcity/packs/{{x"},
+			[]string{".gcity-import-"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := Convert(unpack(t, txtar.Parse([]byte(tt.files)).Files), "")

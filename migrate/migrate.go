@@ -55,8 +55,8 @@ func Convert(dir, out string) (*Report, error) {
 	if err != nil {
 		return nil, FolderError{err}
 	}
-	c := &conversion{dir: dir, out: out, packs: map[string]*pack{}, schema: keys.City(),
-		report: &Report{City: dir, Out: out}}
+	c := &conversion{dir: dir, out: out, packs: map[string]*pack{},
+		hidden: map[string]string{}, schema: keys.City(), report: &Report{City: dir, Out: out}}
 	if err := c.read(); err != nil {
 		return nil, err
 	}
@@ -113,6 +113,7 @@ type conversion struct {
 
 	sessions     bool
 	overlays     []layerCopy
+	hidden       map[string]string // files below .gc that agents name, by path in the result
 	formulaPacks []*pack
 	schema       keys.Schema
 	report       *Report

@@ -24,6 +24,9 @@ const rigSuffix = "-rigs"
 
 const formulasSuffix = "-formulas"
 
+// hiddenFiles is the folder for files below .gc in the original city. gcity keeps its own files there.
+const hiddenFiles = "gc-files"
+
 type layerCopy struct{ from, to string }
 
 func (c *conversion) write() (err error) {
@@ -60,6 +63,15 @@ func (c *conversion) write() (err error) {
 			return err
 		}
 	}
+	for to, from := range c.hidden {
+		to = filepath.Join(c.stage, to)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if err := new(tree).copy(c, from, to); err != nil {
+			return err
+		}
+	}
 	for _, o := range c.overlays {
 		if err := c.overlayLayer(o); err != nil {
 			return err
@@ -87,7 +99,7 @@ func (c *conversion) check() error {
 		}
 		return fmt.Errorf("the city cannot be converted in its current form; these parts of the "+
 			"result would be invalid (lines and columns are those of the result, which was not "+
-			"written):\n%s", strings.Join(lines, "\n"))
+			"written):\n%s", strings.ReplaceAll(strings.Join(lines, "\n"), c.stage, c.out))
 	}
 	if err != nil {
 		return err
@@ -99,7 +111,8 @@ func (c *conversion) check() error {
 	for _, p := range city.Warnings {
 		if p.File == config.FileName || strings.Contains(p.File, "topology.toml") {
 			p.File = filepath.Join(c.out, p.File)
-			c.note(p.Place.String(), "%s", strings.TrimPrefix(p.Key+": "+p.Message, ": "))
+			c.note(p.Place.String(), "%s", strings.ReplaceAll(
+				strings.TrimPrefix(p.Key+": "+p.Message, ": "), c.stage, c.out))
 		}
 	}
 	if err := (cityWriter{c}).noteBroken(city); err != nil {
