@@ -114,7 +114,7 @@ func (c *conversion) agentFolder(p *pack, name string) error {
 		a.keys, a.place = keysOf(s.root, s), s.name
 	}
 	if s == nil && a.prompt == "" {
-		c.note(c.displayPath(dir), "has neither an agent.toml nor a prompt, so it was "+
+		c.broken(c.displayPath(dir), "has neither an agent.toml nor a prompt, so it was "+
 			"not converted")
 		return nil
 	}
@@ -219,7 +219,8 @@ func (c *conversion) defaults(p *pack, s *source) {
 			case "provider", "default_sling_formula", "append_fragments", "scope",
 				"install_agent_hooks", options:
 			default:
-				c.note(s.at(kid.At), "%s in [%s] has no equivalent", kid.Key, table)
+				at := "[" + table + "]"
+				c.unknownKey(s.at(kid.At), kid.Key, at, at, instead[kid.Key])
 				continue
 			}
 			for _, a := range p.agents {
@@ -388,7 +389,7 @@ func (c *conversion) patchAgents(p *pack, s *source) {
 		}
 		a := c.lookup(p, name)
 		if a == nil {
-			c.note(s.at(n.At), "unknown agent %q; the patch was omitted", name)
+			c.broken(s.at(n.At), "unknown agent %q; the patch was omitted", name)
 			continue
 		}
 		c.patch(a, n, s)
@@ -434,14 +435,14 @@ func (c *conversion) namedSession(p *pack, v value) {
 	template := cmp.Or(v.TextOf("template"), name)
 	a := c.lookup(p, template)
 	if a == nil {
-		c.note(v.place(), "unknown agent %q; the named session was omitted", template)
+		c.broken(v.place(), "unknown agent %q; the named session was omitted", template)
 		return
 	}
 	for _, kid := range v.Kids {
 		switch kid.Key {
 		case "template", "name", "mode", "scope", "dir":
 		default:
-			c.note(v.src.at(kid.At), "%s in a named session has no equivalent", kid.Key)
+			c.unknownKey(v.src.at(kid.At), kid.Key, "a named session", "named sessions", "")
 		}
 	}
 	if name != "" && name != a.was && name != template {
@@ -453,7 +454,8 @@ func (c *conversion) namedSession(p *pack, v value) {
 			delete(b.keys, key)
 		}
 		if slices.ContainsFunc(p.agents, func(o *agent) bool { return o.name == name }) {
-			c.note(v.place(), "another agent has the name %q; the named session was omitted", name)
+			c.broken(v.place(), "another agent has the name %q; the named session was omitted",
+				name)
 			return
 		}
 		a.pack.agents = append(a.pack.agents, &b)
@@ -481,7 +483,7 @@ func (p *pack) patchSessions(c *conversion, s *source) {
 		name := cmp.Or(n.TextOf("name"), n.TextOf("template"))
 		a := c.lookup(p, name)
 		if a == nil || !a.always && !a.onDemand {
-			c.note(s.at(n.At), "unknown named session %q; the patch was omitted", name)
+			c.broken(s.at(n.At), "unknown named session %q; the patch was omitted", name)
 			continue
 		}
 		for _, kid := range n.Kids {
@@ -491,7 +493,7 @@ func (p *pack) patchSessions(c *conversion, s *source) {
 				a.always, a.onDemand = false, false
 				a.setMode(kid.Text)
 			default:
-				c.note(s.at(kid.At), "%s in a patch of a named session has no equivalent", kid.Key)
+				c.unknownKey(s.at(kid.At), kid.Key, "a patch of a named session", "patches", "")
 			}
 		}
 	}

@@ -24,7 +24,8 @@ func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source,
 		case slices.Contains(except, kid.Key):
 		case !c.supports(name, kid.Key), kid.Shape == toml.ShapeTable,
 			kid.Shape == toml.ShapeTables:
-			c.note(s.at(kid.At), "%s in [%s] has no equivalent", kid.Key, name)
+			at := "[" + name + "]"
+			c.unknownKey(s.at(kid.At), kid.Key, at, at, "")
 		default:
 			out.set(kid.Key, render(kid))
 		}
@@ -78,7 +79,7 @@ func (c cityWriter) workspace() *table {
 		if p := w.TextOf("provider"); p != "" && c.known(p) {
 			t.text("provider", p)
 		} else if p != "" {
-			c.note(s.at(w.Get("provider").At), "unknown provider %q, so the city is suspended; "+
+			c.broken(s.at(w.Get("provider").At), "unknown provider %q, so the city is suspended; "+
 				"add a [providers.%s] table and set provider", p, p)
 			t.set("suspended", "true") // another program could have wider permissions
 		}
@@ -215,7 +216,7 @@ func (c cityWriter) orderOverrides(b *strings.Builder) {
 					} else if c.supports("automations.overrides", key) {
 						t.set(key, render(kid))
 					} else {
-						c.note(s.at(kid.At), "%s in an override has no equivalent", kid.Key)
+						c.unknownKey(s.at(kid.At), kid.Key, "an override", "overrides", "")
 					}
 				}
 				t.write(b, "[[automations.overrides]]")
@@ -228,13 +229,13 @@ func (c cityWriter) rootAgents(b *strings.Builder) {
 	e := emitter{conversion: c.conversion, base: c.dir, pack: c.root}
 	for _, a := range c.root.agents {
 		if a.scope() == "rig" && a.keys["dir"].Node == nil {
-			c.note(a.place,
+			c.broken(a.place,
 				`%s has scope "rig" and no dir, so it does not belong to any rig; set `+
 					`dir = "RIG" and convert again`, a.name)
 			continue
 		}
 		e.agent(a).write(b, "agents")
-		c.report.Agents = append(c.report.Agents, a.name)
+		c.Report.Agents = append(c.Report.Agents, a.name)
 	}
 }
 
@@ -291,14 +292,14 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 				if target := c.slingTarget(r, kid.Text); target != "" {
 					t.text(kid.Key, target)
 				} else {
-					c.note(r.src.at(kid.At), "unknown agent %q, to which the rig %s assigns work",
+					c.broken(r.src.at(kid.At), "unknown agent %q, to which the rig %s assigns work",
 						kid.Text, r.name)
 				}
 			default:
 				if c.supports("rigs", kid.Key) {
 					t.set(kid.Key, render(kid))
 				} else {
-					c.note(r.src.at(kid.At), "%s in the rig %s has no equivalent", kid.Key, r.name)
+					c.unknownKey(r.src.at(kid.At), kid.Key, "the rig "+r.name, "rigs", "")
 				}
 			}
 		}
@@ -314,7 +315,7 @@ func (c cityWriter) formulasDir(r *rig, n *toml.Node) string {
 		(exists(filepath.Join(c.stage, rel)) || !exists(path)) { // a rig in the city is not copied
 		return rel
 	}
-	c.note(r.src.at(n.At), "the formulas of the rig %s stay in %s, so they were not converted",
+	c.broken(r.src.at(n.At), "the formulas of the rig %s stay in %s, so they were not converted",
 		r.name, path)
 	return path
 }
@@ -342,7 +343,7 @@ func (c cityWriter) rigPath(r *rig) string {
 	}
 	if path == "" {
 		path = filepath.Join("rigs", r.name)
-		c.note(r.src.at(r.node.At), "the rig %s has no path; its agents do not start until you "+
+		c.broken(r.src.at(r.node.At), "the rig %s has no path; its agents do not start until you "+
 			"set path in city.toml to its folder", r.name)
 		return path
 	}
@@ -353,7 +354,7 @@ func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
 	for _, n := range tables(r.node, "overrides", "patches") {
 		name := cmp.Or(n.TextOf("name"), n.TextOf("agent"))
 		if !c.inTopologies(r, name) {
-			c.note(r.src.at(n.At), "no topology of the rig %s has an agent %q; the patch was "+
+			c.broken(r.src.at(n.At), "no topology of the rig %s has an agent %q; the patch was "+
 				"omitted", r.name, name)
 			continue
 		}
@@ -376,7 +377,7 @@ func (c cityWriter) cityPatches(b *strings.Builder) {
 		}
 		for _, key := range []string{"rigs", "rig", "providers", "provider"} {
 			if n := s.root.Get("patches").Get(key); n != nil {
-				c.note(s.at(n.At), "[[patches.%s]] was omitted; make its changes in the tables "+
+				c.broken(s.at(n.At), "[[patches.%s]] was omitted; make its changes in the tables "+
 					"that it patches", key)
 			}
 		}
@@ -389,7 +390,7 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 	}
 	target := c.lookupIn(inRig, name)
 	if target == nil {
-		c.note(v.place(), "unknown agent %q; the patch was omitted", name)
+		c.broken(v.place(), "unknown agent %q; the patch was omitted", name)
 		return
 	}
 	a := &agent{name: target.name, was: target.was, pack: c.root, dir: c.dir, place: v.place(),
@@ -435,7 +436,7 @@ func (c cityWriter) unknownTables() {
 				case "global":
 					for _, key := range kid.Kids {
 						if key.Key != "session_live" {
-							c.note(s.at(key.At), "%s in [global] has no equivalent", key.Key)
+							c.unknownKey(s.at(key.At), key.Key, "[global]", "[global]", "")
 						}
 					}
 				case "mail":
@@ -458,7 +459,7 @@ func (c cityWriter) packTable(p *pack, s *source) {
 		switch kid.Key {
 		case "name", "schema", "version", "requires_gc", "includes", "description":
 		default:
-			c.note(s.at(kid.At), "%s in [pack] has no equivalent", kid.Key)
+			c.unknownKey(s.at(kid.At), kid.Key, "[pack]", "[pack]", "")
 		}
 	}
 	for _, folder := range []string{"commands", "doctor", "skills", "mcp", "lifecycle"} {

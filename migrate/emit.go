@@ -64,7 +64,7 @@ func (e emitter) keys(a *agent, out *emitted) {
 			if e.known(v.text()) {
 				out.main.text(key, v.text())
 			} else {
-				e.note(v.place(), "unknown provider %q for %s, so the agent is suspended; add a "+
+				e.broken(v.place(), "unknown provider %q for %s, so the agent is suspended; add a "+
 					"[providers.%s] table and set provider", v.text(), a.name, v.text())
 			}
 		case suspendedOnStart:
@@ -96,8 +96,7 @@ func (e emitter) keys(a *agent, out *emitted) {
 			if slices.Contains(copied, key) {
 				out.main.set(key, render(v.Node))
 			} else {
-				e.note(v.place(), "the key %s in agent %s has no equivalent%s", key, a.name,
-					instead[key])
+				e.unknownKey(v.place(), key, "agent "+a.name, "agents", instead[key])
 			}
 		}
 	}
@@ -141,7 +140,7 @@ func (e emitter) dependencies(v value, a *agent) (names []string) {
 	for _, name := range v.texts() {
 		now, ok := e.renamed(e.pack, name)
 		if !ok {
-			e.note(v.place(), "unknown agent %q, on which %s depends; the dependency was omitted",
+			e.broken(v.place(), "unknown agent %q, on which %s depends; the dependency was omitted",
 				name, a.name)
 			continue
 		}
@@ -169,7 +168,7 @@ func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	var list []string
 	for _, line := range v.texts() {
 		if v.Key == "pre_start" && usesWorkDir(line) && e.losesWorkDir(a) {
-			e.note(v.place(), "pre_start for %s was omitted: it prepares {{.WorkDir}}, which "+
+			e.broken(v.place(), "pre_start for %s was omitted: it prepares {{.WorkDir}}, which "+
 				"would be the folder that the agent shares with you; prepare it by hand", a.name)
 			continue
 		}
@@ -228,7 +227,8 @@ func (e emitter) moved(path string) string {
 func (e emitter) path(key string, v value, a *agent, out *emitted) {
 	path, ok := e.find(a, v)
 	if !ok {
-		e.note(v.place(), "%s for %s was omitted, because %s does not exist", key, a.name, v.text())
+		e.broken(v.place(), "%s for %s was omitted, because %s does not exist", key, a.name,
+			v.text())
 		return
 	}
 	if strings.Contains(path, "{{") {
@@ -285,7 +285,7 @@ func (e emitter) prompt(a *agent, out *emitted) {
 			out.main.text("prompt_template", path)
 			return
 		}
-		e.note(v.place(), "the prompt %s for %s does not exist", v.text(), a.name)
+		e.broken(v.place(), "the prompt %s for %s does not exist", v.text(), a.name)
 	}
 	if a.prompt != "" {
 		out.main.text("prompt_template", e.moved(a.prompt))
@@ -406,7 +406,7 @@ func (e emitter) overlay(a *agent, out *emitted) {
 				return
 			}
 		} else {
-			e.note(v.place(), "the overlay %s for %s does not exist; it was omitted", v.text(),
+			e.broken(v.place(), "the overlay %s for %s does not exist; it was omitted", v.text(),
 				a.name)
 		}
 	}

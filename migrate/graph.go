@@ -48,7 +48,7 @@ func (c *conversion) read() error {
 	}
 	if city == nil {
 		city = &source{name: config.FileName, root: &toml.Node{Shape: toml.ShapeTable}}
-		c.note(config.PackFile, "the folder has no city.toml, so the city has no rigs")
+		c.broken(config.PackFile, "the folder has no city.toml, so the city has no rigs")
 	} else if len(packmodel.Marks(c.dir, city.root)) == 0 &&
 		len(packmodel.OfInvalid(c.dir, city.root)) == 0 {
 		return notPackModel(c.dir)
@@ -175,7 +175,7 @@ func (c *conversion) bound(list value) (out []imported) {
 	for _, name := range list.texts() {
 		i := slices.IndexFunc(c.root.imports, func(i imported) bool { return i.binding == name })
 		if i < 0 {
-			c.note(list.place(), "the city has no import %q; it was omitted", name)
+			c.broken(list.place(), "the city has no import %q; it was omitted", name)
 			continue
 		}
 		out = append(out, c.root.imports[i])
@@ -195,8 +195,13 @@ func (c *conversion) find(at place, binding, from string, way []string) (*pack, 
 	dir := from
 	switch {
 	case remote(from):
-		if dir = cached(c.dir, binding); dir == "" {
-			c.note(at.src.at(at.node.At), "the import %s is in a repository (%s) and was not "+
+		if dir = cached(c.dir, binding); dir == "" && ownPack(binding, from) {
+			c.note(at.src.at(at.node.At), "the import %s is a part of Gas City itself and was "+
+				"not converted; gcity does not need it", binding)
+			return nil, nil
+		}
+		if dir == "" {
+			c.broken(at.src.at(at.node.At), "the import %s is in a repository (%s) and was not "+
 				"converted; copy the pack into the city, use its folder as source, and "+
 				"convert again", binding, from)
 			return nil, nil
@@ -208,7 +213,7 @@ func (c *conversion) find(at place, binding, from string, way []string) (*pack, 
 	}
 	real, err := config.Canonical(dir)
 	if err != nil {
-		c.note(at.src.at(at.node.At), "the import %s names %s, which does not exist, so it was "+
+		c.broken(at.src.at(at.node.At), "the import %s names %s, which does not exist, so it was "+
 			"not converted; correct the folder and convert again", binding, dir)
 		return nil, nil
 	}
@@ -218,6 +223,11 @@ func (c *conversion) find(at place, binding, from string, way []string) (*pack, 
 			err)
 	}
 	return p, err
+}
+
+// ownPack reports whether an import contains parts of Gas City itself, such as its work store.
+func ownPack(binding, from string) bool {
+	return (binding == "core" || binding == "bd") && strings.Contains(from, "/gascity")
 }
 
 func remote(from string) bool {
@@ -239,7 +249,7 @@ func (c *conversion) included(list value, base string, way []string) ([]imported
 	var out []imported
 	for _, from := range list.texts() {
 		if c.namedPack(from) {
-			c.note(list.place(), "the pack %s is in a repository and was not converted; "+
+			c.broken(list.place(), "the pack %s is in a repository and was not converted; "+
 				"copy it into the city, import it by its folder, and convert again", from)
 			continue
 		}

@@ -7,6 +7,7 @@
 package migrate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,9 +33,21 @@ type Report struct {
 	Notes       []Note   `json:"notes"`
 }
 
+// Kind is the effect of a note.
+type Kind string
+
+// Kinds of notes, the most important first.
+const (
+	Broken     Kind = "broken"  // a part of the city does not work until the user changes something
+	Changed    Kind = "changed" // a part works differently
+	UnknownKey Kind = "unknown-key"
+)
+
 // Note describes a setting without an exact equivalent.
 type Note struct {
-	Place string `json:"place"` // FILE:LINE:COLUMN in the original, or a file or folder
+	Kind  Kind   `json:"kind"`
+	Key   string `json:"key,omitempty"` // KEY in TABLE if the kind is UnknownKey
+	Place string `json:"place"`         // FILE:LINE:COLUMN in the original, or a file or folder
 	Text  string `json:"text"`
 }
 
@@ -56,11 +69,11 @@ func Convert(dir, out string) (*Report, error) {
 		return nil, FolderError{err}
 	}
 	c := &conversion{dir: dir, out: out, packs: map[string]*pack{},
-		hidden: map[string]string{}, schema: keys.City(), report: &Report{City: dir, Out: out}}
+		hidden: map[string]string{}, schema: keys.City(), Report: &Report{City: dir, Out: out}}
 	if err := c.read(); err != nil {
 		return nil, err
 	}
-	return c.report, c.write()
+	return c.Report, c.write()
 }
 
 func folders(dir, out string) (string, string, error) {
@@ -116,14 +129,36 @@ type conversion struct {
 	hidden       map[string]string // files below .gc that agents name, by path in the result
 	formulaPacks []*pack
 	schema       keys.Schema
-	report       *Report
+	*Report
 }
 
-func (c *conversion) note(place, format string, args ...any) {
-	n := Note{place, fmt.Sprintf(format, args...)}
-	if !slices.Contains(c.report.Notes, n) {
-		c.report.Notes = append(c.report.Notes, n)
+func (r *Report) note(place, format string, args ...any) {
+	r.add(Note{Kind: Changed, Place: place, Text: fmt.Sprintf(format, args...)})
+}
+
+func (r *Report) broken(place, format string, args ...any) {
+	r.add(Note{Kind: Broken, Place: place, Text: fmt.Sprintf(format, args...)})
+}
+
+// unknownKey adds a note about a key. owner is the table or agent that has the key, and kind the kind of the owner.
+func (r *Report) unknownKey(place, key, owner, kind, hint string) {
+	r.add(Note{Kind: UnknownKey, Key: key + " in " + kind, Place: place,
+		Text: fmt.Sprintf("%s in %s has no equivalent%s", key, owner, hint)})
+}
+
+func (r *Report) add(n Note) {
+	if !slices.Contains(r.Notes, n) {
+		r.Notes = append(r.Notes, n)
 	}
+}
+
+// sort sorts the notes by kind and then by file.
+func (r *Report) sort() {
+	kinds := []Kind{Broken, Changed, UnknownKey}
+	slices.SortStableFunc(r.Notes, func(a, b Note) int {
+		return cmp.Or(slices.Index(kinds, a.Kind)-slices.Index(kinds, b.Kind),
+			strings.Compare(fileOf(a.Place), fileOf(b.Place)))
+	})
 }
 
 type source struct {

@@ -286,7 +286,7 @@ func TestInvalidValuesAreRefused(t *testing.T) {
 // A later overlay layer replaces the files and links of an earlier one, and does not write through its links.
 func TestOverlayLayersWithLinks(t *testing.T) {
 	dir := t.TempDir()
-	c := &conversion{dir: dir, stage: filepath.Join(dir, "stage"), report: &Report{}}
+	c := &conversion{dir: dir, stage: filepath.Join(dir, "stage"), Report: &Report{}}
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
 	for path, text := range map[string]string{"first/notes": "first", "first/sub/x": "first", "second/file": "second", "second/folder/x": "second"} {
 		if err := writeFile(filepath.Join(dir, path), text); err != nil {

@@ -72,13 +72,13 @@ func (c *conversion) orders(p *pack) error {
 			continue
 		}
 		if _, err := automation.Parse(to, []byte(text), time.UTC); err != nil {
-			c.note(s.name, "the order %s was omitted: %s", name, reason(err))
+			c.broken(s.name, "the order %s was omitted: %s", name, reason(err))
 			continue
 		}
 		if err := writeFile(to, text); err != nil {
 			return err
 		}
-		c.report.Automations = append(c.report.Automations, name)
+		c.Report.Automations = append(c.Report.Automations, name)
 	}
 	return nil
 }
@@ -96,11 +96,11 @@ func (c *conversion) automation(p *pack, name string, s *source) string {
 		n = s.root.Get("automation")
 	}
 	if n == nil || n.Shape != toml.ShapeTable {
-		c.note(s.name, "has no [order], so it was omitted")
+		c.broken(s.name, "has no [order], so it was omitted")
 		return ""
 	}
 	if !validName().MatchString(name) {
-		c.note(s.name, "%q is not a valid name for an automation; it was omitted", name)
+		c.broken(s.name, "%q is not a valid name for an automation; it was omitted", name)
 		return ""
 	}
 	t, vars := &table{}, &table{}
@@ -120,7 +120,7 @@ func (c *conversion) automation(p *pack, name string, s *source) string {
 			"timezone", "catch_up":
 			t.set(kid.Key, render(kid))
 		default:
-			c.note(s.at(kid.At), "%s in the order %s has no equivalent", kid.Key, name)
+			c.unknownKey(s.at(kid.At), kid.Key, "the order "+name, "orders", "")
 		}
 	}
 	var b strings.Builder
@@ -135,7 +135,7 @@ func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
 		pool, ok = c.renamed(c.root, n.Text)
 	}
 	if !ok {
-		c.note(s.at(n.At), "unknown agent %q; the pool of the order was omitted", n.Text)
+		c.broken(s.at(n.At), "unknown agent %q; the pool of the order was omitted", n.Text)
 		return
 	}
 	t.text("pool", pool)
@@ -158,7 +158,7 @@ func (c cityWriter) noteBroken(city *config.City) error {
 	found := scanner.Scan(layers, city.AutomationOptions(), time.Now())
 	for _, b := range found.Broken {
 		rel, _ := filepath.Rel(c.stage, b.Source)
-		c.note(filepath.Join(c.out, rel), "the automation %s cannot run: %s", b.Scoped(),
+		c.broken(filepath.Join(c.out, rel), "the automation %s cannot run: %s", b.Scoped(),
 			reason(b.Problems))
 	}
 	return nil
@@ -192,7 +192,7 @@ func (c *conversion) formulas(p *pack) error {
 		if err := writeFile(filepath.Join(dir, name+formula.Suffix), text); err != nil {
 			return err
 		}
-		c.report.Formulas = append(c.report.Formulas, name)
+		c.Report.Formulas = append(c.Report.Formulas, name)
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func (c *conversion) formula(p *pack, name, path string) (string, error) {
 	}
 	f, err := formula.Parse(name+formula.Suffix, []byte(text))
 	if err != nil {
-		c.note(s.name, "the formula %s was omitted: %s", name, reason(err))
+		c.broken(s.name, "the formula %s was omitted: %s", name, reason(err))
 		return "", nil
 	}
 	for _, kid := range s.root.Kids {
@@ -246,7 +246,7 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 		for _, base := range list {
 			from := c.formulaNamed(p, base)
 			if from == nil || depth > 16 {
-				c.note(extends.place(), "the formula %q, which %s extends, is unknown or nested "+
+				c.broken(extends.place(), "the formula %q, which %s extends, is unknown or nested "+
 					"too deeply", base, name)
 				continue
 			}

@@ -45,7 +45,7 @@ func (c programs) provider(b *strings.Builder, v value) {
 		if kid := l.keys[key]; c.supports("providers.*", key) {
 			t.set(key, render(kid.Node))
 		} else if v.Get(key) == kid.Node {
-			c.note(kid.place(), "%s in the provider %s has no equivalent", key, v.Key)
+			c.unknownKey(kid.place(), key, "the provider "+v.Key, "providers", "")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.env)) {
@@ -59,7 +59,8 @@ func (c programs) provider(b *strings.Builder, v value) {
 		t.set("args", quoteAll(args))
 	}
 	if t.values["command"] == "" && presetNamed(v.Key) == nil {
-		c.note(v.place(), "the provider %s has no command and is unknown to gcity; add one", v.Key)
+		c.broken(v.place(), "the provider %s has no command and is unknown to gcity; add one",
+			v.Key)
 		t.text("command", v.Key)
 	}
 	t.write(b, "[providers."+bare(v.Key)+"]")
@@ -166,8 +167,8 @@ func (c programs) base(v value, depth int) launch {
 		return c.launch(parent, depth+1)
 	}
 	if l.builtIn = name; base != "" && presetNamed(name) == nil {
-		c.note(value{v.Get("base"), v.src}.place(), "the base %q of the provider %s is unknown to "+
-			"gcity; copy its settings", base, v.Key)
+		c.broken(v.src.at(v.Get("base").At), "the base %q of the provider %s is unknown to gcity; "+
+			"copy its settings", base, v.Key)
 	}
 	return l
 }
@@ -210,7 +211,7 @@ func (c programs) args(l launch, own *toml.Node, agent value) (args []string, se
 			args = without(args, permissionFlags)
 		}
 		if !known {
-			c.note(v.place(), "%s = %q for the provider %s is unknown to gcity%s; put the "+
+			c.broken(v.place(), "%s = %q for the provider %s is unknown to gcity%s; put the "+
 				"program's own options in args", key, v.text(), l.name, lacks[key])
 			continue
 		}

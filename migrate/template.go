@@ -51,7 +51,7 @@ func (e emitter) template(v value, a *agent, text string) string {
 		}
 	})
 	if _, err := placeholder.Expand(text, placeholder.Values{}); err != nil {
-		e.note(v.place(), "%s for %s was omitted: it %s", v.Key, a.name, err)
+		e.broken(v.place(), "%s for %s was omitted: it %s", v.Key, a.name, err)
 		return ""
 	}
 	return text

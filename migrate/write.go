@@ -104,27 +104,29 @@ func (c *conversion) check() error {
 	if err != nil {
 		return err
 	}
-	c.report.Agents = nil
+	c.Report.Agents = nil
 	for i := range city.Agents {
-		c.report.Agents = append(c.report.Agents, city.Agents[i].Qualified())
+		c.Report.Agents = append(c.Report.Agents, city.Agents[i].Qualified())
 	}
 	for _, p := range city.Warnings {
 		if p.File == config.FileName || strings.Contains(p.File, "topology.toml") {
 			p.File = filepath.Join(c.out, p.File)
-			c.note(p.Place.String(), "%s", strings.ReplaceAll(
+			add := c.note
+			if strings.Contains(p.Message, "cannot be started") {
+				add = c.broken
+			}
+			add(p.Place.String(), "%s", strings.ReplaceAll(
 				strings.TrimPrefix(p.Key+": "+p.Message, ": "), c.stage, c.out))
 		}
 	}
 	if err := (cityWriter{c}).noteBroken(city); err != nil {
 		return err
 	}
-	slices.Sort(c.report.Automations)
-	slices.Sort(c.report.Formulas)
-	c.report.Automations = slices.Compact(c.report.Automations)
-	c.report.Formulas = slices.Compact(c.report.Formulas)
-	slices.SortStableFunc(c.report.Notes, func(a, b Note) int {
-		return strings.Compare(fileOf(a.Place), fileOf(b.Place))
-	})
+	slices.Sort(c.Report.Automations)
+	slices.Sort(c.Report.Formulas)
+	c.Report.Automations = slices.Compact(c.Report.Automations)
+	c.Report.Formulas = slices.Compact(c.Report.Formulas)
+	c.Report.sort()
 	return nil
 }
 
@@ -192,7 +194,7 @@ func (t *tree) copy(c *conversion, from, to string) error {
 		case e.Type()&fs.ModeSymlink != 0:
 			return t.link(c, from, path, target)
 		case !e.Type().IsRegular():
-			c.note(c.displayPath(path), "is not a regular file and was not copied")
+			c.broken(c.displayPath(path), "is not a regular file and was not copied")
 			return nil
 		}
 		return t.file(path, target)
@@ -210,8 +212,8 @@ func (t *tree) link(c *conversion, from, path, target string) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		c.note(c.displayPath(path), "is a link to something outside the copied folder that is not "+
-			"a regular file, so it was not copied")
+		c.broken(c.displayPath(path), "is a link to something outside the copied folder that is "+
+			"not a regular file, so it was not copied")
 		return nil
 	}
 	return t.file(path, target)
@@ -282,7 +284,7 @@ func (c *conversion) transform(p *pack) error {
 	if p == c.root {
 		return writeFile(filepath.Join(at, config.FileName), cityWriter{c}.text())
 	}
-	c.report.Topologies = append(c.report.Topologies, p.rel)
+	c.Report.Topologies = append(c.Report.Topologies, p.rel)
 	return c.topologies(p)
 }
 
