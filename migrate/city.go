@@ -25,7 +25,7 @@ func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source,
 		case !c.supports(name, kid.Key), kid.Shape == toml.ShapeTable,
 			kid.Shape == toml.ShapeTables:
 			at := "[" + name + "]"
-			c.unknownKey(s.at(kid.At), kid.Key, at, at, "")
+			c.unknownKey(s.at(kid.At), kid.Key, at, at, instead[kid.Key])
 		default:
 			out.set(kid.Key, render(kid))
 		}
@@ -72,7 +72,7 @@ func (c cityWriter) workspace() *table {
 		}
 		c.plainTable(t, "workspace", w, s, "name", "includes", "topology", "topologies", "pack",
 			"packs", "default_rig_includes", "max_active_sessions", "provider", "prefix",
-			installHooks)
+			installHooks, "env")
 		if n := w.Get(installHooks); n != nil {
 			t.texts(installHooks, c.hooks(value{n, s}, "the agents"))
 		}
@@ -442,7 +442,8 @@ func (c cityWriter) unknownTables() {
 				case "mail":
 					c.note(s.at(kid.At), "[mail] has no equivalent: mail is stored with the work")
 				default:
-					c.note(s.at(kid.At), "the table %s has no equivalent", kid.Key)
+					c.note(s.at(kid.At), "the table %s has no equivalent%s", kid.Key,
+						instead[kid.Key])
 				}
 			}
 			c.packTable(p, s)

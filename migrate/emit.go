@@ -39,6 +39,7 @@ type emitter struct {
 func (e emitter) agent(a *agent) *emitted {
 	out := &emitted{}
 	out.main.text("name", a.name)
+	e.workspaceEnv(a, out)
 	e.keys(a, out)
 	e.options(a, a, out)
 	e.folder(a, out)
@@ -106,7 +107,25 @@ func (e emitter) keys(a *agent, out *emitted) {
 	e.fragments(a, out)
 }
 
+// workspaceEnv gives an agent the environment of all agents, which gcity does not have. The provider's variables stay.
+func (e emitter) workspaceEnv(a *agent, out *emitted) {
+	own := programs{e.conversion}.launchNamed(e.providerOf(a)).env
+	for _, s := range e.files {
+		if n := s.root.Get("workspace").Get("env"); n != nil {
+			for _, kid := range n.Kids {
+				if own[kid.Key] == "" {
+					out.env.set(kid.Key, render(kid))
+				}
+			}
+		}
+	}
+}
+
 var instead = map[string]string{
+	"upstream":  "; put the variables for the model's address and key in env",
+	"upstreams": "; put the variables for the model's address and key in env of the providers",
+	"startup_timeout": "; gcity waits for ready_prompt_prefix of a provider for up to " +
+		"ready_delay_ms",
 	"max_session_age":  "; the closest key is idle_timeout",
 	"sleep_after_idle": "; idle_timeout restarts an idle agent",
 	"session":          "; agents run in terminals; see session in `gcity help config`",

@@ -240,6 +240,26 @@ func TestLosses(t *testing.T) {
 			[]string{"PARENT/city-gcity/packs/{{x"},
 			[]string{".gcity-import-"},
 		},
+		{
+			"the environment of all agents", city + "-- city.toml --\n[workspace]\n" +
+				"provider = \"claude\"\nenv = { A = \"1\", B = \"2\", C = \"3\" }\n" +
+				"[providers.claude.env]\nB = \"own\"\n" +
+				"-- agents/a/agent.toml --\nenv = { C = \"own\" }\n",
+			[]string{"[agents.env]\nA = \"1\"\nC = \"own\"\n"},
+			[]string{"no equivalent"},
+		},
+		{
+			"descriptions of a formula in files", city + "-- city.toml --\n" +
+				"-- formulas/build.toml --\nformula = \"build\"\n[[steps]]\nid = \"a\"\n" +
+				"title = \"A\"\ndescription_file = \"text/a.md\"\n[[steps]]\nid = \"b\"\n" +
+				"title = \"B\"\nneeds = [\"a\"]\ndescription_file = \"text/b.md\"\n" +
+				"-- formulas/text/a.md --\nDo \"this\".\nThen that.\n",
+			[]string{
+				`description = "Do \"this\".\nThen that.\n"`, `needs = ["a"]`,
+				"formulas/build.toml:10:1: the description cannot be read: ",
+			},
+			[]string{"was omitted", "no effect"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := Convert(unpack(t, txtar.Parse([]byte(tt.files)).Files), "")

@@ -11,6 +11,7 @@ import (
 
 	"gcity/automation"
 	"gcity/config"
+	"gcity/config/files"
 	"gcity/formula"
 	"gcity/internal/toml"
 )
@@ -208,7 +209,7 @@ func (c *conversion) formula(p *pack, name, path string) (string, error) {
 		return "", err
 	}
 	text := string(data)
-	if s.root.Get("extends") != nil {
+	if s.root.Get("extends") != nil || s.describedElsewhere() {
 		text = c.merged(p, s, name)
 	}
 	f, err := formula.Parse(name+formula.Suffix, []byte(text))
@@ -218,14 +219,14 @@ func (c *conversion) formula(p *pack, name, path string) (string, error) {
 	}
 	for _, kid := range s.root.Kids {
 		if !slices.Contains([]string{"formula", "description", "version", "vars", "steps",
-			"extends"}, kid.Key) {
+			"extends", descriptionFile}, kid.Key) {
 			c.note(s.at(kid.At), "%s in the formula %s has no effect", kid.Key, f.Name)
 		}
 	}
 	for _, step := range toml.TablesOf(s.root.Get("steps")) {
 		for _, kid := range step.Kids {
-			if !slices.Contains([]string{"id", "title", "description", "needs", "depends_on"},
-				kid.Key) {
+			if !slices.Contains([]string{"id", "title", "description", "needs", "depends_on",
+				descriptionFile}, kid.Key) {
 				c.note(s.at(kid.At), "%s in a step of the formula %s has no effect", kid.Key,
 					f.Name)
 			}
@@ -258,6 +259,7 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 			}
 		}
 		for _, step := range toml.TablesOf(s.root.Get("steps")) {
+			step = c.described(s, step)
 			i := slices.IndexFunc(steps, func(o *toml.Node) bool {
 				return o.TextOf("id") == step.TextOf("id")
 			})
@@ -271,7 +273,7 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 	walk(s, 0)
 	var b strings.Builder
 	for _, key := range []string{"formula", "description", "version"} {
-		if n := s.root.Get(key); n != nil {
+		if n := c.described(s, s.root).Get(key); n != nil {
 			fmt.Fprintf(&b, "%s = %s\n", key, render(n))
 		}
 	}
@@ -282,6 +284,33 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 		writeNode(&b, "[[steps]]", n, "id", "title", "description", "needs", "depends_on")
 	}
 	return b.String()
+}
+
+// descriptionFile is the key of formulas and steps for a file that contains the description.
+const descriptionFile = "description_file"
+
+// describedElsewhere reports whether a formula or one of its steps has its description in a file.
+func (s *source) describedElsewhere() bool {
+	return slices.ContainsFunc(append(toml.TablesOf(s.root.Get("steps")), s.root),
+		func(n *toml.Node) bool { return n.Get(descriptionFile) != nil })
+}
+
+// described returns a formula or a step with the description that its file contains.
+func (c *conversion) described(s *source, n *toml.Node) *toml.Node {
+	file := n.Get(descriptionFile)
+	if file == nil {
+		return n
+	}
+	data, err := files.ReadSource(filepath.Join(filepath.Dir(s.path), file.Text))
+	if err != nil {
+		c.broken(s.at(file.At), "the description cannot be read: %s", err)
+		return n
+	}
+	kids := slices.DeleteFunc(slices.Clone(n.Kids), func(k *toml.Node) bool {
+		return k.Key == "description"
+	})
+	return &toml.Node{Key: n.Key, Shape: n.Shape, At: n.At, Kids: append(kids, &toml.Node{
+		Key: "description", Shape: toml.ShapeString, Text: string(data), At: file.At})}
 }
 
 func writeNode(b *strings.Builder, header string, n *toml.Node, keys ...string) {
