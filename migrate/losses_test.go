@@ -260,6 +260,16 @@ func TestLosses(t *testing.T) {
 			},
 			[]string{"was omitted", "no effect"},
 		},
+		{
+			"a step that only a person may do", city + "-- city.toml --\n" +
+				"-- formulas/merge.toml --\nformula = \"merge\"\n[[steps]]\nid = \"a\"\n" +
+				"title = \"Approve\"\nassignee = \"human\"\n",
+			[]string{
+				"formulas/merge.toml:5:1: assignee in a step of the formula merge has no effect, " +
+					"so any agent can do and close the step\nnote agents/a:",
+			},
+			nil,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := Convert(unpack(t, txtar.Parse([]byte(tt.files)).Files), "")

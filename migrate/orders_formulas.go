@@ -227,12 +227,25 @@ func (c *conversion) formula(p *pack, name, path string) (string, error) {
 		for _, kid := range step.Kids {
 			if !slices.Contains([]string{"id", "title", "description", "needs", "depends_on",
 				descriptionFile}, kid.Key) {
-				c.note(s.at(kid.At), "%s in a step of the formula %s has no effect", kid.Key,
-					f.Name)
+				add, effect := c.note, "has no effect"
+				if changed, ok := stepChanges[kid.Key]; ok {
+					add, effect = c.broken, changed
+				}
+				add(s.at(kid.At), "%s in a step of the formula %s %s", kid.Key, f.Name, effect)
 			}
 		}
 	}
 	return text, nil
+}
+
+// stepChanges says what becomes of a step without a key that controls it.
+var stepChanges = map[string]string{
+	"assignee":  "has no effect, so any agent can do and close the step",
+	"children":  "has no effect, so those steps are missing; make them steps of the formula",
+	"condition": "has no effect, so the step is always done",
+	"check":     "has no effect, so the step is not checked",
+	"gate":      "has no effect, so the step does not wait",
+	"retry":     "has no effect, so the step is done only once",
 }
 
 func (c *conversion) merged(p *pack, s *source, name string) string {
