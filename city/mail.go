@@ -229,6 +229,11 @@ func (s *Snapshot) unread(to string) string {
 		if p, ok := s.Pool(name); ok && p.Suspended {
 			return fmt.Sprintf("; the pool is suspended %s; its members will read the message "+
 				"when it is resumed", p.SuspendedReason)
+		} else if ok && p.Max > 0 && !slices.ContainsFunc(s.Agents, func(a Agent) bool {
+			return a.Pool == name
+		}) {
+			return fmt.Sprintf("; the pool has no members, and mail does not start one; `gcity "+
+				"pool scale %s 1` does", name)
 		}
 		return ""
 	}

@@ -21,6 +21,21 @@ func TestUnreadWhileSuspended(t *testing.T) {
 	}
 }
 
+// Only work starts members of a pool, so mail to an empty pool could wait forever.
+func TestUnreadInAnEmptyPool(t *testing.T) {
+	s := &Snapshot{Pools: []Pool{{Name: "crew", Max: 1}, {Name: "off"}, {Name: "busy", Max: 1}},
+		Agents: []Agent{{Name: "busy", Pool: "busy"}}}
+	for to, want := range map[string]string{
+		"pool:crew": "; the pool has no members, and mail does not start one; `gcity pool scale " +
+			"crew 1` does",
+		"pool:off": "", "pool:busy": "",
+	} {
+		if got := s.unread(to); got != want {
+			t.Errorf("%s: %q, want %q", to, got, want)
+		}
+	}
+}
+
 func TestUnreadSuggestsTheNearestName(t *testing.T) {
 	s := &Snapshot{Agents: []Agent{{Name: "scribe"}}, Pools: []Pool{{Name: "loader"}}}
 	for to, near := range map[string]string{

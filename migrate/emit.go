@@ -330,6 +330,8 @@ func (e emitter) size(a *agent, out *emitted) {
 		switch limit := e.limit(); {
 		case a.onDemand && !sized:
 			high = 1
+			e.note(a.place, "%s starts for open work, but not for mail or a nudge; `gcity pool "+
+				"scale %s 1` starts it", a.name, a.name)
 		case limit > 0:
 			high = limit
 		default:
