@@ -40,8 +40,15 @@ func (c cityWriter) text() string {
 	for _, name := range []string{"daemon", "session", "session.k8s", "events", "api", "beads",
 		"dolt", "automations"} {
 		t := &table{}
-		for _, s := range c.files {
+		from := c.files
+		if name == "automations" {
+			from = c.manifests(c.root)
+		}
+		for _, s := range from {
 			c.section(t, name, s)
+		}
+		if name == "automations" {
+			t.texts("skip", c.skipped())
 		}
 		t.write(&b, "["+name+"]")
 	}
@@ -59,6 +66,17 @@ func (c cityWriter) text() string {
 
 // suspendedOnStart is the newer name of the key suspended.
 const suspendedOnStart = "suspended_on_start"
+
+// skipped returns the orders that the city disables in city.toml or in its pack.toml.
+func (c cityWriter) skipped() (names []string) {
+	for _, s := range c.manifests(c.root) {
+		for _, table := range []string{"orders", "automations"} {
+			names = append(names, value{s.root.Get(table).Get("skip"), s}.texts()...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
 
 const prefixDerived = "the prefix for the city's work is derived from its name"
 
@@ -201,7 +219,7 @@ func sessionProvider(name string) bool {
 }
 
 func (c cityWriter) orderOverrides(b *strings.Builder) {
-	for _, s := range c.files {
+	for _, s := range c.manifests(c.root) {
 		for _, at := range []string{"orders", "automations"} {
 			for _, n := range toml.TablesOf(s.root.Get(at).Get("overrides")) {
 				t := &table{}

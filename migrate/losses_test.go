@@ -270,6 +270,20 @@ func TestLosses(t *testing.T) {
 			},
 			nil,
 		},
+		{
+			"orders of a pack that the city disables", city + "-- city.toml --\n[orders]\n" +
+				"skip = [\"b\"]\n[imports.p]\nsource = \"p\"\n-- pack.toml --\n[pack]\n" +
+				"name = \"x\"\nschema = 2\n[orders]\nskip = [\"a\"]\n" +
+				"[[orders.overrides]]\nname = \"c\"\nenabled = false\n" +
+				"-- p/pack.toml --\n[pack]\nname = \"p\"\nschema = 2\n" +
+				"-- p/orders/a.toml --\n[order]\nexec = \"a\"\ntrigger = \"manual\"\n" +
+				"-- p/orders/b.toml --\n[order]\nexec = \"b\"\ntrigger = \"manual\"\n" +
+				"-- p/orders/c.toml --\n[order]\nexec = \"c\"\ntrigger = \"manual\"\n",
+			[]string{
+				`skip = ["a", "b"]`, "[[automations.overrides]]\nname = \"c\"\nenabled = false\n",
+			},
+			nil,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := Convert(unpack(t, txtar.Parse([]byte(tt.files)).Files), "")
