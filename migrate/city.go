@@ -393,7 +393,7 @@ func (c cityWriter) cityPatches(b *strings.Builder) {
 				c.writePatch(b, "patches.agents", value{n, s}, n.TextOf("name"), dir)
 			}
 		}
-		for _, key := range []string{"rigs", "rig", "providers", "provider"} {
+		for _, key := range []string{"rigs", "rig"} {
 			if n := s.root.Get("patches").Get(key); n != nil {
 				c.broken(s.at(n.At), "[[patches.%s]] was omitted; make its changes in the tables "+
 					"that it patches", key)

@@ -284,6 +284,21 @@ func TestLosses(t *testing.T) {
 			},
 			nil,
 		},
+		{
+			"all tables of a provider count", city + "-- city.toml --\n" +
+				"include = [\"more.toml\"]\n[imports.p]\nsource = \"p\"\n[providers.claude]\n" +
+				"option_defaults = { model = \"opus\" }\n[[patches.providers]]\n" +
+				"name = \"codex\"\noption_defaults = { permission_mode = \"auto-edit\" }\n" +
+				"-- more.toml --\n[providers.claude]\nready_delay_ms = 3\n" +
+				"-- p/pack.toml --\n[pack]\nname = \"p\"\nschema = 2\n[providers.claude]\n" +
+				"option_defaults = { permission_mode = \"plan\" }\n",
+			[]string{
+				"[providers.claude]\nready_delay_ms = 3\nargs = [\"--permission-mode\", \"plan\", " +
+					"\"--model\", \"opus\"]\n",
+				"[providers.codex]\nargs = [\"--full-auto\"]\n",
+			},
+			[]string{"--dangerously", "was omitted"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := Convert(unpack(t, txtar.Parse([]byte(tt.files)).Files), "")

@@ -27,47 +27,63 @@ type launch struct {
 type programs struct{ *conversion }
 
 func (c programs) providers(b *strings.Builder, p *pack) {
+	var names []string
 	for _, s := range c.manifests(p) {
-		n := s.root.Get("providers")
-		if n == nil || n.Shape != toml.ShapeTable {
-			continue
+		if n := s.root.Get("providers"); n != nil && n.Shape == toml.ShapeTable {
+			for _, kid := range n.Kids {
+				names = append(names, kid.Key)
+			}
 		}
-		for _, kid := range n.Kids {
-			c.provider(b, value{kid, s})
+	}
+	for _, v := range c.patches(p) {
+		names = append(names, v.TextOf("name"))
+	}
+	for i, name := range names {
+		if !slices.Contains(names[:i], name) {
+			c.provider(b, p, name)
 		}
 	}
 }
 
-func (c programs) provider(b *strings.Builder, v value) {
-	l := c.launch(v, 0)
+// provider writes a pack's settings of a provider, or all of them if the pack is the city.
+func (c programs) provider(b *strings.Builder, p *pack, name string) {
+	own := c.tables(p, name)
+	if len(own) == 0 {
+		return
+	}
+	layers := own
+	if p == c.root {
+		layers = c.allTables(name)
+	}
+	v, l := own[0], c.launch(name, layers, 0)
 	t, env := &table{}, &table{}
 	for _, key := range slices.Sorted(maps.Keys(l.keys)) {
 		if kid := l.keys[key]; c.supports("providers.*", key) {
 			t.set(key, render(kid.Node))
-		} else if v.Get(key) == kid.Node {
-			c.unknownKey(kid.place(), key, "the provider "+v.Key, "providers", "")
+		} else if slices.ContainsFunc(own, func(v value) bool { return v.Get(key) == kid.Node }) {
+			c.unknownKey(kid.place(), key, "the provider "+name, "providers", "")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.env)) {
 		env.set(name, l.env[name])
 	}
 	from := presetNamed(l.builtIn)
-	if from != nil && from.Name != v.Key {
+	if from != nil && from.Name != name {
 		inherit(t, env, from)
 	}
 	if args, set := c.args(l, nil, value{}); set {
 		t.set("args", quoteAll(args))
 	}
-	if t.values["command"] == "" && presetNamed(v.Key) == nil {
+	if t.values["command"] == "" && presetNamed(name) == nil {
 		c.broken(v.place(), "the provider %s has no command and is unknown to gcity; add one",
-			v.Key)
-		t.text("command", v.Key)
+			name)
+		t.text("command", name)
 	}
-	t.write(b, "[providers."+bare(v.Key)+"]")
+	t.write(b, "[providers."+bare(name)+"]")
 	if len(t.keys) == 0 && len(env.keys) > 0 {
-		b.WriteString("\n[providers." + bare(v.Key) + "]\n")
+		b.WriteString("\n[providers." + bare(name) + "]\n")
 	}
-	env.write(b, "[providers."+bare(v.Key)+".env]")
+	env.write(b, "[providers."+bare(name)+".env]")
 }
 
 // inherit sets the keys that a provider takes from a preset with another name.
@@ -108,32 +124,57 @@ func presetNamed(name string) *config.Preset {
 	return &presets[i]
 }
 
-// launchNamed is like launch, but takes a provider's name.
-func (c programs) launchNamed(name string) launch {
-	if v := c.providerTable(name); v.Node != nil {
-		return c.launch(v, 0)
-	}
-	return launch{name: name, builtIn: name}
-}
-
-func (c programs) providerTable(name string) value {
-	for _, p := range c.allPacks() {
-		for _, s := range c.manifests(p) {
-			if n := s.root.Get("providers").Get(name); n != nil {
-				return value{n, s}
-			}
+// tables returns the tables of a provider in a pack, and then the pack's patches.
+func (c programs) tables(p *pack, name string) (out []value) {
+	for _, s := range c.manifests(p) {
+		if n := s.root.Get("providers").Get(name); n != nil && n.Shape == toml.ShapeTable {
+			out = append(out, value{n, s})
 		}
 	}
-	return value{}
+	for _, v := range c.patches(p) {
+		if v.TextOf("name") == name {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
-func (c programs) launch(v value, depth int) launch {
-	l := c.base(v, depth)
-	l.name = v.Key
+func (c programs) patches(p *pack) (out []value) {
+	for _, s := range c.manifests(p) {
+		for _, n := range tables(s.root.Get("patches"), "providers", "provider") {
+			out = append(out, value{n, s})
+		}
+	}
+	return out
+}
+
+// allTables returns the tables of a provider in all packs, those of the city last.
+func (c programs) allTables(name string) (out []value) {
+	for _, p := range append(slices.Clone(c.order), c.root) {
+		out = append(out, c.tables(p, name)...)
+	}
+	return out
+}
+
+// launchNamed returns all settings of a provider.
+func (c programs) launchNamed(name string) launch {
+	return c.launch(name, c.allTables(name), 0)
+}
+
+// launch merges the settings of a provider. Later tables override earlier ones.
+func (c programs) launch(name string, layers []value, depth int) launch {
+	l := c.base(name, layers, depth)
+	l.name = name
+	for _, v := range layers {
+		l.apply(v)
+	}
+	return l
+}
+
+func (l *launch) apply(v value) {
 	for _, kid := range v.Kids {
-		own := value{kid, v.src}
 		switch kid.Key {
-		case "base":
+		case "base", "name":
 		case "env":
 			for _, k := range kid.Kids {
 				l.env[k.Key] = render(k)
@@ -149,26 +190,30 @@ func (c programs) launch(v value, depth int) launch {
 		case "options_schema_merge":
 			l.replace = kid.Text == "replace"
 		default:
-			l.keys[kid.Key] = own
+			l.keys[kid.Key] = value{kid, v.src}
 		}
 	}
-	return l
 }
 
 // base returns the settings that a provider inherits.
-func (c programs) base(v value, depth int) launch {
+func (c programs) base(name string, layers []value, depth int) launch {
 	l := launch{keys: map[string]value{}, env: map[string]string{}, options: map[string]value{},
 		schema: map[string]value{}}
-	base := v.TextOf("base")
-	kind, name, _ := strings.Cut(base, ":")
-	name = cmp.Or(name, kind, v.Key)
-	if parent := c.providerTable(name); kind != "builtin" && name != v.Key &&
-		parent.Node != nil && depth < 8 {
-		return c.launch(parent, depth+1)
+	var written value
+	for _, v := range layers {
+		if n := v.Get("base"); n != nil && n.Text != "" {
+			written = value{n, v.src}
+		}
 	}
-	if l.builtIn = name; base != "" && presetNamed(name) == nil {
-		c.broken(v.src.at(v.Get("base").At), "the base %q of the provider %s is unknown to gcity; "+
-			"copy its settings", base, v.Key)
+	kind, base, _ := strings.Cut(written.text(), ":")
+	base = cmp.Or(base, kind, name)
+	parent := c.allTables(base)
+	if kind != "builtin" && base != name && len(parent) > 0 && depth < 8 {
+		return c.launch(base, parent, depth+1)
+	}
+	if l.builtIn = base; written.Node != nil && presetNamed(base) == nil {
+		c.broken(written.place(), "the base %q of the provider %s is unknown to gcity; copy its "+
+			"settings", written.text(), name)
 	}
 	return l
 }
