@@ -299,6 +299,12 @@ func TestLosses(t *testing.T) {
 			},
 			[]string{"--dangerously", "was omitted"},
 		},
+		{
+			"arguments after those of the base", city + "-- city.toml --\n[providers.safe]\n" +
+				"base = \"builtin:claude\"\nargs_append = [\"--add-dir\", \"x\"]\n",
+			[]string{`args = ["--dangerously-skip-permissions", "--add-dir", "x"]`},
+			[]string{"no equivalent"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := Convert(unpack(t, txtar.Parse([]byte(tt.files)).Files), "")

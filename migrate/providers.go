@@ -20,6 +20,7 @@ type launch struct {
 	env     map[string]string // rendered
 	options map[string]value
 	schema  map[string]value // by option
+	more    []string         // arguments after those of the base
 	replace bool             // the schema replaces the one of the built-in provider
 }
 
@@ -187,6 +188,10 @@ func (l *launch) apply(v value) {
 			for _, k := range toml.TablesOf(kid) {
 				l.schema[k.TextOf("key")] = value{k, v.src}
 			}
+		case "args":
+			l.keys[kid.Key], l.more = value{kid, v.src}, nil
+		case "args_append":
+			l.more = append(slices.Clone(l.more), value{kid, v.src}.texts()...)
 		case "options_schema_merge":
 			l.replace = kid.Text == "replace"
 		default:
@@ -245,6 +250,9 @@ func (c programs) args(l launch, own *toml.Node, agent value) (args []string, se
 	case preset != nil:
 		args = preset.Args
 	}
+	if own == nil {
+		args = slices.Concat(args, l.more)
+	}
 	_, restricts := chosen[permission]
 	if !restricts && l.replace && len(l.schema) > 0 && l.schema[permission].Node == nil {
 		args, restricts = without(args, permissionFlags), true // as in the original
@@ -265,7 +273,7 @@ func (c programs) args(l launch, own *toml.Node, agent value) (args []string, se
 		}
 		args = append(slices.Clone(args), flags...)
 	}
-	return args, restricts || len(chosen) > 0
+	return args, restricts || len(chosen) > 0 || len(l.more) > 0
 }
 
 // options is the key for a program's options, permission is one of them, and unrestricted is a value of permission.
