@@ -305,6 +305,14 @@ func TestLosses(t *testing.T) {
 			[]string{`args = ["--dangerously-skip-permissions", "--add-dir", "x"]`},
 			[]string{"no equivalent"},
 		},
+		{
+			"an agent's own arguments keep the options of its provider", city +
+				"-- city.toml --\n[workspace]\nprovider = \"claude\"\n" +
+				"[providers.claude.option_defaults]\npermission_mode = \"plan\"\n" +
+				"-- agents/a/agent.toml --\nargs = [\"--verbose\"]\n",
+			[]string{"args = [\"--verbose\", \"--permission-mode\", \"plan\"]\nprompt_template"},
+			nil,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := Convert(unpack(t, txtar.Parse([]byte(tt.files)).Files), "")

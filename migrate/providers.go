@@ -373,25 +373,27 @@ func (l launch) flags(key, choice string) (flags []string, known bool) {
 	return nil, false
 }
 
-// options sets the arguments for an agent's own options. target is the agent that a patch changes, or the agent itself.
+// options adds the arguments for options to an agent's own, which replace those of its provider. target is the agent
+// that a patch changes, or the agent itself.
 func (e emitter) options(a, target *agent, out *emitted) {
 	own := merged(target.keys[options], a.keys[options])
-	if own.Node == nil || a.keys["start_command"].Node != nil ||
-		a != target && a.keys[options].Node == nil && a.keys["provider"].Node == nil &&
-			a.keys["args"].Node == nil {
-		return
-	}
 	args := a.keys["args"].Node
+	changes := args != nil || a.keys[options].Node != nil
 	if args == nil {
 		args = target.keys["args"].Node
+	}
+	other := a != target && a.keys["provider"].Node != nil && (args != nil || own.Node != nil)
+	if !changes && !other || a.keys["start_command"].Node != nil {
+		return
 	}
 	provider := a.keys["provider"].text()
 	if provider == "" || !e.known(provider) {
 		provider = e.providerOf(target)
 	}
 	start := programs{e.conversion}
-	all, _ := start.args(start.launchNamed(provider), args, own)
-	out.main.set("args", quoteAll(all))
+	if all, set := start.args(start.launchNamed(provider), args, own); set {
+		out.main.set("args", quoteAll(all))
+	}
 }
 
 // merged returns a table with the keys of both values. The keys of over replace those of v.
