@@ -226,10 +226,15 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 // unread returns a clause that explains why mail to the address will not be read now, or "".
 func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
-		if p, ok := s.Pool(name); ok && p.Suspended {
+		p, ok := s.Pool(name)
+		if ok && p.Suspended {
 			return fmt.Sprintf("; the pool is suspended %s; its members will read the message "+
 				"when it is resumed", p.SuspendedReason)
-		} else if ok && p.Max > 0 && !slices.ContainsFunc(s.Agents, func(a Agent) bool {
+		}
+		// Since is zero without a controller, which starts members when it starts
+		onlyWork := ok && !p.Since.IsZero() && p.Max > 0 && p.Min == 0 && p.Desired == 0 &&
+			p.Check.Command == ""
+		if onlyWork && !slices.ContainsFunc(s.Agents, func(a Agent) bool {
 			return a.Pool == name
 		}) {
 			return fmt.Sprintf("; the pool has no members, and mail does not start one; `gcity "+
