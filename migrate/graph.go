@@ -146,7 +146,7 @@ func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []st
 	if imports == nil {
 		return nil, nil
 	}
-	if imports.Shape == toml.ShapeArray {
+	if imports.Shape == toml.ShapeArray && in != src.root {
 		return c.bound(value{imports, src}), nil
 	}
 	if imports.Shape != toml.ShapeTable {
@@ -170,7 +170,7 @@ func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []st
 	return out, nil
 }
 
-// bound returns the imports of the city that a list names.
+// bound returns the imports of the city that a list in a rig names.
 func (c *conversion) bound(list value) (out []imported) {
 	for _, name := range list.texts() {
 		i := slices.IndexFunc(c.root.imports, func(i imported) bool { return i.binding == name })

@@ -151,6 +151,8 @@ func TestRefused(t *testing.T) {
 			"--\n[order\n", "orders/x.toml:1:"},
 		{"folder without a pack", city + "[imports.a]\nsource = \"packs/a\"\n-- " +
 			"packs/a/README --\nx\n", "pack.toml does not exist in packs/a"},
+		{"list of imports in a pack", "-- city.toml --\n-- pack.toml --\nimports = [\"a\"]\n[pack]\n" +
+			"name = \"x\"\nschema = 2\n", "pack.toml:1:1: imports is not a table"},
 		{"import without a source", city + "[imports.a]\nversion = \"1\"\n",
 			`the import "a" has no source`},
 		{"included file is missing", "-- city.toml --\ninclude = [\"x.toml\"]\n[imports.a]\n" +
