@@ -65,6 +65,18 @@ func TestLosses(t *testing.T) {
 			[]string{"--dangerously", "no equivalent"},
 		},
 		{
+			"the city's own choices without an unrestricted one", city + "-- city.toml --\n" +
+				"[[providers.claude.options_schema]]\nkey = \"permission_mode\"\n" +
+				"default = \"safe\"\n[[providers.claude.options_schema.choices]]\n" +
+				"value = \"safe\"\nflag_args = [\"--permission-mode\", \"default\"]\n" +
+				"[[providers.codex.options_schema]]\nkey = \"permission_mode\"\n",
+			[]string{
+				"[providers.claude]\nargs = [\"--permission-mode\", \"default\"]\n",
+				"[providers.codex]\nargs = []\n",
+			},
+			[]string{"--dangerously"},
+		},
+		{
 			"replaced choices without a permission mode", city + "-- city.toml --\n" +
 				"[providers.claude]\noptions_schema_merge = \"replace\"\n" +
 				"[[providers.claude.options_schema]]\nkey = \"tone\"\n",

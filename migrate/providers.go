@@ -229,7 +229,7 @@ func (c programs) args(l launch, own *toml.Node, agent value) (args []string, se
 	chosen := map[string]value{}
 	for key, v := range l.schema {
 		n := v.Get("default")
-		if key == permission && l.permissive() {
+		if key == permission && l.permissive() && l.choice(key, unrestricted) != nil {
 			n = &toml.Node{Shape: toml.ShapeString, Text: unrestricted, At: v.At}
 		}
 		if n != nil {
@@ -254,7 +254,7 @@ func (c programs) args(l launch, own *toml.Node, agent value) (args []string, se
 		args = slices.Concat(args, l.more)
 	}
 	_, restricts := chosen[permission]
-	if !restricts && l.replace && len(l.schema) > 0 && l.schema[permission].Node == nil {
+	if !restricts && (l.schema[permission].Node != nil || l.replace && len(l.schema) > 0) {
 		args, restricts = without(args, permissionFlags), true // as in the original
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(chosen), permissionFirst) {
@@ -340,14 +340,20 @@ func without(args []string, flags map[string]int) []string {
 	return out
 }
 
+// choice returns the choice with this name that the city declares for an option, or nil.
+func (l launch) choice(key, name string) *toml.Node {
+	choices := toml.TablesOf(l.schema[key].get("choices"))
+	i := slices.IndexFunc(choices, func(n *toml.Node) bool { return n.TextOf("value") == name })
+	if i < 0 {
+		return nil
+	}
+	return choices[i]
+}
+
 // flags returns the arguments for an option. known is false if the option or its value is unknown.
 func (l launch) flags(key, choice string) (flags []string, known bool) {
-	if v := l.schema[key]; v.Node != nil {
-		for _, n := range toml.TablesOf(v.Get("choices")) {
-			if n.TextOf("value") == choice {
-				return value{n.Get("flag_args"), v.src}.texts(), true
-			}
-		}
+	if n := l.choice(key, choice); n != nil {
+		return value{n.Get("flag_args"), nil}.texts(), true
 	}
 	modes := permissionModes[l.builtIn]
 	switch {
