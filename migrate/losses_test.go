@@ -312,6 +312,18 @@ func TestLosses(t *testing.T) {
 			[]string{"--dangerously", "was omitted"},
 		},
 		{
+			"the first of two packs with the same provider", city + "-- city.toml --\n" +
+				"[workspace]\nprovider = \"claude\"\n" +
+				"[imports.p]\nsource = \"p\"\n[imports.q]\nsource = \"q\"\n" +
+				"-- agents/a/agent.toml --\noption_defaults = { effort = \"low\" }\n" +
+				"-- p/pack.toml --\n[pack]\nname = \"p\"\nschema = 2\n" +
+				"[providers.claude.option_defaults]\npermission_mode = \"plan\"\n" +
+				"-- q/pack.toml --\n[pack]\nname = \"q\"\nschema = 2\n" +
+				"[providers.claude.option_defaults]\npermission_mode = \"unrestricted\"\n",
+			[]string{`args = ["--permission-mode", "plan", "--effort", "low"]`},
+			nil,
+		},
+		{
 			"arguments after those of the base", city + "-- city.toml --\n[providers.safe]\n" +
 				"base = \"builtin:claude\"\nargs_append = [\"--add-dir\", \"x\"]\n",
 			[]string{`args = ["--dangerously-skip-permissions", "--add-dir", "x"]`},

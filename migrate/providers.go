@@ -149,12 +149,13 @@ func (c programs) patches(p *pack) (out []value) {
 	return out
 }
 
-// allTables returns the tables of a provider in all packs, those of the city last.
+// allTables returns the tables of a provider in all packs, the most important last: those of the city, and before them
+// those of the first pack.
 func (c programs) allTables(name string) (out []value) {
-	for _, p := range append(slices.Clone(c.order), c.root) {
+	for _, p := range slices.Backward(c.order) {
 		out = append(out, c.tables(p, name)...)
 	}
-	return out
+	return append(out, c.tables(c.root, name)...)
 }
 
 // launchNamed returns all settings of a provider.
