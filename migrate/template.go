@@ -64,8 +64,8 @@ func (e emitter) query(v value, a *agent) string {
 	}
 	if line := v.text(); beadsProgram().MatchString(line) &&
 		(!e.keepsBeads() || routedBy().MatchString(line)) {
-		e.note(v.place(), "%s for %s was omitted: it asks bd, which does not contain the work "+
-			"that gcity assigns; gcity uses its own query", v.Key, a.name)
+		e.note(v.place(), "%s for %s was omitted: it asks bd for work, which gcity stores or "+
+			"marks differently; gcity uses its own query", v.Key, a.name)
 		return ""
 	}
 	for _, m := range field().FindAllStringSubmatch(v.text(), -1) {
