@@ -262,13 +262,14 @@ func TestLosses(t *testing.T) {
 		},
 		{
 			"descriptions of a formula in files", city + "-- city.toml --\n" +
-				"-- formulas/build.toml --\nformula = \"build\"\n[[steps]]\nid = \"a\"\n" +
+				"-- formulas/build.toml --\nformula = \"build\"\nvars.x = \"1\"\n[[steps]]\nid = \"a\"\n" +
 				"title = \"A\"\ndescription_file = \"text/a.md\"\n[[steps]]\nid = \"b\"\n" +
 				"title = \"B\"\nneeds = [\"a\"]\ndescription_file = \"text/b.md\"\n" +
 				"-- formulas/text/a.md --\nDo \"this\".\nThen that.\n",
 			[]string{
 				`description = "Do \"this\".\nThen that.\n"`, `needs = ["a"]`,
-				"formulas/build.toml:10:1: the description cannot be read: ",
+				"[vars.x]\ndefault = \"1\"\n",
+				"formulas/build.toml:11:1: the description cannot be read: ",
 			},
 			[]string{"was omitted", "no effect"},
 		},

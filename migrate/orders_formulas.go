@@ -209,7 +209,7 @@ func (c *conversion) formula(p *pack, name, path string) (string, error) {
 		return "", err
 	}
 	text := string(data)
-	if s.root.Get("extends") != nil || s.describedElsewhere() {
+	if s.extended() {
 		text = c.merged(p, s, name)
 	}
 	f, err := formula.Parse(name+formula.Suffix, []byte(text))
@@ -268,7 +268,7 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 		}
 		if n := s.root.Get("vars"); n != nil {
 			for _, kid := range n.Kids {
-				vars[kid.Key] = kid
+				vars[kid.Key] = variable(kid)
 			}
 		}
 		for _, step := range toml.TablesOf(s.root.Get("steps")) {
@@ -290,8 +290,8 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 			fmt.Fprintf(&b, "%s = %s\n", key, render(n))
 		}
 	}
-	for key, n := range vars {
-		writeNode(&b, "[vars."+bare(key)+"]", n, "description", "required", "default")
+	for _, key := range slices.Sorted(maps.Keys(vars)) {
+		writeNode(&b, "[vars."+bare(key)+"]", vars[key], "description", "required", "default")
 	}
 	for _, n := range steps {
 		writeNode(&b, "[[steps]]", n, "id", "title", "description", "needs", "depends_on")
@@ -299,13 +299,28 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 	return b.String()
 }
 
+// variable returns the table of a variable. In Gas City, its value can be the default instead.
+func variable(n *toml.Node) *toml.Node {
+	if n.Shape == toml.ShapeTable {
+		return n
+	}
+	fallback := *n
+	fallback.Key = "default"
+	return &toml.Node{Key: n.Key, Shape: toml.ShapeTable, At: n.At, Kids: []*toml.Node{&fallback}}
+}
+
 // descriptionFile is the key of formulas and steps for a file that contains the description.
 const descriptionFile = "description_file"
 
-// describedElsewhere reports whether a formula or one of its steps has its description in a file.
-func (s *source) describedElsewhere() bool {
-	return slices.ContainsFunc(append(toml.TablesOf(s.root.Get("steps")), s.root),
-		func(n *toml.Node) bool { return n.Get(descriptionFile) != nil })
+// extended reports whether a formula extends another one, has a description in a file, or has a variable that is only a
+// default. gcity does not have these forms.
+func (s *source) extended() bool {
+	vars := s.root.Get("vars")
+	return s.root.Get("extends") != nil ||
+		slices.ContainsFunc(append(toml.TablesOf(s.root.Get("steps")), s.root),
+			func(n *toml.Node) bool { return n.Get(descriptionFile) != nil }) ||
+		vars != nil && slices.ContainsFunc(vars.Kids,
+			func(n *toml.Node) bool { return n.Shape != toml.ShapeTable })
 }
 
 // described returns a formula or a step with the description that its file contains.
