@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"gcity/config"
 	"gcity/internal/toml"
 )
 
@@ -503,9 +502,7 @@ func (p *pack) patchSessions(c *conversion, s *source) {
 func (a *agent) scope() string { return a.keys["scope"].text() }
 
 func (c *conversion) known(provider string) bool {
-	if slices.ContainsFunc(config.Presets(), func(p config.Preset) bool {
-		return p.Name == provider
-	}) {
+	if presetNamed(provider) != nil {
 		return true
 	}
 	for _, p := range c.allPacks() {

@@ -124,8 +124,10 @@ func TestLosses(t *testing.T) {
 				"[providers.claude.env]\nA = \"1\"\n" +
 				"[providers.own]\nbase = \"provider:claude\"\ncommand = \"wrapper\"\n",
 			[]string{"[providers.own]\nargs = [\"--verbose\"]\ncommand = \"wrapper\"\n" +
-				"ready_delay_ms = 7\nprompt_mode = \"arg\"\n", "[providers.own.env]\nA = \"1\""},
-			[]string{"--dangerously", "no equivalent"},
+				"ready_delay_ms = 7\nprompt_mode = \"arg\"\n", "[providers.own.env]\nA = \"1\"",
+				"city.toml:3:1: args without permissions: the program asks before it acts; " +
+					"Gas City adds --dangerously-skip-permissions\n"},
+			[]string{`["--dangerously`, "no equivalent"},
 		},
 		{
 			"hooks for a program for which gcity has none", city +

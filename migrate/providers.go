@@ -72,7 +72,7 @@ func (c programs) provider(b *strings.Builder, p *pack, name string) {
 	if from != nil && from.Name != name {
 		inherit(t, env, from)
 	}
-	if args, set := c.args(l, nil, value{}); set {
+	if args, set := c.args(l, value{}, value{}); set {
 		t.set("args", quoteAll(args))
 	}
 	if t.values["command"] == "" && presetNamed(name) == nil {
@@ -226,7 +226,7 @@ func (c programs) base(name string, layers []value, depth int) launch {
 
 // args returns a program's arguments, with those for the options of the provider and of an agent. set is false if there
 // are no options. own contains the agent's own arguments.
-func (c programs) args(l launch, own *toml.Node, agent value) (args []string, set bool) {
+func (c programs) args(l launch, own, agent value) (args []string, set bool) {
 	chosen := map[string]value{}
 	for key, v := range l.schema {
 		n := v.Get("default")
@@ -243,20 +243,26 @@ func (c programs) args(l launch, own *toml.Node, agent value) (args []string, se
 			chosen[kid.Key] = value{kid, agent.src}
 		}
 	}
-	switch v, preset := l.keys["args"], presetNamed(l.builtIn); {
-	case own != nil:
-		args = (value{own, nil}).texts()
-	case v.Node != nil:
-		args = v.texts()
-	case preset != nil:
+	written := own
+	if own.Node == nil {
+		written = l.keys["args"]
+	}
+	if preset := presetNamed(l.builtIn); written.Node != nil {
+		args = written.texts()
+	} else if preset != nil {
 		args = preset.Args
 	}
-	if own == nil {
+	if own.Node == nil {
 		args = slices.Concat(args, l.more)
 	}
 	_, restricts := chosen[permission]
 	if !restricts && (l.schema[permission].Node != nil || l.replace && len(l.schema) > 0) {
 		args, restricts = without(args, permissionFlags), true // as in the original
+	}
+	if mode := permissionModes[l.builtIn][unrestricted]; !restricts && written.Node != nil &&
+		mode != "" && len(without(args, permissionFlags)) == len(args) {
+		c.note(written.place(), "args without permissions: the program asks before it acts; "+
+			"Gas City adds %s", mode)
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(chosen), permissionFirst) {
 		v := chosen[key]
@@ -265,8 +271,12 @@ func (c programs) args(l launch, own *toml.Node, agent value) (args []string, se
 			args = without(args, permissionFlags)
 		}
 		if !known {
+			effect := ""
+			if key == permission {
+				effect = ", so its agents start without arguments for permissions"
+			}
 			c.broken(v.place(), "%s = %q for the provider %s is unknown to gcity%s; put the "+
-				"program's own options in args", key, v.text(), l.name, lacks[key])
+				"program's own options in args", key, v.text(), l.name, effect)
 			continue
 		}
 		if len(flags) == 2 && strings.HasPrefix(flags[0], "--") {
@@ -284,13 +294,13 @@ const (
 	unrestricted = "unrestricted"
 )
 
-var lacks = map[string]string{
-	permission: ", so its agents start without arguments for permissions",
-}
-
+// permissionFirst compares options. The arguments for permission replace those before them.
 func permissionFirst(a, b string) int {
-	if (a == permission) != (b == permission) {
-		return map[bool]int{true: -1, false: 1}[a == permission]
+	switch permission {
+	case a:
+		return -1
+	case b:
+		return 1
 	}
 	return cmp.Compare(a, b)
 }
@@ -384,12 +394,13 @@ func (l launch) flags(key, choice string) (flags []string, known bool) {
 // that a patch changes, or the agent itself.
 func (e emitter) options(a, target *agent, out *emitted) {
 	own := merged(target.keys[options], a.keys[options])
-	args := a.keys["args"].Node
-	changes := args != nil || a.keys[options].Node != nil
-	if args == nil {
-		args = target.keys["args"].Node
+	args := a.keys["args"]
+	changes := args.Node != nil || a.keys[options].Node != nil
+	if args.Node == nil {
+		args = target.keys["args"]
 	}
-	other := a != target && a.keys["provider"].Node != nil && (args != nil || own.Node != nil)
+	other := a != target && a.keys["provider"].Node != nil &&
+		(args.Node != nil || own.Node != nil)
 	if !changes && !other || a.keys["start_command"].Node != nil {
 		return
 	}
@@ -405,10 +416,10 @@ func (e emitter) options(a, target *agent, out *emitted) {
 
 // merged returns a table with the keys of both values. The keys of over replace those of v.
 func merged(v, over value) value {
-	if v.Node == nil || over.Node == nil || v.Node == over.Node {
-		if v.Node == nil {
-			return over
-		}
+	switch {
+	case v.Node == nil:
+		return over
+	case over.Node == nil || v.Node == over.Node:
 		return v
 	}
 	sum := &toml.Node{Key: v.Key, Shape: v.Shape, At: v.At, Kids: slices.Clone(v.Kids)}
