@@ -116,10 +116,11 @@ func (p *Pool) mayHave(name string) bool {
 func (s *Snapshot) Address(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	pool, forced := strings.CutPrefix(name, mail.PoolPrefix)
-	found := s.addresses(name)
-	if plain := strings.TrimSuffix(name, "/"); len(found) == 0 {
-		if found = s.addresses(plain); len(found) == 0 {
-			found = s.addresses(withoutImport(plain))
+	plain := strings.TrimSuffix(name, "/")
+	var found []string
+	for _, form := range []string{name, plain, withoutImport(plain)} {
+		if found = s.addresses(form); len(found) > 0 {
+			break
 		}
 	}
 	switch {
@@ -231,7 +232,7 @@ func (s *Snapshot) unread(to string) string {
 			return fmt.Sprintf("; the pool is suspended %s; its members will read the message "+
 				"when it is resumed", p.SuspendedReason)
 		}
-		// Since is zero without a controller, which starts members when it starts
+		// Since is zero without a controller; then no pool has members
 		onlyWork := ok && !p.Since.IsZero() && p.Max > 0 && p.Min == 0 && p.Desired == 0 &&
 			p.Check.Command == ""
 		if onlyWork && !slices.ContainsFunc(s.Agents, func(a Agent) bool {
