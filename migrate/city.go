@@ -70,8 +70,8 @@ const suspendedOnStart = "suspended_on_start"
 // skipped returns the orders that the city disables in city.toml or in its pack.toml.
 func (c cityWriter) skipped() (names []string) {
 	for _, s := range c.manifests(c.root) {
-		for _, table := range []string{"orders", "automations"} {
-			names = append(names, value{s.root.Get(table).Get("skip"), s}.texts()...)
+		for _, n := range tables(s.root, "orders", "automations") {
+			names = append(names, value{n.Get("skip"), s}.texts()...)
 		}
 	}
 	slices.Sort(names)
@@ -101,13 +101,14 @@ func (c cityWriter) workspace() *table {
 				"add a [providers.%s] table and set provider", p, p)
 			t.set("suspended", "true") // another program could have wider permissions
 		}
-		for key, why := range map[string]string{
+		lost := map[string]string{
 			"default_rig_includes": "add the topologies to each new rig",
 			"prefix":               prefixDerived,
 			"max_active_sessions":  "it is now the max of each pool without a limit of its own",
-		} {
-			if n := w.Get(key); n != nil {
-				c.note(s.at(n.At), "%s in [workspace] has no equivalent; %s", key, why)
+		}
+		for _, kid := range w.Kids {
+			if why := lost[kid.Key]; why != "" {
+				c.note(s.at(kid.At), "%s in [workspace] has no equivalent; %s", kid.Key, why)
 			}
 		}
 	}
@@ -169,8 +170,8 @@ func (c *conversion) cityName() string {
 	if c.site != nil {
 		names = append(names, c.site.root.TextOf("workspace_name"))
 	}
-	for _, s := range c.files {
-		names = append(names, s.root.Get("workspace").TextOf("name"))
+	for _, v := range c.settings("workspace", "name") {
+		names = append(names, v.text())
 	}
 	if c.root.manifest != nil {
 		names = append(names, c.root.name)
@@ -220,8 +221,8 @@ func sessionProvider(name string) bool {
 
 func (c cityWriter) orderOverrides(b *strings.Builder) {
 	for _, s := range c.manifests(c.root) {
-		for _, at := range []string{"orders", "automations"} {
-			for _, n := range toml.TablesOf(s.root.Get(at).Get("overrides")) {
+		for _, orders := range tables(s.root, "orders", "automations") {
+			for _, n := range tables(orders, "overrides") {
 				t := &table{}
 				for _, kid := range n.Kids {
 					key := kid.Key
@@ -431,13 +432,12 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 			}
 		}
 	}
-	for key, as := range map[string]string{"min_active_sessions": "min",
-		"max_active_sessions": "max"} {
-		if n, at := e.bound(a, key, as); at.Node != nil && n >= 0 {
+	for _, as := range []string{"min", "max"} {
+		if n, at := e.bound(a, as+"_active_sessions", as); at.Node != nil && n >= 0 {
 			out.pool.number(as, n)
 		}
 	}
-	out.pool.text("check", e.query(a.keys["scale_check"], a))
+	out.pool.text("check", e.query(a.poolKey("scale_check", "check"), a))
 	out.write(b, header)
 }
 

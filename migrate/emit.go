@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"gcity/config"
-	"gcity/internal/toml"
 )
 
 // unlimited is the maximum size of a converted pool if the original set no limit.
@@ -110,12 +109,10 @@ func (e emitter) keys(a *agent, out *emitted) {
 // workspaceEnv gives an agent the environment of all agents, which gcity does not have. The provider's variables stay.
 func (e emitter) workspaceEnv(a *agent, out *emitted) {
 	own := programs{e.conversion}.launchNamed(e.providerOf(a)).env
-	for _, s := range e.files {
-		if n := s.root.Get("workspace").Get("env"); n != nil {
-			for _, kid := range n.Kids {
-				if own[kid.Key] == "" {
-					out.env.set(kid.Key, render(kid))
-				}
+	for _, env := range e.settings("workspace", "env") {
+		for _, kid := range env.Kids {
+			if own[kid.Key] == "" {
+				out.env.set(kid.Key, render(kid))
 			}
 		}
 	}
@@ -314,10 +311,7 @@ func (e emitter) prompt(a *agent, out *emitted) {
 func (e emitter) size(a *agent, out *emitted) {
 	low, lowAt := e.bound(a, "min_active_sessions", "min")
 	high, highAt := e.bound(a, "max_active_sessions", "max")
-	check := a.keys["scale_check"]
-	if old := a.keys["pool"]; check.Node == nil && old.Node != nil && old.Get("check") != nil {
-		check = value{old.Get("check"), old.src}
-	}
+	check := a.poolKey("scale_check", "check")
 	sized := lowAt.Node != nil || highAt.Node != nil || check.Node != nil
 	if a.table && !sized && !e.sessions && !a.onDemand {
 		return // if the city has no named sessions, the agent in an [[agent]] table always runs
@@ -356,29 +350,23 @@ func (e emitter) size(a *agent, out *emitted) {
 				"have in total, not how many more", a.name)
 		}
 	}
-	drain := a.keys["drain_timeout"].Node
-	if drain == nil {
-		drain = a.keys["pool"].get("drain_timeout")
-	}
-	if drain != nil {
-		out.pool.set("drain_timeout", render(drain))
+	if drain := a.poolKey("drain_timeout", "drain_timeout"); drain.Node != nil {
+		out.pool.set("drain_timeout", render(drain.Node))
 	}
 }
 
-func (v value) get(key string) *toml.Node {
-	if v.Node == nil {
-		return nil
+// poolKey returns the value of a key for an agent's pool. In the older format, it is in the agent's pool table.
+func (a *agent) poolKey(key, older string) value {
+	if v := a.keys[key]; v.Node != nil {
+		return v
 	}
-	return v.Get(key)
+	pool := a.keys["pool"]
+	return value{pool.get(older), pool.src}
 }
 
-// bound returns the minimum or maximum number of an agent's sessions. In the older format, it is in the agent's pool
-// table.
+// bound returns the minimum or maximum number of an agent's sessions.
 func (e emitter) bound(a *agent, key, older string) (int, value) {
-	v := a.keys[key]
-	if pool := a.keys["pool"]; v.Node == nil && pool.get(older) != nil {
-		v = value{pool.get(older), pool.src}
-	}
+	v := a.poolKey(key, older)
 	if v.Node == nil {
 		return 0, v
 	}
@@ -391,11 +379,9 @@ func (e emitter) bound(a *agent, key, older string) (int, value) {
 }
 
 func (e emitter) limit() int {
-	for _, s := range e.files {
-		if n := s.root.Get("workspace").Get("max_active_sessions"); n != nil {
-			if limit, err := strconv.Atoi(n.Text); err == nil && limit > 0 {
-				return limit
-			}
+	for _, v := range e.settings("workspace", "max_active_sessions") {
+		if limit, err := strconv.Atoi(v.Text); err == nil && limit > 0 {
+			return limit
 		}
 	}
 	return 0
@@ -473,8 +459,8 @@ func (e emitter) providerOf(a *agent) string {
 	if p := a.keys["provider"].text(); p != "" {
 		return p
 	}
-	for _, s := range e.files {
-		if p := s.root.Get("workspace").TextOf("provider"); p != "" {
+	for _, v := range e.settings("workspace", "provider") {
+		if p := v.text(); p != "" {
 			return p
 		}
 	}

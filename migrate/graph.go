@@ -247,7 +247,7 @@ func cached(city, binding string) string {
 
 func (c *conversion) included(list value, base string, way []string) ([]imported, error) {
 	var out []imported
-	for _, from := range list.texts() {
+	for _, from := range list.oneOrMore() {
 		if c.namedPack(from) {
 			c.broken(list.place(), "the pack %s is in a repository and was not converted; "+
 				"copy it into the city, import it by its folder, and convert again", from)
@@ -279,20 +279,11 @@ func (c *conversion) cityImports() error {
 		}
 		c.root.imports = append(c.root.imports, more...)
 		w := s.root.Get("workspace")
-		for _, key := range []string{"includes", "topologies", "packs"} {
+		for _, key := range []string{"includes", "topologies", "packs", "topology", "pack"} {
 			if more, err = c.included(value{w.Get(key), s}, c.dir, []string{c.dir}); err != nil {
 				return err
 			}
 			c.root.imports = append(c.root.imports, more...)
-		}
-		for _, key := range []string{"topology", "pack"} {
-			if n := w.Get(key); n != nil && n.Text != "" {
-				list := &toml.Node{Shape: toml.ShapeArray, At: n.At, Kids: []*toml.Node{n}}
-				if more, err = c.included(value{list, s}, c.dir, []string{c.dir}); err != nil {
-					return err
-				}
-				c.root.imports = append(c.root.imports, more...)
-			}
 		}
 	}
 	for _, p := range c.flat(c.root.imports) {

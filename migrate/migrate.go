@@ -210,6 +210,16 @@ func (s *source) at(offset int) string {
 	return fmt.Sprintf("%s:%d:%d", s.name, line+1, offset-s.starts[line]+1)
 }
 
+// settings returns the values of a key in a table of city.toml and of the files that it includes.
+func (c *conversion) settings(table, key string) (out []value) {
+	for _, s := range c.files {
+		if n := s.root.Get(table).Get(key); n != nil {
+			out = append(out, value{n, s})
+		}
+	}
+	return out
+}
+
 // tables returns the tables under each of the keys.
 func tables(n *toml.Node, keys ...string) (out []*toml.Node) {
 	for _, key := range keys {
@@ -243,4 +253,19 @@ func (v value) texts() []string {
 		}
 	}
 	return out
+}
+
+// oneOrMore is like texts, but also accepts a single string.
+func (v value) oneOrMore() []string {
+	if one := v.text(); one != "" {
+		return []string{one}
+	}
+	return v.texts()
+}
+
+func (v value) get(key string) *toml.Node {
+	if v.Node == nil {
+		return nil
+	}
+	return v.Get(key)
 }

@@ -253,11 +253,7 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 	var walk func(s *source, depth int)
 	walk = func(s *source, depth int) {
 		extends := value{s.root.Get("extends"), s}
-		list := extends.texts()
-		if one := extends.text(); one != "" {
-			list = []string{one}
-		}
-		for _, base := range list {
+		for _, base := range extends.oneOrMore() {
 			from := c.formulaNamed(p, base)
 			if from == nil || depth > 16 {
 				c.broken(extends.place(), "the formula %q, which %s extends, is unknown or nested "+

@@ -80,8 +80,8 @@ func (e emitter) query(v value, a *agent) string {
 
 // keepsBeads reports whether the converted city stores its work with bd.
 func (e emitter) keepsBeads() bool {
-	return slices.ContainsFunc(e.files, func(s *source) bool {
-		return s.root.Get("beads").TextOf("provider") == "bd"
+	return slices.ContainsFunc(e.settings("beads", "provider"), func(v value) bool {
+		return v.text() == "bd"
 	})
 }
 

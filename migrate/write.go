@@ -55,7 +55,7 @@ func (c *conversion) write() (err error) {
 	}
 	for _, p := range c.formulaPacks {
 		var b strings.Builder
-		c.topologyTable(&b, p, formulasSuffix)
+		p.topologyTable(&b, formulasSuffix)
 		fmt.Fprintf(&b, "\n[formulas]\ndir = %s\n",
 			toml.Quote("//"+filepath.Join(p.rel, "formulas")))
 		if err := writeFile(filepath.Join(c.stage, p.rel+formulasSuffix, config.TopologyFile),
@@ -371,7 +371,7 @@ func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 func (c *conversion) topologies(p *pack) error {
 	e := emitter{conversion: c, base: p.dir, rel: p.rel, pack: p}
 	var b strings.Builder
-	c.topologyTable(&b, p, "")
+	p.topologyTable(&b, "")
 	programs{c}.providers(&b, p)
 	for _, a := range p.agents {
 		out, scope := e.agent(a), a.scope()
@@ -390,7 +390,7 @@ func (c *conversion) topologies(p *pack) error {
 	}
 	e.rel = p.rel + rigSuffix
 	b.Reset()
-	c.topologyTable(&b, p, rigSuffix)
+	p.topologyTable(&b, rigSuffix)
 	for _, a := range p.agents {
 		if a.scope() == "" {
 			out := e.agent(a)
@@ -418,7 +418,7 @@ func (p *pack) scoped() bool {
 	return slices.ContainsFunc(p.agents, func(a *agent) bool { return a.scope() != "" })
 }
 
-func (c *conversion) topologyTable(b *strings.Builder, p *pack, suffix string) {
+func (p *pack) topologyTable(b *strings.Builder, suffix string) {
 	t := &table{}
 	t.text("name", p.name+suffix)
 	t.number("schema", 1)
