@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"gcity/config/files"
 	"gcity/internal/toml"
 )
 
@@ -109,7 +110,7 @@ func included(city, base string, list *toml.Node, seen map[string]bool) []string
 		}
 		seen[dir] = true
 		file := filepath.Join(dir, packFile)
-		data, err := os.ReadFile(file)
+		data, err := files.ReadSource(file)
 		if err != nil {
 			continue
 		}
