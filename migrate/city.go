@@ -98,7 +98,7 @@ func (c cityWriter) workspace() *table {
 			t.text("provider", p)
 		} else if p != "" {
 			c.broken(s.at(w.Get("provider").At), "unknown provider %q, so the city is suspended; "+
-				"add a [providers.%s] table and set provider", p, p)
+				"add a [providers.%s] table, set provider, and remove suspended", p, p)
 			t.set("suspended", "true") // another program could have wider permissions
 		}
 		lost := map[string]string{

@@ -65,7 +65,8 @@ func (e emitter) keys(a *agent, out *emitted) {
 				out.main.text(key, v.text())
 			} else {
 				e.broken(v.place(), "unknown provider %q for %s, so the agent is suspended; add a "+
-					"[providers.%s] table and set provider", v.text(), a.name, v.text())
+					"[providers.%s] table, set provider, and remove suspended", v.text(), a.name,
+					v.text())
 			}
 		case suspendedOnStart:
 			if v.Text == "true" {
@@ -184,8 +185,8 @@ func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	var list []string
 	for _, line := range v.texts() {
 		if v.Key == "pre_start" && usesWorkDir(line) && e.losesWorkDir(a) {
-			e.broken(v.place(), "pre_start for %s was omitted: it prepares {{.WorkDir}}, which "+
-				"would be the folder that the agent shares with you; prepare it by hand", a.name)
+			e.broken(v.place(), "pre_start for %s was omitted: it prepares {{.WorkDir}}, which is "+
+				"now a folder that the agent shares with you; add it again if that is safe", a.name)
 			continue
 		}
 		if line = e.template(v, a, line); line != "" {

@@ -229,7 +229,7 @@ func TestLosses(t *testing.T) {
 				"-- agents/a/agent.toml --\nprovider = \"odd\"\nsuspended = false\n",
 			[]string{
 				`city.toml:2:1: unknown provider "none", so the city is suspended; add a ` +
-					"[providers.none] table and set provider",
+					"[providers.none] table, set provider, and remove suspended",
 				`agents/a/agent.toml:1:1: unknown provider "odd" for a, so the agent is suspended`,
 				"name = \"x\"\nsuspended = true\n", "name = \"a\"\nsuspended = true\n",
 			},
