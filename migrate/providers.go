@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -81,39 +80,28 @@ func (c programs) provider(b *strings.Builder, p *pack, name string) {
 		t.text("command", name)
 	}
 	t.write(b, "[providers."+bare(name)+"]")
-	if len(t.keys) == 0 && len(env.keys) > 0 {
-		b.WriteString("\n[providers." + bare(name) + "]\n")
-	}
 	env.write(b, "[providers."+bare(name)+".env]")
 }
 
 // inherit sets the keys that a provider takes from a preset with another name.
 func inherit(t, env *table, from *config.Preset) {
-	own := func(key string) bool { return t.values[key] != "" }
-	if !own("command") {
-		t.text("command", from.Command)
+	base, vars := &table{}, &table{}
+	base.text("command", from.Command)
+	base.texts("args", from.Args)
+	if t.values["prompt_mode"] == "" && t.values["prompt_flag"] == "" {
+		base.text("prompt_mode", from.PromptMode)
+		base.text("prompt_flag", from.PromptFlag)
 	}
-	if !own("args") {
-		t.texts("args", from.Args)
+	if from.ReadyDelay > 0 {
+		base.number("ready_delay_ms", int(from.ReadyDelay/time.Millisecond))
 	}
-	if !own("prompt_mode") && !own("prompt_flag") {
-		t.text("prompt_mode", from.PromptMode)
-		t.text("prompt_flag", from.PromptFlag)
-	}
-	if !own("ready_delay_ms") && from.ReadyDelay > 0 {
-		t.set("ready_delay_ms", strconv.Itoa(int(from.ReadyDelay/time.Millisecond)))
-	}
-	if !own("ready_prompt_prefix") {
-		t.text("ready_prompt_prefix", from.ReadyPromptPrefix)
-	}
-	if !own("process_names") {
-		t.texts("process_names", from.ProcessNames)
-	}
+	base.text("ready_prompt_prefix", from.ReadyPromptPrefix)
+	base.texts("process_names", from.ProcessNames)
 	for _, name := range slices.Sorted(maps.Keys(from.Env)) {
-		if env.values[name] == "" {
-			env.text(name, from.Env[name])
-		}
+		vars.text(name, from.Env[name])
 	}
+	t.fill(base)
+	env.fill(vars)
 }
 
 func presetNamed(name string) *config.Preset {
