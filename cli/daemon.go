@@ -59,10 +59,8 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 	if e.ReadOnly {
 		return env.ReadOnlyError("daemon start")
 	}
-	if held, err := folder.IsHeld(dir); err == nil && held {
-		return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid %s; "+
-			"`gcity daemon status` shows how it runs, and `gcity stop` stops it", dir,
-			folder.PIDText(dir))
+	if err := awaitExit(ctx, e, dir); err != nil {
+		return err
 	}
 	for _, u := range service.Units(e, "city", dir) {
 		if len(e.Files) > 0 || e.Strict {
@@ -77,4 +75,16 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 		break
 	}
 	return handOver(e, dir)
+}
+
+// awaitExit waits for a controller that is ending, and returns an error if a controller keeps running.
+func awaitExit(ctx context.Context, e *env.Env, dir string) error {
+	done := e.SayVerySlow(ctx, "the controller to release the city", folder.ReleaseLimit)
+	defer done()
+	if exited, err := folder.AwaitExit(ctx, dir); err != nil || exited {
+		return err
+	}
+	return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid %s; "+
+		"`gcity daemon status` shows how it runs, and `gcity stop` stops it", dir,
+		folder.PIDText(dir))
 }

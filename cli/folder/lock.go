@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gcity/controller"
+	"gcity/events"
 	"gcity/internal/disk"
 	"gcity/internal/proc"
 )
@@ -103,6 +104,41 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 		}
 		if !Pause(ctx, 20*time.Millisecond) {
 			return fmt.Errorf("the controller for %s has not exited: %w", dir, ctx.Err())
+		}
+	}
+}
+
+// signalLimit is how long a signal to a controller may take to have an effect.
+const signalLimit = time.Second
+
+// AwaitExit waits until a controller that is ending has released the city. It returns false if a controller keeps
+// running. A controller that records its end within signalLimit counts as ending, because its signal may just have been
+// sent.
+func AwaitExit(ctx context.Context, dir string) (exited bool, err error) {
+	if held, err := IsHeld(dir); err != nil || !held {
+		return !held, err
+	}
+	began, seen, ending := time.Now(), NewestSeq(ctx, dir), false
+	q := events.Query{Types: []string{events.ControllerStarted, events.ControllerStopped}, Limit: 1}
+	for {
+		news, _ := ReadEvents(ctx, dir, q) // with an unreadable log, only signalLimit applies
+		for _, e := range news {
+			seen, ending = max(seen, e.Seq), e.Type == events.ControllerStopped
+		}
+		q.After, q.Limit = seen, 0
+		held, err := IsHeld(dir)
+		switch waited := time.Since(began); {
+		case err != nil || !held:
+			return !held, err
+		case ending && waited > ReleaseLimit:
+			return false, fmt.Errorf("the controller for %s did not exit within %s after it had "+
+				"stopped; run `kill -9 %s`, then start the city again", dir, ReleaseLimit,
+				PIDText(dir))
+		case !ending && waited > signalLimit:
+			return false, nil
+		}
+		if !Pause(ctx, 20*time.Millisecond) {
+			return false, ctx.Err()
 		}
 	}
 }
