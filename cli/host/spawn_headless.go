@@ -43,6 +43,19 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 	return cmd.Process.Pid, nil
 }
 
+// CheckHeadless returns an error if SpawnHeadless would fail for a city that this process runs.
+func CheckHeadless(e *env.Env, dir string) error {
+	if CannotSpawn() {
+		return cannotSpawn("controller", "daemon")
+	}
+	if _, err := program(); err != nil {
+		return err
+	}
+	o := CityOptions{Dir: dir, Logger: folder.QuietLogger()}
+	_, err := o.load(e)
+	return err
+}
+
 // CannotSpawn reports whether this process belongs to an agent's session or an automation's run. When that session or
 // run ends, gcity kills all its processes, including a controller in the background.
 func CannotSpawn() bool { return os.Getenv("GC_SESSION_ID") != "" || os.Getenv("GC_RUN") != "" }
