@@ -9,7 +9,10 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/folder"
+	"gcity/cli/offline"
+	"gcity/cli/output"
 	"gcity/cli/service"
+	"gcity/describe"
 )
 
 func daemonCommand(e *env.Env) *cobra.Command {
@@ -74,7 +77,24 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 		service.WarnNoService(e, u, err)
 		break
 	}
-	return handOver(e, dir)
+	return withOrphans(ctx, dir, handOver(e, dir))
+}
+
+// withOrphans adds to the error of a failed start that agents run without a controller.
+func withOrphans(ctx context.Context, dir string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if held, _ := folder.IsHeld(dir); held {
+		return err
+	}
+	if n, failed := offline.CountOrphans(ctx, dir); failed == nil && n > 0 {
+		code, why := exit.Verdict(err)
+		return exit.Errorf(code, "%s\nno controller is running, but %s kept running; `gcity%s "+
+			"daemon start` starts one", why, describe.Count(n, "agent"),
+			output.SafeText(cityFlag(dir)))
+	}
+	return err
 }
 
 // awaitExit waits for a controller that is ending, and returns an error if a controller keeps running.

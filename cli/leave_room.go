@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"gcity/cli/env"
@@ -38,8 +37,9 @@ func afterRoom(e *env.Env, hosted, shown tui.ShownCity, exit tui.Exit) error {
 	switch exit {
 	case tui.HandOver:
 		if _, err := runInBackground(e, hosted.Folder); err != nil {
-			return fmt.Errorf("%w\n%s: the agents keep running without a controller; `gcity%s "+
-				"daemon start` starts one", err, cityLabel(hosted), cityFlag(hosted.Folder))
+			ctx, cancel := context.WithTimeout(context.Background(), exitTimeout)
+			defer cancel()
+			return withOrphans(ctx, hosted.Folder, err)
 		}
 		e.Sayf("%s", afterShowing(hosted))
 	case tui.KeepAgents:

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"gcity/internal/span"
 	"gcity/session/pty"
 	"gcity/session/pty/holdbin"
+	"gcity/trust"
 )
 
 func checkQuarantine(_ context.Context, p *Subject) finding {
@@ -101,7 +103,8 @@ func checkVersions(ctx context.Context, p *Subject) finding {
 		runs = programOf(p.Running.PID)
 	}
 	if runs != "" && runs != exe {
-		renew = renewal(p.Running.PID, p.Running.Mode, mainUnit(ctx, p.Running.PID))
+		renew = p.beforeRenewal() + renewal(p.Running.PID, p.Running.Mode,
+			mainUnit(ctx, p.Running.PID))
 	}
 	return judgeVersions(exe, runs, renew, held)
 }
@@ -123,6 +126,17 @@ func mainUnit(ctx context.Context, pid int) string {
 		return ""
 	}
 	return m.Line("restart", unit)
+}
+
+// beforeRenewal says what the user must do before another controller can start.
+func (p *Subject) beforeRenewal() string {
+	if p.invalid != nil {
+		return "first correct the configuration; then "
+	}
+	if r, untrusted := errors.AsType[*trust.Refusal](p.grant.Err()); untrusted {
+		return "first run `" + r.Command() + "`; then "
+	}
+	return ""
 }
 
 func renewal(pid int, mode, restart string) string {
