@@ -24,14 +24,14 @@ func TestControllerRestarts(t *testing.T) {
 			"systemctl --user restart gcity-supervisor.service"),
 		"different versions work together; x replaces the controller and ": judgeVersions("/new", "/old", "x",
 			nil).Fix,
-		"different versions work together; an agent keeps its holder until it is stopped: run `gcity age": judgeVersions("/new", "/new", "",
-			map[string]int{"/old": 1}).Fix,
+		"different versions work together; an agent keeps its holder until it is stopped. Run `gcity age": judgeVersions("/new", "/new", "",
+			map[string][]string{"/old": {"a"}}).Fix,
 	} {
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if f := judgeVersions("/new", "/new", "", map[string]int{"/old": 1}); strings.Contains(f.Fix,
+	if f := judgeVersions("/new", "/new", "", map[string][]string{"/old": {"a"}}); strings.Contains(f.Fix,
 		"controller") {
 		t.Errorf("controller with the same program: got %s", f.Fix)
 	}
