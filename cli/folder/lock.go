@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,29 +119,43 @@ func AwaitExit(ctx context.Context, dir string) (exited bool, err error) {
 	if held, err := IsHeld(dir); err != nil || !held {
 		return !held, err
 	}
-	began, seen, ending := time.Now(), NewestSeq(ctx, dir), false
+	began, seen := time.Now(), NewestSeq(ctx, dir)
+	var stopped time.Time // when the latest controller stopped
 	q := events.Query{Types: []string{events.ControllerStarted, events.ControllerStopped}, Limit: 1}
 	for {
 		news, _ := ReadEvents(ctx, dir, q) // with an unreadable log, only signalLimit applies
 		for _, e := range news {
-			seen, ending = max(seen, e.Seq), e.Type == events.ControllerStopped
+			if seen, stopped = max(seen, e.Seq), (time.Time{}); e.Type == events.ControllerStopped {
+				stopped = e.TS
+			}
 		}
 		q.After, q.Limit = seen, 0
 		held, err := IsHeld(dir)
 		switch waited := time.Since(began); {
 		case err != nil || !held:
 			return !held, err
-		case ending && waited > ReleaseLimit:
+		case !stopped.After(heldSince(dir)): // the process that holds the city has not stopped
+			if waited > signalLimit {
+				return false, nil
+			}
+		case waited > ReleaseLimit:
 			return false, fmt.Errorf("the controller for %s did not exit within %s after it had "+
-				"stopped; run `kill -9 %s`, then start the city again", dir, ReleaseLimit,
-				PIDText(dir))
-		case !ending && waited > signalLimit:
-			return false, nil
+				"stopped; kill its process (pid %s), then start the city again", dir,
+				ReleaseLimit, cmp.Or(PIDText(dir), "unknown"))
 		}
 		if !Pause(ctx, 20*time.Millisecond) {
 			return false, ctx.Err()
 		}
 	}
+}
+
+// heldSince returns when the process that holds the city took its lock, or zero if that is unknown.
+func heldSince(dir string) time.Time {
+	info, err := disk.Lstat(filepath.Join(StateDir(dir), "daemon.pid"))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // PIDText returns the process ID in the city's PID file, or "" if it is unknown.
