@@ -109,7 +109,9 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 	}
 }
 
-// signalLimit is how long a signal to a controller may take to have an effect.
+// signalLimit is how long a signal to a controller may take to have an effect. A response on the controller's socket
+// would not shorten it: other goroutines handle the signals, so the controller can respond before it handles an earlier
+// signal.
 const signalLimit = time.Second
 
 // AwaitExit waits until a controller that is ending has released the city. It returns false if a controller keeps
@@ -121,17 +123,20 @@ func AwaitExit(ctx context.Context, dir string) (exited bool, err error) {
 	}
 	began, seen := time.Now(), NewestSeq(ctx, dir)
 	var stopped time.Time // when the latest controller stopped
-	q := events.Query{Types: []string{events.ControllerStarted, events.ControllerStopped}, Limit: 1}
+	// without Since, this would read the log back to the start of the controller
+	q := events.Query{Types: []string{events.ControllerStarted, events.ControllerStopped}, Limit: 1,
+		Since: began.Add(-ReleaseLimit)}
 	for {
+		waited := time.Since(began)        // a stop that is recorded before this counts
 		news, _ := ReadEvents(ctx, dir, q) // with an unreadable log, only signalLimit applies
 		for _, e := range news {
 			if seen, stopped = max(seen, e.Seq), (time.Time{}); e.Type == events.ControllerStopped {
 				stopped = e.TS
 			}
 		}
-		q.After, q.Limit = seen, 0
+		q.After, q.Limit, q.Since = seen, 0, time.Time{}
 		held, err := IsHeld(dir)
-		switch waited := time.Since(began); {
+		switch {
 		case err != nil || !held:
 			return !held, err
 		case !stopped.After(heldSince(dir)): // the process that holds the city has not stopped
