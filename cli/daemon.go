@@ -91,7 +91,7 @@ func withOrphans(ctx context.Context, dir string, err error) error {
 	if n, failed := offline.CountOrphans(ctx, dir); failed == nil && n > 0 {
 		code, why := exit.Verdict(err)
 		return exit.Errorf(code, "%s\nno controller is running, but %s kept running; `gcity%s "+
-			"daemon start` starts one", why, describe.Count(n, "agent"),
+			"daemon start` starts a controller", why, describe.Count(n, "agent"),
 			output.SafeText(cityFlag(dir)))
 	}
 	return err
