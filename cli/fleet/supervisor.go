@@ -179,13 +179,14 @@ func supervisorStart(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	warnOfRefused(ctx, e)
+	warnOfRefused(ctx, e, len(all))
 	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor is running, pid %d, with "+
 		"%s; `gcity cities` shows their states", r.PID, CountedCities(len(all)))})
 }
 
-// warnOfRefused waits until the supervisor has tried to start its cities, and warns about those that cannot run.
-func warnOfRefused(ctx context.Context, e *env.Env) {
+// warnOfRefused waits until the supervisor has tried to start the registered cities, and warns about those that cannot
+// run. A supervisor that has just started might not have read the registry yet.
+func warnOfRefused(ctx context.Context, e *env.Env, registered int) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
 		return
@@ -200,7 +201,7 @@ func warnOfRefused(ctx context.Context, e *env.Env) {
 		if err != nil {
 			break
 		}
-		if all = now; !slices.ContainsFunc(all, starts) {
+		if all = now; len(all) >= registered && !slices.ContainsFunc(all, starts) {
 			break
 		}
 	}
