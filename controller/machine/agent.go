@@ -342,7 +342,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	a.restart.started(fresh)
 	m.set(now, a, city.Running, a.act.startReason)
 	if fresh && before.ProviderChanged(&session.Spec{Provider: in.Status.Provider}) {
-		a.drain.unmarked = false
+		a.drain.unmarked, a.drain.markFrom = false, time.Time{}
 		m.journal.record(a, events.Event{
 			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider,
 				in.Status.Provider),

@@ -173,8 +173,8 @@ type drainState struct {
 	inherited *effect.SavedDrain
 	marking   bool
 	markStep  uint64
-	markFrom  time.Time
-	unmarked  bool // the session's provider does not support marks
+	markFrom  time.Time // when a failed attempt is repeated; zero if the latest attempt succeeded
+	unmarked  bool      // the session's provider does not support marks
 }
 
 type silence struct {
