@@ -38,6 +38,17 @@ func TestDrafted(t *testing.T) {
 		{"$ ", "$ größer", true},
 		{"$ ", "$x", true},
 		{"❯ ", "", false},
+		// suggestions whose first character is under the cursor
+		{"❯ ", "❯\u00a0\x1b[7mT\x1b[27m\x1b[2mry \"edit it\"\x1b[22m\x1b[1;3H", false},
+		{"* ", " \x1b[31m*\x1b[39m \x1b[7m \x1b[27m\x1b[90m Type it\x1b[39m\x1b[1;4H", false},
+		{"* ", " * \x1b[7mT\x1b[27m\x1b[38;2;1;2;3mype it\x1b[39m │\x1b[1;4H", false},
+		{"Ask anything", "┃\r\n┃  \x1b[38;5;244mAsk anything... \"Fix it\"\x1b[39m\x1b[2;4H", false},
+		// drafts with the cursor on the first character
+		{"❯ ", "❯\u00a0\x1b[7mT\x1b[27mry\x1b[1;3H", true},
+		{"❯ ", "❯ \x1b[7mT\x1b[27m\x1b[1;3H", true},
+		{"❯ ", "❯ \x1b[7mT\x1b[27m\x1b[2mry\x1b[22m it\x1b[1;3H", true},
+		{"❯ ", "❯ half\x1b[7m \x1b[27m\x1b[2mway\x1b[22m\x1b[1;7H", true},
+		{"* ", " * half\x1b[7m \x1b[27m", true},
 	} {
 		f := session.Frame{Reset: true, Cols: 40, Rows: 10, Data: []byte(c.raw)}
 		if got := hasDraft(f, c.prefix); got != c.want {
