@@ -35,6 +35,8 @@ func agentKeys() []Key {
 				"`ready_prompt_prefix` appears. The maximum is 3600000 (1h)."},
 		{Path: "agents.ready_prompt_prefix", Kind: String,
 			Doc: "The agent counts as ready when a line of its screen starts with this text. " +
+				"Blanks and box-drawing characters before it do not matter. An option of a " +
+				"numbered list (`❯ 1. Yes`) does not count. " +
 				"Without `ready_delay_ms`, the start fails if no such line appears within 60s."},
 		{Path: "agents.pre_start", Kind: Strings, Check: checkLines,
 			Doc: "Shell commands (templates) that run on the host before the session is created."},
