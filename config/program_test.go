@@ -340,6 +340,15 @@ func TestPresets(t *testing.T) {
 	}
 }
 
+// gcity waits until a known program reads its terminal, because it might type into the terminal before that.
+func TestPresetsWaitForReadiness(t *testing.T) {
+	for _, p := range Presets() {
+		if p.ReadyPromptPrefix == "" && p.ReadyDelay == 0 {
+			t.Errorf("preset %s is ready immediately", p.Name)
+		}
+	}
+}
+
 // Dialogs are always recognized, but answered only if the configuration requests it.
 func TestDialogsAreAnsweredIfConfigured(t *testing.T) {
 	c := load(t, `

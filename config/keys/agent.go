@@ -29,7 +29,9 @@ func agentKeys() []Key {
 				"sign; all other text is unchanged."},
 		{Path: "agents.nudge", Kind: String, Check: checkTypable,
 			Doc: "Text that gcity types into the terminal and submits when the agent is ready. " +
-				"It can be at most 1 MiB long. By default, gcity types nothing."},
+				"Without `ready_prompt_prefix` and `ready_delay_ms`, that is immediately after " +
+				"the start, when some programs do not read input yet. The text can be at most " +
+				"1 MiB long. By default, gcity types nothing."},
 		{Path: "agents.ready_delay_ms", Kind: Millis, Within: delayBounds(),
 			Doc: "The agent counts as ready after this many milliseconds, or earlier if " +
 				"`ready_prompt_prefix` appears. The maximum is 3600000 (1h)."},
