@@ -29,26 +29,27 @@ func PromptEnd(line, prompt string) int {
 
 func plainBlanks(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 
-// prompts reports whether a line of the screen begins with the prompt of Ready.Prefix. option reports whether such a
-// line is an option of a numbered list instead, because programs highlight options with the character of their prompt.
-// The blanks at the end of prefix may be missing if nothing follows, because providers trim lines.
-func prompts(screen, prefix string) (prompt, option bool) {
+// AsksByList reports whether a program highlights an option of a numbered list with the character of its prompt. The
+// last line that begins with the prompt decides, because programs begin earlier messages in the same way.
+func AsksByList(screen, prefix string) bool {
+	_, option := findPrompt(screen, prefix)
+	return option
+}
+
+// findPrompt reports whether the last line that begins with prefix is the program's prompt or an option of a numbered
+// list. The blanks at the end of prefix may be missing if nothing follows, because providers trim lines.
+func findPrompt(screen, prefix string) (prompt, option bool) {
 	blank := plainBlanks(prefix)
 	blank = blank[len(strings.TrimRight(blank, " ")):]
 	for line := range strings.Lines(screen) {
 		line = plainBlanks(strings.TrimRight(line, "\n"))
 		end := PromptEnd(line, prefix)
-		if end < 0 {
+		if end < 0 || line == "" {
 			continue
 		}
-		rest := string([]rune(line)[end:])
-		_, numbered := cutNumber(strings.TrimLeft(rest, " "))
-		switch {
-		case rest != "" && !strings.HasPrefix(rest, blank) || rest == "" && line == "":
-		case numbered:
-			option = true
-		default:
-			prompt = true
+		if rest := string([]rune(line)[end:]); rest == "" || strings.HasPrefix(rest, blank) {
+			_, option = cutNumber(strings.TrimLeft(rest, " "))
+			prompt = !option
 		}
 	}
 	return prompt, option

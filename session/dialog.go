@@ -124,8 +124,8 @@ func (w *readyWait) look() (open *Dialog, prompt bool) {
 	if open != nil || w.s.Ready.Prefix == "" {
 		return open, false
 	}
-	prompt, option := prompts(w.screen, w.s.Ready.Prefix)
-	if option && !prompt {
+	prompt, option := findPrompt(w.screen, w.s.Ready.Prefix)
+	if option {
 		return &w.unknown, false
 	}
 	return nil, prompt

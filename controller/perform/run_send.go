@@ -68,10 +68,13 @@ func (sr *sessions) disturbed(ctx context.Context, f effect.Send, st session.Sta
 	case !st.TypedAt.IsZero() && since.Abs() < effect.TypingPause:
 		return city.HoldTyping, max(effect.TypingPause-since, 100*time.Millisecond)
 	}
-	if f.Prefix != "" && sr.promptHolds(ctx, f) {
-		return city.HoldScreen, screenAgain
+	if f.Prefix != "" {
+		hold = sr.screenHolds(ctx, f)
 	}
-	return "", 0
+	if hold != "" {
+		wait = screenAgain
+	}
+	return hold, wait
 }
 
 func (sr *sessions) lookAt(ctx context.Context, f effect.Send) (session.Status, error) {
@@ -103,18 +106,37 @@ func (sr *sessions) hasScreen(provider string) bool {
 	return !slices.Contains(m.LimitsOf(provider).Lacks, session.Attaching)
 }
 
-func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
+func (sr *sessions) screenHolds(ctx context.Context, f effect.Send) city.Hold {
 	w, ok := sr.w.Provider.(session.Watcher)
 	if !ok || !sr.hasScreen(f.Provider) {
-		return false
+		return ""
 	}
 	for frame, err := range w.Watch(ctx, f.Session) {
 		if err != nil {
-			return false
+			return ""
 		}
-		return hasDraft(frame, f.Prefix) // the first frame is the current screen
+		return holdOn(frame, f.Prefix) // the first frame is the current screen
 	}
-	return false
+	return ""
+}
+
+func holdOn(f session.Frame, prefix string) city.Hold {
+	s := screen.New(f.Cols, f.Rows, 0)
+	defer s.Close()
+	_, _ = s.Write(f.Data) // cannot fail
+	shot := s.Shot(0)
+	var all strings.Builder
+	for _, styled := range shot.Lines {
+		_, text := cells(styled)
+		all.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+	switch {
+	case hasDraft(shot, prefix):
+		return city.HoldScreen
+	case session.AsksByList(all.String(), prefix):
+		return city.HoldQuestion
+	}
+	return ""
 }
 
 // LimitsOf returns the limits of a provider, or of the named one if p combines several.
@@ -127,11 +149,7 @@ func LimitsOf(p session.Provider, name string) session.Limits {
 
 // hasDraft reports whether there is text after the prompt on the cursor's line. Faint text does not count, because
 // programs show suggestions as faint text.
-func hasDraft(f session.Frame, prefix string) bool {
-	s := screen.New(f.Cols, f.Rows, 0)
-	defer s.Close()
-	_, _ = s.Write(f.Data) // cannot fail
-	shot := s.Shot(0)
+func hasDraft(shot screen.Shot, prefix string) bool {
 	if shot.Y < 0 || shot.Y >= len(shot.Lines) {
 		return false
 	}

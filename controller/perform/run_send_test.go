@@ -51,18 +51,33 @@ func TestDrafted(t *testing.T) {
 		{"* ", " * half\x1b[7m \x1b[27m", true},
 	} {
 		f := session.Frame{Reset: true, Cols: 40, Rows: 10, Data: []byte(c.raw)}
-		if got := hasDraft(f, c.prefix); got != c.want {
-			t.Errorf("%q on %q: got %t", c.prefix, c.raw, got)
+		if got := holdOn(f, c.prefix); (got != "") != c.want || c.want && got != city.HoldScreen {
+			t.Errorf("%q on %q: got %q", c.prefix, c.raw, got)
 		}
 	}
 }
 
-// hasDraft does not panic on any output or prefix.
+// A message is not typed into a list from which the program wants a user to select.
+func TestListHolds(t *testing.T) {
+	for raw, want := range map[string]city.Hold{
+		"❯ begin\r\n● Bash\r\n\r\nProceed?\r\n ❯ 1. Yes\r\n   2. No\r\n":      city.HoldQuestion,
+		"│ ❯\u00a01. Yes │\r\n│   2. No  │\r\n":                               city.HoldQuestion,
+		"❯ 1. read the plan\r\n  2. begin\r\n\r\n────\r\n❯\u00a0\r\n────\r\n": "",
+		"❯ begin\r\n1. done\r\n2. done\r\n❯ ":                                 "",
+	} {
+		f := session.Frame{Reset: true, Cols: 40, Rows: 12, Data: []byte(raw)}
+		if got := holdOn(f, "❯ "); got != want {
+			t.Errorf("%q: got %q, want %q", raw, got, want)
+		}
+	}
+}
+
+// holdOn does not panic on any output or prefix.
 func FuzzDrafted(f *testing.F) {
 	f.Add("> \x1b[2;38;5mx\xff", "> ", 10, 3)
 	f.Fuzz(func(t *testing.T, raw, prefix string, cols, rows int) {
 		blank := session.Frame{Cols: cols % 200, Rows: rows % 60, Data: []byte(raw)}
-		if hasDraft(blank, prefix) && raw == "" {
+		if holdOn(blank, prefix) != "" && raw == "" {
 			t.Error("an empty screen counts as a draft")
 		}
 	})
