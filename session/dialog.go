@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ func (d *Dialog) answerable() bool { return len(d.Keys) > 0 || d.Option != "" }
 func (d *Dialog) Answer() string {
 	keys := strings.Join(d.Keys, ", ")
 	if d.Option == "" {
-		return keys
+		return strconv.Quote(keys)
 	}
 	return fmt.Sprintf("%q (%s)", d.Option, keys)
 }
