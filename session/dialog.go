@@ -81,7 +81,8 @@ type readyWait struct {
 	reported *Dialog
 	asked    bool // a user had to answer a question
 
-	pressed     []string // keys pressed so far for the open question
+	answering   *Dialog  // question for which gcity pressed the last key
+	pressed     []string // keys pressed so far for that question
 	moved       string   // option that was highlighted when the last key was pressed
 	answered    []*Dialog
 	answerError error
@@ -156,6 +157,9 @@ func (w *readyWait) answer(ctx context.Context, d *Dialog) error {
 	if !ok {
 		return ErrUnsupported
 	}
+	if d != w.answering {
+		w.answering, w.pressed, w.moved = d, nil, ""
+	}
 	keys, last := d.Keys, true
 	if d.Option != "" {
 		key, highlighted := keyToward(w.screen, d.Option)
@@ -175,7 +179,7 @@ func (w *readyWait) answer(ctx context.Context, d *Dialog) error {
 	if l, ok := w.p.(DialogListener); ok {
 		l.DialogAnswered(w.s, report)
 	}
-	w.answered, w.pressed, w.moved = append(w.answered, d), nil, ""
+	w.answered = append(w.answered, d)
 	return nil
 }
 

@@ -79,6 +79,7 @@ const (
 
 	noFirst     = "Running in Bypass Permissions mode\n\n ❯ No, exit\n   Yes, I accept\n\n Enter to confirm"
 	yesSecond   = "Running in Bypass Permissions mode\n\n   No, exit\n ❯ Yes, I accept\n\n Enter to confirm"
+	trustNo     = "Do you trust the files in this folder?\n❯ No, exit\n  Yes, proceed"
 	unknownList = "An update is available\n❯ 1. Update now\n  2. Skip"
 )
 
@@ -134,9 +135,11 @@ func TestDialogs(t *testing.T) {
 			"; a asks: ; the agent did not become ready: it asked a question that gcity does not know; answer in the agent's terminal during the next start; " +
 				"the screen showed: ❯ No, thanks ⏎ Install it ⏎ Enter to confirm · Esc to cancel"},
 		"a prompt below a message that begins with a number": {[]scene{{"❯ 1. read the plan\n  2. begin\n\n❯\u00a0", "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
-		"a prompt in a frame":                                {[]scene{{"╭───╮\n│ ❯\u00a0type here │\n╰───╯", "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
-		"no question at all":                                 {[]scene{{prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
-		"a delay, and a prompt that does not appear":         {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ ", Delay: 3 * time.Second}, false, "; ; nudged"},
+		"a user answers between the keys": {[]scene{{noFirst, "Down", 0}, {"starting", "", time.Second}, {trustNo, "Down", 0}, {trusting, "Enter", 0}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
+			"Down Down Enter; a: trust; nudged"},
+		"a prompt in a frame":                        {[]scene{{"╭───╮\n│ ❯\u00a0type here │\n╰───╯", "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
+		"no question at all":                         {[]scene{{prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
+		"a delay, and a prompt that does not appear": {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ ", Delay: 3 * time.Second}, false, "; ; nudged"},
 		"a prompt that does not appear": {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ "}, false,
 			`; ; the agent did not become ready: no line on its screen began with "❯ " within 1m; the screen showed: welcome`},
 	} {
