@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -36,36 +38,55 @@ func AsksByList(screen, prefix string) bool {
 	return option
 }
 
-// findPrompt reports whether the last line that begins with prefix is the program's prompt or an option of a numbered
-// list. The blanks at the end of prefix may be missing if nothing follows, because providers trim lines.
-func findPrompt(screen, prefix string) (prompt, option bool) {
+// findPrompt looks at the last line of a screen that begins with prefix. If it is the highlighted option of a numbered
+// list, option is true. Otherwise, it is the program's prompt, and from is the part of the screen from this line on.
+// The blanks at the end of prefix may be missing if nothing follows, because providers trim lines.
+func findPrompt(screen, prefix string) (from string, option bool) {
 	blank := plainBlanks(prefix)
 	blank = blank[len(strings.TrimRight(blank, " ")):]
-	for line := range strings.Lines(screen) {
-		line = plainBlanks(strings.TrimRight(line, "\n"))
+	lines := strings.Split(plainBlanks(screen), "\n")
+	for i, line := range slices.Backward(lines) {
 		end := PromptEnd(line, prefix)
 		if end < 0 || line == "" {
 			continue
 		}
 		if rest := string([]rune(line)[end:]); rest == "" || strings.HasPrefix(rest, blank) {
-			_, option = cutNumber(strings.TrimLeft(rest, " "))
-			prompt = !option
+			if isOption(lines, i, rest) {
+				return "", true
+			}
+			return strings.Join(lines[i:], "\n"), false
 		}
 	}
-	return prompt, option
+	return "", false
 }
 
-// cutNumber removes the number of an option: "1. Yes" becomes "Yes".
-func cutNumber(text string) (rest string, numbered bool) {
-	after := strings.TrimLeft(text, "0123456789")
-	rest, ok := strings.CutPrefix(after, ". ")
-	if !ok || after == text {
-		return text, false
+// isOption reports whether text, the end of a line, is an option of a numbered list. The number of another option must
+// be in the same column, because a prompt can also contain a text that begins with a number.
+func isOption(lines []string, at int, text string) bool {
+	text = strings.TrimLeft(text, " ")
+	_, n := cutNumber(text)
+	column := utf8.RuneCountInString(lines[at]) - utf8.RuneCountInString(text)
+	for i := max(0, at-listHeight); n > 0 && i <= min(at+listHeight, len(lines)-1); i++ {
+		other := strings.TrimLeftFunc(lines[i], isFrame)
+		_, m := cutNumber(other)
+		if m > 0 && (i < at && m == n-1 || i > at && m == n+1) &&
+			utf8.RuneCountInString(lines[i])-utf8.RuneCountInString(other) == column {
+			return true
+		}
 	}
-	return strings.TrimLeft(rest, " "), true
+	return false
 }
 
-// listHeight is the greatest distance between the highlighted option and the one that gcity looks for.
+// cutNumber removes the number of an option: "1. Yes" becomes "Yes". Without a number, n is 0.
+func cutNumber(text string) (rest string, n int) {
+	number, rest, ok := strings.Cut(text, ". ")
+	if n, _ = strconv.Atoi(number); !ok || n <= 0 {
+		return text, 0
+	}
+	return strings.TrimLeft(rest, " "), n
+}
+
+// listHeight is the greatest distance in lines between the highlighted option and another one that gcity looks for.
 const listHeight = 8
 
 // keyToward returns the key that moves the highlight of a list towards an option, or Enter if the option is

@@ -58,11 +58,17 @@ type DialogListener interface {
 	DialogPending(ctx context.Context, s *Spec, d *Dialog)
 }
 
-func (d *Dialog) shown(screen string) bool {
-	text := normalize(screen)
-	return len(d.Says) > 0 && !slices.ContainsFunc(d.Says, func(part string) bool {
-		return !strings.Contains(text, normalize(part))
-	})
+// shown reports whether the dialog is open. prompt is the part of the screen from the program's prompt on, or "". Text
+// that is completely above the prompt, such as the agent's own instructions, is not a question.
+func (d *Dialog) shown(screen, prompt string) bool {
+	has := func(text string) func(string) bool {
+		text = normalize(text)
+		return func(part string) bool { return strings.Contains(text, normalize(part)) }
+	}
+	all := has(screen)
+	return len(d.Says) > 0 &&
+		!slices.ContainsFunc(d.Says, func(part string) bool { return !all(part) }) &&
+		(prompt == "" || slices.ContainsFunc(d.Says, has(prompt)))
 }
 
 // normalize returns text as one line without box-drawing characters, because programs wrap their text differently.
@@ -115,22 +121,23 @@ func (w *readyWait) isReady(ctx context.Context) (ready bool, err error) {
 
 // look returns the question on the screen, or whether the screen shows the program's prompt.
 func (w *readyWait) look() (open *Dialog, prompt bool) {
+	var from string
+	var option bool
+	if w.s.Ready.Prefix != "" {
+		from, option = findPrompt(w.screen, w.s.Ready.Prefix)
+	}
 	for i := range w.s.Dialogs {
-		if d := &w.s.Dialogs[i]; (open == nil || d.Name != "") && d.shown(w.screen) {
+		if d := &w.s.Dialogs[i]; (open == nil || d.Name != "") && d.shown(w.screen, from) {
 			open = d
 			if d.Name != "" {
 				break
 			}
 		}
 	}
-	if open != nil || w.s.Ready.Prefix == "" {
-		return open, false
+	if open == nil && option {
+		open = &w.unknown
 	}
-	prompt, option := findPrompt(w.screen, w.s.Ready.Prefix)
-	if option {
-		return &w.unknown, false
-	}
-	return nil, prompt
+	return open, open == nil && from != ""
 }
 
 func (w *readyWait) report(ctx context.Context) {

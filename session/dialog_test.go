@@ -86,7 +86,7 @@ const (
 // A question that a program asks before it is ready is not mistaken for its prompt.
 func TestDialogs(t *testing.T) {
 	ask := func(answered bool) []session.Dialog {
-		all := []session.Dialog{{Name: "trust", Says: []string{"Do you trust the files in this folder?"}, Option: "Yes, proceed"},
+		all := []session.Dialog{{Name: "trust", Says: []string{"Do you trust the files in this folder?", "Yes, proceed"}, Option: "Yes, proceed"},
 			{Name: "bypass", Says: []string{"Bypass Permissions mode", "Yes, I accept"}, Option: "Yes, I accept"},
 			{Name: "letters", Says: []string{"[a] Trust"}, Keys: []string{"a"}}, {Says: []string{"Enter to confirm"}}}
 		for i := range all {
@@ -135,6 +135,8 @@ func TestDialogs(t *testing.T) {
 			"; a asks: ; the agent did not become ready: it asked a question that gcity does not know; answer in the agent's terminal during the next start; " +
 				"the screen showed: ❯ No, thanks ⏎ Install it ⏎ Enter to confirm · Esc to cancel"},
 		"a prompt below a message that begins with a number": {[]scene{{"❯ 1. read the plan\n  2. begin\n\n❯\u00a0", "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
+		"instructions that contain the text of questions":    {[]scene{{"❯ Do you trust the files in this folder?\n  Yes, proceed\n  Enter to confirm\n\n❯ \n", "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
+		"a message that begins with a number":                {[]scene{{"❯ 1. read the plan\n\n1. the plan\n2. has steps", "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
 		"a user answers between the keys": {[]scene{{noFirst, "Down", 0}, {"starting", "", time.Second}, {trustNo, "Down", 0}, {trusting, "Enter", 0}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
 			"Down Down Enter; a: trust; nudged"},
 		"a prompt in a frame":                        {[]scene{{"╭───╮\n│ ❯\u00a0type here │\n╰───╯", "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},

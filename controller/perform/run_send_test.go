@@ -63,6 +63,7 @@ func TestListHolds(t *testing.T) {
 		"❯ begin\r\n● Bash\r\n\r\nProceed?\r\n ❯ 1. Yes\r\n   2. No\r\n":      city.HoldQuestion,
 		"│ ❯\u00a01. Yes │\r\n│   2. No  │\r\n":                               city.HoldQuestion,
 		"❯ 1. read the plan\r\n  2. begin\r\n\r\n────\r\n❯\u00a0\r\n────\r\n": "",
+		"❯ 1. read the plan\r\n\r\n1. done\r\n2. done\r\n":                    "",
 		"❯ begin\r\n1. done\r\n2. done\r\n❯ ":                                 "",
 	} {
 		f := session.Frame{Reset: true, Cols: 40, Rows: 12, Data: []byte(raw)}
