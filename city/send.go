@@ -36,7 +36,7 @@ type Hold string
 const (
 	HoldDraft  Hold = "draft"
 	HoldScreen Hold = "screen"
-	// the program waits for a choice from a list
+	// the program highlights an option of a list
 	HoldQuestion Hold = "question"
 	HoldTyping   Hold = "typing"
 	HoldEnded    Hold = "ended"
@@ -50,7 +50,7 @@ func (h Hold) Text() string {
 	case HoldScreen:
 		return "the screen shows a draft after the prompt"
 	case HoldQuestion:
-		return "the program asks a question; answer it in the agent's terminal"
+		return "the program waits for an answer to a question in its terminal"
 	case HoldTyping:
 		return "a user is typing into the terminal"
 	case HoldEnded:
