@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -20,8 +19,10 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/hooks"
 	"gcity/internal/shell"
 	"gcity/internal/suggest"
+	"gcity/mail"
 )
 
 const queryLimit = 30 * time.Second
@@ -29,6 +30,7 @@ const queryLimit = 30 * time.Second
 // HookCommand returns the hook command.
 func HookCommand(e *env.Env) *cobra.Command {
 	var inject bool
+	var format string
 	c := &cobra.Command{
 		Use: "hook [AGENT]", Short: "Show an agent's work; exit 0 if there is some, 1 if not",
 		Long: `hook prints an agent's work. If the agent has a work_query, hook runs that shell
@@ -44,7 +46,9 @@ Exit codes:
   3  unknown, because the work cannot be read
 
 --inject is for an agent's hook files: it prints the work as text for a model, prints
-nothing if it finds no work, and always exits 0.`,
+nothing if it finds no work, and always exits 0. With --hook-format, the output makes
+the model continue with the work instead of ending its turn, but not twice in a row. It
+includes unread mail if the program cannot get mail at another time.`,
 		Example:           "  gc hook || sleep 60",
 		ValidArgsFunction: env.Complete(e, suggest.Agent),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,12 +60,13 @@ nothing if it finds no work, and always exits 0.`,
 			case err != nil:
 				return env.AsUndetermined(err)
 			case inject:
-				return injectWork(e, w)
+				return injectWork(cmd.Context(), e, w, format)
 			}
 			return printWork(e, w)
 		},
 	}
 	c.Flags().BoolVar(&inject, "inject", false, "print text for a model; always exit 0")
+	hookFormat(c, &format)
 	env.DefaultsToSelf(c)
 	return c
 }
@@ -235,9 +240,33 @@ func shown(e *env.Env, text string) string {
 
 const injectLimit = 10
 
-func injectWork(e *env.Env, w *foundWork) error {
-	if w.none() {
+func injectWork(ctx context.Context, e *env.Env, w *foundWork, format string) error {
+	if format != "" && turnContinued(ctx, e) {
 		return nil
+	}
+	text := w.reminder()
+	if !hooks.GetsMail(format) {
+		unread, err := unreadMail(ctx, e, w.Agent)
+		if err != nil {
+			fmt.Fprintln(e.Err, "gcity: cannot check the mail: "+output.SafeText(err.Error()))
+		}
+		text = mail.Reminder(unread) + text
+	}
+	return printForModel(e, format, hooks.Work, text)
+}
+
+func unreadMail(ctx context.Context, e *env.Env, name string) ([]mail.Message, error) {
+	l, err := e.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	return city.Mail(ctx, l, name, false)
+}
+
+func (w *foundWork) reminder() string {
+	if w.none() {
+		return ""
 	}
 	// another member of the pool might claim the work first
 	text, contested := w.Text, len(w.Items) > 0 && w.Items[0].Assignee == ""
@@ -255,9 +284,8 @@ func injectWork(e *env.Env, w *foundWork) error {
 				"to check again"
 		}
 		text += "\nRead one with `gc bead show ID`. Take it with " + take +
-			". When your work is done, close it with `gc bead close ID`."
+			". When your work is done, close it with `gc bead close ID`, and run `gc hook` " +
+			"to see whether there is more."
 	}
-	_, err := io.WriteString(e.Out, "<system-reminder>\nThere is work for you.\n"+text+
-		"\n</system-reminder>\n")
-	return err
+	return "<system-reminder>\nThere is work for you.\n" + text + "\n</system-reminder>\n"
 }

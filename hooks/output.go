@@ -1,0 +1,41 @@
+package hooks
+
+import (
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Output converts a text to the output with which a program's hook passes it to the model. It does not change the text
+// if the program is unknown, or if the text is empty.
+func Output(program string, c Command, text string) (output string, known bool) {
+	k := kindOf(program)
+	if k == nil || text == "" {
+		return text, k != nil
+	}
+	for _, h := range k.hooks {
+		if h.command == c && h.output != "" {
+			text = strings.Replace(h.output, "TEXT", string(raw(text)), 1) + "\n"
+			break
+		}
+	}
+	return text, true
+}
+
+// GetsMail reports whether a program passes mail to its model before a turn. If not, the hook at the end of a turn must
+// print the mail.
+func GetsMail(program string) bool {
+	k := kindOf(program)
+	return k == nil || k.text != "" ||
+		slices.ContainsFunc(k.hooks, func(h hook) bool { return h.command == Mail })
+}
+
+// Continued reports whether the turn that ends has already been continued by a hook. in is the hook's input.
+func Continued(in io.Reader) bool {
+	var input struct {
+		Active bool `json:"stop_hook_active"`
+	}
+	_ = json.NewDecoder(io.LimitReader(in, maxFile)).Decode(&input)
+	return input.Active
+}
