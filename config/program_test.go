@@ -367,8 +367,8 @@ emits_permission_warning = true
 [providers.codex]
 emits_permission_warning = true
 `)
-	for i, want := range []string{"3, 0 answered", "3, 3 answered", "1, 1 answered",
-		"1, 0 answered", "0, 0 answered", "6, 6 answered"} {
+	for i, want := range []string{"3, 0 answered", "3, 3 answered", "2, 2 answered",
+		"2, 0 answered", "0, 0 answered", "7, 7 answered"} {
 		known, answered := c.ProgramOf(&c.Agents[i], nil).Dialogs, 0
 		for _, d := range known {
 			answered += min(1, len(d.Keys))

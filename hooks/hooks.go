@@ -82,6 +82,9 @@ func kinds() []kind {
 				{"BeforeAgent", Mail, context("BeforeAgent")}, {"AfterAgent", Work, block}},
 			former: []hook{{"SessionStart", Prime, ""}, {"BeforeAgent", Mail, ""},
 				{"PreCompress", Prime, ""}, {"SessionEnd", Work, ""}}},
+		{name: "codex", file: ".codex/hooks.json", entry: nested,
+			hooks: []hook{{"SessionStart", Prime, context("SessionStart")},
+				{"UserPromptSubmit", Mail, context("UserPromptSubmit")}, {"Stop", Work, block}}},
 		{name: "opencode", file: ".opencode/plugins/gcity.js",
 			others: ".opencode/plugins/gascity.js", text: opencode},
 		{name: "copilot", file: ".github/hooks/gcity.json", others: ".github/hooks/gascity.json",
@@ -90,6 +93,9 @@ func kinds() []kind {
 				{"agentStop", Work, block}},
 			former: []hook{{"sessionStart", Prime, ""}, {"userPromptSubmitted", Mail, ""},
 				{"sessionEnd", Work, ""}}},
+		{name: "cursor", file: ".cursor/hooks.json", entry: `{"command":LINE}`,
+			hooks: []hook{{"sessionStart", Prime, `{"additional_context":TEXT}`},
+				{"stop", Work, `{"followup_message":TEXT}`}}},
 	}
 }
 

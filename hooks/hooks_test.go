@@ -34,7 +34,8 @@ const claude = ".claude/settings.json"
 func TestInstallIsDoneOnce(t *testing.T) {
 	dir := t.TempDir()
 	r := Install(dir, Kinds())
-	want := []string{claude, ".gemini/settings.json", ".opencode/plugins/gcity.js", ".github/hooks/gcity.json"}
+	want := []string{claude, ".gemini/settings.json", ".codex/hooks.json", ".opencode/plugins/gcity.js",
+		".github/hooks/gcity.json", ".cursor/hooks.json"}
 	if !slices.Equal(r.Written, want) || len(r.Problems) > 0 {
 		t.Fatalf("%+v", r)
 	}
@@ -239,6 +240,9 @@ func TestOutput(t *testing.T) {
 		{"claude", Work, `{"decision":"block","reason":"say \"hi\" <now>\n"}` + "\n", true},
 		{"gemini", Mail, `{"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"say \"hi\" <now>\n"}}` + "\n", true},
 		{"copilot", Prime, `{"additionalContext":"say \"hi\" <now>\n"}` + "\n", true},
+		{"codex", Mail, `{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"say \"hi\" <now>\n"}}` + "\n", true},
+		{"cursor", Prime, `{"additional_context":"say \"hi\" <now>\n"}` + "\n", true},
+		{"cursor", Work, `{"followup_message":"say \"hi\" <now>\n"}` + "\n", true},
 		{"opencode", Prime, text, true},
 		{"amp", Prime, text, false},
 		{"", Work, text, false},
@@ -254,7 +258,9 @@ func TestOutput(t *testing.T) {
 
 func TestContinued(t *testing.T) {
 	for input, want := range map[string]bool{"": false, "no JSON": false, `{"stop_hook_active":false}`: false,
-		`{"hook_event_name":"Stop","stop_hook_active":true}`: true} {
+		`{"hook_event_name":"Stop","stop_hook_active":true}`: true,
+		`{"status":"completed","loop_count":0}`:              false, `{"status":"completed","loop_count":1}`: true,
+		`{"status":"aborted","loop_count":0}`: true} {
 		if got := Continued(strings.NewReader(input)); got != want {
 			t.Errorf("%s: got %t", input, got)
 		}

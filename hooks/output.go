@@ -31,11 +31,14 @@ func GetsMail(program string) bool {
 		slices.ContainsFunc(k.hooks, func(h hook) bool { return h.command == Mail })
 }
 
-// Continued reports whether the turn that ends has already been continued by a hook. in is the hook's input.
+// Continued reports whether a hook has already continued the turn that ends. It also returns true if the turn was
+// interrupted or failed. in is the hook's input.
 func Continued(in io.Reader) bool {
 	var input struct {
-		Active bool `json:"stop_hook_active"`
+		Active bool   `json:"stop_hook_active"`
+		Loops  int    `json:"loop_count"` // Cursor
+		Status string `json:"status"`     // Cursor: completed, aborted or error
 	}
 	_ = json.NewDecoder(io.LimitReader(in, maxFile)).Decode(&input)
-	return input.Active
+	return input.Active || input.Loops > 0 || input.Status == "aborted" || input.Status == "error"
 }

@@ -137,7 +137,8 @@ func (e emitter) list(key string, v value, a *agent, out *emitted) {
 				continue
 			}
 			name = now
-		} else if !slices.Contains([]string{"claude", "gemini", "opencode", "copilot"}, name) {
+		} else if !slices.Contains([]string{"claude", "gemini", "codex", "opencode", "copilot",
+			"cursor"}, name) {
 			e.note(v.place(), "unknown hooks %q for %s; the hooks were omitted", name, a.name)
 			continue
 		}
