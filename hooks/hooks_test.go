@@ -260,7 +260,8 @@ func TestContinued(t *testing.T) {
 	for input, want := range map[string]bool{"": false, "no JSON": false, `{"stop_hook_active":false}`: false,
 		`{"hook_event_name":"Stop","stop_hook_active":true}`: true,
 		`{"status":"completed","loop_count":0}`:              false, `{"status":"completed","loop_count":1}`: true,
-		`{"status":"aborted","loop_count":0}`: true} {
+		`{"status":"aborted","loop_count":0}`: true, "\ufeff{\"loop_count\":1}": true,
+		`{"stopReason":"end_turn","stopHookActive":true}`: true} {
 		if got := Continued(strings.NewReader(input)); got != want {
 			t.Errorf("%s: got %t", input, got)
 		}

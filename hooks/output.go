@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"bufio"
 	"encoding/json"
 	"io"
 	"slices"
@@ -35,10 +36,17 @@ func GetsMail(program string) bool {
 // interrupted or failed. in is the hook's input.
 func Continued(in io.Reader) bool {
 	var input struct {
-		Active bool   `json:"stop_hook_active"`
-		Loops  int    `json:"loop_count"` // Cursor
-		Status string `json:"status"`     // Cursor: completed, aborted or error
+		Active      bool   `json:"stop_hook_active"`
+		ActiveCamel bool   `json:"stopHookActive"` // Copilot, for events in camel case
+		Loops       int    `json:"loop_count"`     // Cursor
+		Status      string `json:"status"`         // Cursor: completed, aborted or error
 	}
-	_ = json.NewDecoder(io.LimitReader(in, maxFile)).Decode(&input)
-	return input.Active || input.Loops > 0 || input.Status == "aborted" || input.Status == "error"
+	// Cursor can write a byte order mark first
+	text := bufio.NewReader(io.LimitReader(in, maxFile))
+	if r, _, err := text.ReadRune(); err == nil && r != '\ufeff' {
+		_ = text.UnreadRune()
+	}
+	_ = json.NewDecoder(text).Decode(&input)
+	return input.Active || input.ActiveCamel || input.Loops > 0 || input.Status == "aborted" ||
+		input.Status == "error"
 }
