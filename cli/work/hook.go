@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -19,10 +20,8 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/config"
-	"gcity/hooks"
 	"gcity/internal/shell"
 	"gcity/internal/suggest"
-	"gcity/mail"
 )
 
 const queryLimit = 30 * time.Second
@@ -47,8 +46,9 @@ Exit codes:
 
 --inject is for an agent's hook files: it prints the work as text for a model, prints
 nothing if it finds no work, and always exits 0. With --hook-format, the output makes
-the model continue with the work instead of ending its turn, but not twice in a row. It
-includes unread mail if the program cannot get mail at another time.`,
+the model continue with the work instead of ending its turn. It includes unread mail if
+the program cannot get mail at another time. It is empty if a hook has already continued
+the turn, if it contained the same work before, and for new work of a draining agent.`,
 		Example:           "  gc hook || sleep 60",
 		ValidArgsFunction: env.Complete(e, suggest.Agent),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -241,27 +241,11 @@ func shown(e *env.Env, text string) string {
 const injectLimit = 10
 
 func injectWork(ctx context.Context, e *env.Env, w *foundWork, format string) error {
-	if format != "" && turnContinued(ctx, e) {
-		return nil
+	if format != "" {
+		return continueTurn(ctx, e, w, format)
 	}
-	text := w.reminder()
-	if !hooks.GetsMail(format) {
-		unread, err := unreadMail(ctx, e, w.Agent)
-		if err != nil {
-			fmt.Fprintln(e.Err, "gcity: cannot check the mail: "+output.SafeText(err.Error()))
-		}
-		text = mail.Reminder(unread) + text
-	}
-	return printForModel(e, format, hooks.Work, text)
-}
-
-func unreadMail(ctx context.Context, e *env.Env, name string) ([]mail.Message, error) {
-	l, err := e.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	return city.Mail(ctx, l, name, false)
+	_, err := io.WriteString(e.Out, w.reminder())
+	return err
 }
 
 func (w *foundWork) reminder() string {

@@ -1,17 +1,14 @@
 package work
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"gcity/cli/env"
 	"gcity/cli/output"
 	"gcity/hooks"
-	"gcity/internal/deadline"
 )
 
 func hookFormat(c *cobra.Command, format *string) {
@@ -31,17 +28,4 @@ func printForModel(e *env.Env, format string, c hooks.Command, text string) erro
 	}
 	_, err := io.WriteString(e.Out, text)
 	return err
-}
-
-const hookInputLimit = 2 * time.Second
-
-// turnContinued reports whether a hook has already made the model continue in this turn, according to the hook's input.
-// It returns false if no input arrives in time.
-func turnContinued(ctx context.Context, e *env.Env) bool {
-	if e.InTTY {
-		return false
-	}
-	continued, ok := deadline.New[bool](1).Do(ctx, "input", time.Time{}, hookInputLimit,
-		func() bool { return hooks.Continued(e.In) })
-	return ok && continued
 }
