@@ -376,8 +376,8 @@ emits_permission_warning = true
 [providers.codex]
 emits_permission_warning = true
 `)
-	for i, want := range []string{"4, 0 answered", "4, 3 answered", "4, 3 answered",
-		"4, 0 answered", "0, 0 answered", "14, 9 answered"} {
+	for i, want := range []string{"4, 0 answered", "4, 3 answered", "5, 4 answered",
+		"5, 0 answered", "0, 0 answered", "15, 10 answered"} {
 		known, answered := c.ProgramOf(&c.Agents[i], nil).Dialogs, 0
 		for _, d := range known {
 			if d.Option != "" || len(d.Keys) > 0 {

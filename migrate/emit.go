@@ -131,7 +131,7 @@ var instead = map[string]string{
 		`on = "agent.crashed"`,
 	"on_boot": "; the closest is an automation with gate = \"event\" and " +
 		`on = "controller.started"`,
-	"resume_command": "; the presets resume conversations automatically",
+	"resume_command": "; each start begins a new conversation",
 	"skills":         "; put the skill files in the agent's overlay folder",
 	"mcp":            "; put the server configuration in the agent's overlay folder",
 }

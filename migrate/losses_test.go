@@ -132,16 +132,16 @@ func TestLosses(t *testing.T) {
 		{
 			"hooks for a program for which gcity has none", city +
 				"-- city.toml --\n[workspace]\n" +
-				"install_agent_hooks = [\"claude\", \"codex\"]\n" +
-				"-- agents/a/agent.toml --\ninstall_agent_hooks = [\"codex\"]\n",
+				"install_agent_hooks = [\"claude\", \"amp\"]\n" +
+				"-- agents/a/agent.toml --\ninstall_agent_hooks = [\"amp\"]\n",
 			[]string{
-				"city.toml:2:1: gcity cannot install hooks for codex; the item was omitted for " +
+				"city.toml:2:1: gcity cannot install hooks for amp; the item was omitted for " +
 					"the agents",
-				"agents/a/agent.toml:1:1: gcity cannot install hooks for codex; the item was " +
+				"agents/a/agent.toml:1:1: gcity cannot install hooks for amp; the item was " +
 					"omitted for a",
 				`install_agent_hooks = ["claude"]`,
 			},
-			[]string{`"codex"`},
+			[]string{`"amp"`},
 		},
 		{
 			"queries of work that gcity keeps elsewhere", city + "-- city.toml --\n" +
