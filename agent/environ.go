@@ -47,16 +47,22 @@ func inherited(h Host) environ {
 	return e
 }
 
-// Agents do not inherit variables of the controller's own session, service or terminal.
+// Agents do not inherit variables of the controller's own session, service or terminal, nor those that a coding agent
+// sets for its commands. Claude Code, for example, refuses to start if CLAUDECODE is set.
 func isSessionVariable(name string) bool {
-	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_", "MEMORY_PRESSURE_"} {
+	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_", "MEMORY_PRESSURE_",
+		"TERM_PROGRAM", "CODEX_SANDBOX", "CLAUDE_CODE_SESSION_", "CLAUDE_CODE_MESSAGING_"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}
 	}
 	switch name {
 	case "NOTIFY_SOCKET", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID",
-		"MANAGERPIDFDID", "COLUMNS", "LINES", "OLDPWD":
+		"MANAGERPIDFDID", "COLUMNS", "LINES", "OLDPWD",
+		"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION",
+		"CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_SSE_PORT", "CLAUDE_PID", "CODEX_CI",
+		"CODEX_THREAD_ID", "GEMINI_CLI", "CURSOR_AGENT", "CURSOR_TRACE_ID", "OPENCODE",
+		"OPENCODE_PID", "AMP_CURRENT_THREAD_ID":
 		return true
 	}
 	return false

@@ -11,9 +11,12 @@ func TestInherited(t *testing.T) {
 		"GC_AGENT=x", "GC_SESSION=fake", "GCC=1", "TMUX=1", "TMUX_PANE=%1", "TMUXINATOR=1", "NOTIFY_SOCKET=/n", "NOTIFY_SOCKETS=kept",
 		"WATCHDOG_USEC=1", "WATCHDOG_PID=1", "LISTEN_FDS=1", "LISTEN_PID=1", "INVOCATION_ID=1", "JOURNAL_STREAM=1:2",
 		"SYSTEMD_EXEC_PID=1", "MANAGERPID=1", "MANAGERPIDFDID=1", "MEMORY_PRESSURE_WATCH=/g", "MEMORY_PRESSURE_WRITE=1", "COLUMNS=80", "LINES=24", "LINESX=1", "TERM=dumb", "OLDPWD=/",
+		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_SESSION_ID=1", "CLAUDE_CODE_USE_BEDROCK=1", "CODEX_SANDBOX=seatbelt",
+		"CODEX_SANDBOX_NETWORK_DISABLED=1", "CODEX_HOME=/x", "GEMINI_CLI=1", "GEMINI_API_KEY=k", "TERM_PROGRAM=vscode", "TERM_PROGRAM_VERSION=1",
 	}, BinDir: "/c/bin"})
 	want := map[string]string{"HOME": "/h", "PATH": "/c/bin:/usr/bin:/bin", "API_KEY": "k", "EMPTY": "", "A": "B=C", "GCC": "1",
-		"NOTIFY_SOCKETS": "kept", "LINESX": "1", "TERM": "xterm-256color"}
+		"NOTIFY_SOCKETS": "kept", "LINESX": "1", "TERM": "xterm-256color",
+		"CLAUDE_CODE_USE_BEDROCK": "1", "CODEX_HOME": "/x", "GEMINI_API_KEY": "k"}
 	for name, value := range want {
 		if got, ok := e.pass[name]; !ok || got != value {
 			t.Errorf("%s = %q, want %q", name, got, value)

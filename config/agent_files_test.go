@@ -136,8 +136,7 @@ func TestHookProblems(t *testing.T) {
 			"mean \"claude\"?",
 		"[workspace]\ninstall_agent_hooks = [\"amp\"]\n": "city.toml:2:23: " +
 			"workspace.install_agent_hooks: item 1: cannot install hooks for \"amp\"; use one of " +
-			"claude, gemini, opencode " +
-			"and copilot",
+			"claude, gemini, codex, opencode, copilot and cursor",
 	} {
 		if _, err := Load(folderOf(t, map[string]string{FileName: text})); err == nil ||
 			err.Error() != want {

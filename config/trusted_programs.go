@@ -98,6 +98,15 @@ func (r *programList) provider(what string, at Origin, name string) {
 	}
 }
 
+// trustedFlag returns the prompt flag that is part of an agent's program. The flag in Copilot's preset is not, because
+// the preset of earlier versions has none, and cities that were trusted then would not start.
+func trustedFlag(p *Program) string {
+	if p.Origins["prompt_flag"].File == "preset copilot" {
+		return ""
+	}
+	return p.PromptFlag
+}
+
 func (r *programList) agent(a *Agent) {
 	p := r.city.ProgramOf(a, noPreset)
 	name, members := a.Qualified(), r.expanded(a)
@@ -118,7 +127,7 @@ func (r *programList) agent(a *Agent) {
 		return a.Origin
 	}
 	r.add("agent "+name, at("start_command", "provider", "args"),
-		cmp.Or(p.CommandLine(), "(the first preset that is installed)"), p.PromptFlag)
+		cmp.Or(p.CommandLine(), "(the first preset that is installed)"), trustedFlag(&p))
 	r.declaredIn(p.Origins)
 	if len(p.Env) > 0 {
 		r.add("environment of "+name, at("env", "provider"), envOf(p.Env))

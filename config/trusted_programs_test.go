@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gcity/trust"
 )
 
 // Every text key names a program in Programs or is listed below as harmless.
@@ -160,6 +162,22 @@ func TestProgramsOfKubernetes(t *testing.T) {
 			t.Errorf("after a change of %q: %+v", path, all)
 		}
 		seen[all[0].Sum()] = true
+	}
+}
+
+// Cities with Copilot that were trusted by versions whose preset had no prompt flag remain trusted.
+func TestProgramsOfCopilot(t *testing.T) {
+	before := trust.Program{What: "agent a", Line: "copilot --yolo", Sums: []string{""}}.Sum()
+	for flag, same := range map[string]bool{"": true, "prompt_flag = \"-p\"\n": false} {
+		c, err := Parse(t.TempDir(), []byte("[workspace]\nname = \"app\"\n[[agents]]\n"+
+			"name = \"a\"\nprovider = \"copilot\"\n"+flag))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := c.Programs()
+		if len(all) != 1 || (all[0].Sum() == before) != same {
+			t.Errorf("with %q: %+v", flag, all)
+		}
 	}
 }
 

@@ -28,11 +28,22 @@ const maxFile = 4 << 20
 //go:embed files/opencode.js
 var opencode string
 
+// Command is a gcity command that a hook runs.
+type Command string
+
+// The commands of hooks. An existing command that contains one of these texts counts as the hook for its event.
+const (
+	Prime Command = "gc prime --hook"
+	Mail  Command = "gc mail check --inject"
+	Work  Command = "gc hook --inject"
+)
+
 type hook struct {
 	event   string
-	matcher string // restricts the hook to some occurrences of the event; "" = all
-	line    string
-	has     string // an existing command with this text counts as this hook
+	command Command
+	// the output with which the program passes a text to its model: JSON in which TEXT stands for the text; "" = the
+	// text itself
+	output string
 }
 
 type kind struct {
@@ -42,31 +53,49 @@ type kind struct {
 	// content of the whole file; "" = the hooks are merged into a JSON file
 	text  string
 	hooks []hook
-	// an entry is a single hook with the key "bash", without a matcher
-	flat bool
+	// entry of a hook in the JSON file; LINE stands for its shell command
+	entry string
+	// hooks that earlier versions of gcity installed, without an output
+	former []hook
 }
 
-func guarded(line string) string { return `test -z "$GC_AGENT" || ` + line }
+const (
+	nested = `{"matcher":"","hooks":[{"type":"command","command":LINE}]}`
+	// makes the model continue with the text as its next instruction
+	block = `{"decision":"block","reason":TEXT}`
+)
 
-func of(event, line string) hook { return hook{event: event, line: guarded(line), has: line} }
+func context(event string) string {
+	return `{"hookSpecificOutput":{"hookEventName":"` + event + `","additionalContext":TEXT}}`
+}
 
+// The table contains no hooks that cannot reach the model. Copilot, for example, ignores the output of
+// userPromptSubmitted, and Gemini CLI that of PreCompress.
 func kinds() []kind {
-	const prime, mail, work = "gc prime --hook", "gc mail check --inject", "gc hook --inject"
 	return []kind{
-		{name: "claude", file: ".claude/settings.json", hooks: []hook{
-			of("SessionStart", prime), of("UserPromptSubmit", mail), of("PreCompact", prime),
-			of("Stop", work),
-		}},
-		{name: "gemini", file: ".gemini/settings.json", hooks: []hook{
-			of("SessionStart", prime), of("BeforeAgent", mail), of("PreCompress", prime),
-			of("SessionEnd", work),
-		}},
+		{name: "claude", file: ".claude/settings.json", entry: nested,
+			hooks: []hook{{"SessionStart", Prime, ""}, {"UserPromptSubmit", Mail, ""},
+				{"PreCompact", Prime, ""}, {"Stop", Work, block}},
+			former: []hook{{"Stop", Work, ""}}},
+		{name: "gemini", file: ".gemini/settings.json", entry: nested,
+			hooks: []hook{{"SessionStart", Prime, context("SessionStart")},
+				{"BeforeAgent", Mail, context("BeforeAgent")}, {"AfterAgent", Work, block}},
+			former: []hook{{"SessionStart", Prime, ""}, {"BeforeAgent", Mail, ""},
+				{"PreCompress", Prime, ""}, {"SessionEnd", Work, ""}}},
+		{name: "codex", file: ".codex/hooks.json", entry: nested,
+			hooks: []hook{{"SessionStart", Prime, context("SessionStart")},
+				{"UserPromptSubmit", Mail, context("UserPromptSubmit")}, {"Stop", Work, block}}},
 		{name: "opencode", file: ".opencode/plugins/gcity.js",
 			others: ".opencode/plugins/gascity.js", text: opencode},
 		{name: "copilot", file: ".github/hooks/gcity.json", others: ".github/hooks/gascity.json",
-			flat: true, hooks: []hook{
-				of("sessionStart", prime), of("userPromptSubmitted", mail), of("sessionEnd", work),
-			}},
+			entry: `{"type":"command","bash":LINE,"timeoutSec":30}`,
+			hooks: []hook{{"sessionStart", Prime, `{"additionalContext":TEXT}`},
+				{"agentStop", Work, block}},
+			former: []hook{{"sessionStart", Prime, ""}, {"userPromptSubmitted", Mail, ""},
+				{"sessionEnd", Work, ""}}},
+		{name: "cursor", file: ".cursor/hooks.json", entry: `{"command":LINE}`,
+			hooks: []hook{{"sessionStart", Prime, `{"additional_context":TEXT}`},
+				{"stop", Work, `{"followup_message":TEXT}`}}},
 	}
 }
 
@@ -77,6 +106,15 @@ func Kinds() []string {
 		out = append(out, k.name)
 	}
 	return out
+}
+
+// kindOf returns nil if the name is unknown.
+func kindOf(name string) *kind {
+	all := kinds()
+	if i := slices.IndexFunc(all, func(k kind) bool { return k.name == name }); i >= 0 {
+		return &all[i]
+	}
+	return nil
 }
 
 // Report is the result of an installation.
@@ -96,12 +134,11 @@ func Install(dir string, names []string) Report {
 	}
 	defer root.Close()
 	for _, name := range names {
-		at := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == name })
-		if at < 0 {
+		k := kindOf(name)
+		if k == nil {
 			r.Problems = append(r.Problems, fmt.Sprintf("there are no hooks for %q", name))
 			continue
 		}
-		k := kinds()[at]
 		// remove temporary files of an installation that was killed
 		disk.SweepTemps(root, path.Dir(k.file))
 		written, err := k.install(root)

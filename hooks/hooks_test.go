@@ -34,7 +34,8 @@ const claude = ".claude/settings.json"
 func TestInstallIsDoneOnce(t *testing.T) {
 	dir := t.TempDir()
 	r := Install(dir, Kinds())
-	want := []string{claude, ".gemini/settings.json", ".opencode/plugins/gcity.js", ".github/hooks/gcity.json"}
+	want := []string{claude, ".gemini/settings.json", ".codex/hooks.json", ".opencode/plugins/gcity.js",
+		".github/hooks/gcity.json", ".cursor/hooks.json"}
 	if !slices.Equal(r.Written, want) || len(r.Problems) > 0 {
 		t.Fatalf("%+v", r)
 	}
@@ -59,7 +60,7 @@ func TestInstallIsDoneOnce(t *testing.T) {
 	if err := json.Unmarshal([]byte(before[claude]), &c); err != nil {
 		t.Fatal(err)
 	}
-	for event, line := range map[string]string{"SessionStart": "gc prime --hook", "UserPromptSubmit": "gc mail check --inject", "PreCompact": "gc prime --hook", "Stop": "gc hook --inject"} {
+	for event, line := range map[string]string{"SessionStart": "gc prime --hook", "UserPromptSubmit": "gc mail check --inject", "PreCompact": "gc prime --hook", "Stop": "gc hook --inject --hook-format claude || true"} {
 		e := c.Hooks[event]
 		if len(e) != 1 || e[0].Matcher == nil || len(e[0].Hooks) != 1 || e[0].Hooks[0].Type != "command" || e[0].Hooks[0].Command != `test -z "$GC_AGENT" || `+line {
 			t.Errorf("%s: %+v", event, e)
@@ -194,6 +195,79 @@ func TestAnotherInstallationCounts(t *testing.T) {
 	}
 }
 
+// Hooks of earlier versions whose output did not reach the model are replaced. Those that a user has edited are kept.
+func TestInstallReplacesFormerHooks(t *testing.T) {
+	const former = `test -z \"$GC_AGENT\" || gc `
+	dir := t.TempDir()
+	file := filepath.Join(dir, ".gemini/settings.json")
+	entry := func(line string) string {
+		return `{ "matcher": "", "hooks": [{"type": "command", "command": "` + line + `"}]}`
+	}
+	put(t, file, `{"hooks": {
+  "SessionStart": [`+entry("say hi")+`, `+entry(former+"prime --hook")+`],
+  "PreCompress": [`+entry(former+"prime --hook")+`],
+  "BeforeAgent": [`+entry("time "+former+"mail check --inject")+`],
+  "SessionEnd": [`+entry(former+"hook --inject")+`]}}`)
+	if r := Install(dir, []string{"gemini"}); len(r.Written) != 1 || len(r.Problems) > 0 {
+		t.Fatalf("%+v", r)
+	}
+	got := get(t, file)
+	for _, want := range []string{"say hi", former + "prime --hook --hook-format gemini || true", "time " + former + "mail check --inject\"",
+		former + "hook --inject --hook-format gemini || true", "AfterAgent"} {
+		if strings.Count(got, want) != 1 {
+			t.Errorf("want %s once in %s", want, got)
+		}
+	}
+	for _, gone := range []string{"PreCompress", "SessionEnd", "prime --hook\"", "/hook --inject\""} {
+		if strings.Contains(got, gone) {
+			t.Errorf("%s remains in %s", gone, got)
+		}
+	}
+	if r := Install(dir, []string{"gemini"}); len(r.Written)+len(r.Problems) > 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestOutput(t *testing.T) {
+	const text = "say \"hi\" <now>\n"
+	for _, c := range []struct {
+		program string
+		command Command
+		want    string
+		known   bool
+	}{
+		{"claude", Prime, text, true},
+		{"claude", Work, `{"decision":"block","reason":"say \"hi\" <now>\n"}` + "\n", true},
+		{"gemini", Mail, `{"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"say \"hi\" <now>\n"}}` + "\n", true},
+		{"copilot", Prime, `{"additionalContext":"say \"hi\" <now>\n"}` + "\n", true},
+		{"codex", Mail, `{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"say \"hi\" <now>\n"}}` + "\n", true},
+		{"cursor", Prime, `{"additional_context":"say \"hi\" <now>\n"}` + "\n", true},
+		{"cursor", Work, `{"followup_message":"say \"hi\" <now>\n"}` + "\n", true},
+		{"opencode", Prime, text, true},
+		{"amp", Prime, text, false},
+		{"", Work, text, false},
+	} {
+		if got, known := Output(c.program, c.command, text); got != c.want || known != c.known {
+			t.Errorf("%s, %s: got %q, %t", c.program, c.command, got, known)
+		}
+		if got, _ := Output(c.program, c.command, ""); got != "" {
+			t.Errorf("%s, %s: no text became %q", c.program, c.command, got)
+		}
+	}
+}
+
+func TestContinued(t *testing.T) {
+	for input, want := range map[string]bool{"": false, "no JSON": false, `{"stop_hook_active":false}`: false,
+		`{"hook_event_name":"Stop","stop_hook_active":true}`: true,
+		`{"status":"completed","loop_count":0}`:              false, `{"status":"completed","loop_count":1}`: true,
+		`{"status":"aborted","loop_count":0}`: true, "\ufeff{\"loop_count\":1}": true,
+		`{"stopReason":"end_turn","stopHookActive":true}`: true} {
+		if got := Continued(strings.NewReader(input)); got != want {
+			t.Errorf("%s: got %t", input, got)
+		}
+	}
+}
+
 func FuzzMerge(f *testing.F) {
 	for _, s := range []string{"", "{}", "null", `{"hooks":{"Stop":[1,{"a":[]}]}}`, `{"hooks":{},"hooks":{}}`, "{\"a\":\"\\ud800\"}", "\t{\n\t\"a\" : 1e400}", `{"hooks":{"Stop":[]}} `} {
 		f.Add([]byte(s))
@@ -234,8 +308,12 @@ func TestHooksInARealShell(t *testing.T) {
 	}
 	for _, k := range kinds() {
 		for _, h := range k.hooks {
-			for who, want := range map[string]string{"": "", "demo/a": "asked: " + strings.TrimPrefix(h.has, "gc ") + "\n"} {
-				c := exec.CommandContext(t.Context(), "sh", "-c", h.line)
+			asked := "asked: " + strings.TrimPrefix(string(h.command), "gc ")
+			if h.output != "" {
+				asked += " --hook-format " + k.name
+			}
+			for who, want := range map[string]string{"": "", "demo/a": asked + "\n"} {
+				c := exec.CommandContext(t.Context(), "sh", "-c", k.line(h))
 				c.Env = []string{"PATH=" + bin, "GC_AGENT=" + who}
 				if out, err := c.CombinedOutput(); err != nil || string(out) != want {
 					t.Errorf("%s, %s for %q: got %q, %v", k.name, h.event, who, out, err)

@@ -56,11 +56,11 @@ func written(members []member) json.RawMessage {
 	return b.Bytes()
 }
 
-func raw(v any) json.RawMessage {
+func raw(v string) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // cannot fail, because v is a string, a number or a list of them
+	_ = e.Encode(v) // cannot fail, because v is a string
 	return bytes.TrimSpace(b.Bytes())
 }
 
@@ -77,7 +77,7 @@ func find(members []member, key string) *member {
 func (k *kind) merged(old []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(old)) == 0 {
 		old = []byte("{}")
-		if k.flat {
+		if k.entry != nested {
 			old = []byte(`{"version":1}`)
 		}
 	}
@@ -98,7 +98,7 @@ func (k *kind) merged(old []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("was not changed, because its \"hooks\" %w", err)
 	}
-	changed := false
+	changed := k.removeFormer(&events)
 	for _, h := range k.hooks {
 		added, err := k.add(&events, h)
 		if err != nil {
@@ -118,13 +118,38 @@ func (k *kind) merged(old []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// removeFormer removes hooks that earlier versions of gcity installed, unless a user has edited them.
+func (k *kind) removeFormer(events *[]member) (removed bool) {
+	for _, h := range k.former {
+		i := slices.IndexFunc(*events, func(m member) bool { return m.key == h.event })
+		var entries []json.RawMessage
+		if i < 0 || json.Unmarshal((*events)[i].value, &entries) != nil {
+			continue
+		}
+		n := len(entries)
+		entries = slices.DeleteFunc(entries, func(e json.RawMessage) bool {
+			var b bytes.Buffer
+			return json.Compact(&b, e) == nil && bytes.Equal(b.Bytes(), k.entryOf(h))
+		})
+		if len(entries) == n {
+			continue
+		}
+		removed = true
+		(*events)[i].value = list(entries)
+		if len(entries) == 0 {
+			*events = slices.Delete(*events, i, i+1)
+		}
+	}
+	return removed
+}
+
 func (k *kind) add(events *[]member, h hook) (bool, error) {
 	at := find(*events, h.event)
 	if at == nil {
 		*events = append(*events, member{h.event, json.RawMessage("[]")})
 		at = &(*events)[len(*events)-1]
 	}
-	if strings.Contains(string(at.value), h.has) {
+	if strings.Contains(string(at.value), string(h.command)) {
 		return false, nil
 	}
 	var entries []json.RawMessage
@@ -132,9 +157,12 @@ func (k *kind) add(events *[]member, h hook) (bool, error) {
 		return false, fmt.Errorf("was not changed, because its hooks for %s are not a list",
 			h.event)
 	}
-	entries = append(entries, k.entry(h))
-	at.value = slices.Concat([]byte("["), bytes.Join(asBytes(entries), []byte(",")), []byte("]"))
+	at.value = list(append(entries, k.entryOf(h)))
 	return true, nil
+}
+
+func list(entries []json.RawMessage) json.RawMessage {
+	return slices.Concat([]byte("["), bytes.Join(asBytes(entries), []byte(",")), []byte("]"))
 }
 
 func asBytes(entries []json.RawMessage) [][]byte {
@@ -145,14 +173,18 @@ func asBytes(entries []json.RawMessage) [][]byte {
 	return out
 }
 
-func (k *kind) entry(h hook) json.RawMessage {
-	if k.flat {
-		return written([]member{{"type", raw("command")}, {"bash", raw(h.line)},
-			{"timeoutSec", raw(30)}})
+func (k *kind) entryOf(h hook) json.RawMessage {
+	return json.RawMessage(strings.Replace(k.entry, "LINE", string(raw(k.line(h))), 1))
+}
+
+// line returns a hook's shell command, which does nothing for users who are not agents. The last part is for earlier
+// versions of gcity, which do not know --hook-format: some programs discard the user's text if a hook exits with 2.
+func (k *kind) line(h hook) string {
+	line := `test -z "$GC_AGENT" || ` + string(h.command)
+	if h.output != "" {
+		line += " --hook-format " + k.name + " || true"
 	}
-	one := written([]member{{"type", raw("command")}, {"command", raw(h.line)}})
-	return written([]member{{"matcher", raw(h.matcher)},
-		{"hooks", slices.Concat([]byte("["), one, []byte("]"))}})
+	return line
 }
 
 func indentOf(old []byte) string {

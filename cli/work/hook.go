@@ -29,6 +29,7 @@ const queryLimit = 30 * time.Second
 // HookCommand returns the hook command.
 func HookCommand(e *env.Env) *cobra.Command {
 	var inject bool
+	var format string
 	c := &cobra.Command{
 		Use: "hook [AGENT]", Short: "Show an agent's work; exit 0 if there is some, 1 if not",
 		Long: `hook prints an agent's work. If the agent has a work_query, hook runs that shell
@@ -44,7 +45,10 @@ Exit codes:
   3  unknown, because the work cannot be read
 
 --inject is for an agent's hook files: it prints the work as text for a model, prints
-nothing if it finds no work, and always exits 0.`,
+nothing if it finds no work, and always exits 0. With --hook-format, the output makes
+the model continue with the work instead of ending its turn. It includes unread mail if
+the program cannot get mail at another time. It is empty if a hook has already continued
+the turn, if it contained the same work before, and for new work of a draining agent.`,
 		Example:           "  gc hook || sleep 60",
 		ValidArgsFunction: env.Complete(e, suggest.Agent),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,12 +60,13 @@ nothing if it finds no work, and always exits 0.`,
 			case err != nil:
 				return env.AsUndetermined(err)
 			case inject:
-				return injectWork(e, w)
+				return injectWork(cmd.Context(), e, w, format)
 			}
 			return printWork(e, w)
 		},
 	}
 	c.Flags().BoolVar(&inject, "inject", false, "print text for a model; always exit 0")
+	hookFormat(c, &format)
 	env.DefaultsToSelf(c)
 	return c
 }
@@ -235,9 +240,17 @@ func shown(e *env.Env, text string) string {
 
 const injectLimit = 10
 
-func injectWork(e *env.Env, w *foundWork) error {
+func injectWork(ctx context.Context, e *env.Env, w *foundWork, format string) error {
+	if format != "" {
+		return continueTurn(ctx, e, w, format)
+	}
+	_, err := io.WriteString(e.Out, w.reminder())
+	return err
+}
+
+func (w *foundWork) reminder() string {
 	if w.none() {
-		return nil
+		return ""
 	}
 	// another member of the pool might claim the work first
 	text, contested := w.Text, len(w.Items) > 0 && w.Items[0].Assignee == ""
@@ -255,9 +268,8 @@ func injectWork(e *env.Env, w *foundWork) error {
 				"to check again"
 		}
 		text += "\nRead one with `gc bead show ID`. Take it with " + take +
-			". When your work is done, close it with `gc bead close ID`."
+			". When your work is done, close it with `gc bead close ID`, and run `gc hook` " +
+			"to see whether there is more."
 	}
-	_, err := io.WriteString(e.Out, "<system-reminder>\nThere is work for you.\n"+text+
-		"\n</system-reminder>\n")
-	return err
+	return "<system-reminder>\nThere is work for you.\n" + text + "\n</system-reminder>\n"
 }

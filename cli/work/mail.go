@@ -16,6 +16,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/describe"
+	"gcity/hooks"
 	"gcity/internal/suggest"
 	"gcity/mail"
 )
@@ -271,6 +272,7 @@ func owner(who string) string { return cmp.Or(who, "people") }
 
 func mailCheck(e *env.Env) *cobra.Command {
 	var inject bool
+	var format string
 	c := &cobra.Command{
 		Use: "check [MAILBOX]", Short: "Check for unread mail; exit 0 if there is some, 1 if not",
 		Long: `check prints the number of unread messages and exits 0. If all messages are read,
@@ -287,8 +289,7 @@ the agent. It does not mark messages as read.`,
 		case err != nil:
 			return err
 		case inject:
-			_, err := io.WriteString(e.Out, mail.Reminder(unread))
-			return err
+			return printForModel(e, format, hooks.Mail, mail.Reminder(unread))
 		case e.JSON:
 			err = e.WriteJSON(output.ListOf(unread))
 		case len(unread) > 0:
@@ -311,6 +312,7 @@ the agent. It does not mark messages as read.`,
 	}
 	c.Flags().BoolVar(&inject, "inject", false,
 		"print the messages as text for the agent's model; always exit 0")
+	hookFormat(c, &format)
 	return c
 }
 

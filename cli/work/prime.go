@@ -14,6 +14,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/controller/perform"
+	"gcity/hooks"
 	"gcity/internal/suggest"
 	"gcity/mail"
 )
@@ -32,6 +33,7 @@ type primeShape struct {
 // PrimeCommand returns the prime command.
 func PrimeCommand(e *env.Env) *cobra.Command {
 	var hook bool
+	var format string
 	c := &cobra.Command{
 		Use: "prime [AGENT]", Short: "Print an agent's prompt",
 		Long: `prime prints an agent's prompt as it would be if the agent started now: its template
@@ -63,14 +65,15 @@ commands.
 			if e.JSON {
 				return e.WriteJSON(p)
 			}
-			e.Sayf("%s", shown(e, strings.TrimRight(p.Prompt, "\n")))
-			if text := mail.LeftMessages(p.Handed); text != "" {
-				e.Sayf("\n%s", shown(e, strings.TrimRight(text, "\n")))
+			text := shown(e, strings.TrimRight(p.Prompt, "\n")) + "\n"
+			if left := mail.LeftMessages(p.Handed); left != "" {
+				text += "\n" + shown(e, strings.TrimRight(left, "\n")) + "\n"
 			}
-			return nil
+			return printForModel(e, format, hooks.Prime, text)
 		},
 	}
 	c.Flags().BoolVar(&hook, "hook", false, "for a hook file: always exit 0")
+	hookFormat(c, &format)
 	return c
 }
 

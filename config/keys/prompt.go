@@ -31,8 +31,8 @@ func promptKeys() []Key {
 				"configuration change."},
 		{Path: "agents.install_agent_hooks", Kind: Strings, Check: checkHooks,
 			Doc: "Kinds of agents for which gcity adds hooks to the working folder at each " +
-				"start: `claude`, `gemini`, `opencode`, `copilot`. gcity keeps existing hooks. " +
-				"Default: `workspace.install_agent_hooks`."},
+				"start: `claude`, `gemini`, `codex`, `opencode`, `copilot`, `cursor`. gcity " +
+				"keeps existing hooks. Default: `workspace.install_agent_hooks`."},
 		{Path: "agents.hooks_installed", Kind: Bool,
 			Doc: "`true`: the hooks are installed by other means. gcity then does not install " +
 				"any hooks, even if `install_agent_hooks` is set."},

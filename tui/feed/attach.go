@@ -221,8 +221,7 @@ func (v *attachment) sessionEnded(err error) (string, error) {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return "", fmt.Errorf("lost the connection to %s, because the city's controller exited; "+
-			"the agent keeps running, and you can attach again when a controller is running",
-			v.agent)
+			"the agent might still be running, so attach again when the city responds", v.agent)
 	case err != nil:
 		return "", fmt.Errorf("the connection to %s has ended: %w", v.agent, err)
 	}

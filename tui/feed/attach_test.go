@@ -123,10 +123,10 @@ func TestDetachFromASessionThatEnds(t *testing.T) {
 	}
 }
 
-// If the controller exits, the message says that the agent keeps running.
+// If the controller exits, the message says that the agent might still be running.
 func TestAttachmentLostWithTheController(t *testing.T) {
 	_, err := (&attachment{agent: "builder"}).sessionEnded(io.ErrUnexpectedEOF)
-	if err == nil || strings.Contains(err.Error(), "EOF") || !strings.Contains(err.Error(), "the agent keeps running") {
+	if err == nil || strings.Contains(err.Error(), "EOF") || !strings.Contains(err.Error(), "the agent might still be running") {
 		t.Errorf("got %v", err)
 	}
 }
