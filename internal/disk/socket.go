@@ -41,14 +41,20 @@ func SocketPath(path string) (string, error) {
 
 // FindSocket returns the address of the socket at path; see SocketPath. The socket might not exist.
 func FindSocket(path string) string {
-	if len(path) <= maxSocket {
-		return path
-	}
-	data, err := ReadFile(pointer(path))
+	at, err := findSocket(path)
 	if err != nil {
 		return path
 	}
-	return strings.TrimSpace(string(data))
+	return at
+}
+
+// findSocket fails with fs.ErrNotExist if path is too long and no socket was created for it.
+func findSocket(path string) (string, error) {
+	if len(path) <= maxSocket {
+		return path, nil
+	}
+	data, err := ReadFile(pointer(path))
+	return strings.TrimSpace(string(data)), err
 }
 
 func pointer(path string) string { return path + ".path" }
