@@ -39,6 +39,9 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	if _, unsafe := errors.AsType[*disk.UnsafeError](err); unsafe {
 		return nil, fmt.Errorf("cannot read the bead store: %w", err)
 	}
+	if _, foreign := errors.AsType[*disk.OwnerError](err); foreign {
+		return nil, fmt.Errorf("cannot use the bead store: %w", err)
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot read the bead store: %w; %s", err, remedy(s.folder, err))
 	}
@@ -63,6 +66,9 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 		if !create {
 			return nil, nil
 		}
+		if err := s.checkOwner(); err != nil {
+			return nil, fmt.Errorf("cannot create the bead store: %w", err)
+		}
 		if err := s.makeFile(); err != nil {
 			return nil, fmt.Errorf("cannot create the bead store: %w; %s", err,
 				remedy(filepath.Dir(s.folder), err))
@@ -77,6 +83,17 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	}
 	s.file = f
 	return f, nil
+}
+
+// checkOwner returns an error if the store's folder or the ledger belongs to another user. A store that this process
+// creates there would be unusable for that user.
+func (s *Store) checkOwner() error {
+	if s.ledger.File != "" {
+		if err := disk.CheckOwner(s.ledger.File); err != nil {
+			return err
+		}
+	}
+	return disk.CheckOwner(s.path)
 }
 
 // makeFile creates the file without opening it, because closing it again would release this process's locks on it.

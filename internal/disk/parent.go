@@ -112,6 +112,10 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 			}
 		case err != nil && (!errors.Is(err, fs.ErrNotExist) || flag&os.O_CREATE == 0):
 			return nil, d.withPath(err)
+		case err != nil:
+			if err := d.mayCreate(); err != nil {
+				return nil, err
+			}
 		}
 		f, err := d.root.OpenFile(d.name, flag&^os.O_TRUNC|noFollow, perm)
 		if err != nil {
@@ -148,6 +152,36 @@ func (d *parent) check(f *os.File, flag int) (replaced bool, err error) {
 	return false, nil
 }
 
+// mayCreate returns an *OwnerError if the folder is part of another user's city. The folder above .beads may belong to
+// any user, because it can be a rig's.
+func (d *parent) mayCreate() error {
+	if _, below := split(d.path); len(below) == 1 && d.name != ".gc" {
+		return nil
+	}
+	info, err := d.root.Stat(".")
+	if err != nil {
+		return d.withPath(err)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid != 0 && int(st.Uid) != os.Geteuid() {
+		return &OwnerError{Path: Real(filepath.Dir(d.path)), Owner: userName(st.Uid)}
+	}
+	return nil
+}
+
+// mkdir creates a folder, or does nothing if it exists.
+func (d *parent) mkdir(perm fs.FileMode) error {
+	if _, err := d.root.Lstat(d.name); err == nil {
+		return nil
+	}
+	if err := d.mayCreate(); err != nil {
+		return err
+	}
+	if err := d.root.Mkdir(d.name, perm); !errors.Is(err, fs.ErrExist) {
+		return d.withPath(err)
+	}
+	return nil
+}
+
 func (d *parent) regular(info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
@@ -165,6 +199,9 @@ func (d *parent) fit(info fs.FileInfo, write bool) error {
 		return d.unsafe("has an unknown owner")
 	}
 	if st.Uid != 0 && int(st.Uid) != os.Geteuid() {
+		if err := d.mayCreate(); err != nil {
+			return err // the whole folder is that user's, so the file is in its place
+		}
 		return d.unsafe("belongs to " + userName(st.Uid))
 	}
 	if st.Nlink > 1 {
@@ -219,13 +256,6 @@ func (d *parent) withPath(err error) error {
 	}
 	if l, ok := errors.AsType[*os.LinkError](err); ok {
 		return &fs.PathError{Op: strings.TrimSuffix(l.Op, "at"), Path: Real(d.path), Err: l.Err}
-	}
-	return err
-}
-
-func cause(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
 	}
 	return err
 }
