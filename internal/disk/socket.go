@@ -59,8 +59,22 @@ func findSocket(path string) (string, error) {
 
 func pointer(path string) string { return path + ".path" }
 
+// RuntimeDir returns $XDG_RUNTIME_DIR, or "" if it is not an existing folder of this user. After su, for example, the
+// variable can still name another user's folder.
+func RuntimeDir(getenv func(string) string) string {
+	dir := getenv("XDG_RUNTIME_DIR")
+	info, err := os.Stat(dir)
+	if err != nil || !filepath.IsAbs(dir) || !info.IsDir() {
+		return ""
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Getuid() {
+		return ""
+	}
+	return dir
+}
+
 func runtimeDir() string {
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+	if dir := RuntimeDir(os.Getenv); dir != "" {
 		return filepath.Join(dir, "gcity")
 	}
 	return filepath.Join(os.TempDir(), fmt.Sprintf("gcity-%d", os.Getuid()))
