@@ -323,7 +323,7 @@ func (f *followed) writeLines(e *env.Env, text string) (rest string) {
 		text = after
 		line = f.plain(line)
 		if e.JSON {
-			_ = e.WriteJSONLine(gascity.OutputOf(f.agent, line))
+			_ = e.WriteJSONLine(gascity.OutputOf(f.agent, line)) // see OutputError
 			continue
 		}
 		e.Sayf("%s", line)

@@ -145,7 +145,7 @@ func (p *linePrinter) print(ctx context.Context, frame city.Frame) error {
 		p.last = nil
 		p.pending = p.writeLines(p.e, p.pending+string(frame.Data))
 	}
-	return nil
+	return p.e.OutputError()
 }
 
 // finish prints an unfinished line. A program that draws the whole screen has no last line.
