@@ -7,6 +7,8 @@ HOLDBIN  = session/pty/holdbin/gcity-hold-linux-
 HOLDFLAGS = -trimpath -tags noforcegc -ldflags '-s -w -checklinkname=0'
 # With the garbage collector from before Go 1.26, each holder needs 50 kB less memory.
 HOLDENV  = GOOS=linux CGO_ENABLED=0 GOEXPERIMENT=nogreenteagc
+# SQLite is C translated to Go. The race detector makes it several times slower, and finds no mistakes of ours in it.
+NORACE   = '-gcflags=modernc.org/sqlite/lib=-dwarf=false -race=false' '-gcflags=modernc.org/libc=-dwarf=false -race=false'
 FUZZTIME ?= 20s
 MINUTES ?= 5
 SEED    ?= 0
@@ -75,8 +77,9 @@ demo: build ## control room on a copy of an example city (CITY=demo, town or cha
 test: ## all tests, with the race detector (needs a C compiler)
 	@# Most tests wait for processes, so the packages that wait longest run first, and more at a time than there are cores.
 	@# The compiler and the linker are also faster with less garbage collection and without debug information. .ci/lint
-	@# runs go vet.
-	GOGC=400 CGO_ENABLED=1 GOFLAGS="$$(go env GOFLAGS) -gcflags=all=-dwarf=false" \
+	@# runs go vet. No program sleeps for a second at its exit, as the race detector would let it do.
+	GOGC=400 CGO_ENABLED=1 GORACE="atexit_sleep_ms=0 $$GORACE" \
+		GOFLAGS="$$(go env GOFLAGS) -gcflags=all=-dwarf=false $(NORACE)" \
 		go test -race -vet=off -timeout 20m -p 4 -parallel 4 ./internal/e2e ./cli ./tui ./api ./controller ./internal/faults ./...
 
 short: ## tests without whole cities, external providers and long waits; no race detector, no go vet

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"gcity/api"
@@ -59,7 +58,7 @@ func golden(t *testing.T, name, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
+	if diff := difference(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got; -update to accept):\n%s", name, diff)
 	}
 }
@@ -84,7 +83,7 @@ func TestStatusIsTheAPIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, out, _ := runCLI(t, s, "status", "--json"); strings.TrimSpace(out) != string(want) {
-		t.Error(cmp.Diff(string(want), out))
+		t.Error(difference(string(want), out))
 	}
 	*s.snapshot = city.Snapshot{Name: "bright", Agents: s.snapshot.Agents}
 	_, out, _ := runCLI(t, s, "status", "--json")
@@ -125,7 +124,7 @@ func TestVerbsReachTheCity(t *testing.T) {
 	} {
 		s := demoCity()
 		code, _, errs := runCLI(t, s, strings.Fields(line)...)
-		if diff := cmp.Diff([]city.Command{want}, s.done); code != 0 || diff != "" {
+		if diff := difference([]city.Command{want}, s.done); code != 0 || diff != "" {
 			t.Errorf("%s: got exit %d, %s%s", line, code, errs, diff)
 		}
 		if code, _, _ := runCLI(t, s, append(strings.Fields(line), "--read-only")...); code != exit.CodeFailed || len(s.done) != 1 {

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"gcity/cli/env"
 	"gcity/cli/output"
 	"gcity/tui"
@@ -34,7 +32,7 @@ func TestConfigFile(t *testing.T) {
 	plan, err := f.Plan(t.Context(), "", []byte(now))
 	want := tui.Plan{Changes: []tui.Change{{Agent: "a", Kind: "start", Why: "not running"}, {Agent: "b", Kind: "start", Why: "not running"},
 		{Agent: "c", Kind: "none", Why: "suspended in city.toml"}}}
-	if diff := cmp.Diff(want, plan); err != nil || diff != "" {
+	if diff := difference(want, plan); err != nil || diff != "" {
 		t.Errorf("%v, %s", err, diff)
 	}
 	if err := f.Replace("", []byte("another"), []byte(now)); err == nil {

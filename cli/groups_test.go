@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/google/go-cmp/cmp"
 
 	"gcity/api"
 	"gcity/city"
@@ -116,7 +115,7 @@ func TestGroupsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []agents.Need{{Name: "db", State: "running", Up: true}, {Name: "demo/worker", State: "1/3 live", Up: true}, {Name: "nobody", State: "does not exist", Up: false}}
-	if diff := cmp.Diff(want, why.Dependencies); diff != "" || why.Kind != "agent" || why.Name != "web" {
+	if diff := difference(want, why.Dependencies); diff != "" || why.Kind != "agent" || why.Name != "web" {
 		t.Errorf("%+v %s", why, diff)
 	}
 	_, out, _ = runCLI(t, groupedCity(), "agent", "list", "--json")
@@ -150,7 +149,7 @@ func TestGroupVerbs(t *testing.T) {
 	} {
 		s := groupedCity()
 		code, _, errs := runCLI(t, s, strings.Fields(line)...)
-		if diff := cmp.Diff([]city.Command{want}, s.done); code != 0 || diff != "" {
+		if diff := difference([]city.Command{want}, s.done); code != 0 || diff != "" {
 			t.Errorf("%s: got exit %d, %s%s", line, code, errs, diff)
 		}
 		if code, _, _ := runCLI(t, s, append(strings.Fields(line), "--read-only")...); code != exit.CodeFailed || len(s.done) != 1 {
@@ -349,7 +348,7 @@ held since 11:59:00; the held configuration would make these changes:
 func TestRigRestart(t *testing.T) {
 	s := groupedCity()
 	code, out, errs := runCLI(t, s, "rig", "restart", "demo")
-	if diff := cmp.Diff([]city.Command{city.Restart{Agent: "demo/worker-2"}}, s.done); code != 0 || errs != "" || diff != "" {
+	if diff := difference([]city.Command{city.Restart{Agent: "demo/worker-2"}}, s.done); code != 0 || errs != "" || diff != "" {
 		t.Errorf("exit %d, %s%s", code, errs, diff)
 	}
 	const want = `RESULT     AGENT           HOW

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"gcity/agent"
 	"gcity/city"
 	"gcity/cli/env"
@@ -72,7 +70,7 @@ func TestChanges(t *testing.T) {
 		{Agent: "same", Change: "none", Reason: "runs as configured"},
 		{Agent: "unknown", Change: "none", Reason: "runs as configured"},
 	}
-	if diff := cmp.Diff(expect, got); diff != "" {
+	if diff := difference(expect, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -103,7 +101,7 @@ func TestPlannedWaits(t *testing.T) {
 		{Agent: "until", Change: "wait", Reason: "waits for unfit (failed)"},
 		{Agent: "w-1", Pool: "w", Change: "wait", Reason: "waits for first (waiting)"},
 	}
-	if diff := cmp.Diff(expect, got); diff != "" {
+	if diff := difference(expect, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -179,13 +177,13 @@ func TestPlannedHold(t *testing.T) {
 	}
 	v := planInput{wants: []agent.Want{{Name: "c"}}, running: running}
 	want := &heldShape{Removes: []string{"a", "b"}, Running: 2}
-	if diff := cmp.Diff(want, v.held("1")); diff != "" {
+	if diff := difference(want, v.held("1")); diff != "" {
 		t.Error(diff)
 	}
 	since := noon
 	running.Config.Held = &city.Held{Revision: "1", Since: since}
 	want.Since = &since
-	if diff := cmp.Diff(want, v.held("1")); diff != "" {
+	if diff := difference(want, v.held("1")); diff != "" {
 		t.Error(diff)
 	}
 	if h := v.held("2"); h == nil || h.Since != nil {
@@ -230,7 +228,7 @@ func TestPlannedWithUnknownSessions(t *testing.T) {
 		{Agent: "seen", Change: "none", Reason: "runs as configured"},
 		{Agent: "swap", Change: "wait", Reason: held, Fields: []string{"provider changed"}},
 	}
-	if diff := cmp.Diff(expect, changes(v)); diff != "" {
+	if diff := difference(expect, changes(v)); diff != "" {
 		t.Error("without a controller: " + diff)
 	}
 	v.running = &city.Snapshot{Agents: []city.Agent{
@@ -239,13 +237,13 @@ func TestPlannedWithUnknownSessions(t *testing.T) {
 	}}
 	expect[1].Reason, expect[3].Reason = "unknown: the sessions of tmux cannot be listed",
 		"waits for a list"
-	if diff := cmp.Diff(expect, changes(v)); diff != "" {
+	if diff := difference(expect, changes(v)); diff != "" {
 		t.Error("with a controller: " + diff)
 	}
 	v.running.Agents = nil // the controller has listed the sessions, and the agent has none
 	expect[1], expect[3] = change{Agent: "dark", Change: "start", Reason: "not running"},
 		change{Agent: "new", Change: "start", Reason: "not running"}
-	if diff := cmp.Diff(expect, changes(v)); diff != "" {
+	if diff := difference(expect, changes(v)); diff != "" {
 		t.Error("with a controller that has listed all sessions: " + diff)
 	}
 }

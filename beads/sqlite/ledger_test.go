@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -215,6 +216,25 @@ func TestRecoverDamaged(t *testing.T) {
 	titles(t, s, "a")
 	if kept, err := os.ReadFile(got.Kept); err != nil || string(kept) != string(junk) {
 		t.Error(err)
+	}
+}
+
+// A restored store has its journal mode before the first process opens it.
+func TestRecoveredJournalMode(t *testing.T) {
+	for _, want := range []string{"wal", "delete"} {
+		s := known(t, t.TempDir())
+		s.journal = func(string) (string, error) { return want, nil }
+		create(t, s, "a")
+		if _, err := s.Recover(t.Context(), backup(t, s), true); err != nil {
+			t.Fatal(err)
+		}
+		var mode string
+		err := withDatabase(s.path, "mode=ro&", func(db *sql.DB) error {
+			return db.QueryRowContext(t.Context(), "PRAGMA journal_mode").Scan(&mode)
+		})
+		if err != nil || mode != want {
+			t.Errorf("got journal mode %q and %v, want %q", mode, err, want)
+		}
 	}
 }
 

@@ -102,12 +102,25 @@ func (s *Store) install(ctx context.Context, fresh BackupInfo,
 	return done, errors.Join(err, disk.SyncDir(s.folder))
 }
 
+// swap sets the fresh file's journal mode before it installs the file. Otherwise the next writer would, with a journal
+// that another process could take for the journal of the file that it still has open.
+//
 // The parameter last is the highest ID number in the old file, or 0 if that file is unreadable.
 func (s *Store) swap(ctx context.Context, fresh BackupInfo,
 	last int64) (done Recovered, err error) {
 	known, _, _ := s.ledger.Read() // a damaged ledger is replaced
 	fresh.Last = max(fresh.Last, known.Last, last)
-	err = withDatabase(fresh.Path, "", func(db *sql.DB) error { return raise(ctx, db, fresh.Last) })
+	journal, err := s.journal(s.folder)
+	if err != nil {
+		return done, err
+	}
+	err = withDatabase(fresh.Path, "", func(db *sql.DB) error {
+		if err := raise(ctx, db, fresh.Last); err != nil {
+			return err
+		}
+		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = "+journal)
+		return err
+	})
 	if err != nil {
 		return done, err
 	}

@@ -44,17 +44,17 @@ const cityFile = "city.toml"
 
 type document struct {
 	name, title, doc string
-	keys             Schema
-	without          string // a key that these files must not contain; "" = none
+	keys             func() Schema // slow, so only called for the document that is printed
+	without          string        // a key that these files must not contain; "" = none
 }
 
 func documents() []document {
 	return []document{
-		{name: "city", title: cityFile, doc: "A city of agents, run by gcity.", keys: City()},
+		{name: "city", title: cityFile, doc: "A city of agents, run by gcity.", keys: City},
 		{name: "include", title: "included by " + cityFile, doc: "Part of a city's configuration.",
-			keys: City(), without: "include"},
+			keys: City, without: "include"},
 		{name: "topology", title: topology.File, doc: "Agents for cities and rigs.",
-			keys: Topology(City())},
+			keys: func() Schema { return Topology(City()) }},
 	}
 }
 
@@ -76,12 +76,13 @@ func JSONSchema(of string) []byte {
 		return nil
 	}
 	d := all[i]
-	root := d.keys.shape(&Key{Path: ""})
+	known := d.keys()
+	root := known.shape(&Key{Path: ""})
 	root.Schema, root.Title, root.Doc, root.Tables = "http://json-schema.org/draft-07/schema#",
 		d.title, d.doc, map[string]*SchemaNode{}
-	for path, k := range d.keys.ByPath {
+	for path, k := range known.ByPath {
 		if k.Status == Supported && k.IsTable() {
-			root.Tables[path] = d.keys.shape(k)
+			root.Tables[path] = known.shape(k)
 		}
 	}
 	delete(root.Props, d.without)
