@@ -68,7 +68,8 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 		if !create {
 			return nil, nil
 		}
-		if err := s.checkOwner(); err != nil {
+		// another user could not use a city's store that this process creates; a rig's folder can belong to any user
+		if err := s.ledger.checkOwner(); err != nil {
 			return nil, fmt.Errorf("cannot create the bead store: %w", err)
 		}
 		if err := s.makeFile(); err != nil {
@@ -85,17 +86,6 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	}
 	s.file = f
 	return f, nil
-}
-
-// checkOwner returns an error if the store's folder or the ledger belongs to another user. A store that this process
-// creates there would be unusable for that user.
-func (s *Store) checkOwner() error {
-	if s.ledger.File != "" {
-		if err := disk.CheckOwner(s.ledger.File); err != nil {
-			return err
-		}
-	}
-	return disk.CheckOwner(s.path)
 }
 
 // makeFile creates the file without opening it, because closing it again would release this process's locks on it.

@@ -152,12 +152,17 @@ func (d *parent) check(f *os.File, flag int) (replaced bool, err error) {
 	return false, nil
 }
 
-// mayCreate returns an *OwnerError if the folder is part of another user's city. The folder above .beads may belong to
-// any user, because it can be a rig's.
+// mayCreate returns an *OwnerError if the file would be created in a .gc of another user, or as a .gc in another user's
+// folder. It accepts every .beads, because a rig's can belong to any user.
 func (d *parent) mayCreate() error {
-	if _, below := split(d.path); len(below) == 1 && d.name != ".gc" {
+	if _, below := split(d.path); below[0] != ".gc" {
 		return nil
 	}
+	return d.checkOwner()
+}
+
+// checkOwner returns an *OwnerError if the folder belongs to another user.
+func (d *parent) checkOwner() error {
 	info, err := d.root.Stat(".")
 	if err != nil {
 		return d.withPath(err)
@@ -199,8 +204,10 @@ func (d *parent) fit(info fs.FileInfo, write bool) error {
 		return d.unsafe("has an unknown owner")
 	}
 	if st.Uid != 0 && int(st.Uid) != os.Geteuid() {
-		if err := d.mayCreate(); err != nil {
-			return err // the whole folder is that user's, so the file is in its place
+		if _, below := split(d.path); len(below) > 1 {
+			if err := d.checkOwner(); err != nil {
+				return err // the whole folder belongs to a user, so the file must not be moved away
+			}
 		}
 		return d.unsafe("belongs to " + userName(st.Uid))
 	}

@@ -34,7 +34,8 @@ type OwnerError struct {
 }
 
 func (e *OwnerError) Error() string {
-	return fmt.Sprintf("%s belongs to %s: run this command as that user", e.Path, e.Owner)
+	return fmt.Sprintf("%s belongs to %s: run this command as that user or, if the folder is "+
+		"meant to be yours, change its owner", e.Path, e.Owner)
 }
 
 // CheckOwner returns an *OwnerError if OpenFile would return one when it creates a file at path. Missing folders are no
@@ -67,7 +68,7 @@ func Named(err error) error {
 }
 
 // OpenFile opens a regular file like os.OpenFile, but does not follow links or block. Writing requires a single hard
-// link, and the user or root as the owner. It does not create files in another user's folder; see OwnerError.
+// link, and the user or root as the owner. It does not create files in another user's .gc; see OwnerError.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	if flag == os.O_RDONLY {
 		if f := openQuickly(path); f != nil {

@@ -245,7 +245,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Nothing is created in a folder of another user, who could not use it. Only a rig's folder can belong to any user.
+// Nothing is created in a .gc of another user, who could not use it. A rig's folder and .beads can belong to any user.
 func TestNothingIsCreatedInAFolderOfAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can give a folder to another user")
@@ -273,6 +273,11 @@ func TestNothingIsCreatedInAFolderOfAnotherUser(t *testing.T) {
 	}
 	fresh := t.TempDir()
 	theirs(fresh)
+	beads := filepath.Join(t.TempDir(), ".beads")
+	if err := os.Mkdir(beads, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	theirs(beads)
 	for what, err := range map[string]error{
 		"a new file":       create(filepath.Join(gc, "new")),
 		"their lock":       create(lock),
@@ -289,6 +294,7 @@ func TestNothingIsCreatedInAFolderOfAnotherUser(t *testing.T) {
 	for what, err := range map[string]error{
 		"an existing folder": MkdirAll(filepath.Join(gc, "there"), 0o700),
 		"their rig":          OwnFolder(filepath.Join(fresh, ".beads")),
+		"their beads":        create(filepath.Join(beads, "new")),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
