@@ -46,8 +46,7 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot read the bead store: %w; %s", err, remedy(s.folder, err))
 	}
-	if s.file != nil && (err != nil || !os.SameFile(is, s.file.is) ||
-		s.file.frozen && !frozen(s.path)) {
+	if s.file != nil && (err != nil || !os.SameFile(is, s.file.is) || s.file.outdated(s.path, is)) {
 		// writes to the removed file would be lost
 		if err := s.file.close(ctx); err != nil {
 			return nil, fmt.Errorf("cannot close the bead store %s, which was removed or "+
@@ -97,6 +96,13 @@ func (s *Store) makeFile() error {
 		return err
 	}
 	return errors.Join(disk.SyncDir(s.folder), disk.SyncDir(filepath.Dir(s.folder)))
+}
+
+// outdated reports whether a frozen database must be opened again. SQLite does not detect that an immutable file has
+// changed, for example because another machine or container can write to its file system.
+func (f *file) outdated(path string, is os.FileInfo) bool {
+	changed := !is.ModTime().Equal(f.is.ModTime()) || is.Size() != f.is.Size()
+	return f.frozen && (changed || !frozen(path))
 }
 
 func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {

@@ -43,15 +43,18 @@ func remedy(folder string, err error) string {
 	return "check the permissions of " + folder + " and of the files in it"
 }
 
-// frozen reports whether a database is on a read-only file system and has no log. SQLite cannot read a database in WAL
-// mode there, unless it assumes that no process changes the file.
+// frozen reports whether a database must be opened as immutable, because its file system is read-only and it has no
+// write-ahead log. SQLite can read other databases there without assuming that no process changes the file.
 func frozen(path string) bool {
-	if !errors.Is(syscall.Access(filepath.Dir(path), 2), syscall.EROFS) { // W_OK
+	folder := filepath.Dir(path)
+	if !errors.Is(syscall.Access(folder, 2), syscall.EROFS) { // W_OK
+		return false
+	}
+	if mode, err := journalMode(folder); err != nil || mode != "wal" {
 		return false
 	}
 	for _, end := range []string{"-wal", "-journal"} {
-		if info, err := os.Lstat(path + end); err != nil && !errors.Is(err, fs.ErrNotExist) ||
-			err == nil && info.Size() > 0 {
+		if _, err := os.Lstat(path + end); !errors.Is(err, fs.ErrNotExist) {
 			return false
 		}
 	}
