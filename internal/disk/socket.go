@@ -34,7 +34,8 @@ func SocketPath(path string) (string, error) {
 	short := filepath.Join(dir, hex.EncodeToString(sum[:10])+".sock")
 	if len(short) > maxSocket {
 		return "", fmt.Errorf("the socket path %s is longer than the %d bytes that the system "+
-			"allows; set XDG_RUNTIME_DIR to a folder with a shorter path", short, maxSocket)
+			"allows; set XDG_RUNTIME_DIR to a folder of your own with a shorter path", short,
+			maxSocket)
 	}
 	return short, Replace(pointer(path), []byte(short+"\n"), 0o600)
 }
