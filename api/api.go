@@ -43,6 +43,8 @@ type Options struct {
 	Version    string
 	// checks requests over TCP; nil for a unix socket
 	Guard *Guard
+	// reports whether a process may set city.SessionHeader; nil = no process may
+	Forwards func(pid int) bool
 	// tenants' requests in progress, shared by the servers of a machine; nil = not shared
 	Requests *TenantRequests
 }

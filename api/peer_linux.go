@@ -1,8 +1,6 @@
 package api
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -12,8 +10,6 @@ import (
 	"gcity/city"
 	"gcity/internal/proc"
 )
-
-const maxAncestors = 64
 
 // withPeer returns the context for the commands of a request.
 func (s *server) withPeer(r *http.Request) context.Context {
@@ -46,42 +42,11 @@ func (s *server) local(r *http.Request) city.Peer {
 			}
 		}
 	}
-	if id := r.Header.Get(city.SessionHeader); id != "" {
+	id := r.Header.Get(city.SessionHeader)
+	if id != "" && s.o.Forwards != nil && s.o.Forwards(int(cred.Pid)) {
 		return city.PeerOfSession(id, sessions[id])
 	}
-	actor, agent := actorOf(int(cred.Pid), sessions)
+	actor, agent := proc.Actor(int(cred.Pid),
+		func(session string) string { return sessions[session] })
 	return city.Peer{Actor: actor, From: fmt.Sprintf("pid %d", cred.Pid), Agent: agent}
-}
-
-// actorOf returns the agent of the session that a process runs in. The oldest ancestor in a session decides which agent
-// this is. For a process outside all sessions, actorOf returns the agent or automation that its environment names, or
-// "operator". If its environment cannot be read, actorOf returns "".
-func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
-	agent, own := "", ""
-	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {
-		environ := proc.Environ(at)
-		if at == pid {
-			if environ == nil {
-				return "", false
-			}
-			own = cmp.Or(variable(environ, "GC_AGENT"), variable(environ, "GC_AUTOMATION"),
-				"operator")
-		}
-		agent = cmp.Or(sessions[variable(environ, "GC_SESSION_ID")], agent)
-		stat, err := proc.ReadStat(at)
-		if err != nil {
-			break
-		}
-		at = stat.PPID
-	}
-	return cmp.Or(agent, own), agent != ""
-}
-
-func variable(environ []byte, name string) string {
-	for kv := range bytes.SplitSeq(environ, []byte{0}) {
-		if value, ok := bytes.CutPrefix(kv, []byte(name+"=")); ok {
-			return string(value)
-		}
-	}
-	return ""
 }

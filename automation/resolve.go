@@ -26,6 +26,7 @@ type resolveInput struct {
 	automations []Definition
 	written     map[string]spec // by scoped name
 	layers      []formula.Layer
+	builtIn     bool // see Options
 	// rigs with layers that do not respond; "" = the city's layers, which all rigs use
 	unresponsive map[string]bool
 	pools        []string
@@ -121,6 +122,9 @@ func (k *formulaChecker) check(d Definition, written spec) (toml.Problems, error
 		if sources, err = formula.Resolve(own); err != nil {
 			return nil, err
 		}
+		if k.builtIn {
+			sources = formula.WithBuiltIn(sources)
+		}
 		k.found[d.Rig] = sources
 	}
 	f, err := k.load(d.Formula, sources)
@@ -138,7 +142,7 @@ func (k *formulaChecker) check(d Definition, written spec) (toml.Problems, error
 
 func (k *formulaChecker) load(name string, among []formula.Source) (*formula.Formula, error) {
 	i := slices.IndexFunc(among, func(s formula.Source) bool { return s.Name == name })
-	if i < 0 {
+	if i < 0 || among[i].Path == "" {
 		return formula.Find(name, among)
 	}
 	path := among[i].Path

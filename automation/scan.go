@@ -29,6 +29,7 @@ type Options struct {
 	Pools    []string
 	Local    *time.Location // time zone of schedules without timezone; nil = UTC
 	Patience time.Duration  // time limit for a scan; 0 = 10 s
+	BuiltIn  bool           // also resolve built-in formulas that are not in a layer
 }
 
 // Catalog is the result of a scan, sorted by scoped name. It belongs to the caller.
@@ -125,7 +126,7 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 		written[scoped] = f.spec
 	}
 	s.resolve(&c, resolveInput{automations: slices.Clone(c.Automations), written: written,
-		layers:       layers,
+		layers: layers, builtIn: o.BuiltIn,
 		unresponsive: unresponsive, pools: o.Pools, now: now},
 		max(limit-time.Since(began), time.Millisecond)) // at least 1 ms, because 0 means no limit
 	c.resolveOnFailure(all)

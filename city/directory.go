@@ -99,6 +99,14 @@ const (
 	CityStopped Condition = "stopped"
 )
 
+// Cause classifies the error of a city. It is "" for errors that clients need not distinguish.
+type Cause string
+
+const (
+	RunsElsewhere Cause = "runs-elsewhere" // another process runs the city
+	Unresponsive  Cause = "unresponsive"   // the city's controller or folder does not respond
+)
+
 // Info is a registered city.
 type Info struct {
 	Name    string    `json:"name"`
@@ -107,6 +115,7 @@ type Info struct {
 	Status  Condition `json:"status"`
 	// why the city is not running, or another problem
 	Error string     `json:"error,omitempty"`
+	Cause Cause      `json:"cause,omitempty"` // of Error; older supervisors do not send it
 	Since time.Time  `json:"since,omitzero"`  // when the city reached this status
 	Until *time.Time `json:"until,omitempty"` // when the next attempt is due
 	// the controller's mode; "" = not running, or supervised; "unknown" = does not respond

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gcity/events"
+	"gcity/mail"
 )
 
 // Peer is the program that sends a command.
@@ -51,7 +52,8 @@ func (p Peer) AsActor(e events.Event) events.Event {
 	return e
 }
 
-// SessionHeader names the session that a request comes from. It grants no additional rights.
+// SessionHeader names the session that a request comes from. Only a session helper may set it, because the helper
+// forwards the requests of its sessions (session.Forwarder). From other processes, the header is ignored.
 const SessionHeader = "Gcity-Session"
 
 // PeerOfSession returns the sender of a forwarded request. agent is "" if the session is unknown.
@@ -115,6 +117,16 @@ func Signed(c Command, p Peer) (Command, error) {
 	case SlingWork:
 		c.By, err = p.signAgent(c.By)
 		return c, err
+	case CreateBead:
+		if p.Agent && c.Sender() == mail.Person {
+			c.Bead = mail.WithSender(c.Bead, p.Actor)
+		}
+		return c, nil
+	case DrainAck:
+		if p.Agent && c.Agent != p.Actor {
+			return nil, Errorf(Forbidden, "this command comes from %s, so it cannot report that "+
+				"agent %q has finished", p, c.Agent)
+		}
 	}
 	return c, nil
 }

@@ -18,3 +18,20 @@ func TestPeerName(t *testing.T) {
 		}
 	}
 }
+
+func TestAgentAcknowledgesOnlyItsOwnDrain(t *testing.T) {
+	for _, c := range []struct {
+		peer city.Peer
+		want city.Code
+	}{
+		{city.Peer{Actor: "boss", From: "pid 4242", Agent: true}, city.Forbidden},
+		{city.Peer{Actor: "worker", From: "pid 4242", Agent: true}, ""},
+		{city.Peer{Actor: "boss", From: "pid 4242"}, ""},
+		{city.Peer{Actor: "api", From: "tcp 192.0.2.7:4711", Remote: true}, ""},
+		{city.Peer{}, ""},
+	} {
+		if _, err := city.Signed(city.DrainAck{Agent: "worker"}, c.peer); codeOf(err) != c.want {
+			t.Errorf("%s: got %v, want code %q", c.peer, err, c.want)
+		}
+	}
+}

@@ -120,8 +120,25 @@ func console(ctx context.Context, e *env.Env) error {
 	if err := consent.MayStart(e, l.Dir); err != nil {
 		return err
 	}
-	return hostRoom(ctx, e, l.Dir)
+	err = hostRoom(ctx, e, l.Dir)
+	if _, lost := errors.AsType[lostRace](err); !lost {
+		return err
+	}
+	l, openErr := e.Open(ctx)
+	if openErr != nil {
+		return err
+	}
+	defer l.Close()
+	if !l.Live {
+		return err
+	}
+	return join(ctx, e, l)
 }
+
+// lostRace is the error if another process has started the city in the meantime.
+type lostRace struct{ error }
+
+func (r lostRace) Unwrap() error { return r.error }
 
 func cityFlag(dir string) string {
 	if found, err := folder.FindCity("."); err == nil && found == dir {
@@ -211,7 +228,10 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	defer signal.Stop(interrupts)
 	h, err := host.OpenCity(ctx, e, host.CityOptions{Dir: dir, Mode: "console",
 		Logger: logger, Beat: func(string) {}})
-	if err != nil {
+	switch {
+	case exit.AlreadyRunning(err):
+		return lostRace{err}
+	case err != nil:
 		return err
 	}
 	runCtx, stop := context.WithCancel(ctx)

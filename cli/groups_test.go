@@ -272,6 +272,9 @@ func TestLogsFollow(t *testing.T) {
 		"only the screen":              {"one\ntwo\nthree", []city.Frame{reset("three")}, "one\ntwo\nthree\n"},
 		"no frames":                    {"one\ntwo", nil, "one\ntwo\n"},
 		"skipped output":               {"one", []city.Frame{reset("one\r\n"), reset("nine\r\n"), frame("ten\r\n")}, "one\n… some output was skipped\nnine\nten\n"},
+		"retained output":              {"one", []city.Frame{reset("one\r\n"), frame("two\r\n\r\nha"), reset("one\r\ntwo\r\n\r\nhalf\r\nthr"), frame("ee\r\n")}, "one\ntwo\n\nhalf\nthree\n"},
+		"retained in part":             {"one", []city.Frame{reset("one\r\n"), frame("two\r\n"), reset("two\r\nthree\r\n"), frame("four\r\n")}, "one\ntwo\nthree\nfour\n"},
+		"lost output":                  {"one", []city.Frame{reset("one\r\n"), frame("two\r\n"), reset("nine\r\n"), frame("ten\r\n")}, "one\ntwo\n… some output was skipped\nten\n"},
 	} {
 		s := groupedCity()
 		s.output, s.frames = c.output, c.frames

@@ -45,7 +45,7 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) 
 	}
 	if o.logger == nil {
 		var closeLog func()
-		o.logger, o.logFile, closeLog = roomLog(e, o.dir)
+		o.logger, o.logFile, closeLog = roomLog(e)
 		defer closeLog()
 	}
 	cities := o.cities
@@ -90,14 +90,14 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) 
 	return tui.Run(ctx, options)
 }
 
-// roomLog opens the log of a room that does not run the city in dir. The controller's log has only one writer.
-func roomLog(e *env.Env, dir string) (_ *slog.Logger, file string, closeLog func()) {
+// roomLog opens the log of a room that does not run its city. The controller's log has only one writer.
+func roomLog(e *env.Env) (_ *slog.Logger, file string, closeLog func()) {
 	file = env.RoomLog(e.Getenv)
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return folder.QuietLogger(), "", func() {}
 	}
 	logger, closeLog := host.FileLogger(folder.FileLogAt(file))
-	return logger.With("city", dir), file, closeLog
+	return logger, file, closeLog
 }
 
 // exitTimeout limits writes to the terminal and requests to a city after the control room has closed.

@@ -26,6 +26,7 @@ import (
 	"gcity/cli/offline"
 	"gcity/cli/sessions"
 	"gcity/internal/eventually"
+	"gcity/session/protocol"
 	"gcity/session/pty"
 	"gcity/session/tmux"
 	"gcity/trust"
@@ -49,7 +50,27 @@ func TestMain(m *testing.M) {
 	}
 	env.CompleteWithin = patience // completions may be slow on a busy machine
 	play := func() { os.Exit(Main(os.Args[1:], "test")) }
-	testscript.Main(m, map[string]func(){"gcity": play, "gc": play, "dolt": playDolt})
+	testscript.Main(m, map[string]func(){"gcity": play, "gc": play, "dolt": playDolt,
+		"session-helper": helpSessions})
+}
+
+// helpSessions acts as a session helper that runs its sessions on this machine.
+func helpSessions() {
+	err := protocol.Serve(context.Background(), func(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
+		exe, err := os.Executable()
+		if err != nil {
+			return protocol.Opened{}, err
+		}
+		p, err := pty.New(pty.Options{City: r.City, Binary: exe, Observe: r.Observe})
+		if err != nil {
+			return protocol.Opened{}, err
+		}
+		return protocol.Opened{Name: "test", Provider: p, Close: func() { _ = p.Close() }}, nil
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 // The scripts in testdata run commands against real cities, with real processes on real terminals.

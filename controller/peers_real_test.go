@@ -2,11 +2,14 @@ package controller_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gcity/api"
@@ -90,7 +93,8 @@ func TestEventsOfPeers(t *testing.T) {
 	}
 }
 
-// A request that a session helper forwards is attributed to the agent of the session that the request names.
+// A request that a session helper forwards is attributed to the agent of the session that the request names. If any
+// other process names a session, the request is attributed to the process.
 func TestEventsOfForwardedAgents(t *testing.T) {
 	c := openWith(t, nil)
 	path := filepath.Join(t.TempDir(), "s")
@@ -100,7 +104,9 @@ func TestEventsOfForwardedAgents(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- api.Serve(ctx, l, c, api.Options{}) }()
+	var isHelper atomic.Bool
+	options := api.Options{Forwards: func(pid int) bool { return isHelper.Load() && pid == os.Getpid() }}
+	go func() { ended <- api.Serve(ctx, l, c, options) }()
 	t.Cleanup(func() { cancel(); <-ended })
 	session := ""
 	eventually.True(t, "the worker runs", func() bool {
@@ -120,9 +126,14 @@ func TestEventsOfForwardedAgents(t *testing.T) {
 		return d.DialContext(ctx, "unix", path)
 	}}}
 	defer client.CloseIdleConnections()
-	for _, sent := range []struct{ session, by string }{
-		{session, "worker (session " + session + ")"}, {"unknown", "(session unknown)"},
+	for _, sent := range []struct {
+		isHelper    bool
+		session, by string
+	}{
+		{true, session, "worker (session " + session + ")"}, {true, "unknown", "(session unknown)"},
+		{false, session, fmt.Sprintf("operator (pid %d)", os.Getpid())},
 	} {
+		isHelper.Store(sent.isHelper)
 		body := strings.NewReader(`{"type":"deploy.done"}`)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://city/v0/events", body)
 		if err != nil {

@@ -26,7 +26,7 @@ type Layer struct {
 // Source is the file that defines a formula.
 type Source struct {
 	Name  string // file name without Suffix
-	Path  string
+	Path  string // "" = built in, and not on disk
 	Layer Layer
 }
 
@@ -54,12 +54,15 @@ func Resolve(layers []Layer) ([]Source, error) {
 	}), nil
 }
 
+func (s Source) compareName(name string) int { return cmp.Compare(s.Name, name) }
+
 // Find reads the formula with this name. candidates is the result of Resolve.
 func Find(name string, candidates []Source) (*Formula, error) {
-	i, ok := slices.BinarySearchFunc(candidates, name, func(s Source, name string) int {
-		return cmp.Compare(s.Name, name)
-	})
-	if ok {
+	i, ok := slices.BinarySearchFunc(candidates, name, Source.compareName)
+	switch {
+	case ok && candidates[i].Path == "":
+		return loadBuiltIn(name)
+	case ok:
 		return Load(candidates[i].Path)
 	}
 	names := make([]string, len(candidates))

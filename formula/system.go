@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gcity/internal/disk"
@@ -35,6 +36,25 @@ func BuiltIn() []string {
 		out[i] = strings.TrimSuffix(e.Name(), Suffix)
 	}
 	return out
+}
+
+// WithBuiltIn adds the built-in formulas that are missing in sources, the result of Resolve. They need not be on disk.
+func WithBuiltIn(sources []Source) []Source {
+	for _, name := range BuiltIn() {
+		at, found := slices.BinarySearchFunc(sources, name, Source.compareName)
+		if !found {
+			sources = slices.Insert(sources, at, Source{Name: name})
+		}
+	}
+	return sources
+}
+
+func loadBuiltIn(name string) (*Formula, error) {
+	data, err := system.ReadFile("system/" + name + Suffix)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(name+Suffix, data)
 }
 
 func unpack(dir string) error {

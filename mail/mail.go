@@ -5,6 +5,7 @@ package mail
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -110,6 +111,15 @@ func ToBead(m Message) beads.Bead {
 	if m.Depth > 0 {
 		b.Metadata[keyDepth] = strconv.Itoa(m.Depth)
 	}
+	return b
+}
+
+// WithSender returns a message's bead with a different sender.
+func WithSender(b beads.Bead, from string) beads.Bead {
+	metadata := map[string]string{}
+	maps.Copy(metadata, b.Metadata)
+	metadata[keyFrom] = from
+	b.Metadata = metadata
 	return b
 }
 

@@ -252,6 +252,11 @@ type (
 	Checker interface {
 		Check(ctx context.Context) error
 	}
+	// Forwarder runs a helper program, which can forward requests from agents to the controller. Forwards reports
+	// whether a process belongs to the helper.
+	Forwarder interface {
+		Forwards(pid int) bool
+	}
 	// Dismisser stops processes that the provider's sessions share, such as a server, if there are no sessions.
 	Dismisser interface {
 		Dismiss(ctx context.Context) error

@@ -56,10 +56,16 @@ func (w *worker) setRefused(err error, until time.Time) {
 			text, "again", until)
 	}
 	busy := w.s.o.Busy(err)
-	if busy {
-		w.set(func() { w.lives = 0 })
-	}
-	w.setState(city.CityRefused, text, until)
+	w.set(func() {
+		w.changeState(city.CityRefused)
+		w.why, w.until, w.cause = text, until, ""
+		switch {
+		case busy:
+			w.lives, w.cause = 0, city.RunsElsewhere
+		case errors.Is(err, errUnresponsive):
+			w.cause = city.Unresponsive
+		}
+	})
 	if !busy {
 		w.countLeftovers()
 	}

@@ -92,7 +92,7 @@ func (w *worker) info() city.Info {
 	i := city.Info{Name: w.name, Path: w.path, Status: w.state, Error: w.why, Since: w.since,
 		Crashes: w.crashes, Running: w.state == city.CityRunning && w.running != nil}
 	if w.state == city.CityRefused {
-		i.LeftoverSessions = w.lives
+		i.LeftoverSessions, i.Cause = w.lives, w.cause
 	}
 	if !w.until.IsZero() {
 		i.Until = new(w.nextAttempt())
@@ -114,6 +114,7 @@ func addSnapshot(i *city.Info, running City) {
 	case snap.Away != "":
 		i.Error = snap.Away
 	case age > 3*max(snap.Patrol.Interval, 5*time.Second):
+		i.Cause = city.Unresponsive
 		i.Error = fmt.Sprintf("the city's controller has not responded for %s; see `gcity "+
 			"supervisor logs`", span.Text(age.Round(time.Second)))
 	case snap.Config.Trust != "":

@@ -41,6 +41,7 @@ type worker struct {
 	next    string // the city's name after its next start
 	state   city.Condition
 	why     string
+	cause   city.Cause // of why, while the state is refused
 	since   time.Time
 	until   time.Time
 	crashes int

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -234,6 +235,7 @@ func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
 		o.Config = t.options.ConfigOf(a.Path, a.City)
 	}
 	r := t.root.ForCity(a.City, o.Config)
+	r.Log = t.options.cityLog(a.Path)
 	s := &cityRoom{m: newModel(o, now), r: r}
 	if a.Name == "" {
 		s.m.FleetRoom = true
@@ -246,6 +248,15 @@ func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
 	}
 	t.rooms[a.Path] = s
 	return s
+}
+
+// cityLog returns the logger for the room of a city. One log serves several rooms; the log of a city that this process
+// runs is that city's own.
+func (o *Options) cityLog(folder string) *slog.Logger {
+	if folder == "" || o.Mode == state.Hosting && folder == o.Folder {
+		return o.Logger
+	}
+	return o.Logger.With("city", folder)
 }
 
 func (t *roomSwitcher) dropOldRooms() {

@@ -32,6 +32,7 @@ func TestNextStepIsShown(t *testing.T) {
 		{"known time", city.Agent{State: city.Waiting, Next: &city.Next{What: "is given up", At: in(time.Minute)}}, "is given up in 1m", "is given up in 1m"},
 		{"idle soon", city.Agent{State: city.Running, Declaration: city.Declaration{IdleTimeout: 2 * time.Minute}, Session: life(80 * time.Second)},
 			"restarts in 40s unless it prints something", "restarts in 40s"},
+		{"idle restart held back", city.Agent{State: city.Running, Declaration: city.Declaration{IdleTimeout: time.Minute}, Session: life(80 * time.Second)}, "", ""},
 		{"idle later", city.Agent{State: city.Running, Declaration: city.Declaration{IdleTimeout: 2 * time.Minute}, Session: life(50 * time.Second)}, "", ""},
 		{"quiet since the patrol", city.Agent{State: city.Running, Declaration: city.Declaration{IdleTimeout: 45 * time.Second}, Session: life(33 * time.Second)}, "", ""},
 		{"activity unknown", city.Agent{State: city.Running, Declaration: city.Declaration{IdleTimeout: time.Second}, Session: &city.Session{}}, "", ""},

@@ -38,7 +38,8 @@ func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.E
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	box := feed.NewMailbox()
-	r := &feed.Runner{Ctx: ctx, City: o.City, Mailbox: box, Log: o.Logger, LogFile: o.LogFile,
+	r := &feed.Runner{Ctx: ctx, City: o.City, Mailbox: box, LogFile: o.LogFile,
+		Log:    o.cityLog(o.Folder),
 		Config: o.Config, Fail: cancel,
 		Clock: o.Clock, Getenv: feed.EnvLookup(o.Environ)}
 	r.Tmux = r.Getenv("TMUX") != ""

@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -143,6 +145,69 @@ func TestTheFirstVisitHasAHint(t *testing.T) {
 		if len(e) != 1 || !strings.Contains(string(e[0].(feed.SaveRoom).Data), `"greeted": true`) {
 			t.Errorf("not stored: %v", e)
 		}
+	}
+}
+
+// Two rooms of a city do not undo each other's changes.
+func TestTwoRoomsSaveTheirChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "city.json")
+	r := &feed.Runner{Ctx: t.Context()}
+	save := func(s *stage) {
+		r.SaveRoom(path, state.SaveRoom(s.m, true)[0].(feed.SaveRoom))
+		r.Wait()
+	}
+	read := func() feed.SavedRoom {
+		old, err := feed.ReadSavedRoom(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return old
+	}
+	first := demo(t, 200, 60)
+	first.press("P", "2", "/")
+	first.press("w")
+	first.press("enter", "1")
+	save(first)
+	one, two := demo(t, 200, 60), demo(t, 200, 60)
+	state.RestoreRoom(one.m, read())
+	state.RestoreRoom(two.m, read())
+	one.press("2", "esc", "1", "o")
+	save(one)
+	two.press("5", "/")
+	two.press("d")
+	two.press("enter")
+	save(two)
+	if got := read(); got.Orders["agents"] != "name" || got.Filters["pools"] != "" || got.Filters["events"] == "" || !got.Moved || got.Focus != "events" {
+		t.Errorf("stored: %+v", got)
+	}
+	one.press("o")
+	save(one)
+	if got := read(); got.Orders["agents"] == "name" || got.Filters["events"] == "" {
+		t.Errorf("stored: %+v", got)
+	}
+}
+
+// If a save fails, the next one also stores the changes of the failed one.
+func TestSaveAfterAFailedSave(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "city.json")
+	r := &feed.Runner{Ctx: t.Context(), Log: slog.New(slog.DiscardHandler)}
+	s := demo(t, 200, 60)
+	save := func(keys ...string) {
+		s.press(keys...)
+		r.SaveRoom(path, state.SaveRoom(s.m, true)[0].(feed.SaveRoom))
+		r.Wait()
+	}
+	save("P")
+	// while a folder is in the file's place, a save fails
+	aside := path + ".aside"
+	err := errors.Join(os.Rename(path, aside), os.Mkdir(path, 0o700))
+	save("1", "o")
+	if err := errors.Join(err, os.Remove(path), os.Rename(aside, path)); err != nil {
+		t.Fatal(err)
+	}
+	save("5")
+	if got, err := feed.ReadSavedRoom(path); err != nil || got.Orders["agents"] != "name" || got.Focus != "events" {
+		t.Errorf("stored: %+v, %v", got, err)
 	}
 }
 

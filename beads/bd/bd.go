@@ -21,6 +21,7 @@ import (
 
 	"gcity/beads"
 	"gcity/beads/foreign"
+	"gcity/internal/disk"
 	"gcity/internal/shell"
 )
 
@@ -102,32 +103,106 @@ func environment(o Options, at string) []string {
 	return env
 }
 
-func (k *backend) exists() (bool, error) {
-	_, err := os.Stat(filepath.Join(k.at, "metadata.json"))
+// dataDir returns the folder that bd uses for BEADS_DIR: the folder itself, or the one that its file "redirect" names.
+func (k *backend) dataDir() (string, error) {
+	text, err := disk.ReadFile(filepath.Join(k.at, "redirect"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return k.at, nil
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if !filepath.IsAbs(line) {
+			line = filepath.Join(k.o.Dir, line)
+		}
+		// bd ignores a redirection to a folder that does not exist
+		if info, err := os.Stat(line); err == nil && info.IsDir() {
+			return line, nil
+		}
+		break
+	}
+	return k.at, err
+}
+
+func exists(path string) (bool, error) {
+	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// Ready implements foreign.Backend. It checks that the tool is installed.
-func (k *backend) Ready(context.Context) error {
+// exists reports whether bd has a database for this folder.
+func (k *backend) exists() (bool, error) {
+	dir, err := k.dataDir()
+	if err != nil {
+		return false, err
+	}
+	return exists(filepath.Join(dir, "metadata.json"))
+}
+
+// Ready implements foreign.Backend. It checks that the tool is installed. The first call of the tool for a database
+// checks that it works, so without a database, Ready makes a call.
+func (k *backend) Ready(ctx context.Context) error {
 	if _, err := exec.LookPath(Program); err != nil {
 		return fmt.Errorf("%w: %s", ErrAbsent, remedy)
 	}
-	return nil
+	if there, err := k.exists(); there || err != nil {
+		return err
+	}
+	if err := k.checkOldStore(); err != nil {
+		return err
+	}
+	_, err := k.call(ctx, nil, "version")
+	return err
 }
 
+// checkOldStore returns an error if the folder contains a database file of the built-in store. Older versions of bd
+// used the same file name, so "bd init" fails if the file exists.
+func (k *backend) checkOldStore() error {
+	dir, err := k.dataDir()
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(dir, "beads.db")
+	if there, err := exists(file); !there || err != nil {
+		return err
+	}
+	return fmt.Errorf("bd creates no database while %[1]s exists, which contains the work of the "+
+		"built-in store (to keep it, run `GC_BEADS=file gcity bead export FILE`) or of an old bd; "+
+		"move the files %[1]s* to another folder", file)
+}
+
+// begin creates the database if it does not exist. If the folder has no configuration of bd, "bd init" uses the
+// database of a parent folder instead, so begin creates an empty configuration first.
 func (k *backend) begin(ctx context.Context) error {
 	there, err := k.exists()
 	if there || err != nil {
 		return err
 	}
-	_, err = k.call(ctx, nil, "init", "--quiet", "--stealth", "-p", k.o.Prefix, "--skip-hooks")
-	if err != nil && !strings.Contains(strings.ToLower(err.Error()), "already initialized") {
+	dir, err := k.dataDir()
+	if err != nil {
 		return err
 	}
-	return nil
+	file, err := disk.OpenFile(filepath.Join(dir, "config.yaml"),
+		os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("cannot prepare the folder for bd's database: %w", err)
+	}
+	_, failed := k.call(ctx, nil, "init", "--quiet", "--stealth", "-p", k.o.Prefix,
+		"--skip-hooks")
+	if there, err := k.exists(); there || err != nil { // another process might have created it
+		return err
+	}
+	if failed == nil {
+		failed = errors.New("bd init reported success")
+	}
+	return fmt.Errorf("bd has created no database in %s: %w", dir, failed)
 }
 
 func (k *backend) call(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
@@ -194,6 +269,9 @@ func missing(args []string, why string) error {
 	return nil
 }
 
+// codeChanged is the exit code of "bd update" if a condition such as "--if-assignee" is not met.
+const codeChanged = 13
+
 // bd reports the reason for a failure as JSON on stdout or stderr, or as text.
 func failure(args []string, got shell.CallResult) error {
 	why := ""
@@ -220,8 +298,13 @@ func failure(args []string, got shell.CallResult) error {
 	if err := missing(args, why); err != nil {
 		return err
 	}
+	if err := refusal(args, why); err != nil {
+		return err
+	}
 	low := strings.ToLower(why)
 	switch {
+	case got.Code == codeChanged && args[0] == "update":
+		return fmt.Errorf("bd %s: %s: %w", args[0], foreign.FirstLine(why), beads.ErrConflict)
 	case strings.Contains(low, "already exists") || strings.Contains(low, "duplicate"):
 		return fmt.Errorf("bd %s: %s: %w", args[0], foreign.FirstLine(why), beads.ErrConflict)
 	case why == "":
@@ -324,22 +407,27 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return beads.Bead{}, beads.NotFound(id)
 }
 
-// Find implements foreign.Backend. It also returns issues that "bd list" hides by default.
+// Find implements foreign.Backend. It also returns issues that "bd list" hides by default. Only "--all" returns the
+// issues with certain statuses that are not closed, but it makes a call slower, so Find uses it only if necessary.
 func (k *backend) Find(ctx context.Context, q beads.Query) (foreign.Found, error) {
 	if there, err := k.exists(); !there || err != nil {
 		return foreign.Found{}, errors.Join(err, ctx.Err())
 	}
 	args := []string{"list", "--json", "--limit", "0", "--include-infra", "--include-gates"}
-	if closed := len(q.Status) == 0 || slices.Contains(q.Status, beads.StatusClosed); closed &&
-		!q.Ready {
+	if q.Ready || len(q.Status) == 0 || slices.Contains(q.Status, beads.StatusClosed) {
 		args = append(args, "--all")
 	}
 	if q.Ready { // beads.Ready needs all beads, because any bead can block another
 		found, err := k.issues(ctx, nil, args...)
-		return foreign.Found{Beads: slices.DeleteFunc(found.Ready(), held)}, err
+		if err != nil {
+			return found, err
+		}
+		found.Beads = slices.DeleteFunc(found.Beads, isPinned) // in bd, it blocks no other bead
+		ready, err := k.withoutHeld(ctx, found.Ready())
+		return foreign.Found{Beads: ready}, err
 	}
 	for _, l := range q.Labels {
-		args = append(args, "--label="+l)
+		args = append(args, "--label="+listed(l))
 	}
 	if q.Assignee != "" {
 		args = append(args, "--assignee="+q.Assignee)
@@ -350,9 +438,21 @@ func (k *backend) Find(ctx context.Context, q beads.Query) (foreign.Found, error
 	return k.issues(ctx, nil, args...)
 }
 
-func held(b beads.Bead) bool {
-	status := b.Metadata[statusKey]
-	return status == "blocked" || status == "deferred" || status == "pinned"
+func isPinned(b beads.Bead) bool { return b.Metadata[statusKey] == "pinned" }
+
+// withoutHeld removes the beads that are not ready in bd because of their status.
+func (k *backend) withoutHeld(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
+	status := func(b beads.Bead) string { return b.Metadata[statusKey] }
+	all = slices.DeleteFunc(all, func(b beads.Bead) bool {
+		return status(b) == "blocked" || status(b) == "deferred"
+	})
+	if !slices.ContainsFunc(all, func(b beads.Bead) bool { return status(b) != "" }) {
+		return all, nil
+	}
+	custom, err := k.setting(ctx, "status.custom") // such as "review:frozen" and "triaged:active"
+	return slices.DeleteFunc(all, func(b beads.Bead) bool {
+		return status(b) != "" && !slices.Contains(custom, status(b)+":active")
+	}), err
 }
 
 var (

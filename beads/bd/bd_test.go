@@ -15,6 +15,7 @@ import (
 	"gcity/beads"
 	"gcity/beads/bd"
 	"gcity/beads/beadstest"
+	"gcity/beads/guard"
 )
 
 // path of the real tool; "" = not installed
@@ -130,7 +131,7 @@ func TestBeadInBd(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "the first create", calls(t, dir), []string{
-		"init --quiet --stealth -p bt --skip-hooks", "create --title=-root -t run -p 2 --json " +
+		"version", "init --quiet --stealth -p bt --skip-hooks", "create --title=-root -t run -p 2 --json " +
 			"--labels=of the root --metadata={}", "config get types.custom --json",
 		"config set types.custom run", "create --title=-root -t run -p 2 --json --labels=of the " +
 			"root --metadata={}",
@@ -192,6 +193,90 @@ func same(t *testing.T, what string, got, want []string) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%s: got calls\n%s\nwant\n%s", what, strings.Join(got, "\n"),
 			strings.Join(want, "\n"))
+	}
+}
+
+// A store uses its own database, even if a parent folder has one, or the one that its redirect file names.
+func TestDatabaseOfOtherFolder(t *testing.T) {
+	with(t, "")
+	city := t.TempDir()
+	above := open(t, city)
+	create := func(s *bd.Store, title string) beads.Bead {
+		t.Helper()
+		b, err := s.Create(t.Context(), beads.Bead{Title: title})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	titles := func(s *bd.Store) (titles []string) {
+		t.Helper()
+		all, err := s.List(t.Context(), beads.Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range all {
+			titles = append(titles, b.Title)
+		}
+		slices.Sort(titles)
+		return titles
+	}
+	create(above, "of the city")
+	for _, dir := range []string{"below", "worktree/.beads"} {
+		if err := os.MkdirAll(filepath.Join(city, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rig := open(t, filepath.Join(city, "below"))
+	create(rig, "of the rig")
+	same(t, "the rig's beads", titles(rig), []string{"of the rig"})
+	same(t, "the city's beads", titles(above), []string{"of the city"})
+
+	redirect := filepath.Join(city, "worktree", ".beads", "redirect")
+	if err := os.WriteFile(redirect, []byte("../below/.beads\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	worktree := open(t, filepath.Join(city, "worktree"))
+	same(t, "the redirected beads", titles(worktree), []string{"of the rig"})
+	create(worktree, "of the worktree")
+	same(t, "the rig's beads", titles(rig), []string{"of the rig", "of the worktree"})
+}
+
+// A store without a database reports it if bd cannot create one, and if bd does not work.
+func TestNoDatabase(t *testing.T) {
+	with(t, `[ "$1" != init ] || { echo "Found existing database: /elsewhere/.beads/x: already initialized"; exit 1; }`)
+	dir := t.TempDir()
+	_, err := open(t, dir).Create(t.Context(), beads.Bead{Title: "x"})
+	if err == nil || !strings.Contains(err.Error(), "no database in "+dir) ||
+		!strings.Contains(err.Error(), "/elsewhere") {
+		t.Errorf("database of another folder: got %v", err)
+	}
+
+	with(t, "echo not this architecture >&2; exit 1")
+	if all, err := open(t, t.TempDir()).List(t.Context(), beads.Query{}); err == nil ||
+		!strings.Contains(err.Error(), "not this architecture") {
+		t.Errorf("broken bd: got %v, %v", all, err)
+	}
+
+	with(t, "")
+	dir = t.TempDir()
+	file := filepath.Join(dir, ".beads", "beads.db")
+	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, dir)
+	if all, err := s.List(t.Context(), beads.Query{}); err == nil ||
+		!strings.Contains(err.Error(), "move the files") {
+		t.Errorf("store of another provider: got %v, %v", all, err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Create(t.Context(), beads.Bead{Title: "x"}); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -380,6 +465,150 @@ func TestFailingBd(t *testing.T) {
 	_, err := open(t, dir).List(t.Context(), beads.Query{})
 	if !errors.Is(err, bd.ErrAbsent) || !strings.Contains(err.Error(), "install it") {
 		t.Errorf("%v", err)
+	}
+}
+
+// If bd rejects a request, the error is about the bead and not a failure of the store.
+func TestRefusals(t *testing.T) {
+	with(t, "")
+	s := open(t, t.TempDir())
+	b, err := s.Create(t.Context(), beads.Bead{Title: "a task"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	epic, err := s.Create(t.Context(), beads.Bead{Title: "an epic", Type: "epic"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(field string, err error) {
+		t.Helper()
+		if invalid, ok := errors.AsType[*beads.Invalid](err); !ok || invalid.Field != field ||
+			!guard.Rejected(err) {
+			t.Errorf("got %v, want an error about the %s", err, field)
+		}
+	}
+	_, err = s.Update(t.Context(), b.ID, beads.Patch{Needs: &[]string{epic.ID}})
+	refused("needs", err)
+	_, err = s.Create(t.Context(), beads.Bead{Title: "another", Needs: []string{epic.ID}})
+	refused("needs", err)
+	for why, field := range map[string]string{
+		`metadata edit failed for b-1: invalid metadata key "a b"`:                           "metadata",
+		`Error updating b-1: invalid issue type: x`:                                          "type",
+		`dependency b-1 -> b-2 already exists with type \"related\" (requested \"blocks\")`:  "links",
+		`cannot reassign b-1: held by \"ann\" (in_progress); pass --force only if abandoned`: "assignee",
+		`validation failed for issue b-1: title must be 500 characters or less (got 501)`:    "title",
+		`invalid status \"held\" (built-in: open, in_progress, blocked)`:                     "status",
+	} {
+		with(t, `case $1 in update|config) echo '{"error":"`+why+`"}'; exit 1;; esac`)
+		_, err := s.Update(t.Context(), b.ID, beads.Patch{Title: new("changed")})
+		refused(field, err)
+	}
+	with(t, `[ $1 != update ] || { echo "Error updating b-1: invalid connection" >&2; exit 1; }`)
+	if _, err := s.Update(t.Context(), b.ID, beads.Patch{Title: new("changed")}); guard.Rejected(err) {
+		t.Errorf("a failure of the database: got %v", err)
+	}
+}
+
+// The store also stores values that bd's usual arguments do not accept, and reports a type that bd renames.
+func TestUnusualValues(t *testing.T) {
+	with(t, "")
+	s := open(t, t.TempDir())
+	b, err := s.Create(t.Context(), beads.Bead{Title: "x", Description: "-",
+		Labels: []string{`"a" b`, "c"}, Metadata: map[string]string{"review-by": "ann", "plain": "1"}})
+	if err != nil || b.Description != "-" {
+		t.Fatalf("%+v, %v", b, err)
+	}
+	b, err = s.Update(t.Context(), b.ID, beads.Patch{AddLabels: []string{`d"`},
+		RemoveLabels: []string{`"a" b`}})
+	if err != nil || !slices.Equal(b.Labels, []string{"c", `d"`}) {
+		t.Errorf("labels: got %+v, %v", b, err)
+	}
+	if all, err := s.List(t.Context(), beads.Query{Labels: []string{`d"`}}); len(all) != 1 {
+		t.Errorf("beads with a label: got %+v, %v", all, err)
+	}
+	p := beads.Patch{Type: new("research"),
+		SetMetadata: map[string]string{"review-by": "bob", "plain": "", "a/b": "<c>"}}
+	b, err = s.Update(t.Context(), b.ID, p)
+	if err != nil || b.Type != "research" || len(b.Metadata) != 2 ||
+		b.Metadata["review-by"] != "bob" || b.Metadata["a/b"] != "<c>" {
+		t.Errorf("%+v, %v", b, err)
+	}
+	p = beads.Patch{SetMetadata: map[string]string{"review-by": ""}, Description: new("y")}
+	if b, err = s.Update(t.Context(), b.ID, p); err != nil || len(b.Metadata) != 1 {
+		t.Errorf("%+v, %v", b, err)
+	}
+	if b, err = s.Update(t.Context(), b.ID, beads.Patch{Description: new("-")}); err != nil ||
+		b.Description != "-" {
+		t.Errorf("%+v, %v", b, err)
+	}
+	_, err = s.Update(t.Context(), b.ID, beads.Patch{Type: new("feat")})
+	if !guard.Rejected(err) || !strings.Contains(err.Error(), `bd has stored it as "feature"`) {
+		t.Errorf("renamed type: got %v", err)
+	}
+}
+
+// A bead with a status that only bd has is ready if it is ready in bd. Other beads wait for it, unless it is pinned.
+func TestReadyWithStatusesOfBd(t *testing.T) {
+	with(t, "")
+	dir := t.TempDir()
+	s := open(t, dir)
+	run := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command(bd.Program, args...)
+		cmd.Env = append(os.Environ(), "SECRET=", "BEADS_DIR="+filepath.Join(dir, ".beads"))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	if _, err := s.Create(t.Context(), beads.Bead{Title: "closed", Status: beads.StatusClosed}); err != nil {
+		t.Fatal(err)
+	}
+	run("config", "set", "status.custom", "review:frozen,triaged:active,wip:wip")
+	for _, status := range []string{"review", "triaged", "wip", "pinned", "blocked", "open"} {
+		b, err := s.Create(t.Context(), beads.Bead{Title: status})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run("update", b.ID, "--status="+status)
+		if _, err := s.Create(t.Context(), beads.Bead{Title: "after " + status,
+			Needs: []string{b.ID}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ready, err := s.List(t.Context(), beads.Query{Ready: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for _, b := range ready {
+		titles = append(titles, b.Title)
+	}
+	slices.Sort(titles)
+	same(t, "ready", titles, []string{"after pinned", "open", "triaged"})
+}
+
+// Work in progress can be reassigned and returned, unless its assignee has changed in the meantime.
+func TestReassign(t *testing.T) {
+	with(t, "")
+	s := open(t, t.TempDir())
+	b, err := s.Create(t.Context(), beads.Bead{Title: "held", Assignee: "ann", Status: beads.StatusInProgress})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err = s.Update(t.Context(), b.ID, beads.Patch{Assignee: new("bob")})
+	if err != nil || b.Assignee != "bob" {
+		t.Errorf("reassigned: got %+v, %v", b, err)
+	}
+	with(t, `case "$*" in *--if-assignee=bob*) PLAY_BD=1 "$OWN" update `+b.ID+
+		` --if-assignee=bob --assignee=eve >/dev/null;; esac`)
+	back := beads.Patch{Assignee: new(""), Status: new(beads.StatusOpen)}
+	if _, err := s.Update(t.Context(), b.ID, back); !errors.Is(err, beads.ErrConflict) {
+		t.Errorf("reassigned by bd in the meantime: got %v", err)
+	}
+	with(t, "")
+	if b, err = s.Update(t.Context(), b.ID, back); err != nil || b.Assignee != "" ||
+		b.Status != beads.StatusOpen {
+		t.Errorf("returned: got %+v, %v", b, err)
 	}
 }
 

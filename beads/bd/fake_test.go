@@ -1,7 +1,9 @@
 package bd_test
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -9,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +22,7 @@ type tool struct {
 	file string
 	db   struct {
 		Prefix string
-		Types  string
+		Config map[string]string
 		Issues []*issue
 	}
 }
@@ -46,7 +49,7 @@ type issue struct {
 }
 
 func playTool(args []string) int {
-	t := &tool{file: filepath.Join(os.Getenv("BEADS_DIR"), "metadata.json")}
+	t := &tool{file: filepath.Join(dataFolder(), "metadata.json")}
 	err := t.run(args)
 	if err == nil {
 		return 0
@@ -56,12 +59,49 @@ func playTool(args []string) int {
 	return 1
 }
 
+// dataFolder returns the folder of the database. Like bd, it skips folders without bd's files, and continues in the
+// parent folders of the current folder.
+func dataFolder() string {
+	own := redirected(os.Getenv("BEADS_DIR"))
+	if used(own) {
+		return own
+	}
+	at, _ := os.Getwd()
+	for ; at != "/"; at = filepath.Dir(at) {
+		if dir := redirected(filepath.Join(at, ".beads")); used(dir) {
+			return dir
+		}
+	}
+	return own
+}
+
+func used(dir string) bool {
+	for _, name := range []string{"metadata.json", "config.yaml", "beads.db"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func redirected(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, "redirect"))
+	if err != nil {
+		return dir
+	}
+	return filepath.Join(filepath.Dir(dir), strings.TrimSpace(string(text)))
+}
+
 func (t *tool) run(args []string) error {
 	if len(args) == 0 {
 		return errors.New("no command")
 	}
 	if os.Getenv("BEADS_DIR") == "" || os.Getenv("SECRET") != "" {
 		return errors.New("unexpected environment")
+	}
+	if args[0] == "version" {
+		fmt.Println("bd version 1.1.0 (dev)")
+		return nil
 	}
 	if args[0] == "init" {
 		return t.init(args[1:])
@@ -130,6 +170,11 @@ func (t *tool) init(args []string) error {
 	if err := os.MkdirAll(filepath.Dir(t.file), 0o700); err != nil {
 		return err
 	}
+	for _, old := range []string{t.file, filepath.Join(filepath.Dir(t.file), "beads.db")} {
+		if _, err := os.Stat(old); err == nil {
+			return fmt.Errorf("Found existing database: %s\n\nThis workspace is already initialized.", old)
+		}
+	}
 	return t.save()
 }
 
@@ -174,7 +219,8 @@ func (t *tool) get(id string) (*issue, error) {
 
 func (t *tool) create(args []string) error {
 	i := &issue{Status: "open", CreatedAt: time.Now().UTC()}
-	var labels, deps, meta, body string
+	var deps, meta, body string
+	var labels list
 	force := false
 	rest, err := flags(args, func(f *flag.FlagSet) {
 		f.StringVar(&i.Title, "title", "", "")
@@ -182,7 +228,7 @@ func (t *tool) create(args []string) error {
 		f.IntVar(&i.Priority, "p", 2, "")
 		f.StringVar(&i.ID, "id", "", "")
 		f.BoolVar(&force, "force", false, "")
-		f.StringVar(&labels, "labels", "", "")
+		f.Var(&labels, "labels", "")
 		f.StringVar(&i.Assignee, "assignee", "", "")
 		f.StringVar(&i.Parent, "parent", "", "")
 		f.StringVar(&deps, "deps", "", "")
@@ -193,17 +239,14 @@ func (t *tool) create(args []string) error {
 	if err != nil || len(rest) > 0 {
 		return fmt.Errorf("create: %v %w", rest, err)
 	}
-	builtin := []string{"bug", "feature", "task", "epic", "chore", "decision", "molecule"}
-	if !slices.Contains(builtin, i.Type) && !slices.Contains(strings.Split(t.db.Types, ","), i.Type) {
+	if !t.isType(&i.Type) {
 		fmt.Fprintln(os.Stderr, "warning: something about the role\nError: validation failed for issue : invalid issue type:", i.Type)
 		os.Exit(1)
 	}
-	if err := bodyFrom(i, body); err != nil {
+	if err := bodyFrom(i, cmp.Or(body, i.Description)); err != nil {
 		return err
 	}
-	if labels != "" {
-		i.Labels = strings.Split(labels, ",")
-	}
+	i.Labels = labels
 	if i.Parent != "" {
 		p, err := t.get(i.Parent)
 		if err != nil {
@@ -213,8 +256,10 @@ func (t *tool) create(args []string) error {
 	}
 	slices.Sort(i.Labels)
 	i.Labels = slices.Compact(i.Labels)
-	if deps != "" {
-		i.Needs = strings.Split(deps, ",")
+	for id := range strings.SplitSeq(deps, ",") {
+		if t.linkable(i, id) == nil {
+			i.Needs = append(i.Needs, id)
+		}
 	}
 	if meta != "" {
 		if err := json.Unmarshal([]byte(meta), &i.Metadata); err != nil {
@@ -239,6 +284,23 @@ func (t *tool) create(args []string) error {
 	i.CreatedAt, i.UpdatedAt = made.CreatedAt, made.UpdatedAt // bd prints more precise times than it stores
 	i.KeptNeeds, i.Parent = nil, ""                           // the output has no links
 	return t.print(false, i)
+}
+
+func (t *tool) isType(name *string) bool {
+	if *name == "feat" {
+		*name = "feature"
+	}
+	builtin := []string{"bug", "feature", "task", "epic", "chore", "decision", "molecule"}
+	return slices.Contains(append(builtin, strings.Split(t.db.Config["types.custom"], ",")...), *name)
+}
+
+func (t *tool) isStatus(name string) bool {
+	known := []string{"open", "in_progress", "blocked", "deferred", "closed", "pinned", "hooked"}
+	for custom := range strings.SplitSeq(t.db.Config["status.custom"], ",") {
+		custom, _, _ = strings.Cut(custom, ":")
+		known = append(known, custom)
+	}
+	return slices.Contains(known, name)
 }
 
 func bodyFrom(i *issue, from string) error {
@@ -271,9 +333,20 @@ func (w *words) Set(s string) error {
 	return nil
 }
 
+// list is the value of a flag that contains CSV.
+type list []string
+
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+func (l *list) Set(s string) error {
+	items, err := csv.NewReader(strings.NewReader(s)).Read()
+	*l = append(*l, items...)
+	return err
+}
+
 func (t *tool) list(args []string) error {
 	var all, infra, gates bool
-	var labels words
+	var labels list
 	var assignee, parent string
 	limit := 0
 	rest, err := flags(args, func(f *flag.FlagSet) {
@@ -289,8 +362,9 @@ func (t *tool) list(args []string) error {
 		return fmt.Errorf("list: %v %w", rest, err)
 	}
 	found := []*issue{}
+	frozen := strings.Split(t.db.Config["status.custom"], ",")
 	for _, i := range t.db.Issues {
-		hidden := !all && i.Status == "closed" || !infra && i.Type == "message" || limit > 0 && len(found) == limit ||
+		hidden := !all && (i.Status == "closed" || i.Status == "pinned" || slices.Contains(frozen, i.Status+":frozen")) || !infra && i.Type == "message" || limit > 0 && len(found) == limit ||
 			assignee != "" && i.Assignee != assignee || parent != "" && i.Parent != parent ||
 			slices.ContainsFunc(labels, func(l string) bool { return !slices.Contains(i.Labels, l) })
 		if !hidden {
@@ -301,10 +375,11 @@ func (t *tool) list(args []string) error {
 }
 
 func (t *tool) update(args []string) error {
-	var add, less, set, unset words
+	var add, less list
+	var set, unset words
 	given := map[string]*string{}
 	ids, err := flags(args, func(f *flag.FlagSet) {
-		for _, name := range []string{"title", "status", "type", "assignee", "parent", "description", "body-file"} {
+		for _, name := range []string{"title", "status", "type", "assignee", "parent", "description", "body-file", "metadata", "if-assignee"} {
 			f.Func(name, "", func(v string) error { given[name] = &v; return nil })
 		}
 		f.Func("priority", "", func(v string) error { given["priority"] = &v; return nil })
@@ -320,14 +395,23 @@ func (t *tool) update(args []string) error {
 	if err != nil {
 		return err
 	}
+	if v := given["status"]; v != nil && !t.isStatus(*v) {
+		return fmt.Errorf("invalid status %q", *v)
+	}
+	checkHolder(i, given["assignee"], given["if-assignee"])
 	for name, to := range map[string]*string{"title": &i.Title, "type": &i.Type, "assignee": &i.Assignee, "parent": &i.Parent, "description": &i.Description} {
 		if v := given[name]; v != nil {
 			*to = *v
 		}
 	}
-	if v := given["body-file"]; v != nil {
-		if err := bodyFrom(i, *v); err != nil {
-			return err
+	if !t.isType(&i.Type) {
+		return fmt.Errorf("invalid issue type: %s", i.Type)
+	}
+	for _, name := range []string{"description", "body-file"} {
+		if v := given[name]; v != nil {
+			if err := bodyFrom(i, *v); err != nil {
+				return err
+			}
 		}
 	}
 	if v := given["priority"]; v != nil {
@@ -339,6 +423,19 @@ func (t *tool) update(args []string) error {
 	i.Labels = slices.DeleteFunc(append(i.Labels, add...), func(l string) bool { return slices.Contains(less, l) })
 	slices.Sort(i.Labels)
 	i.Labels = slices.Compact(i.Labels)
+	if i.Metadata == nil {
+		i.Metadata = map[string]any{}
+	}
+	if v := given["metadata"]; v != nil {
+		if err := json.Unmarshal([]byte(*v), &i.Metadata); err != nil {
+			return err
+		}
+	}
+	for _, kv := range append(set, unset...) {
+		if k, _, _ := strings.Cut(kv, "="); !regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.]*$`).MatchString(k) {
+			return fmt.Errorf("metadata edit failed for %s: invalid metadata key %q", i.ID, k)
+		}
+	}
 	for _, kv := range set {
 		k, v, _ := strings.Cut(kv, "=")
 		var guess any = v
@@ -346,15 +443,26 @@ func (t *tool) update(args []string) error {
 		if json.Unmarshal([]byte(v), &as) == nil {
 			guess = as
 		}
-		if i.Metadata == nil {
-			i.Metadata = map[string]any{}
-		}
 		i.Metadata[k] = guess
 	}
 	for _, k := range unset {
 		delete(i.Metadata, k)
 	}
 	return t.touch(i)
+}
+
+// checkHolder exits if a caller reassigns work in progress without its current assignee. Newer versions of bd have
+// this rule.
+func checkHolder(i *issue, assignee, named *string) {
+	actor := os.Getenv("BEADS_ACTOR")
+	switch {
+	case named != nil && *named != i.Assignee:
+		fmt.Fprintf(os.Stderr, "%s: precondition failed: assignee is %q\n", i.ID, i.Assignee)
+		os.Exit(13)
+	case named == nil && assignee != nil && i.Status == "in_progress" && i.Assignee != "" && i.Assignee != *assignee && i.Assignee != actor:
+		fmt.Fprintf(os.Stderr, "cannot reassign %s: held by %q (in_progress); coordinate with the holder\n", i.ID, i.Assignee)
+		os.Exit(1)
+	}
 }
 
 func (t *tool) touch(i *issue) error {
@@ -408,9 +516,20 @@ func (t *tool) dep(args []string) error {
 	}
 	i.Needs = slices.DeleteFunc(i.Needs, func(id string) bool { return id == rest[2] })
 	if rest[0] == "add" {
+		if err := t.linkable(i, rest[2]); err != nil {
+			return err
+		}
 		i.Needs = append(i.Needs, rest[2])
 	}
 	return t.touch(i)
+}
+
+func (t *tool) linkable(i *issue, id string) error {
+	on, err := t.get(id)
+	if err == nil && (i.Type == "epic") != (on.Type == "epic") {
+		err = errors.New("tasks can only block other tasks, not epics")
+	}
+	return err
 }
 
 func (t *tool) remove(args []string) error {
@@ -429,12 +548,15 @@ func (t *tool) remove(args []string) error {
 
 func (t *tool) config(args []string) error {
 	rest, err := flags(args, func(*flag.FlagSet) {})
-	if err != nil || len(rest) < 2 || rest[1] != "types.custom" {
+	if err != nil || len(rest) < 2 {
 		return fmt.Errorf("config %v: %w", rest, err)
 	}
 	if rest[0] == "set" {
-		t.db.Types = rest[2]
+		if t.db.Config == nil {
+			t.db.Config = map[string]string{}
+		}
+		t.db.Config[rest[1]] = rest[2]
 		return t.save()
 	}
-	return t.print(false, map[string]string{"key": rest[1], "value": t.db.Types})
+	return t.print(false, map[string]string{"key": rest[1], "value": t.db.Config[rest[1]]})
 }

@@ -50,19 +50,23 @@ type process struct {
 	Boot  string `json:"boot"`
 }
 
-// LocalServer reads the address of the local Dolt server from bd's configuration. ok is false if no port is configured.
+// LocalServer reads the address of the local Dolt server from bd's configuration. ok is false if no port is configured,
+// or if the database is not in the city: then the user runs the server, and its databases are in another folder.
 func LocalServer(dir string) (host string, port int, ok bool) {
 	var m struct {
-		Mode string `json:"dolt_mode"`
-		Host string `json:"dolt_server_host"`
-		Port int    `json:"dolt_server_port"`
+		Mode     string `json:"dolt_mode"`
+		Host     string `json:"dolt_server_host"`
+		Port     int    `json:"dolt_server_port"`
+		Database string `json:"dolt_database"`
 	}
-	data, err := disk.ReadFile(filepath.Join(dir, ".beads", "metadata.json"))
+	at := filepath.Join(dir, ".beads")
+	data, err := disk.ReadFile(filepath.Join(at, "metadata.json"))
 	if err != nil || json.Unmarshal(data, &m) != nil || m.Mode != "server" || m.Port == 0 ||
 		!IsLocal(m.Host) {
 		return "", 0, false
 	}
-	return cmp.Or(m.Host, "127.0.0.1"), m.Port, true
+	there, err := exists(filepath.Join(at, "dolt", cmp.Or(m.Database, "beads"), ".dolt"))
+	return cmp.Or(m.Host, "127.0.0.1"), m.Port, there && err == nil
 }
 
 // IsLocal reports whether a configured host is this machine. The empty host is also local.

@@ -29,7 +29,7 @@ func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, erro
 		return beads.Bead{}, err
 	}
 	got, err := k.changed(ctx, stdin, args...)
-	if err != nil && strings.Contains(err.Error(), "issue type") {
+	if refusedField(err) == fieldType {
 		if own := k.admitType(ctx, want.Type); own != nil {
 			return beads.Bead{}, errors.Join(err, own)
 		}
@@ -92,7 +92,7 @@ func creation(b beads.Bead) (args []string, stdin []byte, err error) {
 		args = append(args, "--id="+b.ID, "--force")
 	}
 	if len(b.Labels) > 0 {
-		args = append(args, "--labels="+strings.Join(b.Labels, ","))
+		args = append(args, "--labels="+listed(b.Labels...))
 	}
 	if b.Assignee != "" {
 		args = append(args, "--assignee="+b.Assignee)
@@ -116,8 +116,19 @@ func creation(b beads.Bead) (args []string, stdin []byte, err error) {
 	return args, stdin, checkArguments(args)
 }
 
+// listed returns labels as one list, which bd reads as CSV.
+func listed(labels ...string) string {
+	items := make([]string, len(labels))
+	for i, l := range labels {
+		if items[i] = l; strings.Contains(l, `"`) {
+			items[i] = `"` + strings.ReplaceAll(l, `"`, `""`) + `"`
+		}
+	}
+	return strings.Join(items, ",")
+}
+
 func described(args []string, text string) ([]string, []byte) {
-	if len(text) > maxArgument {
+	if len(text) > maxArgument || text == "-" { // "--description=-" would read the standard input
 		return append(args, "--body-file=-"), []byte(text)
 	}
 	return append(args, "--description="+text), nil
@@ -149,23 +160,28 @@ func stored(b beads.Bead) map[string]string {
 
 func (k *backend) admitType(ctx context.Context, kind string) error {
 	const key = "types.custom"
+	types, err := k.setting(ctx, key)
+	if err != nil || slices.Contains(types, kind) {
+		return err
+	}
+	_, err = k.call(ctx, nil, "config", "set", key, strings.Join(append(types, kind), ","))
+	return err
+}
+
+// setting returns the entries of a list in bd's configuration.
+func (k *backend) setting(ctx context.Context, key string) ([]string, error) {
 	out, err := k.call(ctx, nil, "config", "get", key, "--json")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var have struct {
 		Value string `json:"value"`
 	}
 	if text, ok := payload(out); !ok || json.Unmarshal(text, &have) != nil {
-		return fmt.Errorf("bd config get %s must print JSON with a value, but printed %q", key,
+		return nil, fmt.Errorf("bd config get %s must print JSON with a value, but printed %q", key,
 			foreign.FirstLine(string(out)))
 	}
-	types := strings.FieldsFunc(have.Value, func(r rune) bool { return r == ',' || r == ' ' })
-	if slices.Contains(types, kind) {
-		return nil
-	}
-	_, err = k.call(ctx, nil, "config", "set", key, strings.Join(append(types, kind), ","))
-	return err
+	return strings.FieldsFunc(have.Value, func(r rune) bool { return r == ',' || r == ' ' }), nil
 }
 
 func (k *backend) changed(ctx context.Context, stdin []byte, args ...string) (beads.Bead, error) {
@@ -190,8 +206,8 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 		return was, err
 	}
 	if len(args) > 0 {
-		if _, err := k.call(ctx, stdin, append([]string{"update", now.ID, "--json"},
-			args...)...); err != nil {
+		args = append([]string{"update", now.ID, "--json"}, args...)
+		if err := k.change(ctx, was, now, stdin, args); err != nil {
 			return was, err
 		}
 	}
@@ -221,11 +237,34 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 		return was, err
 	}
 	lost := foreign.Intersection(foreign.Changed(was, now), foreign.Mismatched(now, got))
+	if slices.Contains(lost, fieldType) { // bd has other names for some types
+		return got, &beads.Invalid{Which: "bead " + now.ID, Field: fieldType,
+			Reason: fmt.Sprintf("cannot be %q: bd has stored it as %q", now.Type, got.Type)}
+	}
 	if len(lost) > 0 {
 		return got, fmt.Errorf("bd changed bead %s, but did not store its %s: %w", now.ID,
 			strings.Join(lost, ", "), errors.ErrUnsupported)
 	}
 	return got, nil
+}
+
+// change calls "bd update". If bd rejects the type or the assignee, it meets bd's requirement and repeats the call.
+func (k *backend) change(ctx context.Context, was, now beads.Bead, stdin []byte,
+	args []string) error {
+	_, err := k.call(ctx, stdin, args...)
+	switch refusedField(err) {
+	case fieldType:
+		if own := k.admitType(ctx, now.Type); own != nil {
+			return errors.Join(err, own)
+		}
+	case fieldAssignee:
+		// newer versions of bd require the current assignee to reassign work in progress
+		args = append(args, "--if-assignee="+was.Assignee)
+	default:
+		return err
+	}
+	_, err = k.call(ctx, stdin, args...)
+	return err
 }
 
 func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err error) {
@@ -249,10 +288,10 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 			args, stdin = described(args, now.Description)
 		case "labels":
 			for _, l := range foreign.Difference(now.Labels, was.Labels) {
-				args = append(args, "--add-label="+l)
+				args = append(args, "--add-label="+listed(l))
 			}
 			for _, l := range foreign.Difference(was.Labels, now.Labels) {
-				args = append(args, "--remove-label="+l)
+				args = append(args, "--remove-label="+listed(l))
 			}
 		}
 	}
@@ -260,17 +299,48 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 	if closing { // "bd close" sets the reason
 		delete(after, beads.CloseReason)
 	}
-	for _, key := range slices.Sorted(maps.Keys(after)) {
-		if have, ok := before[key]; !ok || have != after[key] {
-			args = append(args, "--set-metadata="+key+"="+after[key])
-		}
+	meta, err := metadata(before, after)
+	if err != nil {
+		return nil, nil, err
 	}
-	for _, key := range slices.Sorted(maps.Keys(before)) {
-		if _, stays := after[key]; !stays {
-			args = append(args, "--unset-metadata="+key)
-		}
-	}
+	args = append(args, meta...)
 	return args, stdin, checkArguments(args)
+}
+
+// isPlainKey reports whether "--set-metadata" and "--unset-metadata" accept a key.
+func isPlainKey(key string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+	return strings.Trim(key, letters+"0123456789.") == "" && strings.ContainsAny(key[:1], letters)
+}
+
+// metadata returns the arguments that change an issue's metadata. "--metadata" accepts all keys, but it cannot remove
+// a key, so a removed key gets the value "", which has the same meaning in a bead.
+func metadata(before, after map[string]string) ([]string, error) {
+	changes := map[string]string{}
+	for key, value := range after {
+		if have, ok := before[key]; !ok || have != value {
+			changes[key] = value
+		}
+	}
+	for key := range before {
+		if _, stays := after[key]; !stays {
+			changes[key] = ""
+		}
+	}
+	keys := slices.Sorted(maps.Keys(changes))
+	if slices.ContainsFunc(keys, func(key string) bool { return !isPlainKey(key) }) {
+		text, err := json.Marshal(changes)
+		return []string{"--metadata=" + string(text)}, err
+	}
+	var args []string
+	for _, key := range keys {
+		if changes[key] == "" {
+			args = append(args, "--unset-metadata="+key)
+		} else {
+			args = append(args, "--set-metadata="+key+"="+changes[key])
+		}
+	}
+	return args, nil
 }
 
 const removeAtOnce = 500

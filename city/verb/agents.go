@@ -69,7 +69,7 @@ keep a pool member that the pool no longer needs; to keep it, scale the pool.`},
 		{Name: "drain-ack", Noun: Agent, API: API{Summary: "Report that an agent has finished"},
 			Shell: Shell{Short: "In a session: report that the agent has finished",
 				Long: "drain-ack confirms that the agent has finished its work and that its " +
-					"session can\nbe stopped."},
+					"session can\nbe stopped. An agent can confirm this only for itself."},
 			decode: bare(func(n string) city.DrainAck { return city.DrainAck{Agent: n} })},
 		{Name: "request-restart", Noun: Agent, API: API{Summary: "Request an agent's restart"},
 			Shell: Shell{Short: "In a session: request a restart of the agent"},

@@ -270,7 +270,8 @@ type followed struct {
 	agent       string
 	lines       int
 	follow, raw bool
-	cols, rows  int // of the agent's terminal
+	cols, rows  int      // of the agent's terminal
+	known       []string // the newest finished lines, at most knownLines
 }
 
 func followOutput(ctx context.Context, e *env.Env, l *env.Link, f followed) error {
@@ -322,6 +323,7 @@ func (f *followed) writeLines(e *env.Env, text string) (rest string) {
 		}
 		text = after
 		line = f.plain(line)
+		f.learn(line)
 		if e.JSON {
 			_ = e.WriteJSONLine(gascity.OutputOf(f.agent, line)) // see OutputError
 			continue

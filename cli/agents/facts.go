@@ -136,10 +136,12 @@ func idle(e *env.Env, g *city.Agent) string {
 	case g.Session.Attached:
 		return text + describe.NotWhileAttached
 	}
+	text += "; last activity " + e.Age(*g.Session.LastActivity) + " ago"
 	end := g.Session.LastActivity.Add(g.IdleTimeout)
-	return fmt.Sprintf("%s; last activity %s ago, so the agent will restart at %s", text,
-		e.Age(*g.Session.LastActivity),
-		e.Ahead(end))
+	if g.State != city.Running || g.Frozen || end.Before(e.Now()) { // the restart is held back
+		return text
+	}
+	return text + ", so the agent will restart at " + e.Ahead(end)
 }
 
 // UsageText formats the resource usage of a process tree.

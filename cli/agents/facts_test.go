@@ -24,3 +24,27 @@ func TestRecentDecisions(t *testing.T) {
 		}
 	}
 }
+
+// A restart that is held back is not announced.
+func TestIdleRestart(t *testing.T) {
+	e := &env.Env{Printer: output.Printer{Now: func() time.Time { return noon }}}
+	active := noon.Add(-20 * time.Minute)
+	a := city.Agent{State: city.Running, Session: &city.Session{LastActivity: &active}}
+	for _, c := range []struct {
+		timeout time.Duration
+		change  func(*city.Agent)
+		want    bool
+	}{
+		{30 * time.Minute, func(*city.Agent) {}, true},
+		{10 * time.Minute, func(*city.Agent) {}, false},
+		{30 * time.Minute, func(a *city.Agent) { a.State = city.Draining }, false},
+		{30 * time.Minute, func(a *city.Agent) { a.Frozen = true }, false},
+	} {
+		g := a
+		g.IdleTimeout = c.timeout
+		c.change(&g)
+		if got := idle(e, &g); strings.Contains(got, "will restart") != c.want || !strings.Contains(got, "last activity 20m ago") {
+			t.Errorf("%s, %s: %s", c.timeout, g.State, got)
+		}
+	}
+}

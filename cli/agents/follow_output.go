@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"gcity/city"
 	"gcity/cli/env"
@@ -86,6 +88,9 @@ func (w *outputFollower) watch(ctx context.Context, l *env.Link, first, resumed 
 			return err
 		}
 	}
+	if !resumed {
+		w.known = nil
+	}
 	p := &linePrinter{outputFollower: w, l: l, text: text, first: first, seen: resumed}
 	defer p.finish()
 	for frame, err := range l.Watch(ctx, w.agent) {
@@ -94,6 +99,9 @@ func (w *outputFollower) watch(ctx context.Context, l *env.Link, first, resumed 
 		}
 		if err != nil {
 			if first && !p.seen {
+				if text != "" {
+					w.learn(strings.Split(strings.TrimRight(text, "\n"), "\n")...)
+				}
 				err = errors.Join(printOutput(ctx, w.e, l, text, w.followed), err)
 			}
 			return err
@@ -128,6 +136,8 @@ func (p *linePrinter) print(ctx context.Context, frame city.Frame) error {
 		p.seen = true
 		p.text, p.pending = p.storedLines(p.text, frame)
 		p.last = &polledScreen{p.linesOf(frame), p.pending == ""}
+		lines, _ := p.finished(frame)
+		p.learn(lines...)
 		p.printsLines = p.pending != "" || len(frame.Data) == 0 ||
 			bytes.HasSuffix(frame.Data, []byte("\n"))
 		if p.text == "" && (p.pending != "" || !p.first) {
@@ -138,9 +148,7 @@ func (p *linePrinter) print(ctx context.Context, frame city.Frame) error {
 		p.pending = ""
 		p.last.printNew(p.e, &p.followed, p.linesOf(frame))
 	case frame.Reset: // this reader was too slow, or the connection was lost
-		p.pending = ""
-		p.e.Sayf(skippedText)
-		p.last = &polledScreen{p.linesOf(frame), true}
+		p.printMissed(frame)
 	default:
 		p.last = nil
 		p.pending = p.writeLines(p.e, p.pending+string(frame.Data))
@@ -148,9 +156,29 @@ func (p *linePrinter) print(ctx context.Context, frame city.Frame) error {
 	return p.e.OutputError()
 }
 
+// printMissed prints the finished lines of a session's retained output that follow the known lines.
+func (p *linePrinter) printMissed(frame city.Frame) {
+	var lines []string
+	lines, p.pending = p.finished(frame)
+	switch from, found := p.afterKnown(append(slices.Clip(lines), p.plain(p.pending))); {
+	case !found:
+		p.e.Sayf(skippedText)
+		p.learn(lines...)
+	case from > len(lines): // the provider polls, and the unfinished line has been printed
+		p.pending = ""
+	default:
+		for _, line := range lines[from:] {
+			p.writeLines(p.e, line+"\n")
+		}
+	}
+	p.last = &polledScreen{p.linesOf(frame), p.pending == ""}
+}
+
 // finish prints an unfinished line. A program that draws the whole screen has no last line.
 func (p *linePrinter) finish() {
 	if p.printsLines && p.plain(p.pending) != "" {
+		known := p.known
 		p.writeLines(p.e, p.pending+"\n")
+		p.known = known // after a reconnect, the agent may have finished the line
 	}
 }

@@ -4,6 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/output"
 )
 
 func TestNewLinesOfAScreen(t *testing.T) {
@@ -48,6 +52,35 @@ func TestFollowedLines(t *testing.T) {
 	} {
 		if got := f.plain(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+// After a reconnect, output is printed once. A line that the agent has finished in the meantime is printed again.
+func TestOutputAfterAReconnect(t *testing.T) {
+	for retained, want := range map[string]string{
+		"one\r\ntwo\r\n$ ":                 "one\ntwo\n$ \n",
+		"one\r\ntwo\r\n$ ls\r\nfile\r\n$ ": "one\ntwo\n$ \n$ ls\nfile\n",
+		"one\r\ntwo\r\none\r\ntwo\r\n$ ":   "one\ntwo\n$ \none\ntwo\n",
+		"file\r\n$ ":                       "one\ntwo\n$ \n… some output was skipped\n",
+	} {
+		var out strings.Builder
+		e := &env.Env{Printer: output.Printer{Out: &out}}
+		w := &outputFollower{e: e, followed: followed{agent: "a", lines: 10}}
+		for _, p := range []*linePrinter{{outputFollower: w, first: true}, {outputFollower: w, seen: true}} {
+			frames := []city.Frame{{Reset: true, Cols: 80, Rows: 10, Data: []byte("one\r\n")}, {Data: []byte("two\r\n$ ")}}
+			if p.seen {
+				frames = []city.Frame{{Reset: true, Cols: 80, Rows: 10, Data: []byte(retained)}}
+			}
+			for _, f := range frames {
+				if err := p.print(t.Context(), f); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p.finish()
+		}
+		if out.String() != want {
+			t.Errorf("%q: got %q, want %q", retained, out.String(), want)
 		}
 	}
 }

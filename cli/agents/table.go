@@ -11,6 +11,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/output"
 	"gcity/describe"
+	"gcity/internal/shell"
 )
 
 // Section is a part of the output. Any reports whether it has content.
@@ -137,4 +138,27 @@ func deadline(e *env.Env, g *city.Agent) string {
 		return "deadline " + e.Clock(*g.Drain.Deadline)
 	}
 	return ""
+}
+
+// Alerts returns a line for each state that needs attention, with the names of the agents in it. The control room shows
+// the same alerts.
+func Alerts(s *city.Snapshot) []string {
+	var out []string
+	alerts := describe.AgentAlerts(func(yield func(string, city.State) bool) {
+		for i := range s.Agents {
+			a := &s.Agents[i]
+			if !yield(a.Name, describe.AlertState(a.State, a.Stuck)) {
+				return
+			}
+		}
+	})
+	for i := range alerts {
+		a := &alerts[i]
+		text, name := a.Text("")+": "+output.FirstNames(a.Names), "NAME"
+		if len(a.Names) == 1 {
+			text, name = "agent "+a.Names[0]+" is "+a.State.Is(), shell.Quote(a.Names[0])
+		}
+		out = append(out, text+"; `gcity why "+name+"` shows why")
+	}
+	return out
 }

@@ -345,11 +345,6 @@ func citiesFromFiles(ctx context.Context, e *env.Env) ([]city.Info, error) {
 
 func byName(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) }
 
-const (
-	controllerUnresponsive = "the city's controller does not respond"
-	folderUnresponsive     = "the city's folder does not respond; check what is mounted there"
-)
-
 func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
 
 func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []host.Registered,
@@ -362,7 +357,8 @@ func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []hos
 				func() city.Info { return read(ctx, e) })
 			if !returned {
 				i = city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped,
-					Error: folderUnresponsive}
+					Cause: city.Unresponsive,
+					Error: "the city's folder does not respond; check what is mounted there"}
 			}
 			out[n] = i
 		})
@@ -402,7 +398,8 @@ func runningState(ctx context.Context, i city.Info, c city.Control) city.Info {
 	s, err := folder.BriefSnapshot(ctx, c)
 	i.Running, i.Status = true, city.CityRunning
 	if err != nil {
-		i.Error, i.Mode = controllerUnresponsive, "unknown"
+		i.Cause, i.Error = city.Unresponsive, "the city's controller does not respond"
+		i.Mode = "unknown"
 		return i
 	}
 	i.Since = s.Started
@@ -474,7 +471,9 @@ func (l *registryList) showOtherControllers(ctx context.Context, all []city.Info
 }
 
 func runsElsewhere(i city.Info) bool {
-	return i.Status == city.CityRefused && strings.Contains(i.Error, "already running")
+	// older supervisors do not send the cause
+	return i.Cause == city.RunsElsewhere || i.Cause == "" && i.Status == city.CityRefused &&
+		strings.Contains(i.Error, "already running")
 }
 
 func movesHere(path string) string {

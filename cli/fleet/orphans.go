@@ -30,7 +30,7 @@ func notStopped(ctx context.Context, e *env.Env) string {
 	var out []string
 	for _, i := range all {
 		text := orphansText(i)
-		if i.Error == controllerUnresponsive || i.Error == folderUnresponsive {
+		if i.Cause == city.Unresponsive {
 			text = i.Error + "; its agents might still be running"
 		}
 		if text != "" {

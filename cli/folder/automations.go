@@ -13,23 +13,13 @@ import (
 	"gcity/internal/disk"
 )
 
-// ScanFor returns a configuration's automations and the problems with their folders. It may write built-in formulas to
-// disk.
+// ScanFor returns a configuration's automations and the problems with their folders.
 func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.Catalog, []string) {
-	var troubles []string
 	o := c.AutomationOptions()
-	limit := ReadTimeout * 2 / 3 // leaves time to read the run records within ReadTimeout
-	began := time.Now()
-	o.Patience = limit / 2
+	o.BuiltIn = true                 // they might not be on disk
+	o.Patience = ReadTimeout * 2 / 3 // leaves time to read the run records within ReadTimeout
 	found := s.Scan(c.Layers(), o, now)
-	if len(found.Broken) > 0 {
-		if layers, err := LayersOf(c); err == nil {
-			o.Patience = max(limit-time.Since(began), time.Millisecond)
-			found = s.Scan(layers, o, now)
-		} else {
-			troubles = append(troubles, err.Error())
-		}
-	}
+	var troubles []string
 	for _, p := range found.Problems {
 		troubles = append(troubles, p.String())
 	}

@@ -69,7 +69,7 @@ func formulaProblems(c *config.City) []string {
 		}
 		err := failed[a.Rig]
 		if err == nil {
-			err = checkFormula(a.DefaultSlingFormula, found[a.Rig])
+			_, err = formula.Find(a.DefaultSlingFormula, found[a.Rig])
 		}
 		if err == nil {
 			continue
@@ -100,21 +100,5 @@ func formulasFor(c *config.City, rig string) ([]formula.Source, error) {
 	layers := slices.DeleteFunc(c.Layers(),
 		func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig })
 	all, err := formula.Resolve(layers)
-	for _, name := range formula.BuiltIn() {
-		at, there := slices.BinarySearchFunc(all, name,
-			func(s formula.Source, name string) int { return strings.Compare(s.Name, name) })
-		if !there {
-			all = slices.Insert(all, at, formula.Source{Name: name})
-		}
-	}
-	return all, err
-}
-
-func checkFormula(name string, among []formula.Source) error {
-	i := slices.IndexFunc(among, func(s formula.Source) bool { return s.Name == name })
-	if i >= 0 && among[i].Path == "" {
-		return nil
-	}
-	_, err := formula.Find(name, among)
-	return err
+	return formula.WithBuiltIn(all), err
 }

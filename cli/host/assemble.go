@@ -197,6 +197,9 @@ func (a *assembly) openSocket(p *parts) (err error) {
 	}
 	a.undo.Add(func() { _ = a.socket.Close() }) // Serve might already have closed it
 	options := api.Options{Log: a.o.Logger, Last: a.last}
+	if f, ok := a.sessions.(session.Forwarder); ok {
+		options.Forwards = f.Forwards
+	}
 	p.serve = func(ctx context.Context) error { return api.Serve(ctx, a.socket, a.loop, options) }
 	p.serveTCP = func(ctx context.Context) { a.tcp.keep(ctx, a.loop, options) }
 	return nil

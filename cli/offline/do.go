@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"gcity/city"
@@ -16,13 +17,29 @@ import (
 	"gcity/cli/sessions"
 	"gcity/controller/effect"
 	"gcity/events"
+	"gcity/internal/proc"
 	"gcity/session"
 )
+
+// peerLimit is the timeout for finding out which agent sends a command.
+const peerLimit = 5 * time.Second
 
 // Do implements city.Control for commands that work without a controller.
 func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	c, err := city.Tidy(c)
 	if err != nil {
+		return city.Receipt{}, err
+	}
+	if emit, ok := c.(city.Emit); ok {
+		return b.emit(emit)
+	}
+	ctx = withPeer(ctx, sync.OnceValue(func() []session.Status {
+		look, cancel := context.WithTimeout(ctx, peerLimit)
+		defer cancel()
+		all, _, _ := b.listAvailable(look) // if this fails, the environment might name the agent
+		return all
+	}))
+	if c, err = city.Signed(c, city.PeerOf(ctx)); err != nil {
 		return city.Receipt{}, err
 	}
 	switch c := c.(type) {
@@ -38,18 +55,9 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 		if b.invalid != nil {
 			return city.Receipt{}, b.invalid
 		}
-		return b.scale(c, folder.PoolPlan(b.config, b.Dir))
+		return b.scale(ctx, c, folder.PoolPlan(b.config, b.Dir))
 	case city.Drain, city.Undrain, city.DrainAck:
 		return b.setDrain(ctx, c)
-	case city.Emit:
-		signed, err := city.Signed(c, city.Peer{Actor: c.Event.Actor,
-			From: fmt.Sprintf("pid %d", os.Getpid())})
-		if err != nil {
-			return city.Receipt{}, err
-		}
-		e := signed.(city.Emit).Event
-		seq, err := folder.AppendEventIn(b.Dir, e, city.RoomOf(&e))
-		return city.Receipt{Seq: seq, Message: "emitted " + e.Type}, err
 	case city.CreateBead, city.UpdateBead, city.SlingWork:
 		return b.doWork(ctx, c)
 	case city.Kill, city.Interrupt, city.Clear, city.Nudge, city.SendKeys:
@@ -57,6 +65,33 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	}
 	return city.Receipt{}, folder.NoController(b.Dir,
 		"cannot "+strings.ReplaceAll(c.Verb(), "-", " "), b.held)
+}
+
+func (b *City) emit(c city.Emit) (city.Receipt, error) {
+	signed, err := city.Signed(c, city.Peer{Actor: c.Event.Actor,
+		From: fmt.Sprintf("pid %d", os.Getpid())})
+	if err != nil {
+		return city.Receipt{}, err
+	}
+	e := signed.(city.Emit).Event
+	seq, err := folder.AppendEventIn(b.Dir, e, city.RoomOf(&e))
+	return city.Receipt{Seq: seq, Message: "emitted " + e.Type}, err
+}
+
+// withPeer returns a context with this process as the peer. It identifies the process as a controller would: by the
+// session that the process runs in, or else by its environment. It calls list only if the process might run in a
+// session, because a provider can be slow.
+func withPeer(ctx context.Context, list func() []session.Status) context.Context {
+	name, isAgent := proc.Actor(os.Getpid(), func(id string) string {
+		for _, st := range list() {
+			if st.Alive && st.ID == id {
+				return st.Agent
+			}
+		}
+		return ""
+	})
+	return city.WithPeer(ctx, city.Peer{Actor: name, From: fmt.Sprintf("pid %d", os.Getpid()),
+		Agent: isAgent})
 }
 
 func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, error) {
@@ -104,6 +139,7 @@ func (b *City) End(ctx context.Context, isSelected func(agent string) bool) (int
 	if err != nil {
 		return 0, err
 	}
+	ctx = withPeer(ctx, func() []session.Status { return all })
 	var alive []session.Status
 	var names []string
 	for _, st := range all {
@@ -148,7 +184,7 @@ func (b *City) recordExits(ctx context.Context, of func(agent string) bool) erro
 	}
 	recorded := effect.RecordedEnds(newest)
 	for _, st := range all {
-		if err := b.recordExit(&st, recorded[st.ID]); err != nil {
+		if err := b.recordExit(ctx, &st, recorded[st.ID]); err != nil {
 			return err
 		}
 		if err := ack.Acknowledge(ctx, st.Name, st.ID); err != nil &&
@@ -159,14 +195,15 @@ func (b *City) recordExits(ctx context.Context, of func(agent string) bool) erro
 	return nil
 }
 
-func (b *City) recordExit(st *session.Status, recorded bool) error {
+func (b *City) recordExit(ctx context.Context, st *session.Status, recorded bool) error {
 	if recorded {
 		return nil
 	}
-	e := events.Event{Type: events.AgentStopped, Actor: "operator", Subject: st.Agent,
+	e := events.Event{Type: events.AgentStopped, Actor: city.PeerOf(ctx).Name(), Subject: st.Agent,
 		Message: "stopped; no controller was running"}
 	if !st.Exit.Asked {
-		e.Type, e.Message = events.AgentCrashed, "exited while no controller was running: "+
+		e.Type, e.Actor = events.AgentCrashed, effect.ActorOperator
+		e.Message = "exited while no controller was running: " +
 			output.ExitText(st.Exit.Code, st.Exit.Signal)
 		if st.Exit.Code == 0 {
 			e.Type = events.AgentStopped

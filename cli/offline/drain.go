@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/session"
 )
@@ -25,7 +26,7 @@ func (b *City) setDrain(ctx context.Context, c city.Command) (city.Receipt, erro
 		return city.Receipt{}, AsProblem(err)
 	}
 	e.Subject = st.Agent
-	return b.recordOf(e, done)
+	return b.recordOf(ctx, e, done)
 }
 
 func (b *City) changeDrain(c city.Command, agent string, is session.Drain) (to session.Drain,
@@ -36,8 +37,8 @@ func (b *City) changeDrain(c city.Command, agent string, is session.Drain) (to s
 		if draining {
 			return is, e, "is already draining", nil
 		}
-		return session.Drain{Since: b.now(), By: "operator"},
-			events.Event{Type: events.AgentDraining, Actor: "operator"},
+		return session.Drain{Since: b.now(), By: effect.ActorOperator},
+			events.Event{Type: events.AgentDraining},
 			"has been asked to finish, but no controller is running to stop it", nil
 	case city.Undrain:
 		if !draining {
@@ -47,7 +48,7 @@ func (b *City) changeDrain(c city.Command, agent string, is session.Drain) (to s
 			return is, e, "", city.Errorf(city.Conflict, "%s is draining because its pool wants "+
 				"fewer members; use `gcity pool scale` instead", agent)
 		}
-		return session.Drain{}, events.Event{Type: events.AgentUndrained, Actor: "operator"},
+		return session.Drain{}, events.Event{Type: events.AgentUndrained},
 			"is no longer draining", nil
 	default:
 		if !draining {

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -88,9 +89,10 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	set := b.suspensionOf(f)
 	switch {
 	case !off && set.On():
-		return b.record(e, fmt.Sprintf("%s was resumed, but is still %s", f.name, set))
+		return b.record(ctx, e, fmt.Sprintf("%s was resumed, but is still %s", f.name, set))
 	case !off:
-		return b.record(e, f.name+" was resumed; no controller is running, so no agent was started")
+		return b.record(ctx, e,
+			f.name+" was resumed; no controller is running, so no agent was started")
 	}
 	e.Type = f.off
 	ended, err := b.End(ctx, f.Includes)
@@ -104,7 +106,7 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	if ended > 0 {
 		what += fmt.Sprintf("; stopped %s", describe.Count(ended, "session"))
 	}
-	return b.record(e, what)
+	return b.record(ctx, e, what)
 }
 
 // suspensionOf returns the suspension in force for f. For a rig, it considers only a suspension of the city.
@@ -124,11 +126,8 @@ func (b *City) suspensionOf(f suspendable) agent.Suspension {
 	return agent.Suspension{}
 }
 
-func (b *City) record(e events.Event, what string) (city.Receipt, error) {
-	e.Message = what
-	if e.Actor == "" {
-		e.Actor = "operator"
-	}
+func (b *City) record(ctx context.Context, e events.Event, what string) (city.Receipt, error) {
+	e.Actor, e.Message = cmp.Or(e.Actor, city.PeerOf(ctx).Name()), what
 	seq, err := folder.AppendEvent(b.Dir, e)
 	if err != nil {
 		return city.Receipt{}, fmt.Errorf("%s, but the event cannot be written: %w", what, err)
@@ -136,13 +135,15 @@ func (b *City) record(e events.Event, what string) (city.Receipt, error) {
 	return city.Receipt{Seq: seq, Message: what}, nil
 }
 
-func (b *City) recordOf(e events.Event, what string) (city.Receipt, error) {
-	r, err := b.record(e, what)
+func (b *City) recordOf(ctx context.Context, e events.Event, what string) (city.Receipt,
+	error) {
+	r, err := b.record(ctx, e, what)
 	r.Message = e.Subject + " " + what
 	return r, err
 }
 
-func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
+func (b *City) scale(ctx context.Context, c city.Scale, planned []agent.Pool) (city.Receipt,
+	error) {
 	i := slices.IndexFunc(planned, func(p agent.Pool) bool { return p.Name == c.Pool })
 	if i < 0 {
 		return city.Receipt{}, city.Missing(suggest.NoSuch(suggest.Pool, c.Pool))
@@ -153,7 +154,7 @@ func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 		if err := edit.SetOverride(b.Dir, p.Name, nil); err != nil {
 			return city.Receipt{}, err
 		}
-		return b.recordOf(e, "will use its check again from the city's next start")
+		return b.recordOf(ctx, e, "will use its check again from the city's next start")
 	}
 	if why := p.OutOfBounds(c.Size); why != "" {
 		return city.Receipt{}, &city.Error{Code: city.Invalid, Message: why}
@@ -161,6 +162,6 @@ func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 	if err := edit.SetOverride(b.Dir, p.Name, &c.Size); err != nil {
 		return city.Receipt{}, err
 	}
-	return b.recordOf(e, fmt.Sprintf("will have size %d from the city's next start until you run "+
-		"`gcity pool scale %s auto`", c.Size, p.Name))
+	return b.recordOf(ctx, e, fmt.Sprintf("will have size %d from the city's next start until you "+
+		"run `gcity pool scale %s auto`", c.Size, p.Name))
 }

@@ -46,9 +46,8 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 	out := r.Now(ctx, effect.ChangeBead{Cmd: c}).(effect.BeadChanged)
 	seq, unwritten := uint64(0), error(nil)
 	for _, e := range out.Events {
-		// no controller is running, so the operator is the actor
-		if e.Actor == effect.ActorController {
-			e.Actor = effect.ActorOperator
+		if e.Actor == effect.ActorController { // no controller is running
+			e.Actor = city.PeerOf(ctx).Name()
 		}
 		if seq, unwritten = folder.AppendEvent(b.Dir, e); unwritten != nil {
 			unwritten = fmt.Errorf("the change was made, but the event %s for %s cannot be "+

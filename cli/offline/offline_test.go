@@ -307,7 +307,7 @@ func TestOfflineScale(t *testing.T) {
 		{city.Scale{Pool: "x", Size: 1}, `pool "x" not found`, city.NotFound, map[string]int{"w": 3}},
 		{city.Scale{Pool: "w", Auto: true}, "will use its check again", "", nil},
 	} {
-		r, err := b.scale(c.command, pools)
+		r, err := b.scale(t.Context(), c.command, pools)
 		var problem *city.Error
 		if errors.As(err, &problem); problem != nil {
 			r.Message = problem.Message

@@ -67,11 +67,16 @@ func ByState(agents []city.Agent) string {
 // RemovalText returns a clause about the agents that a configuration would remove: "it removes 3 of 4 running agents
 // (a, b, c)".
 func RemovalText(removes []string, running int) string {
-	names := slices.Clone(removes)
+	return fmt.Sprintf("it removes %d of %s (%s)", len(removes),
+		describe.Count(running, "running agent"), FirstNames(removes))
+}
+
+// FirstNames returns the first six names in natural order, as "a, b, c, d, e, f, …".
+func FirstNames(all []string) string {
+	names := slices.Clone(all)
 	slices.SortFunc(names, city.CompareNames)
 	if len(names) > 6 {
 		names = append(names[:6:6], "…")
 	}
-	return fmt.Sprintf("it removes %d of %s (%s)", len(removes),
-		describe.Count(running, "running agent"), strings.Join(names, ", "))
+	return strings.Join(names, ", ")
 }

@@ -32,7 +32,7 @@ func DoltServer(c *config.City) *bd.Server {
 	}
 	return &bd.Server{
 		Data:  filepath.Join(c.Path, folder.WorkFolder, "dolt"),
-		State: filepath.Join(folder.StateDir(c.Path), "dolt"),
+		State: doltState(c.Path),
 		Host:  host, Port: port, Environ: os.Environ(),
 	}
 }
@@ -64,15 +64,10 @@ func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, cityStoppe
 	}
 }
 
-// StopDolt stops a city's database server. It reports whether a server was running.
+// StopDolt stops the database server that gcity started for a city, even if the configuration no longer demands one. It
+// reports whether a server was running.
 func StopDolt(ctx context.Context, dir string) (bool, error) {
-	c, err := folder.LoadCity(dir)
-	if err != nil {
-		return false, nil // an invalid configuration does not say which server the city has
-	}
-	s := DoltServer(c)
-	if s == nil {
-		return false, nil
-	}
-	return s.Stop(ctx)
+	return (&bd.Server{State: doltState(dir)}).Stop(ctx)
 }
+
+func doltState(dir string) string { return filepath.Join(folder.StateDir(dir), "dolt") }

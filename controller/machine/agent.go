@@ -97,8 +97,7 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 }
 
 func (k causeKind) stopsMany() bool {
-	return k == causeCityStop || k == causeOrphan ||
-		k == causeSuspend
+	return k == causeCityStop || k == causeOrphan || k == causeSuspend
 }
 
 // the cases are in order of importance
@@ -125,7 +124,7 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 }
 
 func (m *Machine) idle(now time.Time, a *record) cause {
-	a.silence.idleAt = time.Time{}
+	a.silence.idleAt, a.silence.barred = time.Time{}, ""
 	limit := a.want.IdleTimeout
 	if limit == 0 || m.oneShot || a.want.Problem != "" || a.sess.life.Activity.IsZero() ||
 		a.sess.life.Attached > 0 || a.sess.life.Frozen || a.sess.unknown() {
@@ -141,7 +140,8 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 	}
 	switch why, known := m.drifts.whyNotRestarted(now, a); {
 	case why != "":
-		a.silence.idleAt = time.Time{} // no restart is due, because it would fail
+		a.silence.idleAt = time.Time{}
+		a.silence.barred = "idle_timeout has expired, but a restart would fail: " + why
 		return cause{}
 	case !known:
 		return cause{}
@@ -221,8 +221,7 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 	if c.kind == causeIdle {
 		m.journal.record(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
 	}
-	m.step.Do(effect.Stop{Agent: a.name, Session: a.sess.life.Name, Grace: grace,
-		Force: c.force})
+	m.step.Do(effect.Stop{Agent: a.name, Session: a.sess.life.Name, Grace: grace, Force: c.force})
 }
 
 // an agent that is waiting for a gate is not stuck
@@ -342,7 +341,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	a.restart.started(fresh)
 	m.set(now, a, city.Running, a.act.startReason)
 	if fresh && before.ProviderChanged(&session.Spec{Provider: in.Status.Provider}) {
-		a.drain.unmarked = false
+		a.drain.unmarked, a.drain.markFrom = false, time.Time{}
 		m.journal.record(a, events.Event{
 			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider,
 				in.Status.Provider),

@@ -50,6 +50,36 @@ func TestSuspensionAnswer(t *testing.T) {
 	}
 }
 
+// Repeated failures to mark a session are one decision, until marking works again.
+func TestRepeatedMarkFailure(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(0)
+	failures := func() (n int) {
+		for _, d := range w.m.agents["a"].decisions {
+			if d.What == "mark failed" {
+				n++
+			}
+		}
+		return n
+	}
+	for n := range 2 {
+		w.fails["marking a"] = "no space left on device"
+		w.command(1, city.Drain{Agent: "a"})
+		w.advance(time.Minute)
+		if got := failures(); got != n+1 {
+			t.Errorf("got %d decisions, want %d", got, n+1)
+		}
+		delete(w.fails, "marking a")
+		w.advance(time.Minute)
+		if w.m.agents["a"].sess.life.Drain.Since.IsZero() {
+			t.Error("the session is not marked, although the failure has ended")
+		}
+		w.command(2, city.Undrain{Agent: "a"})
+		w.advance(0)
+	}
+}
+
 // If city.toml returns to content that was held or rejected before, the content is checked and reported again (L6).
 func TestUnchangedFileIsReloaded(t *testing.T) {
 	w := newWorld()

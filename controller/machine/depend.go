@@ -209,13 +209,7 @@ func (ds *dependencies) coupledAgents(a *record) []*record {
 			}
 		}
 	}
-	var out []*record
-	for _, o := range ds.m.order {
-		if in[o] {
-			out = append(out, o)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(ds.m.order), func(o *record) bool { return !in[o] })
 }
 
 type dependencies struct {

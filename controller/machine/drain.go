@@ -161,9 +161,6 @@ func (dr *drains) draining(now time.Time, a *record) {
 }
 
 func (dr *drains) mark(now time.Time, a *record) {
-	if a.drain.current == nil && a.sess.life.Drain.Since.IsZero() {
-		return
-	}
 	want := session.Drain{}
 	if d := a.drain.current; d != nil {
 		want = session.Drain{Since: time.Unix(d.stamp, 0), By: d.by, Acked: d.acked}
@@ -190,8 +187,10 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 		a.drain.unmarked = true
 		dr.notified(now, a)
 	case in.Err != nil:
+		if a.drain.markFrom.IsZero() {
+			dr.m.decided(now, a, "mark failed", in.Err.Error())
+		}
 		a.drain.markFrom = now.Add(stopRetry)
-		dr.m.decided(now, a, "mark failed", in.Err.Error())
 		dr.m.commands.rejectAll(a.take("drain"), city.Unavailable,
 			fmt.Sprintf("agent %s is draining, but its session could not be notified yet: %v",
 				a.name, in.Err))
@@ -199,7 +198,7 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 			fmt.Sprintf("the drain of agent %s was canceled, but its session could not be "+
 				"notified yet: %v", a.name, in.Err))
 	case a.sess.life.ID == in.Session:
-		a.sess.life.Drain = in.Drain
+		a.sess.life.Drain, a.drain.markFrom = in.Drain, time.Time{}
 		dr.notified(now, a)
 	}
 	dr.m.decide(now, a)

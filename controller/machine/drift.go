@@ -164,7 +164,7 @@ func (df *drifts) running(now time.Time, a *record) {
 		return
 	}
 	if len(a.sess.drift) == 0 {
-		df.m.set(now, a, city.Running, cmp.Or(a.act.startReason, "adopted"))
+		df.m.set(now, a, city.Running, cmp.Or(a.silence.barred, a.act.startReason, "adopted"))
 		return
 	}
 	drift := strings.Join(a.sess.drift, ", ")

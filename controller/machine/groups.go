@@ -146,13 +146,11 @@ func (ld *loader) edited(in effect.Edited) {
 				"try again: " + msg
 		}
 		ld.m.step.RejectFlag(in.Edit.ID, msg, in.Err)
-		ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
-			return g.id == in.Edit.ID
-		})
+		ld.groups = slices.DeleteFunc(ld.groups,
+			func(g groupWaiter) bool { return g.id == in.Edit.ID })
 		if a, ok := ld.m.agents[in.Edit.Agent]; ok {
-			a.waiters = slices.DeleteFunc(a.waiters, func(w waiter) bool {
-				return w.id == in.Edit.ID
-			})
+			a.waiters = slices.DeleteFunc(a.waiters,
+				func(w waiter) bool { return w.id == in.Edit.ID })
 		}
 		return
 	}

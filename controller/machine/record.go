@@ -173,12 +173,13 @@ type drainState struct {
 	inherited *effect.SavedDrain
 	marking   bool
 	markStep  uint64
-	markFrom  time.Time
-	unmarked  bool // the session's provider does not support marks
+	markFrom  time.Time // when a failed attempt is repeated; zero if the latest attempt succeeded
+	unmarked  bool      // the session's provider does not support marks
 }
 
 type silence struct {
 	idleAt  time.Time // when idle_timeout expires; zero = never
+	barred  string    // why the agent is not restarted although idle_timeout has expired
 	task    string    // bead in progress since taskAt
 	gate    string    // gate that the task has been waiting for since taskAt
 	taskAt  time.Time

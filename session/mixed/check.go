@@ -3,6 +3,7 @@ package mixed
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"gcity/session"
 )
@@ -17,6 +18,16 @@ func (p *Provider) CheckOf(ctx context.Context, provider string) error {
 		return c.Check(ctx)
 	}
 	return nil
+}
+
+// Forwards implements session.Forwarder.
+func (p *Provider) Forwards(pid int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.order, func(m *member) bool {
+		f, ok := m.p.(session.Forwarder)
+		return ok && f.Forwards(pid)
+	})
 }
 
 // IsLocal implements session.Local. A provider that cannot be opened, or not within a few seconds, counts as not local.

@@ -111,6 +111,7 @@ var _ interface {
 	session.Acknowledger
 	session.MultiProvider
 	session.Local
+	session.Forwarder
 	session.Limiter
 	session.Patient
 } = (*Provider)(nil)

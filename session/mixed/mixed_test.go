@@ -282,6 +282,23 @@ func TestMissingAbilityIsNamed(t *testing.T) {
 
 type plain struct{ session.Provider }
 
+type helped struct{ *fake.Provider }
+
+func (helped) Forwards(pid int) bool { return pid == 4711 }
+
+func TestForwardsForAnyProvider(t *testing.T) {
+	h := newHouse(t, "pty")
+	h.kept["helped"] = helped{fake.New()}
+	p := h.mix(t, false)
+	if p.Forwards(4711) {
+		t.Error("the provider is not open yet, but a process forwards requests for it")
+	}
+	start(t, p, "a", "helped")
+	if !p.Forwards(4711) || p.Forwards(4712) {
+		t.Error("only the helper's process forwards requests")
+	}
+}
+
 // An observer writes no marks, and starts nothing that would need a new mark.
 func TestObserverWritesNothing(t *testing.T) {
 	h := newHouse(t, "pty", "one")

@@ -70,6 +70,7 @@ type Provider struct {
 
 	mu    sync.Mutex
 	exits int       // number of exits and failed starts of the helper
+	group int       // the helper's process group; 0 if the helper is not running
 	down  error     // nil if the helper is running
 	retry time.Time // when the helper restarts, if it is not running
 }
@@ -191,6 +192,14 @@ func (p *Provider) explain(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return cmp.Or(p.down, err)
+}
+
+// Forwards implements session.Forwarder. A script that runs the actual helper is in the same process group.
+func (p *Provider) Forwards(pid int) bool {
+	group, err := unix.Getpgid(pid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return err == nil && p.group != 0 && group == p.group
 }
 
 // Check implements session.Checker.

@@ -199,6 +199,8 @@ func TestHelperDies(t *testing.T) {
 	}
 	if next := helperPID(t, p); next == pid {
 		t.Error("the old helper is still running")
+	} else if p.Forwards(pid) || !p.Forwards(next) || p.Forwards(os.Getpid()) || p.Forwards(stays.PID) {
+		t.Error("Forwards must be true for the new helper only")
 	}
 	all, err := p.List(t.Context())
 	if err != nil || len(all) != 2 || all[1].PID != stays.PID || !all[1].Alive {

@@ -26,8 +26,8 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	wait := retryFirst
 	for {
 		began := time.Now()
-		err := p.run(ctx, func() {
-			p.setDown(nil, 0)
+		err := p.run(ctx, func(group int) {
+			p.setUp(group)
 			if started != nil {
 				close(started)
 				started = nil
@@ -55,20 +55,24 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	}
 }
 
+func (p *Provider) setUp(group int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down, p.group = nil, group
+}
+
 func (p *Provider) setDown(err error, wait time.Duration) {
 	p.mu.Lock()
-	p.down, p.retry = err, time.Now().Add(wait)
-	if err != nil {
-		p.exits++
-	}
+	p.down, p.group, p.retry = err, 0, time.Now().Add(wait)
+	p.exits++
 	client := p.Client
 	p.mu.Unlock()
-	if client != nil && err != nil {
+	if client != nil {
 		client.Lost()
 	}
 }
 
-func (p *Provider) run(ctx context.Context, onStart func()) error {
+func (p *Provider) run(ctx context.Context, onStart func(group int)) error {
 	if err := executable(p.o.Program); err != nil {
 		return fmt.Errorf("cannot start the helper: %w", err)
 	}
@@ -89,7 +93,7 @@ func (p *Provider) run(ctx context.Context, onStart func()) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("cannot start the helper: %w", err)
 	}
-	onStart()
+	onStart(cmd.Process.Pid)
 	done := make(chan struct{})
 	p.wg.Go(outputLog.follow)
 	killed, kill := context.WithCancel(context.WithoutCancel(ctx))

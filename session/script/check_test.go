@@ -3,6 +3,7 @@ package script
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,5 +110,21 @@ func TestObserverCreatesNothing(t *testing.T) {
 	}
 	if err := p.Check(t.Context()); err != nil {
 		t.Errorf("Check: got %v", err)
+	}
+}
+
+// A script without attach cannot attach, even if a terminal was opened for it.
+func TestAttachIsOptional(t *testing.T) {
+	h := open(t, muxScript(t))
+	if _, err := h.Start(t.Context(), h.spec("a", "exec sleep 999")); err != nil {
+		t.Fatal(err)
+	}
+	term, err := h.Attach(t.Context(), "a", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	if _, err := io.ReadAll(term); !errors.Is(err, session.ErrUnsupported) || !strings.Contains(err.Error(), "gcity agent peek") {
+		t.Errorf("got %v", err)
 	}
 }

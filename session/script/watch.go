@@ -2,10 +2,12 @@ package script
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"syscall"
@@ -98,7 +100,7 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	}
 	p.count(e, 1)
 	t := &terminal{p: p, e: e, f: f, end: end}
-	t.wait = func() { _, _ = shell.Await(life, cmd) } // the script was killed or has exited
+	t.wait = sync.OnceValue(func() error { _, err := shell.Await(life, cmd); return err })
 	return t, nil
 }
 
@@ -110,20 +112,30 @@ func (p *Provider) count(e *entry, n int) {
 
 // terminal is an attached terminal. Only one goroutine can read. All other methods are safe for concurrent use.
 type terminal struct {
-	p    *Provider
-	e    *entry
-	f    *os.File
-	end  context.CancelFunc
-	wait func() // call end first
-	once sync.Once
+	p       *Provider
+	e       *entry
+	f       *os.File
+	end     context.CancelFunc
+	wait    func() error // call end first
+	once    sync.Once
+	printed bool // used only by Read
 }
 
 func (t *terminal) Read(b []byte) (int, error) {
 	n, err := t.f.Read(b)
-	if err != nil {
-		err = io.EOF // EIO: the script has exited
+	t.printed = t.printed || n > 0
+	if err == nil {
+		return n, nil
 	}
-	return n, err
+	// EIO: the script has exited. The exit code of an attach that has printed something can be the agent's.
+	if t.end(); !t.printed {
+		exit, ok := errors.AsType[*exec.ExitError](t.wait())
+		if ok && exit.ExitCode() == unknownOp {
+			return n, &session.LackError{Ability: session.Attaching, Why: "the script does not " +
+				"support attach; use `gcity agent peek` and `gcity agent nudge`"}
+		}
+	}
+	return n, io.EOF
 }
 
 func (t *terminal) Write(b []byte) (int, error) {
@@ -141,7 +153,7 @@ func (t *terminal) Close() error {
 	t.once.Do(func() {
 		t.end()
 		t.f.Close()
-		t.wait()
+		_ = t.wait() // the script was killed or has exited
 		t.p.count(t.e, -1)
 	})
 	return nil

@@ -220,7 +220,7 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 // sessionEnded returns the result after the session has ended or the connection was lost.
 func (v *attachment) sessionEnded(err error) (string, error) {
 	if err != nil {
-		return "", fmt.Errorf("lost the connection to %s: %w", v.agent, err)
+		return "", fmt.Errorf("the connection to %s has ended: %w", v.agent, err)
 	}
 	return describe.Ended(v.agent), nil
 }

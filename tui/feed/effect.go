@@ -210,6 +210,7 @@ type Inspected struct {
 // SaveRoom stores the state of the room.
 type SaveRoom struct {
 	Data  []byte
+	Base  []byte // the state at the previous save, or at the start of the room
 	Mouse string // the user's new choice about the mouse, for all cities; "" = unchanged
 }
 

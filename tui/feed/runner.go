@@ -33,6 +33,7 @@ type Runner struct {
 	root       *Runner     // the runner that owns the goroutines and the terminal; nil = this one
 	Cities     Cities      // set in the root runner
 	Missed     []*Delivery // deliveries that the room has not processed yet
+	saves      roomSaves   // used in the root runner
 
 	hungUp       atomic.Bool
 	TerminalLent atomic.Bool // another program uses the terminal, or is about to use it

@@ -6,10 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"gcity/internal/disk"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
+	"sync"
+
+	"gcity/internal/disk"
 )
 
 // SavedRoom is the stored state of a room.
@@ -92,16 +96,74 @@ func readRoomFile(path string) (SavedRoom, error) {
 	return m, nil
 }
 
+// withChanges returns stored with the changes from base to own. Another room may have stored the other values.
+func withChanges(stored SavedRoom, base, own []byte) []byte {
+	var all, before, now map[string]any
+	err := errors.Join(json.Unmarshal(stored.Text(), &all), json.Unmarshal(base, &before),
+		json.Unmarshal(own, &now))
+	if err != nil {
+		return own
+	}
+	var m SavedRoom
+	text, err := json.Marshal(applyChanges(all, before, now))
+	if errors.Join(err, json.Unmarshal(text, &m)) != nil {
+		return own
+	}
+	return m.Text()
+}
+
+func applyChanges(all, before, now map[string]any) map[string]any {
+	out := maps.Clone(all)
+	if out == nil {
+		out = map[string]any{}
+	}
+	keys := maps.Clone(out)
+	maps.Copy(keys, before)
+	maps.Copy(keys, now)
+	for key := range keys {
+		old, wasMap := before[key].(map[string]any)
+		own, isMap := now[key].(map[string]any)
+		switch value := now[key]; {
+		case wasMap || isMap:
+			stored, _ := out[key].(map[string]any)
+			out[key] = applyChanges(stored, old, own)
+		case reflect.DeepEqual(before[key], value):
+		case value == nil:
+			delete(out, key)
+		default:
+			out[key] = value
+		}
+	}
+	return out
+}
+
+// roomSaves makes sure that saves do not overlap.
+type roomSaves struct {
+	mu     sync.Mutex
+	failed map[string]bool // by path; whether the latest changes were not stored
+}
+
 // SaveRoom stores the state of the room. A failure is only logged.
 func (r *Runner) SaveRoom(path string, e SaveRoom) {
 	if path == "" {
 		return
 	}
 	r.Spawn("memory", func(context.Context) {
-		err := os.MkdirAll(filepath.Dir(path), 0o700)
-		if err == nil {
-			err = disk.Replace(path, e.Data, 0o600)
+		s, data := &r.Root().saves, e.Data
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		stored, err := readRoomFile(path)
+		if err == nil && stored.Version != 0 && !s.failed[path] {
+			data = withChanges(stored, e.Base, e.Data)
 		}
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+		if err == nil {
+			err = disk.Replace(path, data, 0o600)
+		}
+		if s.failed == nil {
+			s.failed = map[string]bool{}
+		}
+		s.failed[path] = err != nil
 		if err == nil && e.Mouse != "" {
 			err = writeUserState(path, SavedUserState{Mouse: e.Mouse})
 		}

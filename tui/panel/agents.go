@@ -148,19 +148,13 @@ func (r *AgentRow) Attention(now time.Time) bool {
 		r.flaps(now)
 }
 
-// stuck is the state that alerts and counts use for a running agent that is stuck.
-const stuck city.State = "stuck"
-
 // alertState returns the agent's state for alerts. While a failed agent starts again, the state is still city.Failed,
 // so that the alert does not disappear for a moment.
 func (a *Agents) alertState(r *AgentRow) city.State {
-	switch {
-	case a.retried[r.Name]:
+	if a.retried[r.Name] {
 		return city.Failed
-	case r.Stuck != nil && r.State == city.Running:
-		return stuck
 	}
-	return r.State
+	return describe.AlertState(r.State, r.Stuck)
 }
 
 func (r *AgentRow) flaps(now time.Time) bool {

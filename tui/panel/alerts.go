@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/widget"
 )
@@ -212,35 +213,32 @@ func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string)
 // Alerts returns an alert if agents are failed, quarantined, stuck or unknown.
 func (a *Agents) Alerts(e *Env) []Alert {
 	var parts, names, unnamed []string
-	var last *AgentRow
-	leads, all := IDAgents, 0
-	for _, s := range []city.State{city.Failed, city.Quarantined, city.Unknown, stuck} {
-		n, from, name := 0, len(names), ""
+	alerts := describe.AgentAlerts(func(yield func(string, city.State) bool) {
 		for r := range a.All() {
-			if a.alertState(r) == s {
-				n, name, last = n+1, r.Shown, r
-				names = append(names, r.Name)
+			if !yield(r.Name, a.alertState(r)) {
+				return
 			}
 		}
-		if n > 1 {
-			unnamed = append(unnamed, names[from:]...)
-		}
-		all += n
-		if n > 0 && len(parts) == 0 && s == city.Quarantined {
-			leads = IDQuarantine
-		}
-		switch {
-		case n == 1:
-			parts = append(parts, name+" "+s.Is())
-		case n > 1:
-			parts = append(parts, fmt.Sprintf("%d agents %s", n, s.Is()))
-		}
-	}
-	if len(parts) == 0 {
+	})
+	if len(alerts) == 0 {
 		return nil
 	}
-	if next := releaseText(last, e.Now); all == 1 && last.Quarantined() {
-		parts = append(parts, cmp.Or(last.cause, last.Why), next)
+	for i := range alerts {
+		g := &alerts[i]
+		parts = append(parts, g.Text(widget.Plain(g.Names[0])))
+		names = append(names, g.Names...)
+		if len(g.Names) > 1 {
+			unnamed = append(unnamed, g.Names...)
+		}
+	}
+	leads := IDAgents
+	if alerts[0].State == city.Quarantined {
+		leads = IDQuarantine
+	}
+	if len(names) == 1 {
+		if r := a.Find(names[0]); r.Quarantined() {
+			parts = append(parts, cmp.Or(r.cause, r.Why), releaseText(r, e.Now))
+		}
 	}
 	alert := e.rowsAlert(leads, strings.Join(parts, ", "), names)
 	alert.Unnamed = unnamed

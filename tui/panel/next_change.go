@@ -66,8 +66,8 @@ func (r *AgentRow) idleRestart(e *Env) (next widget.Phrase) {
 		return next
 	}
 	quiet, at := e.Now.Sub(*r.Session.LastActivity), r.Session.LastActivity.Add(r.idle)
-	if r.idle-quiet > soon || quiet <= e.Snap.Patrol.Interval+CheckSlack {
-		return next
+	if r.idle-quiet > soon || quiet <= e.Snap.Patrol.Interval+CheckSlack || at.Before(e.Now) {
+		return next // an overdue restart is held back
 	}
 	next = timed("restarts in ", widget.Until(at, e.Now))
 	next.Full += city.UnlessItPrints

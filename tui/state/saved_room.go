@@ -118,8 +118,8 @@ func SaveRoom(m *Room, last bool) []feed.Effect {
 	if string(text) == string(m.Saved) {
 		return nil
 	}
+	e := feed.SaveRoom{Data: text, Base: m.Saved}
 	m.Saved = text
-	e := feed.SaveRoom{Data: text}
 	if m.Mouse != m.restored.Mouse {
 		e.Mouse, m.restored.Mouse = m.Mouse, m.Mouse
 	}
