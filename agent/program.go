@@ -139,7 +139,8 @@ func outsideFingerprint(a *config.Agent, p *config.Program) []string {
 func dialogs(p *config.Program) []session.Dialog {
 	var out []session.Dialog
 	for _, d := range p.Dialogs {
-		out = append(out, session.Dialog{Name: d.Name, Says: d.Says, Keys: d.Keys})
+		out = append(out, session.Dialog{Name: d.Name, Says: d.Says, Keys: d.Keys,
+			Option: d.Option})
 	}
 	return out
 }
@@ -147,17 +148,12 @@ func dialogs(p *config.Program) []session.Dialog {
 // askTime is how long the screen is searched for questions if the program has no readiness check.
 const askTime = 10 * time.Second
 
-// answerTime is how long a user may take to answer a question.
-const answerTime = 10 * time.Minute
-
 func ready(p *config.Program) session.Ready {
 	r := session.Ready{Prefix: p.ReadyPromptPrefix, Delay: p.ReadyDelay}
 	if !r.Needed() && p.EmitsPermissionWarning {
 		r.Delay = askTime
 	}
-	if len(p.Dialogs) > 0 && !p.EmitsPermissionWarning {
-		r.Deadline = answerTime
-	} else if r.Delay >= session.DefaultReadyDeadline {
+	if r.Delay >= session.DefaultReadyDeadline {
 		r.Deadline = r.Delay + session.DefaultReadyDeadline
 	}
 	return r

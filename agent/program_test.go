@@ -40,7 +40,7 @@ func TestPrograms(t *testing.T) {
 		"[[agents]]\nname = \"a\"":                                                              `codex: codex --dangerously-bypass-approvals-and-sandbox|{arg }|"› " 3s|`,
 		"[[agents]]\nname = \"a\"\nenv = { PATH = \"/opt/x:$PATH\" }":                           `claude: claude --dangerously-skip-permissions|{arg }|"❯ " 10s|`,
 		"[[agents]]\nname = \"a\"\nargs = [\"a b\", \"\"]":                                      `codex: codex 'a b' ''|{arg }|"› " 3s|`,
-		"provider = \"amp\"\nstart_command = \"top\"\n[[agents]]\nname = \"a\"":                 `amp: amp --dangerously-allow-all --no-ide|{arg }|"" 0s|`,
+		"provider = \"amp\"\nstart_command = \"top\"\n[[agents]]\nname = \"a\"":                 `amp: amp --dangerously-allow-all --no-ide|{arg }|"" 5s|`,
 		"start_command = \"top\"\n[[agents]]\nname = \"a\"":                                     `: top|{ }|"" 0s|`,
 		"[[agents]]\nname = \"a\"\nprovider = \"p\"\n[providers.p]\ncommand = \"/opt/mine -v\"": `p: /opt/mine -v|{arg }|"" 0s|`,
 		"[[agents]]\nname = \"a\"\nprovider = \"p\"\n[providers.p]\ncommand = \"./mine\"":       `p: ./mine|{arg }|"" 0s|`,

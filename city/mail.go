@@ -111,9 +111,42 @@ func (p *Pool) mayHave(name string) bool {
 }
 
 // Address resolves the recipient of mail: an agent or a pool, by its qualified name or an unambiguous last part, or
-// "pool:NAME". It returns any other name unchanged, as the name of a user. Errors are *Error.
+// "pool:NAME". In Gas City, a name may end with a slash or contain an import, as in "RIG/IMPORT.NAME"; Address accepts
+// both. It returns any other name unchanged, as the name of a user. Errors are *Error.
 func (s *Snapshot) Address(name string) (string, error) {
 	name = strings.TrimSpace(name)
+	pool, forced := strings.CutPrefix(name, mail.PoolPrefix)
+	plain := strings.TrimSuffix(name, "/")
+	var found []string
+	for _, form := range []string{name, plain, withoutImport(plain)} {
+		if found = s.addresses(form); len(found) > 0 {
+			break
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", Errorf(Invalid, "%.60q is ambiguous; use %s", name,
+			choices(found))
+	case forced:
+		return "", Missing(suggest.NotFound(suggest.Pool, pool, s.Names(suggest.Pool)))
+	}
+	return name, nil
+}
+
+// withoutImport returns RIG/NAME for RIG/IMPORT.NAME.
+func withoutImport(name string) string {
+	at := strings.LastIndexAny(name, "/:") + 1
+	_, bare, _ := strings.Cut(name[at:], ".")
+	if bare == "" {
+		return name
+	}
+	return name[:at] + bare
+}
+
+// addresses returns the agents and pools with a name.
+func (s *Snapshot) addresses(name string) []string {
 	pool, forced := strings.CutPrefix(name, mail.PoolPrefix)
 	var found []string
 	for _, whole := range []bool{true, false} {
@@ -138,17 +171,7 @@ func (s *Snapshot) Address(name string) (string, error) {
 			break
 		}
 	}
-	found = slices.Compact(found)
-	switch {
-	case len(found) == 1:
-		return found[0], nil
-	case len(found) > 1:
-		return "", Errorf(Invalid, "%.60q is ambiguous; use %s", name,
-			choices(found))
-	case forced:
-		return "", Missing(suggest.NotFound(suggest.Pool, pool, s.Names(suggest.Pool)))
-	}
-	return name, nil
+	return slices.Compact(found)
 }
 
 func choices(all []string) string {
@@ -204,9 +227,19 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 // unread returns a clause that explains why mail to the address will not be read now, or "".
 func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
-		if p, ok := s.Pool(name); ok && p.Suspended {
+		p, ok := s.Pool(name)
+		if ok && p.Suspended {
 			return fmt.Sprintf("; the pool is suspended %s; its members will read the message "+
 				"when it is resumed", p.SuspendedReason)
+		}
+		// Since is zero without a controller; then no pool has members
+		onlyWork := ok && !p.Since.IsZero() && p.Max > 0 && p.Min == 0 && p.Desired == 0 &&
+			p.Check.Command == ""
+		if onlyWork && !slices.ContainsFunc(s.Agents, func(a Agent) bool {
+			return a.Pool == name
+		}) {
+			return fmt.Sprintf("; the pool has no members, and mail does not start one; `gcity "+
+				"pool scale %s 1` does", name)
 		}
 		return ""
 	}

@@ -26,6 +26,8 @@ func TestAddress(t *testing.T) {
 		"yard/crew-1": "yard/crew-1", "crew-1": "yard/crew-1", "yard/crew-2": "yard/crew-2", "yard/crew-3": "yard/crew-3", "yard/crew-02": "yard/crew-02",
 		"solo": "solo", "pool:solo": "pool:solo", "solo-1": "solo-1", "off": "pool:off",
 		"human": "human", "Grace H.": "Grace H.", "other/ann": "other/ann",
+		"ann/": "ann", "crew/": "pool:yard/crew", "town.ann": "ann", "yard/town.bob": "yard/bob", "pool:town.crew": "pool:yard/crew",
+		"gone/": "gone/", "town.gone": "town.gone", "/": "/", "town.": "town.",
 	} {
 		if got, err := s.Address(name); err != nil || got != want {
 			t.Errorf("%q is %q, %v; want %q", name, got, err, want)

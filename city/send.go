@@ -36,8 +36,10 @@ type Hold string
 const (
 	HoldDraft  Hold = "draft"
 	HoldScreen Hold = "screen"
-	HoldTyping Hold = "typing"
-	HoldEnded  Hold = "ended"
+	// the program highlights an option of a list
+	HoldQuestion Hold = "question"
+	HoldTyping   Hold = "typing"
+	HoldEnded    Hold = "ended"
 )
 
 // Text returns the reason as a clause. Without a reason, it returns "".
@@ -47,6 +49,8 @@ func (h Hold) Text() string {
 		return "a user's draft is on the input line"
 	case HoldScreen:
 		return "the screen shows a draft after the prompt"
+	case HoldQuestion:
+		return "the program waits for an answer to a question in its terminal"
 	case HoldTyping:
 		return "a user is typing into the terminal"
 	case HoldEnded:

@@ -251,7 +251,8 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	var shown tui.ShownCity
 	exit, err := openRoom(roomCtx, e, roomOptions{city: h.Loop, dir: h.Dir, hosting: true,
 		logger: h.Logger, logFile: folder.LogPath(h.Dir), interrupts: interrupts,
-		onLeave: func(c tui.ShownCity) { shown = c }})
+		checkLeave: func(x tui.Exit) error { return checkLeave(e, h.Dir, x) },
+		onLeave:    func(c tui.ShownCity) { shown = c }})
 	signal.Notify(signals, syscall.SIGINT)
 	if err != nil && roomCtx.Err() == nil {
 		h.Logger.Error("the control room failed", "error", err)

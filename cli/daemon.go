@@ -9,7 +9,10 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/folder"
+	"gcity/cli/offline"
+	"gcity/cli/output"
 	"gcity/cli/service"
+	"gcity/describe"
 )
 
 func daemonCommand(e *env.Env) *cobra.Command {
@@ -59,10 +62,8 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 	if e.ReadOnly {
 		return env.ReadOnlyError("daemon start")
 	}
-	if held, err := folder.IsHeld(dir); err == nil && held {
-		return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid %s; "+
-			"`gcity daemon status` shows how it runs, and `gcity stop` stops it", dir,
-			folder.PIDText(dir))
+	if err := awaitExit(ctx, e, dir); err != nil {
+		return err
 	}
 	for _, u := range service.Units(e, "city", dir) {
 		if len(e.Files) > 0 || e.Strict {
@@ -76,5 +77,34 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 		service.WarnNoService(e, u, err)
 		break
 	}
-	return handOver(e, dir)
+	return withOrphans(ctx, dir, handOver(e, dir))
+}
+
+// withOrphans adds to the error of a failed start that agents run without a controller.
+func withOrphans(ctx context.Context, dir string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if held, _ := folder.IsHeld(dir); held {
+		return err
+	}
+	if n, failed := offline.CountOrphans(ctx, dir); failed == nil && n > 0 {
+		code, why := exit.Verdict(err)
+		return exit.Errorf(code, "%s\nno controller is running, but %s kept running; `gcity%s "+
+			"daemon start` starts a controller", why, describe.Count(n, "agent"),
+			output.SafeText(cityFlag(dir)))
+	}
+	return err
+}
+
+// awaitExit waits for a controller that is ending, and returns an error if a controller keeps running.
+func awaitExit(ctx context.Context, e *env.Env, dir string) error {
+	done := e.SayVerySlow(ctx, "the controller to release the city", folder.ReleaseLimit)
+	defer done()
+	if exited, err := folder.AwaitExit(ctx, dir); err != nil || exited {
+		return err
+	}
+	return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid %s; "+
+		"`gcity daemon status` shows how it runs, and `gcity stop` stops it", dir,
+		folder.PIDText(dir))
 }

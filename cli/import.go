@@ -57,12 +57,47 @@ func importGasCity(e *env.Env, dir, out string) error {
 			e.Sayf("%-12s %s", made.what, output.SafeLine(strings.Join(made.list, ", ")))
 		}
 	}
-	if len(r.Notes) > 0 {
-		e.Sayf("\nwithout an equivalent, or with a different effect:")
-	}
-	for _, n := range r.Notes {
-		e.Sayf("  %s", output.SafeLine(n.String()))
-	}
+	sayNotes(e, r.Notes)
 	e.Sayf("\nnext: %s", fmt.Sprintf("gcity --city %s config check", output.SafeLine(r.Out)))
 	return nil
+}
+
+// sayNotes prints the notes, those about unusable parts first. Notes about the same key are one line.
+func sayNotes(e *env.Env, notes []migrate.Note) {
+	said := map[string]bool{}
+	for _, kind := range []struct {
+		kind  migrate.Kind
+		title string
+	}{{migrate.Broken, "does not work until you change it:"},
+		{migrate.Changed, "works differently:"},
+		{migrate.UnknownKey, "keys without an equivalent:"}} {
+		for _, n := range notes {
+			if n.Kind != kind.kind || n.Key != "" && said[n.Key] {
+				continue
+			}
+			if !said[kind.title] {
+				e.Sayf("\n%s", kind.title)
+			}
+			said[kind.title], said[n.Key] = true, true
+			text := n.String()
+			if places := placesOf(notes, n.Key); len(places) > 1 {
+				_, hint, _ := strings.Cut(n.Text, " has no equivalent")
+				text = n.Key + hint + ": " + strings.Join(places, ", ")
+			}
+			e.Sayf("  %s", output.SafeLine(text))
+		}
+	}
+}
+
+// placesOf returns the places of all notes about a key, shortened if there are many.
+func placesOf(notes []migrate.Note, key string) (places []string) {
+	for _, n := range notes {
+		if key != "" && n.Key == key {
+			places = append(places, n.Place)
+		}
+	}
+	if shown := 3; len(places) > shown+1 {
+		return append(places[:shown], fmt.Sprintf("and %d more places", len(places)-shown))
+	}
+	return places
 }

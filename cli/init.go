@@ -239,8 +239,8 @@ func firstConfig(name, shell string, look func(string) (string, error)) string {
 		fmt.Fprintf(&b, "# [[agents]]\n# name          = %q\n# dir           = %q\n# "+
 			"provider      = %q\n", p.Name, "work", p.Name)
 		if len(p.Dialogs) > 0 {
-			b.WriteString("# emits_permission_warning = true         # answer yes to its " +
-				"questions at startup, such as whether to trust the folder\n")
+			b.WriteString("# emits_permission_warning = true         # answer its " +
+				"questions at startup; for example, trust the folder\n")
 		}
 	}
 	return b.String()

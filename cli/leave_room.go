@@ -23,13 +23,23 @@ func hostedCity(ctx context.Context, h *host.City) tui.ShownCity {
 	return c
 }
 
+// checkLeave returns an error if no background controller could run the city after the room has released it.
+func checkLeave(e *env.Env, dir string, exit tui.Exit) error {
+	if exit != tui.HandOver {
+		return nil
+	}
+	return host.CheckHeadless(e, dir)
+}
+
 // afterRoom starts a background controller if exit is tui.HandOver, and prints the states of the hosted and the shown
 // city. This process must have released the hosted city.
 func afterRoom(e *env.Env, hosted, shown tui.ShownCity, exit tui.Exit) error {
 	switch exit {
 	case tui.HandOver:
 		if _, err := runInBackground(e, hosted.Folder); err != nil {
-			return err
+			ctx, cancel := context.WithTimeout(context.Background(), exitTimeout)
+			defer cancel()
+			return withOrphans(ctx, hosted.Folder, err)
 		}
 		e.Sayf("%s", afterShowing(hosted))
 	case tui.KeepAgents:

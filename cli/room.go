@@ -31,6 +31,8 @@ type roomOptions struct {
 
 	// if nil, the control room handles SIGINT
 	interrupts <-chan os.Signal
+	// see tui.Options; may be nil
+	checkLeave func(tui.Exit) error
 	// receives the last shown city; may be nil
 	onLeave func(tui.ShownCity)
 }
@@ -77,6 +79,7 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) 
 			o.logger),
 		FPS:        own.FPS,
 		Interrupts: o.interrupts,
+		CheckLeave: o.checkLeave,
 		OnLeave:    o.onLeave,
 		NoColor:    e.Getenv("NO_COLOR") != "",
 		ASCII:      asciiLocale(e.Getenv),

@@ -555,3 +555,28 @@ func TestRevision(t *testing.T) {
 		t.Error("got a revision for a missing file")
 	}
 }
+
+// A city with errors that includes a pack in the pack format is recognized by that pack. A pack that is not a regular
+// file does not block the check.
+func TestPackModelOfIncludedPacks(t *testing.T) {
+	dir := folder(t, "[workspace]\nname = \"x\"\nincludes = [\"p\"]\nbad = 1\n")
+	file := filepath.Join(dir, "p", PackFile)
+	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "workspace.bad") {
+		t.Errorf("with a named pipe: %v", err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("[pack]\nname = \"p\"\nschema = 2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "pack format (p/pack.toml)") {
+		t.Errorf("with a pack in the pack format: %v", err)
+	}
+}

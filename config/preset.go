@@ -24,10 +24,12 @@ type Preset struct {
 
 // Dialog is a question that a program might ask when it starts.
 type Dialog struct {
-	Name string `toml:"name"`
+	Name string `toml:"name"` // subject of the question; "" = any question with these strings
 	// strings on the screen that identify the question; white space matches any white space
 	Says []string `toml:"says"`
 	Keys []string `toml:"keys"` // keys that answer the question, in the form of session.Keyer
+	// beginning of the option that answers the question in a list
+	Option string `toml:"option"`
 }
 
 type presetTable struct {

@@ -166,7 +166,7 @@ func (p *Provider) merge(other *Provider, mayCopy func(key string) bool) {
 func withoutAnswers(all []Dialog) []Dialog {
 	out := slices.Clone(all)
 	for i := range out {
-		out[i].Keys = nil
+		out[i].Keys, out[i].Option = nil, ""
 	}
 	return out
 }

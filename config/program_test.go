@@ -323,8 +323,8 @@ func TestPresets(t *testing.T) {
 			strings.TrimSpace(q.PromptMode+" "+q.PromptFlag), q.ReadyPromptPrefix, q.ReadyDelay,
 			q.ProcessNames, q.Env, p.Fresh, p.Resume, p.Hooks)
 		for _, d := range p.Dialogs {
-			fmt.Fprintf(&got, "  asks %s: %q, %q\n", d.Name, d.Says, d.Keys)
-			if d.Name == "" || len(d.Says) == 0 || len(d.Keys) == 0 {
+			fmt.Fprintf(&got, "  asks %s: %q, %q%q\n", d.Name, d.Says, d.Option, d.Keys)
+			if len(d.Says) == 0 || (d.Name != "") != (len(d.Keys) > 0 || d.Option != "") {
 				t.Errorf("%s: %+v", p.Name, d)
 			}
 		}
@@ -337,6 +337,15 @@ func TestPresets(t *testing.T) {
 	}
 	if want, err := os.ReadFile(path); err != nil || string(want) != got.String() {
 		t.Errorf("%v\n%s", err, cmp.Diff(string(want), got.String()))
+	}
+}
+
+// gcity waits until a known program reads its terminal, because it might type into the terminal before that.
+func TestPresetsWaitForReadiness(t *testing.T) {
+	for _, p := range Presets() {
+		if p.ReadyPromptPrefix == "" && p.ReadyDelay == 0 {
+			t.Errorf("preset %s is ready immediately", p.Name)
+		}
 	}
 }
 
@@ -367,11 +376,13 @@ emits_permission_warning = true
 [providers.codex]
 emits_permission_warning = true
 `)
-	for i, want := range []string{"3, 0 answered", "3, 3 answered", "1, 1 answered",
-		"1, 0 answered", "0, 0 answered", "6, 6 answered"} {
+	for i, want := range []string{"4, 0 answered", "4, 3 answered", "4, 3 answered",
+		"4, 0 answered", "0, 0 answered", "14, 9 answered"} {
 		known, answered := c.ProgramOf(&c.Agents[i], nil).Dialogs, 0
 		for _, d := range known {
-			answered += min(1, len(d.Keys))
+			if d.Option != "" || len(d.Keys) > 0 {
+				answered++
+			}
 		}
 		if got := fmt.Sprintf("%d, %d answered", len(known), answered); got != want {
 			t.Errorf("%s: got %s, want %s", c.Agents[i].Name, got, want)

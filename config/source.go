@@ -63,6 +63,11 @@ func (s Source) Parse(data []byte) (*City, error) {
 	}
 	d := s.decode(data)
 	if len(d.problems) > 0 {
+		if root, faults := toml.Parse(toml.BlankBOM(data)); len(faults) == 0 && root != nil {
+			if marks := packmodel.OfInvalid(s.Dir, root); len(marks) > 0 {
+				return nil, cityError(s.Dir, packmodel.Problem(s.Dir, marks))
+			}
+		}
 		return nil, d.failure()
 	}
 	d.city.Revision = d.revision()

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"gcity/config"
 	"gcity/internal/toml"
 )
 
@@ -114,7 +113,7 @@ func (c *conversion) agentFolder(p *pack, name string) error {
 		a.keys, a.place = keysOf(s.root, s), s.name
 	}
 	if s == nil && a.prompt == "" {
-		c.note(c.displayPath(dir), "has neither an agent.toml nor a prompt, so it was "+
+		c.broken(c.displayPath(dir), "has neither an agent.toml nor a prompt, so it was "+
 			"not converted")
 		return nil
 	}
@@ -217,13 +216,17 @@ func (c *conversion) defaults(p *pack, s *source) {
 		for _, kid := range n.Kids {
 			switch kid.Key {
 			case "provider", "default_sling_formula", "append_fragments", "scope",
-				"install_agent_hooks":
+				"install_agent_hooks", options:
 			default:
-				c.note(s.at(kid.At), "%s in [%s] has no equivalent", kid.Key, table)
+				at := "[" + table + "]"
+				c.unknownKey(s.at(kid.At), kid.Key, at, at, instead[kid.Key])
 				continue
 			}
 			for _, a := range p.agents {
-				if _, own := a.keys[kid.Key]; !own && (kid.Key != "scope" || p != c.root) {
+				own, set := a.keys[kid.Key]
+				if set && kid.Key == options {
+					a.keys[options] = merged(value{kid, s}, own)
+				} else if !set && (kid.Key != "scope" || p != c.root) {
 					a.keys[kid.Key] = value{kid, s}
 				}
 			}
@@ -385,7 +388,7 @@ func (c *conversion) patchAgents(p *pack, s *source) {
 		}
 		a := c.lookup(p, name)
 		if a == nil {
-			c.note(s.at(n.At), "unknown agent %q; the patch was omitted", name)
+			c.broken(s.at(n.At), "unknown agent %q; the patch was omitted", name)
 			continue
 		}
 		c.patch(a, n, s)
@@ -404,16 +407,8 @@ func (c *conversion) patch(a *agent, n *toml.Node, s *source) {
 			a.keys["prompt_template"] = value{&toml.Node{Key: "prompt_template", Shape: kid.Shape,
 				At:   kid.At,
 				Text: filepath.Join(filepath.Dir(s.path), "patches", kid.Text)}, s}
-		case appends && known, key == "env" && known, key == "pool" && known:
-			merged := *was.Node
-			merged.Kids = slices.Clone(was.Kids)
-			for _, k := range kid.Kids {
-				merged.Kids = slices.DeleteFunc(merged.Kids, func(o *toml.Node) bool {
-					return o.Key != "" && o.Key == k.Key
-				})
-				merged.Kids = append(merged.Kids, k)
-			}
-			a.keys[key] = value{&merged, was.src}
+		case known && (appends || slices.Contains([]string{"env", "pool", options}, key)):
+			a.keys[key] = merged(was, value{kid, s})
 		case key == "prompt_template":
 			a.prompt = ""
 			path := *kid
@@ -439,14 +434,14 @@ func (c *conversion) namedSession(p *pack, v value) {
 	template := cmp.Or(v.TextOf("template"), name)
 	a := c.lookup(p, template)
 	if a == nil {
-		c.note(v.place(), "unknown agent %q; the named session was omitted", template)
+		c.broken(v.place(), "unknown agent %q; the named session was omitted", template)
 		return
 	}
 	for _, kid := range v.Kids {
 		switch kid.Key {
 		case "template", "name", "mode", "scope", "dir":
 		default:
-			c.note(v.src.at(kid.At), "%s in a named session has no equivalent", kid.Key)
+			c.unknownKey(v.src.at(kid.At), kid.Key, "a named session", "named sessions", "")
 		}
 	}
 	if name != "" && name != a.was && name != template {
@@ -458,7 +453,8 @@ func (c *conversion) namedSession(p *pack, v value) {
 			delete(b.keys, key)
 		}
 		if slices.ContainsFunc(p.agents, func(o *agent) bool { return o.name == name }) {
-			c.note(v.place(), "another agent has the name %q; the named session was omitted", name)
+			c.broken(v.place(), "another agent has the name %q; the named session was omitted",
+				name)
 			return
 		}
 		a.pack.agents = append(a.pack.agents, &b)
@@ -486,7 +482,7 @@ func (p *pack) patchSessions(c *conversion, s *source) {
 		name := cmp.Or(n.TextOf("name"), n.TextOf("template"))
 		a := c.lookup(p, name)
 		if a == nil || !a.always && !a.onDemand {
-			c.note(s.at(n.At), "unknown named session %q; the patch was omitted", name)
+			c.broken(s.at(n.At), "unknown named session %q; the patch was omitted", name)
 			continue
 		}
 		for _, kid := range n.Kids {
@@ -496,7 +492,7 @@ func (p *pack) patchSessions(c *conversion, s *source) {
 				a.always, a.onDemand = false, false
 				a.setMode(kid.Text)
 			default:
-				c.note(s.at(kid.At), "%s in a patch of a named session has no equivalent", kid.Key)
+				c.unknownKey(s.at(kid.At), kid.Key, "a patch of a named session", "patches", "")
 			}
 		}
 	}
@@ -506,9 +502,7 @@ func (p *pack) patchSessions(c *conversion, s *source) {
 func (a *agent) scope() string { return a.keys["scope"].text() }
 
 func (c *conversion) known(provider string) bool {
-	if slices.ContainsFunc(config.Presets(), func(p config.Preset) bool {
-		return p.Name == provider
-	}) {
+	if presetNamed(provider) != nil {
 		return true
 	}
 	for _, p := range c.allPacks() {

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +24,8 @@ func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source,
 		case slices.Contains(except, kid.Key):
 		case !c.supports(name, kid.Key), kid.Shape == toml.ShapeTable,
 			kid.Shape == toml.ShapeTables:
-			c.note(s.at(kid.At), "%s in [%s] has no equivalent", kid.Key, name)
+			at := "[" + name + "]"
+			c.unknownKey(s.at(kid.At), kid.Key, at, at, instead[kid.Key])
 		default:
 			out.set(kid.Key, render(kid))
 		}
@@ -38,8 +40,15 @@ func (c cityWriter) text() string {
 	for _, name := range []string{"daemon", "session", "session.k8s", "events", "api", "beads",
 		"dolt", "automations"} {
 		t := &table{}
-		for _, s := range c.files {
+		from := c.files
+		if name == "automations" {
+			from = c.manifests(c.root)
+		}
+		for _, s := range from {
 			c.section(t, name, s)
+		}
+		if name == "automations" {
+			t.texts("skip", c.skipped())
 		}
 		t.write(&b, "["+name+"]")
 	}
@@ -47,12 +56,26 @@ func (c cityWriter) text() string {
 		b.WriteString("\n[formulas]\ndir = \"formulas\"\n")
 	}
 	c.orderOverrides(&b)
-	c.providers(&b, c.root)
+	programs{c.conversion}.providers(&b, c.root)
 	c.rootAgents(&b)
 	c.writeRigs(&b)
 	c.cityPatches(&b)
 	c.unknownTables()
 	return strings.TrimPrefix(b.String(), "\n")
+}
+
+// suspendedOnStart is the newer name of the key suspended.
+const suspendedOnStart = "suspended_on_start"
+
+// skipped returns the orders that the city disables in city.toml or in its pack.toml.
+func (c cityWriter) skipped() (names []string) {
+	for _, s := range c.manifests(c.root) {
+		for _, n := range tables(s.root, "orders", "automations") {
+			names = append(names, value{n.Get("skip"), s}.texts()...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 const prefixDerived = "the prefix for the city's work is derived from its name"
@@ -66,19 +89,26 @@ func (c cityWriter) workspace() *table {
 			continue
 		}
 		c.plainTable(t, "workspace", w, s, "name", "includes", "topology", "topologies", "pack",
-			"packs", "default_rig_includes", "max_active_sessions", "provider", "prefix")
+			"packs", "default_rig_includes", "max_active_sessions", "provider", "prefix",
+			installHooks, "env")
+		if n := w.Get(installHooks); n != nil {
+			t.texts(installHooks, c.hooks(value{n, s}, "the agents"))
+		}
 		if p := w.TextOf("provider"); p != "" && c.known(p) {
 			t.text("provider", p)
 		} else if p != "" {
-			c.note(s.at(w.Get("provider").At), "unknown provider %q; add a [providers.%s] table", p,
-				p)
+			c.broken(s.at(w.Get("provider").At), "unknown provider %q, so the city is suspended; "+
+				"add a [providers.%s] table, set provider, and remove suspended", p, p)
+			t.set("suspended", "true") // another program could have wider permissions
 		}
-		for key, why := range map[string]string{
+		lost := map[string]string{
 			"default_rig_includes": "add the topologies to each new rig",
 			"prefix":               prefixDerived,
-		} {
-			if n := w.Get(key); n != nil {
-				c.note(s.at(n.At), "%s in [workspace] has no equivalent; %s", key, why)
+			"max_active_sessions":  "it is now the max of each pool without a limit of its own",
+		}
+		for _, kid := range w.Kids {
+			if why := lost[kid.Key]; why != "" {
+				c.note(s.at(kid.At), "%s in [workspace] has no equivalent; %s", kid.Key, why)
 			}
 		}
 	}
@@ -140,8 +170,8 @@ func (c *conversion) cityName() string {
 	if c.site != nil {
 		names = append(names, c.site.root.TextOf("workspace_name"))
 	}
-	for _, s := range c.files {
-		names = append(names, s.root.Get("workspace").TextOf("name"))
+	for _, v := range c.settings("workspace", "name") {
+		names = append(names, v.text())
 	}
 	if c.root.manifest != nil {
 		names = append(names, c.root.name)
@@ -190,9 +220,9 @@ func sessionProvider(name string) bool {
 }
 
 func (c cityWriter) orderOverrides(b *strings.Builder) {
-	for _, s := range c.files {
-		for _, at := range []string{"orders", "automations"} {
-			for _, n := range toml.TablesOf(s.root.Get(at).Get("overrides")) {
+	for _, s := range c.manifests(c.root) {
+		for _, orders := range tables(s.root, "orders", "automations") {
+			for _, n := range tables(orders, "overrides") {
 				t := &table{}
 				for _, kid := range n.Kids {
 					key := kid.Key
@@ -205,7 +235,7 @@ func (c cityWriter) orderOverrides(b *strings.Builder) {
 					} else if c.supports("automations.overrides", key) {
 						t.set(key, render(kid))
 					} else {
-						c.note(s.at(kid.At), "%s in an override has no equivalent", kid.Key)
+						c.unknownKey(s.at(kid.At), kid.Key, "an override", "overrides", "")
 					}
 				}
 				t.write(b, "[[automations.overrides]]")
@@ -214,81 +244,53 @@ func (c cityWriter) orderOverrides(b *strings.Builder) {
 	}
 }
 
-func (c *conversion) providers(b *strings.Builder, p *pack) {
-	for _, s := range c.manifests(p) {
-		n := s.root.Get("providers")
-		if n == nil || n.Shape != toml.ShapeTable {
-			continue
-		}
-		for _, kid := range n.Kids {
-			c.provider(b, kid, s)
-		}
-	}
-}
-
-func (c *conversion) provider(b *strings.Builder, n *toml.Node, s *source) {
-	t, env := &table{}, &table{}
-	for _, kid := range n.Kids {
-		switch {
-		case kid.Key == "env":
-			for _, v := range kid.Kids {
-				env.set(v.Key, render(v))
-			}
-		case kid.Key == "base":
-		case c.supports("providers.*", kid.Key):
-			t.set(kid.Key, render(kid))
-		default:
-			c.note(s.at(kid.At), "%s in the provider %s has no equivalent", kid.Key, n.Key)
-		}
-	}
-	presets := config.Presets()
-	preset := func(name string) *config.Preset {
-		i := slices.IndexFunc(presets, func(p config.Preset) bool { return p.Name == name })
-		if i < 0 {
-			return nil
-		}
-		return &presets[i]
-	}
-	if base := n.TextOf("base"); base != "" {
-		_, name, _ := strings.Cut(base, ":")
-		name = cmp.Or(name, base)
-		switch from := preset(name); {
-		case name == n.Key:
-		case from != nil && t.values["command"] == "":
-			t.text("command", from.Command)
-			t.texts("args", from.Args)
-			c.note(s.at(n.Get("base").At), "the provider %s takes its command and args from %s, "+
-				"but no other settings", n.Key, name)
-		default:
-			c.note(s.at(n.Get("base").At), "the base of the provider %s has no equivalent", n.Key)
-		}
-	}
-	if t.values["command"] == "" && preset(n.Key) == nil {
-		c.note(s.at(n.At), "the provider %s has no command and is unknown to gcity; add one", n.Key)
-		t.text("command", n.Key)
-	}
-	t.write(b, "[providers."+bare(n.Key)+"]")
-	if len(t.keys) == 0 && len(env.keys) > 0 {
-		b.WriteString("\n[providers." + bare(n.Key) + "]\n")
-	}
-	env.write(b, "[providers."+bare(n.Key)+".env]")
-}
-
 func (c cityWriter) rootAgents(b *strings.Builder) {
 	e := emitter{conversion: c.conversion, base: c.dir, pack: c.root}
 	for _, a := range c.root.agents {
 		if a.scope() == "rig" && a.keys["dir"].Node == nil {
-			c.note(a.place,
+			c.broken(a.place,
 				`%s has scope "rig" and no dir, so it does not belong to any rig; set `+
 					`dir = "RIG" and convert again`, a.name)
 			continue
 		}
 		e.agent(a).write(b, "agents")
-		c.report.Agents = append(c.report.Agents, a.name)
+		c.Report.Agents = append(c.Report.Agents, a.name)
 	}
 }
 
+// prefixes returns valid prefixes for the rigs that have one.
+func (c cityWriter) prefixes() map[*rig]string {
+	city := config.City{Workspace: config.Workspace{Name: c.cityName()}}
+	out, taken := map[*rig]string{}, []string{city.Prefix()}
+	for _, r := range c.rigs {
+		was := value{r.node.Get("prefix"), r.src}
+		for _, kid := range c.siteOf(r.name) {
+			if kid.Key == "prefix" {
+				was = value{kid, c.site}
+			}
+		}
+		prefix := was.text()
+		if len(prefix) > keys.MaxPrefix {
+			prefix = strings.TrimRight(prefix[:keys.MaxPrefix], "-_.")
+		}
+		for n := 2; slices.Contains(taken, strings.ToLower(prefix)); n++ {
+			prefix = fmt.Sprintf("%.*s%d", keys.MaxPrefix-2, was.text(), n)
+		}
+		if was.text() == "" {
+			continue
+		}
+		if out[r] = prefix; prefix != was.text() {
+			c.note(was.place(), "the prefix %q of the rig %s is now %q, because prefixes have up "+
+				"to %d characters and differ from each other and from the city's prefix %q",
+				was.text(), r.name, prefix, keys.MaxPrefix, taken[0])
+		}
+		taken = append(taken, strings.ToLower(prefix))
+	}
+	return out
+}
+
 func (c cityWriter) writeRigs(b *strings.Builder) {
+	prefixes := c.prefixes()
 	for _, r := range c.rigs {
 		t := &table{}
 		t.text("name", r.name)
@@ -299,18 +301,24 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 				"patches":
 			case "formulas_dir":
 				t.text(kid.Key, c.formulasDir(r, kid))
+			case "prefix":
+				t.text(kid.Key, prefixes[r])
+			case "suspended", suspendedOnStart:
+				if t.values["suspended"] != "true" {
+					t.set("suspended", render(kid))
+				}
 			case "default_sling_target":
 				if target := c.slingTarget(r, kid.Text); target != "" {
 					t.text(kid.Key, target)
 				} else {
-					c.note(r.src.at(kid.At), "unknown agent %q, to which the rig %s assigns work",
+					c.broken(r.src.at(kid.At), "unknown agent %q, to which the rig %s assigns work",
 						kid.Text, r.name)
 				}
 			default:
 				if c.supports("rigs", kid.Key) {
 					t.set(kid.Key, render(kid))
 				} else {
-					c.note(r.src.at(kid.At), "%s in the rig %s has no equivalent", kid.Key, r.name)
+					c.unknownKey(r.src.at(kid.At), kid.Key, "the rig "+r.name, "rigs", "")
 				}
 			}
 		}
@@ -326,7 +334,7 @@ func (c cityWriter) formulasDir(r *rig, n *toml.Node) string {
 		(exists(filepath.Join(c.stage, rel)) || !exists(path)) { // a rig in the city is not copied
 		return rel
 	}
-	c.note(r.src.at(n.At), "the formulas of the rig %s stay in %s, so they were not converted",
+	c.broken(r.src.at(n.At), "the formulas of the rig %s stay in %s, so they were not converted",
 		r.name, path)
 	return path
 }
@@ -354,7 +362,7 @@ func (c cityWriter) rigPath(r *rig) string {
 	}
 	if path == "" {
 		path = filepath.Join("rigs", r.name)
-		c.note(r.src.at(r.node.At), "the rig %s has no path; its agents do not start until you "+
+		c.broken(r.src.at(r.node.At), "the rig %s has no path; its agents do not start until you "+
 			"set path in city.toml to its folder", r.name)
 		return path
 	}
@@ -364,8 +372,19 @@ func (c cityWriter) rigPath(r *rig) string {
 func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
 	for _, n := range tables(r.node, "overrides", "patches") {
 		name := cmp.Or(n.TextOf("name"), n.TextOf("agent"))
+		if !c.inTopologies(r, name) {
+			c.broken(r.src.at(n.At), "no topology of the rig %s has an agent %q; the patch was "+
+				"omitted", r.name, name)
+			continue
+		}
 		c.writePatch(b, "rigs.overrides", value{n, r.src}, name, r.name)
 	}
+}
+
+// inTopologies reports whether a rig's topologies have an agent with this name for rigs.
+func (c cityWriter) inTopologies(r *rig, name string) bool {
+	a := c.lookup(&pack{imports: r.imports}, name[strings.LastIndexByte(name, '/')+1:])
+	return a != nil && a.scope() != "city"
 }
 
 func (c cityWriter) cityPatches(b *strings.Builder) {
@@ -375,9 +394,9 @@ func (c cityWriter) cityPatches(b *strings.Builder) {
 				c.writePatch(b, "patches.agents", value{n, s}, n.TextOf("name"), dir)
 			}
 		}
-		for _, key := range []string{"rigs", "rig", "providers", "provider"} {
+		for _, key := range []string{"rigs", "rig"} {
 			if n := s.root.Get("patches").Get(key); n != nil {
-				c.note(s.at(n.At), "[[patches.%s]] was omitted; make its changes in the tables "+
+				c.broken(s.at(n.At), "[[patches.%s]] was omitted; make its changes in the tables "+
 					"that it patches", key)
 			}
 		}
@@ -390,17 +409,22 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 	}
 	target := c.lookupIn(inRig, name)
 	if target == nil {
-		c.note(v.place(), "unknown agent %q; the patch was omitted", name)
+		c.broken(v.place(), "unknown agent %q; the patch was omitted", name)
 		return
 	}
 	a := &agent{name: target.name, was: target.was, pack: c.root, dir: c.dir, place: v.place(),
 		table: true, keys: keysOf(v.Node, v.src)}
+	a.keys["dir"] = value{&toml.Node{Shape: toml.ShapeString, Text: inRig}, v.src}
+	if work, ok := target.keys["work_dir"]; ok && a.keys["work_dir"].Node == nil {
+		a.keys["work_dir"] = work
+	}
 	e, out := emitter{conversion: c.conversion, base: c.dir, pack: c.root}, &emitted{}
 	if header == "patches.agents" {
 		out.main.text("dir", inRig)
 	}
 	out.main.text("name", a.name)
 	e.keys(a, out)
+	e.options(a, target, out)
 	for _, key := range []string{"prompt_template", "prompt"} {
 		if p := a.keys[key]; p.text() != "" {
 			if path, ok := e.find(a, p); ok {
@@ -408,15 +432,12 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 			}
 		}
 	}
-	for key, as := range map[string]string{"min_active_sessions": "min",
-		"max_active_sessions": "max"} {
-		if n, at := e.bound(a, key, as); at.Node != nil && n >= 0 {
+	for _, as := range []string{"min", "max"} {
+		if n, at := e.bound(a, as+"_active_sessions", as); at.Node != nil && n >= 0 {
 			out.pool.number(as, n)
 		}
 	}
-	if check := a.keys["scale_check"]; check.text() != "" {
-		out.pool.text("check", e.shellLine(check, a, check.text()))
-	}
+	out.pool.text("check", e.query(a.poolKey("scale_check", "check"), a))
 	out.write(b, header)
 }
 
@@ -433,13 +454,14 @@ func (c cityWriter) unknownTables() {
 				case "global":
 					for _, key := range kid.Kids {
 						if key.Key != "session_live" {
-							c.note(s.at(key.At), "%s in [global] has no equivalent", key.Key)
+							c.unknownKey(s.at(key.At), key.Key, "[global]", "[global]", "")
 						}
 					}
 				case "mail":
 					c.note(s.at(kid.At), "[mail] has no equivalent: mail is stored with the work")
 				default:
-					c.note(s.at(kid.At), "the table %s has no equivalent", kid.Key)
+					c.note(s.at(kid.At), "the table %s has no equivalent%s", kid.Key,
+						instead[kid.Key])
 				}
 			}
 			c.packTable(p, s)
@@ -456,7 +478,7 @@ func (c cityWriter) packTable(p *pack, s *source) {
 		switch kid.Key {
 		case "name", "schema", "version", "requires_gc", "includes", "description":
 		default:
-			c.note(s.at(kid.At), "%s in [pack] has no equivalent", kid.Key)
+			c.unknownKey(s.at(kid.At), kid.Key, "[pack]", "[pack]", "")
 		}
 	}
 	for _, folder := range []string{"commands", "doctor", "skills", "mcp", "lifecycle"} {

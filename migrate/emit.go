@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"gcity/config"
-	"gcity/internal/toml"
 )
 
 // unlimited is the maximum size of a converted pool if the original set no limit.
@@ -39,7 +38,9 @@ type emitter struct {
 func (e emitter) agent(a *agent) *emitted {
 	out := &emitted{}
 	out.main.text("name", a.name)
+	e.workspaceEnv(a, out)
 	e.keys(a, out)
+	e.options(a, a, out)
 	e.folder(a, out)
 	e.prompt(a, out)
 	e.overlay(a, out)
@@ -54,7 +55,7 @@ func (e emitter) keys(a *agent, out *emitted) {
 		case "name", "scope", "dir", "work_dir", "fallback", "prompt_template", "overlay_dir",
 			"append_fragments",
 			"inject_fragments", "min_active_sessions", "max_active_sessions", "scale_check",
-			"drain_timeout", "pool", "agent":
+			"drain_timeout", "pool", "agent", options:
 		case "env":
 			for _, kid := range v.Kids {
 				out.env.set(kid.Key, render(kid))
@@ -63,13 +64,20 @@ func (e emitter) keys(a *agent, out *emitted) {
 			if e.known(v.text()) {
 				out.main.text(key, v.text())
 			} else {
-				e.note(v.place(), "unknown provider %q for %s; add a [providers.%s] table",
-					v.text(), a.name, v.text())
+				e.broken(v.place(), "unknown provider %q for %s, so the agent is suspended; add a "+
+					"[providers.%s] table, set provider, and remove suspended", v.text(), a.name,
+					v.text())
+			}
+		case suspendedOnStart:
+			if v.Text == "true" {
+				out.main.set("suspended", "true")
 			}
 		case "idle_timeout":
 			out.main.set(key, render(v.Node))
-		case "start_command", "work_query", "sling_query":
+		case "start_command":
 			out.main.text(key, e.shellLine(v, a, v.text()))
+		case "work_query", "sling_query":
+			out.main.text(key, e.query(v, a))
 		case "pre_start", "session_setup":
 			e.lines(key, v, a, out)
 		case "session_live":
@@ -77,8 +85,10 @@ func (e emitter) keys(a *agent, out *emitted) {
 			e.note(v.place(), "session_live runs only once, after the session has started")
 		case "session_setup_script":
 			e.path(key, v, a, out)
-		case "depends_on", "install_agent_hooks":
-			e.list(key, v, a, out)
+		case "depends_on":
+			out.main.texts(key, e.dependencies(v, a))
+		case installHooks:
+			out.main.texts(key, e.hooks(v, a.name))
 		case "lifecycle":
 			if v.text() == "one_shot" {
 				out.main.text("restart", "on-failure")
@@ -87,16 +97,33 @@ func (e emitter) keys(a *agent, out *emitted) {
 			if slices.Contains(copied, key) {
 				out.main.set(key, render(v.Node))
 			} else {
-				e.note(v.place(), "the key %s in agent %s has no equivalent%s", key, a.name,
-					instead[key])
+				e.unknownKey(v.place(), key, "agent "+a.name, "agents", instead[key])
 			}
 		}
+	}
+	if p := a.keys["provider"].text(); p != "" && !e.known(p) {
+		out.main.set("suspended", "true") // another program could have wider permissions
 	}
 	e.fragments(a, out)
 }
 
+// workspaceEnv gives an agent the environment of all agents, which gcity does not have. The provider's variables stay.
+func (e emitter) workspaceEnv(a *agent, out *emitted) {
+	own := programs{e.conversion}.launchNamed(e.providerOf(a)).env
+	for _, env := range e.settings("workspace", "env") {
+		for _, kid := range env.Kids {
+			if own[kid.Key] == "" {
+				out.env.set(kid.Key, render(kid))
+			}
+		}
+	}
+}
+
 var instead = map[string]string{
-	"option_defaults":  "; put the program's own options in args",
+	"upstream":  "; put the variables for the model's address and key in env",
+	"upstreams": "; put the variables for the model's address and key in env of the providers",
+	"startup_timeout": "; gcity waits for ready_prompt_prefix of a provider for up to " +
+		"ready_delay_ms",
 	"max_session_age":  "; the closest key is idle_timeout",
 	"sleep_after_idle": "; idle_timeout restarts an idle agent",
 	"session":          "; agents run in terminals; see session in `gcity help config`",
@@ -126,29 +153,42 @@ func (e emitter) fragments(a *agent, out *emitted) {
 
 func (a *agent) plain() bool { return filepath.Base(a.prompt) == "prompt.md" }
 
-func (e emitter) list(key string, v value, a *agent, out *emitted) {
-	var names []string
+func (e emitter) dependencies(v value, a *agent) (names []string) {
 	for _, name := range v.texts() {
-		if key == "depends_on" {
-			now, ok := e.renamed(e.pack, name)
-			if !ok {
-				e.note(v.place(), "unknown agent %q, on which %s depends; the dependency "+
-					"was omitted", name, a.name)
-				continue
-			}
-			name = now
-		} else if !slices.Contains([]string{"claude", "gemini", "opencode", "copilot"}, name) {
-			e.note(v.place(), "unknown hooks %q for %s; the hooks were omitted", name, a.name)
+		now, ok := e.renamed(e.pack, name)
+		if !ok {
+			e.broken(v.place(), "unknown agent %q, on which %s depends; the dependency was omitted",
+				name, a.name)
+			continue
+		}
+		names = append(names, now)
+	}
+	return names
+}
+
+const installHooks = "install_agent_hooks"
+
+// hooks returns the kinds of hooks in a list that gcity can install.
+func (c *conversion) hooks(v value, owner string) (names []string) {
+	for _, name := range v.texts() {
+		if c.schema.Child("agents", installHooks).Check([]string{name}) != "" {
+			c.note(v.place(), "gcity cannot install hooks for %s; the item was omitted for %s",
+				name, owner)
 			continue
 		}
 		names = append(names, name)
 	}
-	out.main.texts(key, names)
+	return names
 }
 
 func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	var list []string
 	for _, line := range v.texts() {
+		if v.Key == "pre_start" && usesWorkDir(line) && e.losesWorkDir(a) {
+			e.broken(v.place(), "pre_start for %s was omitted: it prepares {{.WorkDir}}, which is "+
+				"now a folder that the agent shares with you; add it again if that is safe", a.name)
+			continue
+		}
 		if line = e.template(v, a, line); line != "" {
 			list = append(list, line)
 		}
@@ -189,6 +229,10 @@ func (e emitter) moved(path string) string {
 			continue
 		}
 		in, _ := filepath.Rel(p.dir, path)
+		if rest, hidden := strings.CutPrefix(in, ".gc/"); hidden && p == e.root {
+			in = filepath.Join(hiddenFiles, rest)
+			e.hidden[in] = path
+		}
 		if p.rel == e.rel {
 			return in
 		}
@@ -200,7 +244,8 @@ func (e emitter) moved(path string) string {
 func (e emitter) path(key string, v value, a *agent, out *emitted) {
 	path, ok := e.find(a, v)
 	if !ok {
-		e.note(v.place(), "%s for %s was omitted, because %s does not exist", key, a.name, v.text())
+		e.broken(v.place(), "%s for %s was omitted, because %s does not exist", key, a.name,
+			v.text())
 		return
 	}
 	if strings.Contains(path, "{{") {
@@ -211,28 +256,44 @@ func (e emitter) path(key string, v value, a *agent, out *emitted) {
 
 func (e emitter) folder(a *agent, out *emitted) {
 	dir, work := a.keys["dir"], a.keys["work_dir"]
-	inRig := e.isRig(dir.text()) || a.pack != e.root && a.scope() == "rig"
 	switch {
 	case dir.Node != nil && a.pack == e.root:
 		out.main.text("dir", dir.text())
 	case dir.Node != nil:
 		e.note(dir.place(), "dir for %s has no equivalent in a topology", a.name)
 	}
-	switch {
+	switch own := e.workDir(a); {
+	case own != "":
+		out.main.text("dir", own)
 	case work.Node == nil:
-	case inRig:
-		e.note(work.place(), "%s works in its rig's folder: work_dir has no equivalent for a "+
-			"rig's agents", a.name)
-	case !strings.Contains(work.text(), "{{.Rig"):
-		if text := e.template(work, a, work.text()); !strings.Contains(text, "$") {
-			out.main.text("dir", text)
-			return
-		}
-		fallthrough
+	case e.inRig(a):
+		e.note(work.place(), "%s works in its rig's folder, which the members of a pool share: "+
+			"work_dir has no equivalent for a rig's agents", a.name)
 	default:
 		e.note(work.place(), "work_dir for %s has no equivalent; the agent works in the city's "+
 			"folder", a.name)
 	}
+}
+
+func (e emitter) inRig(a *agent) bool {
+	return e.isRig(a.keys["dir"].text()) || a.pack != e.root && a.scope() == "rig"
+}
+
+// workDir returns an agent's work_dir as a value for dir; "" = the agent has none, or it has no equivalent.
+func (e emitter) workDir(a *agent) string {
+	work := a.keys["work_dir"]
+	if work.Node == nil || e.inRig(a) || strings.Contains(work.text(), "{{.Rig") {
+		return ""
+	}
+	if text := e.template(work, a, work.text()); !strings.Contains(text, "$") {
+		return text
+	}
+	return ""
+}
+
+// losesWorkDir reports whether an agent has a folder of its own only in the original city.
+func (e emitter) losesWorkDir(a *agent) bool {
+	return a.keys["work_dir"].Node != nil && e.workDir(a) == ""
 }
 
 func (e emitter) prompt(a *agent, out *emitted) {
@@ -241,7 +302,7 @@ func (e emitter) prompt(a *agent, out *emitted) {
 			out.main.text("prompt_template", path)
 			return
 		}
-		e.note(v.place(), "the prompt %s for %s does not exist", v.text(), a.name)
+		e.broken(v.place(), "the prompt %s for %s does not exist", v.text(), a.name)
 	}
 	if a.prompt != "" {
 		out.main.text("prompt_template", e.moved(a.prompt))
@@ -251,10 +312,7 @@ func (e emitter) prompt(a *agent, out *emitted) {
 func (e emitter) size(a *agent, out *emitted) {
 	low, lowAt := e.bound(a, "min_active_sessions", "min")
 	high, highAt := e.bound(a, "max_active_sessions", "max")
-	check := a.keys["scale_check"]
-	if old := a.keys["pool"]; check.Node == nil && old.Node != nil && old.Get("check") != nil {
-		check = value{old.Get("check"), old.src}
-	}
+	check := a.poolKey("scale_check", "check")
 	sized := lowAt.Node != nil || highAt.Node != nil || check.Node != nil
 	if a.table && !sized && !e.sessions && !a.onDemand {
 		return // if the city has no named sessions, the agent in an [[agent]] table always runs
@@ -267,6 +325,8 @@ func (e emitter) size(a *agent, out *emitted) {
 		switch limit := e.limit(); {
 		case a.onDemand && !sized:
 			high = 1
+			e.note(a.place, "%s starts for open work, but not for mail or a nudge; `gcity pool "+
+				"scale %s 1` starts it", a.name, a.name)
 		case limit > 0:
 			high = limit
 		default:
@@ -284,36 +344,30 @@ func (e emitter) size(a *agent, out *emitted) {
 	}
 	out.pool.number("min", low)
 	out.pool.number("max", high)
-	if check.text() != "" {
-		out.pool.text("check", e.shellLine(check, a, check.text()))
+	if line := e.query(check, a); line != "" {
+		out.pool.text("check", line)
 		if check.Key == "scale_check" {
 			e.note(check.place(), "the check for %s must print how many members the pool should "+
 				"have in total, not how many more", a.name)
 		}
 	}
-	drain := a.keys["drain_timeout"].Node
-	if drain == nil {
-		drain = a.keys["pool"].get("drain_timeout")
-	}
-	if drain != nil {
-		out.pool.set("drain_timeout", render(drain))
+	if drain := a.poolKey("drain_timeout", "drain_timeout"); drain.Node != nil {
+		out.pool.set("drain_timeout", render(drain.Node))
 	}
 }
 
-func (v value) get(key string) *toml.Node {
-	if v.Node == nil {
-		return nil
+// poolKey returns the value of a key for an agent's pool. In the older format, it is in the agent's pool table.
+func (a *agent) poolKey(key, older string) value {
+	if v := a.keys[key]; v.Node != nil {
+		return v
 	}
-	return v.Get(key)
+	pool := a.keys["pool"]
+	return value{pool.get(older), pool.src}
 }
 
-// bound returns the minimum or maximum number of an agent's sessions. In the older format, it is in the agent's pool
-// table.
+// bound returns the minimum or maximum number of an agent's sessions.
 func (e emitter) bound(a *agent, key, older string) (int, value) {
-	v := a.keys[key]
-	if pool := a.keys["pool"]; v.Node == nil && pool.get(older) != nil {
-		v = value{pool.get(older), pool.src}
-	}
+	v := a.poolKey(key, older)
 	if v.Node == nil {
 		return 0, v
 	}
@@ -326,11 +380,9 @@ func (e emitter) bound(a *agent, key, older string) (int, value) {
 }
 
 func (e emitter) limit() int {
-	for _, s := range e.files {
-		if n := s.root.Get("workspace").Get("max_active_sessions"); n != nil {
-			if limit, err := strconv.Atoi(n.Text); err == nil && limit > 0 {
-				return limit
-			}
+	for _, v := range e.settings("workspace", "max_active_sessions") {
+		if limit, err := strconv.Atoi(v.Text); err == nil && limit > 0 {
+			return limit
 		}
 	}
 	return 0
@@ -362,7 +414,7 @@ func (e emitter) overlay(a *agent, out *emitted) {
 				return
 			}
 		} else {
-			e.note(v.place(), "the overlay %s for %s does not exist; it was omitted", v.text(),
+			e.broken(v.place(), "the overlay %s for %s does not exist; it was omitted", v.text(),
 				a.name)
 		}
 	}
@@ -386,6 +438,9 @@ func (e emitter) table(a *agent) bool {
 
 // original is the inverse of moved.
 func (e emitter) original(path string) string {
+	if from := e.hidden[strings.TrimPrefix(path, "//")]; from != "" {
+		return from
+	}
 	if rest, ok := strings.CutPrefix(path, "//"); ok {
 		for _, p := range slices.Backward(e.order) {
 			if rel, err := filepath.Rel(p.rel, rest); err == nil && p.rel != "" &&
@@ -405,8 +460,8 @@ func (e emitter) providerOf(a *agent) string {
 	if p := a.keys["provider"].text(); p != "" {
 		return p
 	}
-	for _, s := range e.files {
-		if p := s.root.Get("workspace").TextOf("provider"); p != "" {
+	for _, v := range e.settings("workspace", "provider") {
+		if p := v.text(); p != "" {
 			return p
 		}
 	}

@@ -48,10 +48,10 @@ func (c *conversion) read() error {
 	}
 	if city == nil {
 		city = &source{name: config.FileName, root: &toml.Node{Shape: toml.ShapeTable}}
-		c.note(config.PackFile, "the folder has no city.toml, so the city has no rigs")
-	} else if len(packmodel.Marks(c.dir, city.root)) == 0 {
-		return fmt.Errorf("the city in %s is %w: gcity can read it without conversion; `gcity "+
-			"--city %s config check` checks it", c.dir, ErrNotPackModel, c.dir)
+		c.broken(config.PackFile, "the folder has no city.toml, so the city has no rigs")
+	} else if len(packmodel.Marks(c.dir, city.root)) == 0 &&
+		len(packmodel.OfInvalid(c.dir, city.root)) == 0 {
+		return notPackModel(c.dir)
 	}
 	c.files = []*source{city}
 	for _, file := range (value{city.root.Get("include"), city}).texts() {
@@ -77,6 +77,14 @@ func (c *conversion) read() error {
 		return err
 	}
 	return c.applyShared()
+}
+
+func notPackModel(dir string) error {
+	says := "gcity can read it without conversion; `gcity --city %s config check` checks it"
+	if _, err := config.Load(dir); err != nil {
+		says = "correct the errors that `gcity --city %s config check` prints"
+	}
+	return fmt.Errorf("the city in %s is %w: "+says, dir, ErrNotPackModel, dir)
 }
 
 func (c *conversion) inCity(path string) string {
@@ -138,6 +146,9 @@ func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []st
 	if imports == nil {
 		return nil, nil
 	}
+	if imports.Shape == toml.ShapeArray && in != src.root {
+		return c.bound(value{imports, src}), nil
+	}
 	if imports.Shape != toml.ShapeTable {
 		return nil, fmt.Errorf("%s: imports is not a table; use [imports.NAME]",
 			src.at(imports.At))
@@ -159,6 +170,19 @@ func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []st
 	return out, nil
 }
 
+// bound returns the imports of the city that a list in a rig names.
+func (c *conversion) bound(list value) (out []imported) {
+	for _, name := range list.texts() {
+		i := slices.IndexFunc(c.root.imports, func(i imported) bool { return i.binding == name })
+		if i < 0 {
+			c.broken(list.place(), "the city has no import %q; it was omitted", name)
+			continue
+		}
+		out = append(out, c.root.imports[i])
+	}
+	return out
+}
+
 type place struct {
 	src  *source
 	node *toml.Node
@@ -171,8 +195,13 @@ func (c *conversion) find(at place, binding, from string, way []string) (*pack, 
 	dir := from
 	switch {
 	case remote(from):
-		if dir = cached(c.dir, binding); dir == "" {
-			c.note(at.src.at(at.node.At), "the import %s is in a repository (%s) and was not "+
+		if dir = cached(c.dir, binding); dir == "" && ownPack(binding, from) {
+			c.note(at.src.at(at.node.At), "the import %s is a part of Gas City itself and was "+
+				"not converted; gcity does not need it", binding)
+			return nil, nil
+		}
+		if dir == "" {
+			c.broken(at.src.at(at.node.At), "the import %s is in a repository (%s) and was not "+
 				"converted; copy the pack into the city, use its folder as source, and "+
 				"convert again", binding, from)
 			return nil, nil
@@ -184,8 +213,9 @@ func (c *conversion) find(at place, binding, from string, way []string) (*pack, 
 	}
 	real, err := config.Canonical(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s: the import %q names %s, which does not exist",
-			at.src.at(at.node.At), binding, dir)
+		c.broken(at.src.at(at.node.At), "the import %s names %s, which does not exist, so it was "+
+			"not converted; correct the folder and convert again", binding, dir)
+		return nil, nil
 	}
 	p, err := c.pack(real, binding, way)
 	if err != nil && !strings.Contains(err.Error(), ": ") {
@@ -193,6 +223,11 @@ func (c *conversion) find(at place, binding, from string, way []string) (*pack, 
 			err)
 	}
 	return p, err
+}
+
+// ownPack reports whether an import contains parts of Gas City itself, such as its work store.
+func ownPack(binding, from string) bool {
+	return (binding == "core" || binding == "bd") && strings.Contains(from, "/gascity")
 }
 
 func remote(from string) bool {
@@ -212,9 +247,9 @@ func cached(city, binding string) string {
 
 func (c *conversion) included(list value, base string, way []string) ([]imported, error) {
 	var out []imported
-	for _, from := range list.texts() {
+	for _, from := range list.oneOrMore() {
 		if c.namedPack(from) {
-			c.note(list.place(), "the pack %s is in a repository and was not converted; "+
+			c.broken(list.place(), "the pack %s is in a repository and was not converted; "+
 				"copy it into the city, import it by its folder, and convert again", from)
 			continue
 		}
@@ -244,20 +279,11 @@ func (c *conversion) cityImports() error {
 		}
 		c.root.imports = append(c.root.imports, more...)
 		w := s.root.Get("workspace")
-		for _, key := range []string{"includes", "topologies", "packs"} {
+		for _, key := range []string{"includes", "topologies", "packs", "topology", "pack"} {
 			if more, err = c.included(value{w.Get(key), s}, c.dir, []string{c.dir}); err != nil {
 				return err
 			}
 			c.root.imports = append(c.root.imports, more...)
-		}
-		for _, key := range []string{"topology", "pack"} {
-			if n := w.Get(key); n != nil && n.Text != "" {
-				list := &toml.Node{Shape: toml.ShapeArray, At: n.At, Kids: []*toml.Node{n}}
-				if more, err = c.included(value{list, s}, c.dir, []string{c.dir}); err != nil {
-					return err
-				}
-				c.root.imports = append(c.root.imports, more...)
-			}
 		}
 	}
 	for _, p := range c.flat(c.root.imports) {

@@ -7,6 +7,7 @@
 package migrate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,9 +33,21 @@ type Report struct {
 	Notes       []Note   `json:"notes"`
 }
 
+// Kind is the effect of a note.
+type Kind string
+
+// Kinds of notes, the most important first.
+const (
+	Broken     Kind = "broken"  // a part of the city does not work until the user changes something
+	Changed    Kind = "changed" // a part works differently
+	UnknownKey Kind = "unknown-key"
+)
+
 // Note describes a setting without an exact equivalent.
 type Note struct {
-	Place string `json:"place"` // FILE:LINE:COLUMN in the original, or a file or folder
+	Kind  Kind   `json:"kind"`
+	Key   string `json:"key,omitempty"` // KEY in TABLE if the kind is UnknownKey
+	Place string `json:"place"`         // FILE:LINE:COLUMN in the original, or a file or folder
 	Text  string `json:"text"`
 }
 
@@ -55,12 +68,12 @@ func Convert(dir, out string) (*Report, error) {
 	if err != nil {
 		return nil, FolderError{err}
 	}
-	c := &conversion{dir: dir, out: out, packs: map[string]*pack{}, schema: keys.City(),
-		report: &Report{City: dir, Out: out}}
+	c := &conversion{dir: dir, out: out, packs: map[string]*pack{},
+		hidden: map[string]string{}, schema: keys.City(), Report: &Report{City: dir, Out: out}}
 	if err := c.read(); err != nil {
 		return nil, err
 	}
-	return c.report, c.write()
+	return c.Report, c.write()
 }
 
 func folders(dir, out string) (string, string, error) {
@@ -113,16 +126,39 @@ type conversion struct {
 
 	sessions     bool
 	overlays     []layerCopy
+	hidden       map[string]string // files below .gc that agents name, by path in the result
 	formulaPacks []*pack
 	schema       keys.Schema
-	report       *Report
+	*Report
 }
 
-func (c *conversion) note(place, format string, args ...any) {
-	n := Note{place, fmt.Sprintf(format, args...)}
-	if !slices.Contains(c.report.Notes, n) {
-		c.report.Notes = append(c.report.Notes, n)
+func (r *Report) note(place, format string, args ...any) {
+	r.add(Note{Kind: Changed, Place: place, Text: fmt.Sprintf(format, args...)})
+}
+
+func (r *Report) broken(place, format string, args ...any) {
+	r.add(Note{Kind: Broken, Place: place, Text: fmt.Sprintf(format, args...)})
+}
+
+// unknownKey adds a note about a key. owner is the table or agent that has the key, and kind the kind of the owner.
+func (r *Report) unknownKey(place, key, owner, kind, hint string) {
+	r.add(Note{Kind: UnknownKey, Key: key + " in " + kind, Place: place,
+		Text: fmt.Sprintf("%s in %s has no equivalent%s", key, owner, hint)})
+}
+
+func (r *Report) add(n Note) {
+	if !slices.Contains(r.Notes, n) {
+		r.Notes = append(r.Notes, n)
 	}
+}
+
+// sort sorts the notes by kind and then by file.
+func (r *Report) sort() {
+	kinds := []Kind{Broken, Changed, UnknownKey}
+	slices.SortStableFunc(r.Notes, func(a, b Note) int {
+		return cmp.Or(slices.Index(kinds, a.Kind)-slices.Index(kinds, b.Kind),
+			strings.Compare(fileOf(a.Place), fileOf(b.Place)))
+	})
 }
 
 type source struct {
@@ -174,6 +210,16 @@ func (s *source) at(offset int) string {
 	return fmt.Sprintf("%s:%d:%d", s.name, line+1, offset-s.starts[line]+1)
 }
 
+// settings returns the values of a key in a table of city.toml and of the files that it includes.
+func (c *conversion) settings(table, key string) (out []value) {
+	for _, s := range c.files {
+		if n := s.root.Get(table).Get(key); n != nil {
+			out = append(out, value{n, s})
+		}
+	}
+	return out
+}
+
 // tables returns the tables under each of the keys.
 func tables(n *toml.Node, keys ...string) (out []*toml.Node) {
 	for _, key := range keys {
@@ -207,4 +253,19 @@ func (v value) texts() []string {
 		}
 	}
 	return out
+}
+
+// oneOrMore is like texts, but also accepts a single string.
+func (v value) oneOrMore() []string {
+	if one := v.text(); one != "" {
+		return []string{one}
+	}
+	return v.texts()
+}
+
+func (v value) get(key string) *toml.Node {
+	if v.Node == nil {
+		return nil
+	}
+	return v.Get(key)
 }

@@ -149,10 +149,10 @@ func TestRefused(t *testing.T) {
 			"-- packs/a/agents/b/agent.toml --\nscope = city\n", "packs/a/agents/b/agent.toml:1:9"},
 		{"broken order", city + "[agent_defaults]\nprovider = \"claude\"\n-- orders/x.toml " +
 			"--\n[order\n", "orders/x.toml:1:"},
-		{"missing folder", city + "[imports.a]\nsource = \"packs/none\"\n",
-			`city.toml:3:1: the import "a" names`},
 		{"folder without a pack", city + "[imports.a]\nsource = \"packs/a\"\n-- " +
 			"packs/a/README --\nx\n", "pack.toml does not exist in packs/a"},
+		{"list of imports in a pack", "-- city.toml --\n-- pack.toml --\nimports = [\"a\"]\n[pack]\n" +
+			"name = \"x\"\nschema = 2\n", "pack.toml:1:1: imports is not a table"},
 		{"import without a source", city + "[imports.a]\nversion = \"1\"\n",
 			`the import "a" has no source`},
 		{"included file is missing", "-- city.toml --\ninclude = [\"x.toml\"]\n[imports.a]\n" +
@@ -240,6 +240,16 @@ func TestNotPackModel(t *testing.T) {
 	nothingBeside(t, dir)
 }
 
+// The error for a city that gcity cannot read, and that is not in the pack format, does not say that gcity can read it.
+func TestNeitherFormat(t *testing.T) {
+	dir := unpack(t, txtar.Parse([]byte("-- city.toml --\n[city]\nname = \"x\"\n")).Files)
+	_, err := Convert(dir, "")
+	if !errors.Is(err, ErrNotPackModel) || !strings.Contains(err.Error(), "correct the errors") {
+		t.Errorf("Convert: %v", err)
+	}
+	nothingBeside(t, dir)
+}
+
 // Keys that only resemble keys of gcity are noted and not converted.
 func TestOddKeys(t *testing.T) {
 	dir := unpack(t, []txtar.File{
@@ -278,7 +288,7 @@ func TestInvalidValuesAreRefused(t *testing.T) {
 // A later overlay layer replaces the files and links of an earlier one, and does not write through its links.
 func TestOverlayLayersWithLinks(t *testing.T) {
 	dir := t.TempDir()
-	c := &conversion{dir: dir, stage: filepath.Join(dir, "stage"), report: &Report{}}
+	c := &conversion{dir: dir, stage: filepath.Join(dir, "stage"), Report: &Report{}}
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
 	for path, text := range map[string]string{"first/notes": "first", "first/sub/x": "first", "second/file": "second", "second/folder/x": "second"} {
 		if err := writeFile(filepath.Join(dir, path), text); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"gcity/automation"
 	"gcity/config"
+	"gcity/config/files"
 	"gcity/formula"
 	"gcity/internal/toml"
 )
@@ -72,13 +73,13 @@ func (c *conversion) orders(p *pack) error {
 			continue
 		}
 		if _, err := automation.Parse(to, []byte(text), time.UTC); err != nil {
-			c.note(s.name, "the order %s was omitted: %s", name, reason(err))
+			c.broken(s.name, "the order %s was omitted: %s", name, reason(err))
 			continue
 		}
 		if err := writeFile(to, text); err != nil {
 			return err
 		}
-		c.report.Automations = append(c.report.Automations, name)
+		c.Report.Automations = append(c.Report.Automations, name)
 	}
 	return nil
 }
@@ -96,11 +97,11 @@ func (c *conversion) automation(p *pack, name string, s *source) string {
 		n = s.root.Get("automation")
 	}
 	if n == nil || n.Shape != toml.ShapeTable {
-		c.note(s.name, "has no [order], so it was omitted")
+		c.broken(s.name, "has no [order], so it was omitted")
 		return ""
 	}
 	if !validName().MatchString(name) {
-		c.note(s.name, "%q is not a valid name for an automation; it was omitted", name)
+		c.broken(s.name, "%q is not a valid name for an automation; it was omitted", name)
 		return ""
 	}
 	t, vars := &table{}, &table{}
@@ -120,7 +121,7 @@ func (c *conversion) automation(p *pack, name string, s *source) string {
 			"timezone", "catch_up":
 			t.set(kid.Key, render(kid))
 		default:
-			c.note(s.at(kid.At), "%s in the order %s has no equivalent", kid.Key, name)
+			c.unknownKey(s.at(kid.At), kid.Key, "the order "+name, "orders", "")
 		}
 	}
 	var b strings.Builder
@@ -135,7 +136,7 @@ func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
 		pool, ok = c.renamed(c.root, n.Text)
 	}
 	if !ok {
-		c.note(s.at(n.At), "unknown agent %q; the pool of the order was omitted", n.Text)
+		c.broken(s.at(n.At), "unknown agent %q; the pool of the order was omitted", n.Text)
 		return
 	}
 	t.text("pool", pool)
@@ -158,7 +159,7 @@ func (c cityWriter) noteBroken(city *config.City) error {
 	found := scanner.Scan(layers, city.AutomationOptions(), time.Now())
 	for _, b := range found.Broken {
 		rel, _ := filepath.Rel(c.stage, b.Source)
-		c.note(filepath.Join(c.out, rel), "the automation %s cannot run: %s", b.Scoped(),
+		c.broken(filepath.Join(c.out, rel), "the automation %s cannot run: %s", b.Scoped(),
 			reason(b.Problems))
 	}
 	return nil
@@ -192,7 +193,7 @@ func (c *conversion) formulas(p *pack) error {
 		if err := writeFile(filepath.Join(dir, name+formula.Suffix), text); err != nil {
 			return err
 		}
-		c.report.Formulas = append(c.report.Formulas, name)
+		c.Report.Formulas = append(c.Report.Formulas, name)
 	}
 	return nil
 }
@@ -208,30 +209,43 @@ func (c *conversion) formula(p *pack, name, path string) (string, error) {
 		return "", err
 	}
 	text := string(data)
-	if s.root.Get("extends") != nil {
+	if s.extended() {
 		text = c.merged(p, s, name)
 	}
 	f, err := formula.Parse(name+formula.Suffix, []byte(text))
 	if err != nil {
-		c.note(s.name, "the formula %s was omitted: %s", name, reason(err))
+		c.broken(s.name, "the formula %s was omitted: %s", name, reason(err))
 		return "", nil
 	}
 	for _, kid := range s.root.Kids {
 		if !slices.Contains([]string{"formula", "description", "version", "vars", "steps",
-			"extends"}, kid.Key) {
+			"extends", descriptionFile}, kid.Key) {
 			c.note(s.at(kid.At), "%s in the formula %s has no effect", kid.Key, f.Name)
 		}
 	}
 	for _, step := range toml.TablesOf(s.root.Get("steps")) {
 		for _, kid := range step.Kids {
-			if !slices.Contains([]string{"id", "title", "description", "needs", "depends_on"},
-				kid.Key) {
-				c.note(s.at(kid.At), "%s in a step of the formula %s has no effect", kid.Key,
-					f.Name)
+			if !slices.Contains([]string{"id", "title", "description", "needs", "depends_on",
+				descriptionFile}, kid.Key) {
+				add, effect := c.note, "has no effect"
+				if changed, ok := stepChanges[kid.Key]; ok {
+					add, effect = c.broken, changed
+				}
+				add(s.at(kid.At), "%s in a step of the formula %s %s", kid.Key, f.Name, effect)
 			}
 		}
 	}
 	return text, nil
+}
+
+// stepChanges says what becomes of a step without a key that controls it.
+var stepChanges = map[string]string{
+	"assignee":  "has no effect, so any agent can do and close the step",
+	"children":  "has no effect, so those steps are missing; make them steps of the formula",
+	"condition": "has no effect, so the step is always done",
+	"check":     "has no effect, so the step is not checked",
+	"gate":      "has no effect, so the step does not wait",
+	"retry":     "has no effect, so the step is done only once",
 }
 
 func (c *conversion) merged(p *pack, s *source, name string) string {
@@ -239,14 +253,10 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 	var walk func(s *source, depth int)
 	walk = func(s *source, depth int) {
 		extends := value{s.root.Get("extends"), s}
-		list := extends.texts()
-		if one := extends.text(); one != "" {
-			list = []string{one}
-		}
-		for _, base := range list {
+		for _, base := range extends.oneOrMore() {
 			from := c.formulaNamed(p, base)
 			if from == nil || depth > 16 {
-				c.note(extends.place(), "the formula %q, which %s extends, is unknown or nested "+
+				c.broken(extends.place(), "the formula %q, which %s extends, is unknown or nested "+
 					"too deeply", base, name)
 				continue
 			}
@@ -254,10 +264,11 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 		}
 		if n := s.root.Get("vars"); n != nil {
 			for _, kid := range n.Kids {
-				vars[kid.Key] = kid
+				vars[kid.Key] = variable(kid)
 			}
 		}
 		for _, step := range toml.TablesOf(s.root.Get("steps")) {
+			step = c.described(s, step)
 			i := slices.IndexFunc(steps, func(o *toml.Node) bool {
 				return o.TextOf("id") == step.TextOf("id")
 			})
@@ -271,17 +282,59 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 	walk(s, 0)
 	var b strings.Builder
 	for _, key := range []string{"formula", "description", "version"} {
-		if n := s.root.Get(key); n != nil {
+		if n := c.described(s, s.root).Get(key); n != nil {
 			fmt.Fprintf(&b, "%s = %s\n", key, render(n))
 		}
 	}
-	for key, n := range vars {
-		writeNode(&b, "[vars."+bare(key)+"]", n, "description", "required", "default")
+	for _, key := range slices.Sorted(maps.Keys(vars)) {
+		writeNode(&b, "[vars."+bare(key)+"]", vars[key], "description", "required", "default")
 	}
 	for _, n := range steps {
 		writeNode(&b, "[[steps]]", n, "id", "title", "description", "needs", "depends_on")
 	}
 	return b.String()
+}
+
+// variable returns the table of a variable. In Gas City, its value can be the default instead.
+func variable(n *toml.Node) *toml.Node {
+	if n.Shape == toml.ShapeTable {
+		return n
+	}
+	fallback := *n
+	fallback.Key = "default"
+	return &toml.Node{Key: n.Key, Shape: toml.ShapeTable, At: n.At, Kids: []*toml.Node{&fallback}}
+}
+
+// descriptionFile is the key of formulas and steps for a file that contains the description.
+const descriptionFile = "description_file"
+
+// extended reports whether a formula extends another one, has a description in a file, or has a variable that is only a
+// default. gcity does not have these forms.
+func (s *source) extended() bool {
+	vars := s.root.Get("vars")
+	return s.root.Get("extends") != nil ||
+		slices.ContainsFunc(append(toml.TablesOf(s.root.Get("steps")), s.root),
+			func(n *toml.Node) bool { return n.Get(descriptionFile) != nil }) ||
+		vars != nil && slices.ContainsFunc(vars.Kids,
+			func(n *toml.Node) bool { return n.Shape != toml.ShapeTable })
+}
+
+// described returns a formula or a step with the description that its file contains.
+func (c *conversion) described(s *source, n *toml.Node) *toml.Node {
+	file := n.Get(descriptionFile)
+	if file == nil {
+		return n
+	}
+	data, err := files.ReadSource(filepath.Join(filepath.Dir(s.path), file.Text))
+	if err != nil {
+		c.broken(s.at(file.At), "the description cannot be read: %s", err)
+		return n
+	}
+	kids := slices.DeleteFunc(slices.Clone(n.Kids), func(k *toml.Node) bool {
+		return k.Key == "description"
+	})
+	return &toml.Node{Key: n.Key, Shape: n.Shape, At: n.At, Kids: append(kids, &toml.Node{
+		Key: "description", Shape: toml.ShapeString, Text: string(data), At: file.At})}
 }
 
 func writeNode(b *strings.Builder, header string, n *toml.Node, keys ...string) {

@@ -41,6 +41,15 @@ func (t *table) texts(key string, list []string) {
 
 func (t *table) number(key string, n int) { t.set(key, strconv.Itoa(n)) }
 
+// fill sets the keys of defaults that t does not have.
+func (t *table) fill(defaults *table) {
+	for _, key := range defaults.keys {
+		if t.values[key] == "" {
+			t.set(key, defaults.values[key])
+		}
+	}
+}
+
 // write appends the table to b. It omits a table without keys, unless it is a list element.
 func (t *table) write(b *strings.Builder, header string) {
 	if t == nil || len(t.keys) == 0 && !strings.HasPrefix(header, "[[") {

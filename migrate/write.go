@@ -24,6 +24,9 @@ const rigSuffix = "-rigs"
 
 const formulasSuffix = "-formulas"
 
+// hiddenFiles is the folder for files below .gc in the original city. gcity keeps its own files there.
+const hiddenFiles = "gc-files"
+
 type layerCopy struct{ from, to string }
 
 func (c *conversion) write() (err error) {
@@ -52,11 +55,20 @@ func (c *conversion) write() (err error) {
 	}
 	for _, p := range c.formulaPacks {
 		var b strings.Builder
-		c.topologyTable(&b, p, formulasSuffix)
+		p.topologyTable(&b, formulasSuffix)
 		fmt.Fprintf(&b, "\n[formulas]\ndir = %s\n",
 			toml.Quote("//"+filepath.Join(p.rel, "formulas")))
 		if err := writeFile(filepath.Join(c.stage, p.rel+formulasSuffix, config.TopologyFile),
 			b.String()); err != nil {
+			return err
+		}
+	}
+	for to, from := range c.hidden {
+		to = filepath.Join(c.stage, to)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if err := new(tree).copy(c, from, to); err != nil {
 			return err
 		}
 	}
@@ -87,31 +99,34 @@ func (c *conversion) check() error {
 		}
 		return fmt.Errorf("the city cannot be converted in its current form; these parts of the "+
 			"result would be invalid (lines and columns are those of the result, which was not "+
-			"written):\n%s", strings.Join(lines, "\n"))
+			"written):\n%s", strings.ReplaceAll(strings.Join(lines, "\n"), c.stage, c.out))
 	}
 	if err != nil {
 		return err
 	}
-	c.report.Agents = nil
+	c.Report.Agents = nil
 	for i := range city.Agents {
-		c.report.Agents = append(c.report.Agents, city.Agents[i].Qualified())
+		c.Report.Agents = append(c.Report.Agents, city.Agents[i].Qualified())
 	}
 	for _, p := range city.Warnings {
 		if p.File == config.FileName || strings.Contains(p.File, "topology.toml") {
 			p.File = filepath.Join(c.out, p.File)
-			c.note(p.Place.String(), "%s", strings.TrimPrefix(p.Key+": "+p.Message, ": "))
+			add := c.note
+			if strings.Contains(p.Message, "cannot be started") {
+				add = c.broken
+			}
+			add(p.Place.String(), "%s", strings.ReplaceAll(
+				strings.TrimPrefix(p.Key+": "+p.Message, ": "), c.stage, c.out))
 		}
 	}
 	if err := (cityWriter{c}).noteBroken(city); err != nil {
 		return err
 	}
-	slices.Sort(c.report.Automations)
-	slices.Sort(c.report.Formulas)
-	c.report.Automations = slices.Compact(c.report.Automations)
-	c.report.Formulas = slices.Compact(c.report.Formulas)
-	slices.SortStableFunc(c.report.Notes, func(a, b Note) int {
-		return strings.Compare(fileOf(a.Place), fileOf(b.Place))
-	})
+	slices.Sort(c.Report.Automations)
+	slices.Sort(c.Report.Formulas)
+	c.Report.Automations = slices.Compact(c.Report.Automations)
+	c.Report.Formulas = slices.Compact(c.Report.Formulas)
+	c.Report.sort()
 	return nil
 }
 
@@ -179,7 +194,7 @@ func (t *tree) copy(c *conversion, from, to string) error {
 		case e.Type()&fs.ModeSymlink != 0:
 			return t.link(c, from, path, target)
 		case !e.Type().IsRegular():
-			c.note(c.displayPath(path), "is not a regular file and was not copied")
+			c.broken(c.displayPath(path), "is not a regular file and was not copied")
 			return nil
 		}
 		return t.file(path, target)
@@ -197,8 +212,8 @@ func (t *tree) link(c *conversion, from, path, target string) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		c.note(c.displayPath(path), "is a link to something outside the copied folder that is not "+
-			"a regular file, so it was not copied")
+		c.broken(c.displayPath(path), "is a link to something outside the copied folder that is "+
+			"not a regular file, so it was not copied")
 		return nil
 	}
 	return t.file(path, target)
@@ -269,7 +284,7 @@ func (c *conversion) transform(p *pack) error {
 	if p == c.root {
 		return writeFile(filepath.Join(at, config.FileName), cityWriter{c}.text())
 	}
-	c.report.Topologies = append(c.report.Topologies, p.rel)
+	c.Report.Topologies = append(c.Report.Topologies, p.rel)
 	return c.topologies(p)
 }
 
@@ -356,8 +371,8 @@ func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 func (c *conversion) topologies(p *pack) error {
 	e := emitter{conversion: c, base: p.dir, rel: p.rel, pack: p}
 	var b strings.Builder
-	c.topologyTable(&b, p, "")
-	c.providers(&b, p)
+	p.topologyTable(&b, "")
+	programs{c}.providers(&b, p)
 	for _, a := range p.agents {
 		out, scope := e.agent(a), a.scope()
 		if scope == "" && p.scoped() {
@@ -375,7 +390,7 @@ func (c *conversion) topologies(p *pack) error {
 	}
 	e.rel = p.rel + rigSuffix
 	b.Reset()
-	c.topologyTable(&b, p, rigSuffix)
+	p.topologyTable(&b, rigSuffix)
 	for _, a := range p.agents {
 		if a.scope() == "" {
 			out := e.agent(a)
@@ -403,7 +418,7 @@ func (p *pack) scoped() bool {
 	return slices.ContainsFunc(p.agents, func(a *agent) bool { return a.scope() != "" })
 }
 
-func (c *conversion) topologyTable(b *strings.Builder, p *pack, suffix string) {
+func (p *pack) topologyTable(b *strings.Builder, suffix string) {
 	t := &table{}
 	t.text("name", p.name+suffix)
 	t.number("schema", 1)

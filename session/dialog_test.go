@@ -76,16 +76,22 @@ const (
 	bypass   = "Running in Bypass Permissions mode\n\n❯ 1. No, exit\n  2. Yes, I accept"
 	chosen   = "Running in Bypass Permissions mode\n\n  1. No, exit\n❯ 2. Yes, I accept"
 	prompt   = "welcome\n❯ "
+
+	noFirst     = "Running in Bypass Permissions mode\n\n ❯ No, exit\n   Yes, I accept\n\n Enter to confirm"
+	yesSecond   = "Running in Bypass Permissions mode\n\n   No, exit\n ❯ Yes, I accept\n\n Enter to confirm"
+	trustNo     = "Do you trust the files in this folder?\n❯ No, exit\n  Yes, proceed"
+	unknownList = "An update is available\n❯ 1. Update now\n  2. Skip"
 )
 
 // A question that a program asks before it is ready is not mistaken for its prompt.
 func TestDialogs(t *testing.T) {
 	ask := func(answered bool) []session.Dialog {
-		all := []session.Dialog{{Name: "trust", Says: []string{"Do you trust the files in this folder?"}, Keys: []string{"Enter"}},
-			{Name: "bypass", Says: []string{"Bypass Permissions mode", "Yes, I accept"}, Keys: []string{"Down", "Enter"}}}
+		all := []session.Dialog{{Name: "trust", Says: []string{"Do you trust the files in this folder?", "Yes, proceed"}, Option: "Yes, proceed"},
+			{Name: "bypass", Says: []string{"Bypass Permissions mode", "Yes, I accept"}, Option: "Yes, I accept"},
+			{Name: "letters", Says: []string{"[a] Trust"}, Keys: []string{"a"}}, {Says: []string{"Enter to confirm"}}}
 		for i := range all {
 			if !answered {
-				all[i].Keys = nil
+				all[i].Keys, all[i].Option = nil, ""
 			}
 		}
 		return all
@@ -104,15 +110,38 @@ func TestDialogs(t *testing.T) {
 				"the screen showed: │ Do you trust the files │ ⏎ │ in this folder?        │ ⏎  ⏎ ❯ 1. Yes, proceed ⏎ 2. No, exit"},
 		"a user answers at the terminal": {[]scene{{trusting, "", 20 * time.Second}, {prompt, "", 0}}, ask(false), session.Ready{Prefix: "❯ ", Delay: time.Second}, false, "; a asks: trust, a no longer asks; nudged"},
 		"the answer does not help": {[]scene{{trusting, "never", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
-			"Enter; a: trust; the agent did not become ready: it still asked about trust after Enter was pressed; the screen showed: " +
+			"Enter; a: trust, a asks: trust; the agent did not become ready: it still asked about trust after gcity had answered; the screen showed: " +
 				"│ Do you trust the files │ ⏎ │ in this folder?        │ ⏎  ⏎ ❯ 1. Yes, proceed ⏎ 2. No, exit"},
 		"no keys can be pressed": {[]scene{{bypass, "Down", 0}}, ask(true), session.Ready{Prefix: "❯ "}, true,
 			"; a asks: bypass; the agent did not become ready: it asked about bypass, but the session provider cannot press keys to answer; the screen showed: Running in Bypass Permissions mode ⏎  ⏎ ❯ 1. No, exit ⏎ 2. Yes, I accept"},
 		"half a question is not a prompt": {[]scene{{"Running in Bypass Permissions mode\n\n❯ 1. No, exit", "", 5 * time.Millisecond}, {bypass, "Down", 0}, {chosen, "Enter", 0}, {prompt, "", 0}},
 			ask(true), session.Ready{Prefix: "❯ "}, false, "Down Enter; a: bypass; nudged"},
 		"a question while only a delay is configured": {[]scene{{trusting, "Enter", 0}, {"welcome", "", 0}}, ask(true), session.Ready{Delay: 5 * time.Second}, false, "Enter; a: trust; nudged"},
-		"no question at all":                          {[]scene{{prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
-		"a delay, and a prompt that does not appear":  {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ ", Delay: 3 * time.Second}, false, "; ; nudged"},
+		"the other option is highlighted, without numbers": {[]scene{{noFirst, "Down", 0}, {yesSecond, "Enter", 0}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
+			"Down Enter; a: bypass; nudged"},
+		"the highlight is below the option": {[]scene{{"Bypass Permissions mode\n  1. Yes, I accept\n❯ 2. No", "Up", 0}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
+			"Up; ; nudged"},
+		"no option is highlighted": {[]scene{{"Bypass Permissions mode\nNo, exit\nYes, I accept", "", 2 * time.Minute}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ ", Delay: time.Second}, false,
+			"; a asks: bypass, a no longer asks; nudged"},
+		"the highlight does not move": {[]scene{{bypass, "", 0}}, ask(true), session.Ready{Prefix: "❯ ", Delay: time.Second}, false,
+			"Down; a asks: bypass; the agent did not become ready: it asked about bypass, and gcity could not select the option \"Yes, I accept\"; answer in the agent's terminal during the next start; " +
+				"the screen showed: Running in Bypass Permissions mode ⏎  ⏎ ❯ 1. No, exit ⏎ 2. Yes, I accept"},
+		"a letter answers": {[]scene{{"[a] Trust [q] Quit", "a", 0}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "a; a: letters; nudged"},
+		"an unknown list": {[]scene{{unknownList, "", 2 * time.Minute}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ ", Delay: time.Second}, false,
+			"; a asks: , a no longer asks; nudged"},
+		"an unknown list of an unknown program": {[]scene{{unknownList, "", 20 * time.Second}, {prompt, "", 0}}, nil, session.Ready{Prefix: "❯ ", Delay: time.Second}, false,
+			"; a asks: , a no longer asks; nudged"},
+		"an unknown question that a program is known to end in this way": {[]scene{{"❯ No, thanks\n  Install it\n Enter to confirm · Esc to cancel", "", 0}}, ask(false), session.Ready{Delay: time.Second}, false,
+			"; a asks: ; the agent did not become ready: it asked a question that gcity does not know; answer in the agent's terminal during the next start; " +
+				"the screen showed: ❯ No, thanks ⏎ Install it ⏎ Enter to confirm · Esc to cancel"},
+		"a prompt below a message that begins with a number": {[]scene{{"❯ 1. read the plan\n  2. begin\n\n❯\u00a0", "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
+		"instructions that contain the text of questions":    {[]scene{{"❯ Do you trust the files in this folder?\n  Yes, proceed\n  Enter to confirm\n\n❯ \n", "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
+		"a message that begins with a number":                {[]scene{{"❯ 1. read the plan\n\n1. the plan\n2. has steps", "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
+		"a user answers between the keys": {[]scene{{noFirst, "Down", 0}, {"starting", "", time.Second}, {trustNo, "Down", 0}, {trusting, "Enter", 0}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
+			"Down Down Enter; a: trust; nudged"},
+		"a prompt in a frame":                        {[]scene{{"╭───╮\n│ ❯\u00a0type here │\n╰───╯", "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
+		"no question at all":                         {[]scene{{prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
+		"a delay, and a prompt that does not appear": {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ ", Delay: 3 * time.Second}, false, "; ; nudged"},
 		"a prompt that does not appear": {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ "}, false,
 			`; ; the agent did not become ready: no line on its screen began with "❯ " within 1m; the screen showed: welcome`},
 	} {

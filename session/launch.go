@@ -164,12 +164,14 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	if limit <= 0 {
 		limit = DefaultReadyDeadline
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit+s.Ready.Delay)
+	most := max(limit, s.LastDeadline())
+	ctx, cancel := context.WithTimeout(ctx, most+s.Ready.Delay)
 	defer cancel()
-	w := &readyWait{s: s, p: p, answered: make([]bool, len(s.Dialogs))}
+	w := &readyWait{s: s, p: p}
 	delay, poll, late := time.NewTimer(s.Ready.Delay), time.NewTimer(0), false
-	slow := time.NewTimer(slowReady)
+	slow, expired := time.NewTimer(slowReady), time.NewTimer(limit+s.Ready.Delay)
 	defer slow.Stop()
+	defer expired.Stop()
 	defer delay.Stop()
 	defer poll.Stop()
 	if s.Ready.Prefix == "" && len(s.Dialogs) == 0 {
@@ -189,12 +191,16 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 			if ready, err := w.isReady(ctx); ready || err != nil {
 				return err
 			}
+		case <-expired.C:
+			if !w.asked {
+				return w.timeoutError(limit)
+			}
 		case <-ctx.Done():
 			if s.Ready.Prefix == "" && w.open == nil ||
 				!errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return context.Cause(ctx)
 			}
-			return w.timeoutError(limit)
+			return w.timeoutError(most)
 		}
 		if late && w.open == nil {
 			return nil
@@ -212,18 +218,6 @@ func (r Ready) waits(limit time.Duration) string {
 	}
 	return fmt.Sprintf("waits for a line on its screen that begins with %q; the start fails "+
 		"after %s without one", r.Prefix, span.Text(limit))
-}
-
-// shows reports whether a line of the screen begins with prefix. Trailing blanks of prefix may be missing if nothing
-// follows, because providers trim lines.
-func shows(screen, prefix string) bool {
-	for line := range strings.Lines(screen) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, prefix) || line != "" && line == strings.TrimRight(prefix, " ") {
-			return true
-		}
-	}
-	return false
 }
 
 // ended returns an error if the session has ended, and nil if its state is unknown.

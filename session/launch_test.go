@@ -183,3 +183,29 @@ func TestSlowLaunchReportsReason(t *testing.T) {
 		})
 	}
 }
+
+// A prompt is recognized behind blanks or a frame, and with a no-break space.
+func TestPromptForms(t *testing.T) {
+	for _, c := range []struct {
+		prefix, screen string
+		delay          time.Duration // until the session is ready
+	}{
+		{"❯ ", "────\n❯\u00a0Try \"edit it\"\n────", 0},
+		{"* ", " *   Type your message or @path/to/file", 0},
+		{"Ask anything", "     ┃\n     ┃  Ask anything... \"Fix it\"", 0},
+		{"│ > ", "│ >", 0},
+		{"$ ", "$HOME is read-only", time.Minute},
+		{"$ ", "it costs $ 5", time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &stage{Provider: fake.New(), scenes: []scene{{c.screen, "", 0}}}
+			s := session.Spec{Name: "a", Agent: "a", ID: "1",
+				Ready: session.Ready{Prefix: c.prefix, Delay: time.Minute}}
+			began := time.Now()
+			_, err := session.Launch(t.Context(), p, s, nil)
+			if took := time.Since(began); err != nil || took != c.delay {
+				t.Errorf("%q on %q: ready after %s, %v", c.prefix, c.screen, took, err)
+			}
+		})
+	}
+}

@@ -85,6 +85,17 @@ type Ready struct {
 // DefaultReadyDeadline is how long a session may take to become ready if Ready.Deadline is 0.
 const DefaultReadyDeadline = 60 * time.Second
 
+// answerTime is how long a user may take to answer a question.
+const answerTime = 10 * time.Minute
+
+// LastDeadline returns how long a session may take to become ready if it asks questions. 0 means DefaultReadyDeadline.
+func (s *Spec) LastDeadline() time.Duration {
+	if len(s.Dialogs) == 0 && s.Ready.Prefix == "" {
+		return s.Ready.Deadline
+	}
+	return max(s.Ready.Deadline, answerTime)
+}
+
 // MaxText is the maximum number of bytes that one Send can type.
 const MaxText = 1 << 20
 

@@ -118,7 +118,7 @@ func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) 
 // nil.
 func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *Refusal {
 	if rec == nil {
-		return &Refusal{Dir: dir, Why: "gcity has not started it before", New: programs}
+		return &Refusal{Dir: dir, Why: "its programs have not been confirmed yet", New: programs}
 	}
 	var added []Program
 	var where string

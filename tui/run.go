@@ -12,10 +12,13 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"gcity/internal/termsize"
+	"gcity/themes"
 	"gcity/tui/actions"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/state"
 	"gcity/tui/terminal"
+	"gcity/tui/widget"
 )
 
 // Run shows the control room until the user leaves, ctx ends or the terminal is closed. Options.In and Out must be a
@@ -121,7 +124,13 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 			Detach: m.Preferences.Detach}
 		switch next := next.(type) {
 		case feed.Quit:
-			return next.Exit, nil
+			why := t.options.checkLeave(next.Exit)
+			if why == nil {
+				return next.Exit, nil
+			}
+			own.Log.Warn("the control room stays open", "exit", next.Exit, "why", why)
+			m.Now = own.Now()
+			reportStays(m, why.Error())
 		case feed.Attach:
 			attachToAgent(ctx, own, o, m, next.Agent)
 		case feed.ShowText:
@@ -137,6 +146,22 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 		t.current.r.SendLast(state.DepartureUndrains(m))
 	}
 	return exit, err
+}
+
+func (o Options) checkLeave(e feed.Exit) error {
+	if o.CheckLeave == nil {
+		return nil
+	}
+	return o.CheckLeave(e)
+}
+
+// reportStays says why the city cannot be left to a controller in the background.
+func reportStays(m *state.Room, why string) {
+	state.Record(m, details.Message{Text: widget.FirstItem(why), Token: themes.Bad})
+	body := append([]string{"No controller in the background could run the city now:"},
+		widget.PlainLines(why)...)
+	m.Dialogs.Open(&state.Choice{Title: "The control room stays open", Body: body,
+		Answers: []state.Answer{{Key: "n", Title: "continue", Safe: true}}, Since: m.Now})
 }
 
 // runProgram creates a new program for each call, so that the terminal is fully restored in between.

@@ -39,6 +39,9 @@ type Options struct {
 	// StateFileOf returns StateFile for a city in the list; nil = the state is not stored
 	StateFileOf func(folder string) string
 
+	// CheckLeave returns an error if the room must stay open instead of leaving in this way. The room shows the error.
+	// CheckLeave may take a second, and may be nil.
+	CheckLeave func(feed.Exit) error
 	// OnLeave is called before Run returns, with the city that the room showed last; nil = it is not called
 	OnLeave func(ShownCity)
 

@@ -108,7 +108,7 @@ func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPoo
 			"progress", c.Pool, limit, c.Pool)
 	}
 	if err != nil {
-		return err
+		return e.NameVersion(ctx, l, err)
 	}
 	return e.Receipt(r)
 }

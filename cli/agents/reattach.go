@@ -43,7 +43,7 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 
 func controllerLost(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) ||
-		errors.Is(err, syscall.ECONNRESET)
+		errors.Is(err, syscall.ECONNRESET) || exit.IsInterrupted(err)
 }
 
 func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string) (*env.Link,

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"gcity/internal/span"
 	"gcity/session/pty"
 	"gcity/session/pty/holdbin"
+	"gcity/trust"
 )
 
 func checkQuarantine(_ context.Context, p *Subject) finding {
@@ -101,7 +103,16 @@ func checkVersions(ctx context.Context, p *Subject) finding {
 		runs = programOf(p.Running.PID)
 	}
 	if runs != "" && runs != exe {
-		renew = renewal(p.Running.PID, p.Running.Mode, mainUnit(ctx, p.Running.PID))
+		renew = p.beforeRenewal() + renewal(p.Running.PID, p.Running.Mode,
+			mainUnit(ctx, p.Running.PID))
+		runs += ", version " + output.SafeText(p.Running.Version)
+		exe += ", version " + p.env.Version
+	}
+	for _, names := range held {
+		for i, name := range names {
+			names[i] = p.agentOf(name)
+		}
+		slices.Sort(names)
 	}
 	return judgeVersions(exe, runs, renew, held)
 }
@@ -125,6 +136,27 @@ func mainUnit(ctx context.Context, pid int) string {
 	return m.Line("restart", unit)
 }
 
+// agentOf returns the agent of a session, or the session's name if its agent is unknown.
+func (p *Subject) agentOf(session string) string {
+	for _, st := range p.sessions {
+		if st.Name == session {
+			return st.Agent
+		}
+	}
+	return session
+}
+
+// beforeRenewal says what the user must do before another controller can start.
+func (p *Subject) beforeRenewal() string {
+	if p.invalid != nil {
+		return "first correct the configuration; then "
+	}
+	if r, untrusted := errors.AsType[*trust.Refusal](p.grant.Err()); untrusted {
+		return "first run `" + r.Command() + "`; then "
+	}
+	return ""
+}
+
 func renewal(pid int, mode, restart string) string {
 	switch {
 	case restart != "":
@@ -138,8 +170,8 @@ func renewal(pid int, mode, restart string) string {
 }
 
 // judgeVersions checks whether the controller and the holders run the program exe. controller is "" if none is running
-// or its program is unknown. holders counts the holders of each other program.
-func judgeVersions(exe, controller, renew string, holders map[string]int) finding {
+// or its program is unknown. held contains the agents with a holder that runs another program, by program.
+func judgeVersions(exe, controller, renew string, held map[string][]string) finding {
 	var lines, how []string
 	if controller != "" && controller != exe {
 		lines = append(lines, fmt.Sprintf("the controller runs the program %s, and this "+
@@ -147,20 +179,22 @@ func judgeVersions(exe, controller, renew string, holders map[string]int) findin
 		how = append(how, renew+" replaces the controller and keeps the agents")
 	}
 	var others []string
-	for program := range holders {
+	for program := range held {
 		others = append(others, program)
 	}
 	slices.Sort(others)
 	for _, program := range others {
-		lines = append(lines, fmt.Sprintf("%s held by the program %s",
-			describe.Count(holders[program], "agent"), program))
+		names := held[program]
+		lines = append(lines, fmt.Sprintf("%s held by the program %s: %s",
+			describe.Count(len(names), "agent"), program, output.ShortList(names)))
 	}
 	if len(others) > 0 {
-		how = append(how, "an agent keeps its holder until it is stopped: run `gcity agent stop "+
-			"NAME` and then `gcity agent resume NAME`, or stop and start the city")
+		how = append(how, "an agent keeps its holder until it is stopped. Run `gcity agent stop "+
+			"NAME` and then `gcity agent resume NAME`, with the pool's name for members of a "+
+			"pool, or stop and start the city")
 	}
 	if len(lines) > 0 {
-		return note("different versions work together; "+strings.Join(how, ", "), "%s",
+		return note("different versions work together; "+strings.Join(how, "; "), "%s",
 			strings.Join(lines, "\n"))
 	}
 	return ok("all running processes use this program")

@@ -43,9 +43,9 @@ func TestJudgeMachine(t *testing.T) {
 			"bad", "a: no program\nb: no space"},
 		{judgeVersions("/bin/gcity", "/bin/gcity", "", nil), "ok", ""},
 		{judgeVersions("/bin/gcity", "", "", nil), "ok", ""},
-		{judgeVersions("/bin/gcity", "/bin/gcity (deleted)", "`x`", map[string]int{"/old": 2}),
+		{judgeVersions("/bin/gcity", "/bin/gcity (deleted)", "`x`", map[string][]string{"/old": {"a", "b"}}),
 			"note", "the controller runs the program /bin/gcity (deleted), and this program is /bin/gcity\n2 agents " +
-				"held by the program /old"},
+				"held by the program /old: a, b"},
 		{judgeStrays(map[int]string{7: "dead", 8: "lives", 9: "dead"}, sessions, line), "note",
 			"left over from sessions that have ended:\n7: sleep 9"},
 		{judgeStrays(map[int]string{8: "lives", 9: "dead"}, sessions, line), "ok", ""},

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/cli/service"
+	"gcity/config"
+	"gcity/trust"
 )
 
 func TestControllerRestarts(t *testing.T) {
@@ -21,16 +24,35 @@ func TestControllerRestarts(t *testing.T) {
 			"systemctl --user restart gcity-supervisor.service"),
 		"different versions work together; x replaces the controller and ": judgeVersions("/new", "/old", "x",
 			nil).Fix,
-		"different versions work together; an agent keeps its holder until it is stopped: run `gcity age": judgeVersions("/new", "/new", "",
-			map[string]int{"/old": 1}).Fix,
+		"different versions work together; an agent keeps its holder until it is stopped. Run `gcity age": judgeVersions("/new", "/new", "",
+			map[string][]string{"/old": {"a"}}).Fix,
 	} {
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if f := judgeVersions("/new", "/new", "", map[string]int{"/old": 1}); strings.Contains(f.Fix,
+	if f := judgeVersions("/new", "/new", "", map[string][]string{"/old": {"a"}}); strings.Contains(f.Fix,
 		"controller") {
 		t.Errorf("controller with the same program: got %s", f.Fix)
+	}
+}
+
+// Before a controller is replaced, the city must be one that another controller can start.
+func TestBeforeRenewal(t *testing.T) {
+	dir := t.TempDir()
+	c := &config.City{Path: dir}
+	ledger := trust.Ledger{}
+	refused := ledger.Check(dir, func() ([]trust.Program, error) {
+		return []trust.Program{{What: "agent a", Line: "true"}}, nil
+	})
+	for want, p := range map[string]*Subject{
+		"":                                  {dir: dir, config: c, grant: trust.Running()},
+		"first correct the configuration; ": {dir: dir, invalid: errors.New("bad")},
+		"first run `gcity trust ":           {dir: dir, config: c, grant: refused},
+	} {
+		if got := p.beforeRenewal(); !strings.HasPrefix(got, want) || (want == "") != (got == "") {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ func checkTrust(_ context.Context, p *Subject) finding {
 	err := p.grant.Err()
 	if r, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
 		return note("`"+r.Command()+"`",
-			"the city is not trusted: %s; its programs do not run, so some checks are incomplete",
+			"the city is not trusted: %s; doctor does not run them, so some checks are incomplete",
 			r.Why)
 	}
 	if err != nil {

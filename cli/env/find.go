@@ -146,6 +146,9 @@ func misplaced(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 				text += "; use one of its members: " + joined(m, 6)
 			} else {
 				text += ", and the pool currently has no members"
+				if p.Max > 0 && !p.Suspended {
+					text += fmt.Sprintf("; `gcity pool scale %s 1` starts one", p.Name)
+				}
 			}
 			return &PoolError{Pool: p.Name,
 				Problem: &city.Error{Code: city.Invalid, Message: text}}

@@ -2,11 +2,13 @@ package env
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"gcity/api"
 	"gcity/city"
+	"gcity/cli/folder"
 	"gcity/cli/output"
 )
 
@@ -38,7 +40,23 @@ func (e *Env) Do(ctx context.Context, l *Link, what city.Command) error {
 func (e *Env) Request(ctx context.Context, l *Link, what city.Command) (city.Receipt, error) {
 	ctx, cancel := context.WithTimeout(ctx, city.ResponseLimit(what))
 	defer cancel()
-	return l.Do(ctx, what)
+	r, err := l.Do(ctx, what)
+	return r, e.NameVersion(ctx, l, err)
+}
+
+// NameVersion adds the controller's version to the error for an invalid request if this program has another version.
+// The controller might not know the request.
+func (e *Env) NameVersion(ctx context.Context, l *Link, err error) error {
+	if !l.Live || !city.HasCode(err, city.Invalid) {
+		return err
+	}
+	s, failed := folder.BriefSnapshot(ctx, l.Control)
+	if failed != nil || s.Version == e.Version {
+		return err
+	}
+	return fmt.Errorf("%w; the controller has version %s and this program has version %s, so the "+
+		"controller might not support the request; `gcity doctor` says how to replace it", err,
+		output.SafeText(s.Version), e.Version)
 }
 
 // Receipt prints a command's result.

@@ -27,7 +27,13 @@ func IsNotRunning(err error) bool { return errors.Is(err, client.ErrNotRunning) 
 // IsInterrupted reports whether err means that the controller exited before it finished a command.
 func IsInterrupted(err error) bool {
 	problem, ok := errors.AsType[*city.Error](err)
-	return errors.Is(err, client.ErrEnded) || ok && problem.Details == city.Ended
+	return errors.Is(err, client.ErrEnded) || ok && (problem.Details == city.Ended ||
+		problem.Code == city.Unavailable && problem.Details == nil && endsStream(problem.Message))
+}
+
+// endsStream reports whether older versions, which send no details, end a stream with this message.
+func endsStream(message string) bool {
+	return message == "the city's controller has stopped" || message == "the supervisor has stopped"
 }
 
 // IsSilent reports whether err means that the controller accepts connections but does not respond.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -178,8 +179,37 @@ func supervisorStart(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	warnOfRefused(ctx, e, len(all))
 	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor is running, pid %d, with "+
 		"%s; `gcity cities` shows their states", r.PID, CountedCities(len(all)))})
+}
+
+// warnOfRefused waits until the supervisor has tried to start the registered cities, and warns about those that cannot
+// run. A supervisor that has just started might not have read the registry yet.
+func warnOfRefused(ctx context.Context, e *env.Env, registered int) {
+	fleet, _, err := host.DialSupervisor(e)
+	if err != nil {
+		return
+	}
+	defer fleet.Close()
+	defer e.SaySlow(ctx, "the supervisor to start its cities", folder.HangsAfter)()
+	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
+	defer cancel()
+	starts := func(i city.Info) bool { return i.Status == city.CityStarting }
+	var all []city.Info
+	for now, err := range fleet.Watch(ctx) {
+		if err != nil {
+			break
+		}
+		if all = now; len(all) >= registered && !slices.ContainsFunc(all, starts) {
+			break
+		}
+	}
+	for _, i := range all {
+		if err := cannotRun(e, i); err != nil {
+			e.Warn(err.Error())
+		}
+	}
 }
 
 // CountedCities returns text such as "1 city" or "3 cities".

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -71,7 +70,9 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	}
 	pid, again := host.SpawnHeadless(ctx, e, dir)
 	if again != nil {
-		return errors.Join(err, again)
+		code, why := exit.Verdict(err)
+		return exit.Errorf(code, "%s\n%w\nno controller is running, but the agents keep "+
+			"running; run `gcity start` again", why, again)
 	}
 	return fmt.Errorf("%w\nthe city is running in the background again (pid %d)", err, pid)
 }

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"gcity/controller"
+	"gcity/events"
 	"gcity/internal/disk"
 	"gcity/internal/proc"
 )
@@ -105,6 +107,60 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 			return fmt.Errorf("the controller for %s has not exited: %w", dir, ctx.Err())
 		}
 	}
+}
+
+// signalLimit is how long a signal to a controller may take to have an effect. A response on the controller's socket
+// would not shorten it: other goroutines handle the signals, so the controller can respond before it handles an earlier
+// signal.
+const signalLimit = time.Second
+
+// AwaitExit waits until a controller that is ending has released the city. It returns false if a controller keeps
+// running. A controller that records its end within signalLimit counts as ending, because its signal may just have been
+// sent.
+func AwaitExit(ctx context.Context, dir string) (exited bool, err error) {
+	if held, err := IsHeld(dir); err != nil || !held {
+		return !held, err
+	}
+	began, seen := time.Now(), NewestSeq(ctx, dir)
+	var stopped time.Time // when the latest controller stopped
+	// without Since, this would read the log back to the start of the controller
+	q := events.Query{Types: []string{events.ControllerStarted, events.ControllerStopped}, Limit: 1,
+		Since: began.Add(-ReleaseLimit)}
+	for {
+		waited := time.Since(began)        // a stop that is recorded before this counts
+		news, _ := ReadEvents(ctx, dir, q) // with an unreadable log, only signalLimit applies
+		for _, e := range news {
+			if seen, stopped = max(seen, e.Seq), (time.Time{}); e.Type == events.ControllerStopped {
+				stopped = e.TS
+			}
+		}
+		q.After, q.Limit, q.Since = seen, 0, time.Time{}
+		held, err := IsHeld(dir)
+		switch {
+		case err != nil || !held:
+			return !held, err
+		case !stopped.After(heldSince(dir)): // the process that holds the city has not stopped
+			if waited > signalLimit {
+				return false, nil
+			}
+		case waited > ReleaseLimit:
+			return false, fmt.Errorf("the controller for %s did not exit within %s after it had "+
+				"stopped; kill its process (pid %s), then start the city again", dir,
+				ReleaseLimit, cmp.Or(PIDText(dir), "unknown"))
+		}
+		if !Pause(ctx, 20*time.Millisecond) {
+			return false, ctx.Err()
+		}
+	}
+}
+
+// heldSince returns when the process that holds the city took its lock, or zero if that is unknown.
+func heldSince(dir string) time.Time {
+	info, err := disk.Lstat(filepath.Join(StateDir(dir), "daemon.pid"))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // PIDText returns the process ID in the city's PID file, or "" if it is unknown.

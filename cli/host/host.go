@@ -50,19 +50,8 @@ type CityOptions struct {
 // OpenCity reads the configuration, takes the city's lock and assembles the parts. Nothing runs yet.
 func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 	closeInheritedOnExec()
-	var err error
-	if o.source, err = e.Source(o.Dir); err != nil {
-		return nil, err
-	}
-	c, err := o.source.Load()
+	c, err := o.load(e)
 	if err != nil {
-		return nil, err
-	}
-	if err := o.checkMayRun(c, nil); err != nil {
-		return nil, err
-	}
-	if err := controller.TooFewFiles(OpenFiles(nil), folder.Plan(c, o.Dir),
-		folder.PoolPlan(c, o.Dir)); err != nil {
 		return nil, err
 	}
 	o.grant = trust.Running()
@@ -95,6 +84,23 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 		o.Logger.Warn("agents will not find gc on their PATH", "error", err)
 	}
 	return &City{parts: p, Dir: o.Dir, Logger: o.Logger, Done: make(chan struct{})}, nil
+}
+
+// load reads the configuration and checks whether a controller may run it.
+func (o *CityOptions) load(e *env.Env) (*config.City, error) {
+	var err error
+	if o.source, err = e.Source(o.Dir); err != nil {
+		return nil, err
+	}
+	c, err := o.source.Load()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.checkMayRun(c, nil); err != nil {
+		return nil, err
+	}
+	return c, controller.TooFewFiles(OpenFiles(nil), folder.Plan(c, o.Dir),
+		folder.PoolPlan(c, o.Dir))
 }
 
 // Host runs the city until it is stopped, and then releases the city's lock. It calls ready when the loop responds.

@@ -43,6 +43,19 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 	return cmd.Process.Pid, nil
 }
 
+// CheckHeadless returns an error if SpawnHeadless would fail for a city that this process runs.
+func CheckHeadless(e *env.Env, dir string) error {
+	if CannotSpawn() {
+		return cannotSpawn("controller", "daemon")
+	}
+	if _, err := program(); err != nil {
+		return err
+	}
+	o := CityOptions{Dir: dir, Logger: folder.QuietLogger()}
+	_, err := o.load(e)
+	return err
+}
+
 // CannotSpawn reports whether this process belongs to an agent's session or an automation's run. When that session or
 // run ends, gcity kills all its processes, including a controller in the background.
 func CannotSpawn() bool { return os.Getenv("GC_SESSION_ID") != "" || os.Getenv("GC_RUN") != "" }
@@ -57,8 +70,8 @@ func cannotSpawn(what, group string) error {
 // process. began is the size of the log before that.
 func spawn(cmd *exec.Cmd, log *os.File, what string) (died <-chan error, began int64, err error) {
 	defer log.Close()
-	if cmd.Path, err = os.Executable(); err != nil {
-		return nil, 0, fmt.Errorf("cannot find this program to start it again: %w", err)
+	if cmd.Path, err = program(); err != nil {
+		return nil, 0, err
 	}
 	if began, err = log.Seek(0, 2); err != nil {
 		return nil, 0, err
@@ -74,6 +87,21 @@ func spawn(cmd *exec.Cmd, log *os.File, what string) (died <-chan error, began i
 	var wg sync.WaitGroup
 	wg.Go(func() { ended <- cmd.Wait() })
 	return ended, began, nil
+}
+
+// program returns the path of this program. If its file was removed, Linux can still execute it.
+func program() (string, error) {
+	exe, err := os.Executable()
+	if err == nil {
+		_, err = os.Stat(exe)
+	}
+	if _, running := os.Stat("/proc/self/exe"); errors.Is(err, os.ErrNotExist) && running == nil {
+		return "/proc/self/exe", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot find this program to start it again: %w", err)
+	}
+	return exe, nil
 }
 
 // closeInheritedOnExec prevents new processes from inheriting the file descriptors that this process inherited, except

@@ -29,12 +29,16 @@ func agentKeys() []Key {
 				"sign; all other text is unchanged."},
 		{Path: "agents.nudge", Kind: String, Check: checkTypable,
 			Doc: "Text that gcity types into the terminal and submits when the agent is ready. " +
-				"It can be at most 1 MiB long. By default, gcity types nothing."},
+				"Without `ready_prompt_prefix` and `ready_delay_ms`, that is immediately after " +
+				"the start, when some programs do not read input yet. The text can be at most " +
+				"1 MiB long. By default, gcity types nothing."},
 		{Path: "agents.ready_delay_ms", Kind: Millis, Within: delayBounds(),
 			Doc: "The agent counts as ready after this many milliseconds, or earlier if " +
 				"`ready_prompt_prefix` appears. The maximum is 3600000 (1h)."},
 		{Path: "agents.ready_prompt_prefix", Kind: String,
 			Doc: "The agent counts as ready when a line of its screen starts with this text. " +
+				"Blanks and box-drawing characters before it do not matter. An option of a " +
+				"numbered list (`❯ 1. Yes`) does not count. " +
 				"Without `ready_delay_ms`, the start fails if no such line appears within 60s."},
 		{Path: "agents.pre_start", Kind: Strings, Check: checkLines,
 			Doc: "Shell commands (templates) that run on the host before the session is created."},

@@ -31,10 +31,11 @@ func ProgramKeys() []Key {
 				"runs the session (`session = \"exec:…\"`). Other session providers do not use " +
 				"them." + over},
 		{Path: "agents.emits_permission_warning", Kind: Bool,
-			Doc: "`true`: gcity answers \"yes\" to known questions that the program asks on " +
-				"startup (whether the folder is trusted, whether the program may work without " +
-				"asking for permission). An event records each answer. Without this setting, " +
-				"the agent is not ready until a user answers the questions in the terminal." +
+			Doc: "`true`: gcity answers known questions that the program asks on startup. It " +
+				"answers \"yes\" to the questions whether the folder is trusted and whether the " +
+				"program may work without asking for permission, and declines updates. An event " +
+				"records each answer. Without this setting, the agent is not ready until a user " +
+				"answers the questions in the terminal." +
 				over},
 	}
 }

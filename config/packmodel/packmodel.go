@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"gcity/config/files"
 	"gcity/internal/toml"
 )
 
@@ -55,6 +56,74 @@ func OfFile(dir string, data []byte) []string {
 		break
 	}
 	return Marks(dir, root)
+}
+
+// OfInvalid returns the features of later versions of Gas City in a city.toml that gcity rejects, and in the packs that
+// it includes. root is the tree of the file.
+func OfInvalid(dir string, root *toml.Node) []string {
+	w := root.Get("workspace")
+	marks := laterKeys(root)
+	if w.Get("default_rig_includes") != nil {
+		marks = append(marks, "default_rig_includes in [workspace]")
+	}
+	seen := map[string]bool{}
+	for _, in := range append(toml.TablesOf(root.Get("rigs")), w) {
+		for _, key := range []string{"includes", "topologies"} {
+			marks = append(marks, included(dir, dir, in.Get(key), seen)...)
+		}
+	}
+	slices.Sort(marks)
+	return slices.Compact(marks)
+}
+
+// laterKeys returns the keys of agents that gcity does not have.
+func laterKeys(root *toml.Node) []string {
+	var marks []string
+	for _, table := range []string{"agent", "agents"} {
+		for _, agent := range toml.TablesOf(root.Get(table)) {
+			for _, key := range []string{"max_active_sessions", "min_active_sessions",
+				"scale_check"} {
+				if agent.Get(key) != nil {
+					marks = append(marks, key+" in [["+table+"]]")
+				}
+			}
+		}
+	}
+	return marks
+}
+
+// included returns the manifests in the pack format among those that a list names. base is the folder of the list.
+func included(city, base string, list *toml.Node, seen map[string]bool) []string {
+	if list == nil || list.Shape != toml.ShapeArray {
+		return nil
+	}
+	var marks []string
+	for _, item := range list.Kids {
+		dir := filepath.Join(base, item.Text)
+		if rest, ok := strings.CutPrefix(item.Text, "//"); ok {
+			dir = filepath.Join(city, rest)
+		} else if filepath.IsAbs(item.Text) {
+			dir = item.Text
+		}
+		if seen[dir] {
+			continue
+		}
+		seen[dir] = true
+		file := filepath.Join(dir, packFile)
+		data, err := files.ReadSource(file)
+		if err != nil {
+			continue
+		}
+		root, _ := toml.Parse(toml.BlankBOM(data))
+		if isPackModel(data, false) || len(laterKeys(root)) > 0 {
+			if rel, err := filepath.Rel(city, file); err == nil {
+				file = rel
+			}
+			marks = append(marks, file)
+		}
+		marks = append(marks, included(city, dir, root.Get("pack").Get("includes"), seen)...)
+	}
+	return marks
 }
 
 func packTables(root *toml.Node) []string {

@@ -86,12 +86,12 @@ type (
 		Dialog         session.Dialog
 	}
 	// Asking reports a change in what a start is waiting for: a user's answer to a question in the agent's terminal
-	// (About), something else (Waits), or neither.
+	// (Question), something else (Waits), or neither.
 	Asking struct {
 		isInput
-		Agent  string
-		Status session.Status
-		About  string // subject of the question; "" = no question is open
+		Agent    string
+		Status   session.Status
+		Question string // reason why the start waits for an answer; "" = no question is open
 		// reason why the provider is still waiting, if no question is open; "" = none
 		Waits string
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"gcity/city"
@@ -412,11 +411,10 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 }
 
 func (m *Machine) dialogAnswered(in effect.DialogAnswered) {
-	keys := strings.Join(in.Dialog.Keys, ", ")
 	e := events.Event{
 		Type: events.AgentNudged, Subject: in.Agent,
 		Message: fmt.Sprintf("the agent's question about %s was answered with %s because "+
-			"emits_permission_warning is set", in.Dialog.Name, keys),
+			"emits_permission_warning is set", in.Dialog.Name, in.Dialog.Answer()),
 		Payload: step.Payload(map[string]any{"session": in.Session, "dialog": in.Dialog.Name,
 			"keys": in.Dialog.Keys}),
 	}
@@ -432,15 +430,14 @@ func (m *Machine) asks(now time.Time, in effect.Asking) {
 	if !ok || !a.phase.Starting() || a.phase.Canceled() {
 		return
 	}
-	if in.About == "" {
+	if in.Question == "" {
 		a.act.asking = nil
 		why := cmp.Or(in.Waits, cmp.Or(a.act.startReason, "started"))
 		m.set(now, a, city.Starting, why)
 		return
 	}
 	a.act.asking, m.step.Changed = &in.Status, true
-	m.set(now, a, city.Starting, "asks a question about "+in.About+"; answer it in the agent's "+
-		"terminal; with emits_permission_warning = true, gcity answers such questions")
+	m.set(now, a, city.Starting, in.Question)
 }
 
 // a provider may report an exit several times

@@ -147,10 +147,10 @@ func TestAQuestionAtTheStart(t *testing.T) {
 		}
 		asked := session.Status{Name: "gc-app-a", Agent: "a", ID: "s1", Alive: true, PID: 7,
 			Started: w.now}
-		w.Step(effect.Asking{Agent: "a", Status: asked, About: "trust"})
+		w.Step(effect.Asking{Agent: "a", Status: asked, Question: "asks about trust"})
 		v := look()
 		if v.State != city.Starting || !strings.HasPrefix(v.Reason,
-			"asks a question about trust; answer it in the agent's terminal") || !v.Running || v.PID != 7 ||
+			"asks about trust") || !v.Running || v.PID != 7 ||
 			v.Session == nil || v.Session.ID != "s1" || v.Session.Name != "gc-app-a" {
 			t.Errorf("%+v", v)
 		}
@@ -173,14 +173,14 @@ func TestAQuestionAtTheStart(t *testing.T) {
 			v.Session != nil || v.Running {
 			t.Errorf("answered: %+v", v)
 		}
-		w.Step(effect.Asking{Agent: "a", Status: asked, About: "trust"})
+		w.Step(effect.Asking{Agent: "a", Status: asked, Question: "asks about trust"})
 		w.pending = nil
 		clear(w.stuck)
 		w.Step(effect.Started{Agent: "a", Status: asked, Err: failed})
 		if r := w.m.agents["a"]; r.act.asking != nil {
 			t.Error("it still asks")
 		}
-		w.Step(effect.Asking{Agent: "a", Status: asked, About: "trust"}) // after the start has ended
+		w.Step(effect.Asking{Agent: "a", Status: asked, Question: "asks about trust"}) // after the start has ended
 		if v := look(); v.State == city.Starting && v.Session != nil && failed == nil ||
 			strings.Contains(v.Reason, "answer in its terminal") {
 			t.Errorf("too late: %+v", v)
@@ -195,7 +195,7 @@ func TestAnswerIsRecorded(t *testing.T) {
 	w.advance(time.Second)
 	for _, name := range []string{"a", "gone"} {
 		w.Step(effect.DialogAnswered{Agent: name, Session: "s1",
-			Dialog: session.Dialog{Name: "trust", Keys: []string{"Down", "Enter"}}})
+			Dialog: session.Dialog{Name: "trust", Keys: []string{"Down", "Enter"}, Option: "Yes"}})
 	}
 	var got []string
 	for _, e := range w.events {
@@ -203,9 +203,9 @@ func TestAnswerIsRecorded(t *testing.T) {
 			got = append(got, e.Actor+" "+e.Subject+": "+e.Message)
 		}
 	}
-	want := "controller a: the agent's question about trust was answered with Down, Enter because " +
+	want := "controller a: the agent's question about trust was answered with \"Yes\" (Down, Enter) because " +
 		"emits_permission_warning is set" +
-		"|controller gone: the agent's question about trust was answered with Down, Enter because " +
+		"|controller gone: the agent's question about trust was answered with \"Yes\" (Down, Enter) because " +
 		"emits_permission_warning is set"
 	if strings.Join(got, "|") != want {
 		t.Errorf("got %q", got)

@@ -253,7 +253,7 @@ func (tx *Messages) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 			return
 		}
 		b.Queue(d, true)
-		b.NextAttempt = now.Add(in.Wait)
+		b.NextAttempt = now.Add(retryWait(now, b, in))
 		if in.Disturbed && b.DelayedSince.IsZero() {
 			b.DelayedSince = now
 		}
@@ -275,6 +275,19 @@ func (tx *Messages) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 			replies...)
 		tx.city.Typed(d)
 	}
+}
+
+// redrawTime is how long a program may show a submitted text on its input line.
+const redrawTime = time.Second
+
+// retryWait returns the wait before the next attempt. A text on the input line can be the previous nudge, which a
+// program removes soon after Enter.
+func retryWait(now time.Time, b *Outbox, in effect.Sent) time.Duration {
+	if n := len(b.Finished); in.Held == city.HoldScreen && n > 0 &&
+		b.Finished[n-1].Stage != city.GivenUp && now.Sub(b.Finished[n-1].Since) < redrawTime {
+		return min(in.Wait, redrawTime/2)
+	}
+	return in.Wait
 }
 
 func (tx *Messages) keepFinished(b *Outbox, d *Delivery) {

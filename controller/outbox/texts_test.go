@@ -105,6 +105,30 @@ func TestATextIsGivenUpWithAnEvent(t *testing.T) {
 	}
 }
 
+// A program can still show a nudge when the controller looks at the screen for the next one. That looks like a draft.
+func TestThePreviousTextIsNoDraftForLong(t *testing.T) {
+	now := time.Unix(0, 0)
+	_, tx, b, out := newOneAgentCity()
+	tx.Nudge(now, 1, b, city.Nudge{Text: "first"})
+	tx.Nudge(now, 2, b, city.Nudge{Text: "second"})
+	tx.Deliver(now)
+	tx.Delivered(now, b, effect.Sent{ID: 1})
+	tx.Deliver(now)
+	held := effect.Sent{ID: 2, Held: city.HoldScreen, Wait: 5 * time.Second, Disturbed: true}
+	tx.Delivered(now, b, held)
+	did(out)
+	now = now.Add(redrawTime)
+	tx.Deliver(now)
+	if got := did(out); got != "send second" {
+		t.Errorf("after %s: %q", redrawTime, got)
+	}
+	tx.Delivered(now, b, held)
+	now = now.Add(redrawTime)
+	if tx.Deliver(now); b.Current != nil {
+		t.Error("looked at a user's draft too often")
+	}
+}
+
 // After a refusal, an urgent text waits before the next attempt, like any other text.
 func TestARefusedUrgentTextWaits(t *testing.T) {
 	now := time.Unix(0, 0)

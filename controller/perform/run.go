@@ -316,9 +316,9 @@ func (b *base) deliver(in effect.Input) {
 }
 
 func (sr *sessions) launch(w *agent.Want, work func(context.Context) effect.Started) {
-	name, ready := w.Name, w.Spec.Ready
+	name := w.Name
 	ctx, cancel := context.WithCancelCause(sr.ctx)
-	ctx, stop := context.WithTimeout(ctx, startLimit+ready.Delay+ready.Deadline)
+	ctx, stop := context.WithTimeout(ctx, startLimit+w.Spec.Ready.Delay+w.Spec.LastDeadline())
 	st := &starting{cancel: cancel, forked: make(chan struct{})}
 	sr.Mu.Lock()
 	sr.starts[name] = st

@@ -68,10 +68,13 @@ func (sr *sessions) disturbed(ctx context.Context, f effect.Send, st session.Sta
 	case !st.TypedAt.IsZero() && since.Abs() < effect.TypingPause:
 		return city.HoldTyping, max(effect.TypingPause-since, 100*time.Millisecond)
 	}
-	if f.Prefix != "" && sr.promptHolds(ctx, f) {
-		return city.HoldScreen, screenAgain
+	if f.Prefix != "" {
+		hold = sr.screenHolds(ctx, f)
 	}
-	return "", 0
+	if hold != "" {
+		wait = screenAgain
+	}
+	return hold, wait
 }
 
 func (sr *sessions) lookAt(ctx context.Context, f effect.Send) (session.Status, error) {
@@ -103,18 +106,37 @@ func (sr *sessions) hasScreen(provider string) bool {
 	return !slices.Contains(m.LimitsOf(provider).Lacks, session.Attaching)
 }
 
-func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
+func (sr *sessions) screenHolds(ctx context.Context, f effect.Send) city.Hold {
 	w, ok := sr.w.Provider.(session.Watcher)
 	if !ok || !sr.hasScreen(f.Provider) {
-		return false
+		return ""
 	}
 	for frame, err := range w.Watch(ctx, f.Session) {
 		if err != nil {
-			return false
+			return ""
 		}
-		return hasDraft(frame, f.Prefix) // the first frame is the current screen
+		return holdOn(frame, f.Prefix) // the first frame is the current screen
 	}
-	return false
+	return ""
+}
+
+func holdOn(f session.Frame, prefix string) city.Hold {
+	s := screen.New(f.Cols, f.Rows, 0)
+	defer s.Close()
+	_, _ = s.Write(f.Data) // cannot fail
+	shot := s.Shot(0)
+	var all strings.Builder
+	for _, styled := range shot.Lines {
+		_, text := cells(styled)
+		all.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+	switch {
+	case hasDraft(shot, prefix):
+		return city.HoldScreen
+	case session.AsksByList(all.String(), prefix):
+		return city.HoldQuestion
+	}
+	return ""
 }
 
 // LimitsOf returns the limits of a provider, or of the named one if p combines several.
@@ -125,62 +147,84 @@ func LimitsOf(p session.Provider, name string) session.Limits {
 	return session.LimitsOf(p)
 }
 
-// Faint text does not count, because programs show suggestions as faint text.
-func hasDraft(f session.Frame, prefix string) bool {
-	s := screen.New(f.Cols, f.Rows, 0)
-	defer s.Close()
-	_, _ = s.Write(f.Data) // cannot fail
-	shot := s.Shot(0)
+// hasDraft reports whether there is text after the prompt on the cursor's line. Faint text does not count, because
+// programs show suggestions as faint text.
+func hasDraft(shot screen.Shot, prefix string) bool {
 	if shot.Y < 0 || shot.Y >= len(shot.Lines) {
 		return false
 	}
-	line, solid := cells(shot.Lines[shot.Y])
-	before := []rune(strings.TrimRight(normalizeBlanks(prefix), " "))
-	if len(line) < len(before) || normalizeBlanks(string(line[:len(before)])) != string(before) {
+	line, text := cells(shot.Lines[shot.Y])
+	end := session.PromptEnd(text, prefix)
+	// a user types behind the prompt; if the cursor is before its end, the text is a suggestion of the program
+	if end < 0 || shot.X < end {
 		return false
 	}
-	return strings.TrimFunc(string(solid[len(before):]), isFrame) != ""
+	line = line[end:]
+	first := slices.IndexFunc(line, func(c cell) bool { return c.inverse || !c.isFrame() })
+	if first < 0 || line[first].inverse && isSuggestion(line[first+1:]) {
+		return false
+	}
+	return slices.ContainsFunc(line, func(c cell) bool { return !c.faint && !c.isFrame() })
 }
 
-// Programs print no-break spaces in their prompts.
-func normalizeBlanks(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
-
-func isFrame(r rune) bool {
-	return r == ' ' || r == '\u00a0' || r >= 0x2500 && r <= 0x259f
+// isSuggestion reports whether the text behind the cursor's cell is faint or colored. Programs draw the cursor as an
+// inverse cell on the first character of a suggestion, and the rest in another style than a user's text.
+func isSuggestion(behind []cell) bool {
+	shown := slices.DeleteFunc(slices.Clone(behind), cell.isFrame)
+	return len(shown) > 0 && !slices.ContainsFunc(shown, func(c cell) bool {
+		return c.inverse || !c.faint && !c.colored
+	})
 }
 
-// solid has spaces in place of faint characters.
-func cells(styled string) (line, solid []rune) {
-	faint := false
+type cell struct {
+	r rune
+	style
+}
+
+type style struct{ faint, inverse, colored bool }
+
+func (c cell) isFrame() bool {
+	return c.r == ' ' || c.r == '\u00a0' || c.r >= 0x2500 && c.r <= 0x259f
+}
+
+func cells(styled string) (line []cell, text string) {
+	var now style
+	var b strings.Builder
 	for styled != "" {
 		if rest, ok := strings.CutPrefix(styled, "\x1b["); ok {
 			if end := strings.IndexByte(rest, 'm'); end >= 0 {
-				faint = fainter(rest[:end], faint)
+				now.apply(rest[:end])
 				styled = rest[end+1:]
 				continue
 			}
 		}
 		r, size := utf8.DecodeRuneInString(styled)
 		styled = styled[size:]
-		line = append(line, r)
-		if faint {
-			r = ' '
-		}
-		solid = append(solid, r)
+		line = append(line, cell{r, now})
+		b.WriteRune(r)
 	}
-	return line, solid
+	return line, b.String()
 }
 
-func fainter(params string, faint bool) bool {
+func (s *style) apply(params string) {
 	fields := strings.Split(params, ";")
 	for i := 0; i < len(fields); i++ {
 		n, _ := strconv.Atoi(fields[i])
-		switch n {
-		case 0, 22:
-			faint = false
-		case 2:
-			faint = fields[i] == "2"
-		case 38, 48, 58:
+		switch {
+		case n == 0:
+			*s = style{}
+		case n == 2:
+			s.faint = true
+		case n == 22:
+			s.faint = false
+		case n == 7 || n == 27:
+			s.inverse = n == 7
+		case n >= 30 && n <= 37 || n >= 90 && n <= 97:
+			s.colored = true
+		case n == 39:
+			s.colored = false
+		case n == 38 || n == 48 || n == 58:
+			s.colored = s.colored || n == 38
 			if i+1 < len(fields) && fields[i+1] == "5" {
 				i += 2
 			} else if i+1 < len(fields) && fields[i+1] == "2" {
@@ -188,5 +232,4 @@ func fainter(params string, faint bool) bool {
 			}
 		}
 	}
-	return faint
 }

@@ -38,20 +38,47 @@ func TestDrafted(t *testing.T) {
 		{"$ ", "$ größer", true},
 		{"$ ", "$x", true},
 		{"❯ ", "", false},
+		// suggestions whose first character is under the cursor
+		{"❯ ", "❯\u00a0\x1b[7mT\x1b[27m\x1b[2mry \"edit it\"\x1b[22m\x1b[1;3H", false},
+		{"* ", " \x1b[31m*\x1b[39m \x1b[7m \x1b[27m\x1b[90m Type it\x1b[39m\x1b[1;4H", false},
+		{"* ", " * \x1b[7mT\x1b[27m\x1b[38;2;1;2;3mype it\x1b[39m │\x1b[1;4H", false},
+		{"Ask anything", "┃\r\n┃  \x1b[38;5;244mAsk anything... \"Fix it\"\x1b[39m\x1b[2;4H", false},
+		// drafts with the cursor on the first character
+		{"❯ ", "❯\u00a0\x1b[7mT\x1b[27mry\x1b[1;3H", true},
+		{"❯ ", "❯ \x1b[7mT\x1b[27m\x1b[1;3H", true},
+		{"❯ ", "❯ \x1b[7mT\x1b[27m\x1b[2mry\x1b[22m it\x1b[1;3H", true},
+		{"❯ ", "❯ half\x1b[7m \x1b[27m\x1b[2mway\x1b[22m\x1b[1;7H", true},
+		{"* ", " * half\x1b[7m \x1b[27m", true},
 	} {
 		f := session.Frame{Reset: true, Cols: 40, Rows: 10, Data: []byte(c.raw)}
-		if got := hasDraft(f, c.prefix); got != c.want {
-			t.Errorf("%q on %q: got %t", c.prefix, c.raw, got)
+		if got := holdOn(f, c.prefix); (got != "") != c.want || c.want && got != city.HoldScreen {
+			t.Errorf("%q on %q: got %q", c.prefix, c.raw, got)
 		}
 	}
 }
 
-// hasDraft does not panic on any output or prefix.
+// A message is not typed into a list from which the program wants a user to select.
+func TestListHolds(t *testing.T) {
+	for raw, want := range map[string]city.Hold{
+		"❯ begin\r\n● Bash\r\n\r\nProceed?\r\n ❯ 1. Yes\r\n   2. No\r\n":      city.HoldQuestion,
+		"│ ❯\u00a01. Yes │\r\n│   2. No  │\r\n":                               city.HoldQuestion,
+		"❯ 1. read the plan\r\n  2. begin\r\n\r\n────\r\n❯\u00a0\r\n────\r\n": "",
+		"❯ 1. read the plan\r\n\r\n1. done\r\n2. done\r\n":                    "",
+		"❯ begin\r\n1. done\r\n2. done\r\n❯ ":                                 "",
+	} {
+		f := session.Frame{Reset: true, Cols: 40, Rows: 12, Data: []byte(raw)}
+		if got := holdOn(f, "❯ "); got != want {
+			t.Errorf("%q: got %q, want %q", raw, got, want)
+		}
+	}
+}
+
+// holdOn does not panic on any output or prefix.
 func FuzzDrafted(f *testing.F) {
 	f.Add("> \x1b[2;38;5mx\xff", "> ", 10, 3)
 	f.Fuzz(func(t *testing.T, raw, prefix string, cols, rows int) {
 		blank := session.Frame{Cols: cols % 200, Rows: rows % 60, Data: []byte(raw)}
-		if hasDraft(blank, prefix) && raw == "" {
+		if holdOn(blank, prefix) != "" && raw == "" {
 			t.Error("an empty screen counts as a draft")
 		}
 	})

@@ -17,7 +17,7 @@ func (sr *sessions) reportQuestion(ctx context.Context, s *session.Spec, d *sess
 	in := effect.Asking{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent,
 		ID: s.ID}}
 	if d != nil {
-		in.About = d.Name
+		in.Question = d.Reason()
 	}
 	if st, err := session.LookAt(ctx, sr.w.Provider, s.Name); err == nil && st.ID == s.ID {
 		in.Status = st

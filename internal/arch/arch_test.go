@@ -53,7 +53,7 @@ var doors = map[string][]string{
 	"config/watch": {"config", "config/files", "automation", "formula", "internal"},
 
 	"config/placeholder": {"internal"},
-	"config/packmodel":   {"internal"},
+	"config/packmodel":   {"config/files", "internal"},
 	"topology":           {"internal"},
 	"trust":              {"internal"},
 	"pool":               nil,

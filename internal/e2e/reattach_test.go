@@ -41,6 +41,24 @@ func TestAttachOutlivesTheController(t *testing.T) {
 	v = c.attach("shell")
 	v.types("echo again $((1000+3))\r")
 	v.until("again 1003")
+
+	// also a controller that leaves its agents running, for example before an upgrade
+	if err := c.ctl.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	v.until("this city's controller has exited; attaching to shell again")
+	c.ctl.Wait()
+	v.types("echo past $((1000+4))\r")
+	v.until("past 1004")
+	v.types("\x11")
+	v.until("detached from shell, which keeps running")
+	v.ends(0)
+
+	c.ctl = c.begin()
+	c.until("the third controller runs the agent", func() bool { return c.answers() && c.count("running") == 1 })
+	v = c.attach("shell")
+	v.types("echo third $((1000+5))\r")
+	v.until("third 1005")
 	if err := v.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

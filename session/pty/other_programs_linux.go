@@ -4,19 +4,21 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"gcity/internal/proc"
 )
 
-// OtherPrograms counts the holders below dir, by program path. It omits those that run exe or image.
-func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
+// OtherPrograms returns the sessions with a holder below dir that runs neither exe nor image, by the path of the
+// holder's program.
+func OtherPrograms(dir, exe string, image []byte) (map[string][]string, error) {
 	pids, err := proc.All()
 	if err != nil {
 		return nil, err
 	}
 	known := programImages{want: image, seen: map[fileID]bool{}}
-	others := map[string]int{}
+	others := map[string][]string{}
 	for _, pid := range pids {
 		args := proc.Args(pid)
 		if len(args) < 3 || args[1] != "hold" ||
@@ -28,7 +30,7 @@ func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 		}
 		program, err := os.Readlink(programFile(pid))
 		if err == nil && program != exe && !known.run(pid) {
-			others[program]++
+			others[program] = append(others[program], filepath.Base(args[2]))
 		}
 	}
 	return others, nil

@@ -44,8 +44,8 @@ func TestOtherProgramsInContainers(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := 0
-		for _, count := range all {
-			n += count
+		for _, sessions := range all {
+			n += len(sessions)
 		}
 		return n
 	}

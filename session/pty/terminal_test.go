@@ -44,6 +44,22 @@ func TestSendIsExact(t *testing.T) {
 	}
 }
 
+// Enter follows the text after a pause. Without it, some programs take Enter for a newline of pasted text.
+func TestEnterIsNotPartOfPaste(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", `stty raw -echo; printf '\033[?2004hup'; exec cat >/dev/null`))
+	shows(t, p, "a", "up")
+	began := time.Now()
+	if err := p.Send(t.Context(), "a", "run the tests"); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took < 150*time.Millisecond {
+		t.Errorf("pressed Enter within %s", took)
+	}
+}
+
 // Send rejects control characters, a line that the kernel would truncate, and input that the program does not read.
 func TestRejectedText(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gcity/internal/proc"
 	"gcity/session"
@@ -150,6 +151,20 @@ func TestSendIsExact(t *testing.T) {
 		if err := p.Send(t.Context(), "lines", text); !errors.Is(err, session.ErrRejected) {
 			t.Errorf("%.10q: %v", text, err)
 		}
+	}
+}
+
+// Enter follows the text after a pause. Without it, some programs take Enter for a newline of pasted text.
+func TestEnterIsNotPartOfPaste(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, t.TempDir())
+	reads(t, p, "a", `stty raw -echo; printf "\033[?2004h"; `)
+	began := time.Now()
+	if err := p.Send(t.Context(), "a", "run the tests"); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took < 150*time.Millisecond {
+		t.Errorf("pressed Enter within %s", took)
 	}
 }
 

@@ -18,6 +18,9 @@ const (
 	maxLine = 4095
 	// time for a program to read typed text before Enter is pressed
 	readPause = 500 * time.Millisecond
+	// time between reading the text and Enter. Some programs take an earlier Enter for a newline of pasted text: Gemini
+	// CLI within 40 ms after a paste, Codex within 120 ms after fast keys.
+	enterPause = 200 * time.Millisecond
 )
 
 // Send implements session.Provider. It returns ErrRejected for control characters, and for a line over 4,095 bytes if
@@ -66,6 +69,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		}
 		// a program may treat Enter as text if it reads both together
 		waitRead(ctx, tty)
+		wait(ctx, enterPause)
 		_, err = p.tmux.run(ctx, nil, enter...)
 		return err
 	})

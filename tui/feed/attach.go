@@ -220,7 +220,11 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 // sessionEnded returns the result after the session has ended or the connection was lost.
 func (v *attachment) sessionEnded(err error) (string, error) {
 	if err != nil {
-		return "", fmt.Errorf("the connection to %s has ended: %w", v.agent, err)
+		again := ""
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) {
+			again = "; the agent might still be running, so attach again when the city responds"
+		}
+		return "", fmt.Errorf("the connection to %s has ended: %w%s", v.agent, err, again)
 	}
 	return describe.Ended(v.agent), nil
 }

@@ -20,6 +20,10 @@ const maxLine = 4095
 // readPause is how long to wait for a program to read the text before pressing Enter.
 const readPause = 500 * time.Millisecond
 
+// enterPause is the time between reading the text and Enter. Some programs take an earlier Enter for a newline of
+// pasted text: Gemini CLI within 40 ms after a paste, Codex within 120 ms after fast keys.
+const enterPause = 200 * time.Millisecond
+
 const endPaste = "\x1b[201~"
 
 var errNoTerminal = reject("the session has no terminal")

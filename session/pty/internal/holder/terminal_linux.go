@@ -158,14 +158,18 @@ func (t *terminal) writeLine(ctx context.Context, text string) error {
 // enterTimeout is the least time that the terminal has to accept Enter, because the text before it cannot be withdrawn.
 const enterTimeout = time.Second
 
-// submit types text and then Enter, and returns how many bytes of the text were accepted. If wait is true, it first
-// waits for the program to read the text. The caller must hold the typing token.
+// submit types text and then Enter, and returns how many bytes of the text were accepted. If wait is true, it
+// presses Enter some time after the program has read the text. The caller must hold the typing token.
 func (t *terminal) submit(ctx context.Context, text, enter []byte, wait bool) (n int, err error) {
 	if n, err = t.put(ctx, text); err != nil {
 		return n, err
 	}
 	if wait {
 		t.waitRead(ctx)
+		select {
+		case <-time.After(enterPause):
+		case <-ctx.Done():
+		}
 	}
 	deadline, _ := ctx.Deadline()
 	if soonest := time.Now().Add(enterTimeout); deadline.Before(soonest) {
