@@ -259,8 +259,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 		fmt.Fprintf(e.Err, "gcity: the control room failed: %s\ngcity: the city keeps running in "+
 			"this process (pid %d); ctrl-c stops it, and `gcity` in another "+
 			"terminal joins it\n",
-			output.SafeText(err.Error()),
-			os.Getpid())
+			output.SafeText(err.Error()), os.Getpid())
 		exit = tui.Hangup
 	} else if exit == tui.Hangup {
 		exit = onHangup(e)
