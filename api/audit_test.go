@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -47,10 +48,11 @@ func TestAudit(t *testing.T) {
 
 // A client does not use a socket if another user's process listens on it.
 func TestTrustedPeers(t *testing.T) {
-	if err := socket.Trusted(uint32(os.Getuid())); err != nil {
+	path := filepath.Join(t.TempDir(), "city.sock")
+	if err := socket.Trusted(uint32(os.Getuid()), path); err != nil {
 		t.Error(err)
 	}
-	if err := socket.Trusted(uint32(os.Getuid()) + 1); err == nil || !strings.Contains(err.Error(), "another user") {
+	if err := socket.Trusted(uint32(os.Getuid())+1, path); err == nil || !strings.Contains(err.Error(), "another user") {
 		t.Error(err)
 	}
 }

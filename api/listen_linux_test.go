@@ -242,9 +242,16 @@ func TestAnotherUser(t *testing.T) {
 	t.Setenv("SUDO_UID", "65534")
 	for uid, want := range map[uint32]string{65534: "run this command without sudo",
 		65533: "stop it and remove the socket"} {
-		if err := socket.Trusted(uid); err == nil || !strings.Contains(err.Error(), want) {
+		if err := socket.Trusted(uid, path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("uid %d: got %v, want %q", uid, err, want)
 		}
+	}
+	// nor may the error advise root to stop another user's controller
+	if err := os.Chown(filepath.Dir(path), 65533, -1); err != nil {
+		t.Fatal(err)
+	}
+	if err := socket.Trusted(65533, path); err == nil || !strings.Contains(err.Error(), "run this command as that user") {
+		t.Errorf("got %v, want advice to run the command as the socket's user", err)
 	}
 	mine, err := net.Dial("unix", path)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -78,6 +79,10 @@ func run(ctx context.Context, e *env.Env, args []string) int {
 	}
 	if err == nil {
 		err = root.ExecuteContext(ctx)
+	}
+	// if the reader of a pipe has exited, it does not need the rest
+	if said := e.OutputError(); err == nil && !errors.Is(said, syscall.EPIPE) {
+		err = said
 	}
 	if _, said := errors.AsType[*trust.Refusal](err); !said && e.Untrusted != nil {
 		e.Warn(e.Untrusted.Error())

@@ -29,6 +29,7 @@ import (
 	"gcity/session/protocol"
 	"gcity/session/pty"
 	"gcity/session/tmux"
+	"gcity/supervisor"
 	"gcity/trust"
 )
 
@@ -236,7 +237,10 @@ func stopAll(t *testing.T, work string, env []string) {
 		t.Error(err)
 		return
 	}
-	if _, err := os.Stat(filepath.Join(work, ".home", "supervisor.json")); err == nil {
+	if data, err := os.ReadFile(filepath.Join(work, ".home", "supervisor.json")); err == nil {
+		var running supervisor.Running
+		_ = json.Unmarshal(data, &running) // PID 0 if the record is damaged
+		resume(running.PID)
 		cmd := exec.Command(exe, "supervisor", "stop")
 		cmd.Env = env
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -251,6 +255,9 @@ func stopAll(t *testing.T, work string, env []string) {
 		if _, err := os.Stat(f); err != nil {
 			continue
 		}
+		pid, _ := os.ReadFile(filepath.Join(filepath.Dir(f), ".gc", "daemon.pid"))
+		controller, _ := strconv.Atoi(strings.TrimSpace(string(pid))) // 0 if no controller is running
+		resume(controller)
 		cmd := exec.Command(exe, "stop", "--city", filepath.Dir(f))
 		cmd.Env = env
 		out, err := cmd.CombinedOutput()
@@ -262,6 +269,13 @@ func stopAll(t *testing.T, work string, env []string) {
 	var left []string
 	if !eventually.Poll(func() bool { left = ofCity(work); return len(left) == 0 }) {
 		t.Errorf("left running: %v", left)
+	}
+}
+
+// resume continues a process that a script has stopped with SIGSTOP, and whose next line has failed.
+func resume(pid int) {
+	if pid > 0 {
+		_ = syscall.Kill(pid, syscall.SIGCONT) // it has exited if this fails
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // Home contains the folders of a supervisor.
 type Home struct {
 	Dir string // $GC_HOME or ~/.gc: registry, settings and log
-	Run string // $XDG_RUNTIME_DIR/gc, or the same as Dir: lock and socket
+	Run string // gc in disk.RuntimeDir, or the same as Dir: lock and socket
 }
 
 // FindHome returns the home that an environment selects.
@@ -30,25 +30,23 @@ func FindHome(getenv func(string) string) (Home, error) {
 		return Home{}, fmt.Errorf("GC_HOME is %q; it must be the absolute path of a folder", dir)
 	}
 	h := Home{Dir: filepath.Clean(dir)}
-	if run := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
+	h.Run = h.Dir
+	if run := disk.RuntimeDir(getenv); run != "" {
 		h.Run = filepath.Join(run, "gc")
-	} else {
-		h.Run = h.Dir
 	}
 	return h, nil
 }
 
 // Make creates the folders. If a folder exists, Make removes other users' access to it.
 func (h Home) Make() error {
-	for _, dir := range []string{h.Dir, h.Run} {
-		if err := makePrivate(dir); err != nil {
-			return err
-		}
+	if err := makePrivate(h.Dir, "set GC_HOME to a folder of your own"); err != nil {
+		return err
 	}
-	return nil
+	return makePrivate(h.Run, "remove it, or unset XDG_RUNTIME_DIR")
 }
 
-func makePrivate(dir string) error {
+// makePrivate appends advice to the error for a folder that cannot be used.
+func makePrivate(dir, advice string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("cannot create the supervisor's folder: %w", err)
 	}
@@ -57,9 +55,7 @@ func makePrivate(dir string) error {
 		err = disk.Own(real)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot use the supervisor's folder: %w; set GC_HOME to a folder of "+
-			"your own",
-			err)
+		return fmt.Errorf("cannot use the supervisor's folder: %w; %s", err, advice)
 	}
 	if info, err := os.Lstat(real); err != nil {
 		return err

@@ -35,11 +35,21 @@ func write(t testing.TB, path, text string) {
 }
 
 func TestFindHome(t *testing.T) {
+	own := t.TempDir()
+	foreign := "/"
+	if os.Getuid() == 0 {
+		foreign = t.TempDir()
+		if err := os.Chown(foreign, 65534, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct{ env, dir, run, wrong string }{
 		{"HOME=/home/x", "/home/x/.gc", "/home/x/.gc", ""},
-		{"HOME=/home/x XDG_RUNTIME_DIR=/run/user/1", "/home/x/.gc", "/run/user/1/gc", ""},
+		{"HOME=/home/x XDG_RUNTIME_DIR=" + own, "/home/x/.gc", own + "/gc", ""},
+		{"HOME=/home/x XDG_RUNTIME_DIR=" + foreign, "/home/x/.gc", "/home/x/.gc", ""},
+		{"HOME=/home/x XDG_RUNTIME_DIR=" + own + "/missing", "/home/x/.gc", "/home/x/.gc", ""},
 		{"HOME=/home/x GC_HOME=/srv/gc/", "/srv/gc", "/srv/gc", ""},
-		{"GC_HOME=/srv/gc XDG_RUNTIME_DIR=/run/user/1", "/srv/gc", "/run/user/1/gc", ""},
+		{"GC_HOME=/srv/gc XDG_RUNTIME_DIR=" + own, "/srv/gc", own + "/gc", ""},
 		{"HOME=/home/x XDG_RUNTIME_DIR=run", "/home/x/.gc", "/home/x/.gc", ""},
 		{"GC_HOME=srv HOME=/home/x", "", "", "must be the absolute path"},
 		{"", "", "", "set GC_HOME or HOME"},

@@ -24,6 +24,9 @@ type Ledger struct {
 	folders func() []string // returns the folders in which every city is trusted; may be nil
 }
 
+const noFolder = "neither XDG_STATE_HOME nor HOME is an absolute path (set one of them, or set " +
+	"GCITY_TRUST=" + Everything + " to trust every city)"
+
 // Everything is the value of GCITY_TRUST that makes every city trusted.
 const Everything = "all"
 
@@ -75,7 +78,10 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	}
 	if rec == nil {
 		refused := Judge(dir, nil, nil, nil)
-		if l.revoked(dir) {
+		switch {
+		case l.dir == "":
+			refused.Why = "the record of trusted cities cannot be found, because " + noFolder
+		case l.revoked(dir):
 			refused.Why = "you have revoked your trust"
 		}
 		return refused
@@ -190,11 +196,11 @@ func (l *Ledger) Load(dir string) (*Record, error) {
 // Save stores a record. It replaces the city's previous record.
 func (l *Ledger) Save(r Record) error {
 	if l.dir == "" {
-		return errors.New("cannot write the record of trusted cities: neither XDG_STATE_HOME nor " +
-			"HOME is an absolute path")
+		return errors.New("cannot write the record of trusted cities: " + noFolder)
 	}
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return fmt.Errorf("cannot write the record of trusted cities: %w", err)
+		return fmt.Errorf("cannot write the record of trusted cities: %w; set XDG_STATE_HOME to "+
+			"a folder of your own, or set GCITY_TRUST=%s to trust every city", err, Everything)
 	}
 	return l.locked(r.Path, func() error { return l.write(r) })
 }

@@ -425,6 +425,30 @@ func TestRevokeDuringExtend(t *testing.T) {
 	})
 }
 
+// If there is no place for the record, the errors name the variables that select one.
+func TestLedgerWithoutFolder(t *testing.T) {
+	env := func(vars map[string]string) func(string) string {
+		return func(name string) string { return vars[name] }
+	}
+	city := t.TempDir()
+	programs := func() ([]Program, error) { return nil, nil }
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	nowhere := Open(env(nil), nil)
+	for what, err := range map[string]error{
+		"check without HOME": nowhere.Check(city, programs).Err(),
+		"trust without HOME": nowhere.Trust(city, nil, time.Now()),
+		"HOME not a folder":  Open(env(map[string]string{"HOME": file}), nil).Trust(city, nil, time.Now()),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "XDG_STATE_HOME") ||
+			!strings.Contains(err.Error(), "GCITY_TRUST=all") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 // Revoking the trust in a city without a record does not create a file.
 func TestRevokeWithoutRecord(t *testing.T) {
 	l := Open(env("XDG_STATE_HOME="+t.TempDir()), nil)

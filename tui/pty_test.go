@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gcity/internal/eventually"
+	"gcity/internal/termsize"
 	"gcity/tui/keymap"
 	"gcity/tui/terminal"
 )
@@ -48,7 +49,8 @@ func open(t testing.TB, mode string, cols, rows uint16, env ...string) *console 
 		t.Fatal(err)
 	}
 	c := &console{t: t, master: master, tty: tty, report: filepath.Join(t.TempDir(), "exit"), more: make(chan struct{})}
-	c.screen = terminal.NewScreen(int(cols), int(rows), 0)
+	width, height := termsize.Known(int(cols), int(rows))
+	c.screen = terminal.NewScreen(width, height, 0)
 	if err := pty.Setsize(tty, &pty.Winsize{Cols: cols, Rows: rows}); err != nil {
 		t.Fatal(err)
 	}
@@ -238,6 +240,15 @@ func TestTerminalStartAndQuit(t *testing.T) {
 	c.sees("Quit bright-lights?")
 	c.insist("h", "exit: ")
 	c.ends("hand over")
+}
+
+// A terminal that does not know its size counts as 80×24.
+func TestTerminalWithoutASize(t *testing.T) {
+	t.Parallel()
+	c := open(t, "joined", 0, 0)
+	c.sees("prober")
+	c.keys("\x03")
+	c.ends("leave")
 }
 
 func TestTerminalJoinedLeaves(t *testing.T) {

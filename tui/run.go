@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
 
+	"gcity/internal/termsize"
 	"gcity/themes"
 	"gcity/tui/actions"
 	"gcity/tui/details"
@@ -170,7 +171,7 @@ func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effe
 	opts := []tea.ProgramOption{
 		tea.WithInput(&feed.WatchedInput{File: o.In, Gone: r.HangUp}), tea.WithOutput(o.Out),
 		tea.WithEnvironment(o.Environ),
-		tea.WithoutSignalHandler(), tea.WithFPS(o.FPS),
+		tea.WithoutSignalHandler(), tea.WithFPS(o.FPS), tea.WithFilter(knownSize),
 	}
 	if o.NoColor {
 		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
@@ -189,6 +190,15 @@ func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effe
 	close(over)
 	posts.Finish()
 	return screen.exitEffect, err
+}
+
+// knownSize replaces an unknown terminal size.
+func knownSize(_ tea.Model, msg tea.Msg) tea.Msg {
+	if size, ok := msg.(tea.WindowSizeMsg); ok {
+		size.Width, size.Height = termsize.Known(size.Width, size.Height)
+		return size
+	}
+	return msg
 }
 
 // quitWithContext makes the program quit when ctx ends. The program does not receive ctx itself, because Bubble Tea

@@ -184,17 +184,23 @@ func OwnPeer(c net.Conn) (pid int32, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return cred.Pid, Trusted(cred.Uid)
+	return cred.Pid, Trusted(cred.Uid, c.RemoteAddr().String())
 }
 
-// Trusted returns an error unless uid is this user's.
-func Trusted(uid uint32) error {
+// Trusted returns an error unless uid, the user of the process that listens on the socket at path, is this user.
+func Trusted(uid uint32, path string) error {
 	if uid == uint32(os.Getuid()) {
 		return nil
 	}
 	if os.Geteuid() == 0 && os.Getenv("SUDO_UID") == strconv.FormatUint(uint64(uid), 10) {
 		return fmt.Errorf("the process that is listening on the socket runs as uid %d, and it "+
 			"accepts only that user: run this command without sudo", uid)
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err == nil {
+		if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid == uid {
+			return fmt.Errorf("the process that is listening on the socket and the socket's "+
+				"folder belong to another user (uid %d): run this command as that user", uid)
+		}
 	}
 	return fmt.Errorf("a process of another user (uid %d) is listening on the socket: stop it and "+
 		"remove the socket", uid)

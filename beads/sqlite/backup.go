@@ -79,7 +79,11 @@ func duplicate(ctx context.Context, from, to string,
 			err = errors.Join(err, gone(os.Remove(to)))
 		}
 	}()
-	if err := withDatabase(from, "mode=ro&", func(db *sql.DB) error {
+	option := "mode=ro&"
+	if frozen(from) {
+		option = "immutable=1&"
+	}
+	if err := withDatabase(from, option, func(db *sql.DB) error {
 		_, err := db.ExecContext(ctx, `VACUUM INTO ?`, to)
 		return err
 	}); err != nil {

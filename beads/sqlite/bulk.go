@@ -23,6 +23,9 @@ func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 		if err != nil || f == nil {
 			return 0, err
 		}
+		if f.frozen {
+			return 0, s.frozenError()
+		}
 		roots, err := f.purgeable(ctx, s, q, before)
 		for err == nil && len(roots) > 0 {
 			n := min(trees, len(roots))

@@ -18,8 +18,9 @@ import (
 )
 
 type file struct {
-	is    os.FileInfo // to detect that the file was replaced
-	write writer
+	is     os.FileInfo // to detect that the file was replaced
+	frozen bool        // opened only for reading; see frozen
+	write  writer
 
 	read  *sql.DB
 	mu    sync.Mutex
@@ -39,10 +40,13 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	if _, unsafe := errors.AsType[*disk.UnsafeError](err); unsafe {
 		return nil, fmt.Errorf("cannot read the bead store: %w", err)
 	}
+	if _, foreign := errors.AsType[*disk.OwnerError](err); foreign {
+		return nil, fmt.Errorf("cannot use the bead store: %w", err)
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot read the bead store: %w; %s", err, remedy(s.folder, err))
 	}
-	if s.file != nil && (err != nil || !os.SameFile(is, s.file.is)) {
+	if s.file != nil && (err != nil || !os.SameFile(is, s.file.is) || s.file.outdated(s.path, is)) {
 		// writes to the removed file would be lost
 		if err := s.file.close(ctx); err != nil {
 			return nil, fmt.Errorf("cannot close the bead store %s, which was removed or "+
@@ -62,6 +66,10 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 		}
 		if !create {
 			return nil, nil
+		}
+		// another user could not use a city's store that this process creates; a rig's folder can belong to any user
+		if err := s.ledger.checkOwner(); err != nil {
+			return nil, fmt.Errorf("cannot create the bead store: %w", err)
 		}
 		if err := s.makeFile(); err != nil {
 			return nil, fmt.Errorf("cannot create the bead store: %w; %s", err,
@@ -90,22 +98,34 @@ func (s *Store) makeFile() error {
 	return errors.Join(disk.SyncDir(s.folder), disk.SyncDir(filepath.Dir(s.folder)))
 }
 
+// outdated reports whether a frozen database must be opened again. SQLite does not detect that an immutable file has
+// changed, for example because another machine or container can write to its file system.
+func (f *file) outdated(path string, is os.FileInfo) bool {
+	changed := !is.ModTime().Equal(f.is.ModTime()) || is.Size() != f.is.Size()
+	return f.frozen && (changed || !frozen(path))
+}
+
 func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
-	f := &file{is: is, reads: map[string]*sql.Stmt{}, write: writer{turn: make(chan struct{}, 1)}}
+	f := &file{is: is, frozen: frozen(s.path), reads: map[string]*sql.Stmt{},
+		write: writer{turn: make(chan struct{}, 1)}}
 	f.write.turn <- struct{}{}
 	for _, end := range []string{"-wal", "-shm", "-journal"} {
 		if _, err := disk.CheckFile(s.path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("cannot open the bead store: %w", err)
 		}
 	}
+	ready, option := s.ready, ""
+	if f.frozen {
+		ready, option = s.readable, "immutable=1&"
+	}
 	var err error
-	if f.write.db, err = pool(s.path, 1, ""); err != nil {
+	if f.write.db, err = pool(s.path, 1, option); err != nil {
 		return nil, err
 	}
-	if f.read, err = pool(s.path, 4, "_pragma=query_only(1)&"); err != nil {
+	if f.read, err = pool(s.path, 4, option+"_pragma=query_only(1)&"); err != nil {
 		return nil, err
 	}
-	if err := s.attempt(ctx, func() error { return f.write.hold(ctx, s.ready) }); err != nil {
+	if err := s.attempt(ctx, func() error { return f.write.hold(ctx, ready) }); err != nil {
 		return nil, errors.Join(err, f.close(context.WithoutCancel(ctx)))
 	}
 	return f, nil
@@ -160,19 +180,9 @@ func (f *file) reader(ctx context.Context, text string) (*sql.Stmt, error) {
 // ready checks the database, sets its journal mode, and initializes it if it is new. It must run before a second
 // connection exists, because SQLite can change the journal mode only with a single connection.
 func (s *Store) ready(t *txn) error {
-	var app, version, tables int
-	const look = `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
-		FROM pragma_application_id a, pragma_user_version v`
-	if _, err := t.one(look, nil, &app, &version, &tables); err != nil {
+	version, err := s.check(t)
+	if err != nil {
 		return err
-	}
-	switch {
-	case app != application && (tables > 0 || app != 0 || version != 0):
-		return fmt.Errorf("%s belongs to another program, perhaps an older bd: move it away, "+
-			"or configure gcity to use that program for beads", s.path)
-	case version > newest:
-		return fmt.Errorf("the bead store %s was written by a newer gcity (schema %d; this "+
-			"gcity supports %d): use the newer gcity", s.path, version, newest)
 	}
 	if version == 0 {
 		if err := s.missing("is empty"); err != nil {
@@ -202,4 +212,32 @@ func (s *Store) ready(t *txn) error {
 		}
 	}
 	return s.identify(t)
+}
+
+// readable is like ready for a frozen database.
+func (s *Store) readable(t *txn) error {
+	version, err := s.check(t)
+	if err == nil && version != newest {
+		err = fmt.Errorf("the bead store %s is empty, and its file system is read-only", s.path)
+	}
+	return err
+}
+
+// check returns the version of the database's schema.
+func (s *Store) check(t *txn) (version int, err error) {
+	var app, tables int
+	const look = `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id a, pragma_user_version v`
+	if _, err := t.one(look, nil, &app, &version, &tables); err != nil {
+		return 0, err
+	}
+	switch {
+	case app != application && (tables > 0 || app != 0 || version != 0):
+		return 0, fmt.Errorf("%s belongs to another program, perhaps an older bd: move it away, "+
+			"or configure gcity to use that program for beads", s.path)
+	case version > newest:
+		return 0, fmt.Errorf("the bead store %s was written by a newer gcity (schema %d; this "+
+			"gcity supports %d): use the newer gcity", s.path, version, newest)
+	}
+	return version, nil
 }

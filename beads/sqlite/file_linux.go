@@ -3,8 +3,12 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
+
+	"gcity/internal/disk"
 )
 
 // mknod creates an empty file of mode 0600 without opening it.
@@ -26,6 +30,8 @@ func remedy(folder string, err error) string {
 		return "the disk is full: free some space and try again"
 	case errors.Is(wrong, syscall.EROFS):
 		return "its file system is read-only: mount it read-write with `mount -o remount,rw`"
+	case errors.Is(wrong, syscall.EACCES) && disk.Own(folder) == nil:
+		return fmt.Sprintf("run `chmod u+rwx %s`", folder)
 	case errors.Is(wrong, syscall.EACCES):
 		return fmt.Sprintf("user %d cannot write to %s: change its owner with `chown`",
 			os.Geteuid(), folder)
@@ -35,6 +41,24 @@ func remedy(folder string, err error) string {
 			"`gcity bead export FILE`"
 	}
 	return "check the permissions of " + folder + " and of the files in it"
+}
+
+// frozen reports whether a database must be opened as immutable, because its file system is read-only and it has no
+// write-ahead log. SQLite can read other databases there without assuming that no process changes the file.
+func frozen(path string) bool {
+	folder := filepath.Dir(path)
+	if !errors.Is(syscall.Access(folder, 2), syscall.EROFS) { // W_OK
+		return false
+	}
+	if mode, err := journalMode(folder); err != nil || mode != "wal" {
+		return false
+	}
+	for _, end := range []string{"-wal", "-journal"} {
+		if _, err := os.Lstat(path + end); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return true
 }
 
 func noSpace(err error) bool {

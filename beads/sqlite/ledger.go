@@ -82,6 +82,14 @@ func (l Ledger) Read() (id Identity, ok bool, err error) {
 	return e.Identity, e.Folder == l.Folder, nil
 }
 
+// checkOwner returns a *disk.OwnerError if the ledger's folder belongs to another user.
+func (l Ledger) checkOwner() error {
+	if l.File == "" {
+		return nil
+	}
+	return disk.CheckOwner(l.File)
+}
+
 // The caller of write must hold the store's write lock.
 func (l Ledger) write(id Identity) error {
 	if l.File == "" || id.ID == "" {

@@ -56,14 +56,19 @@ func TestForeignFolder(t *testing.T) {
 	if err := os.WriteFile(bin, self, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"user 65534 cannot write to " + s.folder,
-		"user 65534 cannot write to " + at} {
+	for i, want := range []string{"user 65534 cannot write to " + s.folder + ": change its owner",
+		"user 65534 cannot write to " + at + ": change its owner", "run `chmod u+rwx " + at + "`"} {
+		if i == 2 {
+			if err := errors.Join(os.Chown(at, 65534, 65534), os.Chmod(at, 0o500)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		c := exec.CommandContext(t.Context(), bin, at, "w", "1")
 		c.Env = append(os.Environ(), "GCITY_BEADS_CHILD=create")
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534,
 			Gid: 65534}}
 		out, err := c.CombinedOutput()
-		if err == nil || !strings.Contains(string(out), want+": change its owner") {
+		if err == nil || !strings.Contains(string(out), want) {
 			t.Errorf("%v: %s\nwant %s", err, out, want)
 		}
 		if err := os.RemoveAll(s.folder); err != nil {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 )
@@ -29,6 +30,9 @@ func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 		if err != nil {
 			return err
 		}
+		if f.frozen {
+			return s.frozenError()
+		}
 		err = s.attempt(ctx, func() error {
 			return f.write.hold(ctx, func(t *txn) error {
 				return t.atomic(func(t *txn) error { return s.within(t, f, work) })
@@ -38,6 +42,10 @@ func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 			return err
 		}
 	}
+}
+
+func (s *Store) frozenError() error {
+	return fmt.Errorf("cannot write to the bead store %s: %s", s.path, remedy(s.folder, nil))
 }
 
 // errMoved means that the store's file was replaced and nothing has been written.

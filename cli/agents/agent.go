@@ -325,7 +325,7 @@ func (f *followed) writeLines(e *env.Env, text string) (rest string) {
 		line = f.plain(line)
 		f.learn(line)
 		if e.JSON {
-			_ = e.WriteJSONLine(gascity.OutputOf(f.agent, line))
+			_ = e.WriteJSONLine(gascity.OutputOf(f.agent, line)) // see OutputError
 			continue
 		}
 		e.Sayf("%s", line)

@@ -153,7 +153,7 @@ func (p *linePrinter) print(ctx context.Context, frame city.Frame) error {
 		p.last = nil
 		p.pending = p.writeLines(p.e, p.pending+string(frame.Data))
 	}
-	return nil
+	return p.e.OutputError()
 }
 
 // printMissed prints the finished lines of a session's retained output that follow the known lines.

@@ -73,14 +73,20 @@ func lookForCity(e *Env) (string, error) {
 		if err == nil {
 			dir, err = filepath.EvalSymlinks(dir)
 		}
+		var missing error
+		if err == nil {
+			_, missing = os.Stat(filepath.Join(dir, config.FileName))
+		}
+		if errors.Is(missing, fs.ErrPermission) {
+			err = missing
+		}
 		if err != nil {
 			if wrong, ok := errors.AsType[*fs.PathError](err); ok {
 				err = wrong.Err
 			}
 			return "", exit.Usage("%scannot use the folder %s: %v", given.from, given.dir, err)
 		}
-		if _, err := os.Stat(filepath.Join(dir, config.FileName)); err != nil &&
-			!config.WasCity(dir) {
+		if missing != nil && !config.WasCity(dir) {
 			text := fmt.Sprintf("%sno %s in %s; run `gcity init` to create one", given.from,
 				config.FileName, dir)
 			return "", &exit.Failure{Code: exit.CodeUsage, Err: NoCity{dir, text}}

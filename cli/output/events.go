@@ -23,7 +23,7 @@ func (p *Printer) PrintEvent(e events.Event) error {
 		return p.WriteJSONLine(e)
 	}
 	p.WriteEvent(e)
-	return nil
+	return p.OutputError()
 }
 
 // WriteEvent writes one event as a line of text.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
@@ -32,6 +33,8 @@ type Printer struct {
 	JSON           bool
 	Getenv         func(string) string
 	Now            func() time.Time
+
+	failed atomic.Pointer[error] // the first error of Out
 }
 
 // Tint colors text if the stream is a terminal with colors.
@@ -48,11 +51,27 @@ func (p *Printer) Paint(code, text string) string { return p.Tint(p.OutTTY, code
 // Bold returns a line of text in bold, safe for a terminal.
 func (p *Printer) Bold(text string) string { return p.Paint(Bold, SafeLine(text)) }
 
-// Sayf writes a line of text. With --json it writes nothing.
+// Sayf writes a line of text. With --json it writes nothing. OutputError returns its error.
 func (p *Printer) Sayf(format string, args ...any) {
-	if !p.JSON {
-		fmt.Fprintf(p.Out, format+"\n", args...)
+	if p.JSON {
+		return
 	}
+	_, err := fmt.Fprintf(p.Out, format+"\n", args...)
+	p.keepError(err)
+}
+
+func (p *Printer) keepError(err error) {
+	if err != nil {
+		p.failed.CompareAndSwap(nil, &err)
+	}
+}
+
+// OutputError returns the first error of Sayf, WriteJSON and WriteJSONLine, or nil.
+func (p *Printer) OutputError() error {
+	if err := p.failed.Load(); err != nil {
+		return fmt.Errorf("the output is incomplete: %w", *err)
+	}
+	return nil
 }
 
 // WriteJSON writes a value with indentation.
@@ -69,6 +88,7 @@ func (p *Printer) encode(v any, indent string) error {
 		return err
 	}
 	_, err := p.Out.Write(screen.EscapeJSON(b.Bytes()))
+	p.keepError(err)
 	return err
 }
 

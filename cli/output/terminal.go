@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/charmbracelet/x/term"
+	"gcity/internal/termsize"
 )
 
 // TerminalSize returns the size of the terminal behind w.
@@ -14,5 +14,5 @@ func TerminalSize(w io.Writer) (cols, rows int, err error) {
 	if !ok {
 		return 0, 0, errors.New("not a terminal")
 	}
-	return term.GetSize(f.Fd())
+	return termsize.Of(f.Fd())
 }

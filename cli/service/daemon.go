@@ -201,7 +201,9 @@ func DaemonLogs(e *env.Env, lines int) error {
 	}
 	last, err := lastLines(f, lines)
 	for _, line := range last {
-		fmt.Fprintln(e.Out, output.SafeLine(line))
+		if _, err := fmt.Fprintln(e.Out, output.SafeLine(line)); err != nil {
+			return err
+		}
 	}
 	return err
 }

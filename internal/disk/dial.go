@@ -14,8 +14,12 @@ const dialRetry = 50 * time.Millisecond
 func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	var d net.Dialer
 	for {
+		at, err := findSocket(path)
+		if err != nil {
+			return nil, err
+		}
 		// connecting to a unix socket does not block here, and passing ctx would start a timer
-		conn, err := d.Dial("unix", FindSocket(path))
+		conn, err := d.Dial("unix", at)
 		if !errors.Is(err, syscall.EAGAIN) {
 			return conn, err
 		}

@@ -3,6 +3,7 @@ package disk
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -217,6 +218,19 @@ func TestWriteFileReplacesOnlyRegularFiles(t *testing.T) {
 		}
 		if after, err := os.Lstat(path); err != nil || !os.SameFile(before, after) {
 			t.Errorf("%s was replaced (%v)", path, err)
+		}
+	}
+}
+
+// A socket that has never existed is missing, even if its path is too long for an address.
+func TestDialLongPathWithoutSocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), strings.Repeat("d", 120), ".gc", "controller.sock")
+	for range 2 {
+		if c, err := DialSocket(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("got %v, %v, want %v", c, err, fs.ErrNotExist)
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

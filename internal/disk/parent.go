@@ -112,6 +112,10 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 			}
 		case err != nil && (!errors.Is(err, fs.ErrNotExist) || flag&os.O_CREATE == 0):
 			return nil, d.withPath(err)
+		case err != nil:
+			if err := d.mayCreate(); err != nil {
+				return nil, err
+			}
 		}
 		f, err := d.root.OpenFile(d.name, flag&^os.O_TRUNC|noFollow, perm)
 		if err != nil {
@@ -148,6 +152,41 @@ func (d *parent) check(f *os.File, flag int) (replaced bool, err error) {
 	return false, nil
 }
 
+// mayCreate returns an *OwnerError if the file would be created in a .gc of another user, or as a .gc in another user's
+// folder. It accepts every .beads, because a rig's can belong to any user.
+func (d *parent) mayCreate() error {
+	if _, below := split(d.path); below[0] != ".gc" {
+		return nil
+	}
+	return d.checkOwner()
+}
+
+// checkOwner returns an *OwnerError if the folder belongs to another user.
+func (d *parent) checkOwner() error {
+	info, err := d.root.Stat(".")
+	if err != nil {
+		return d.withPath(err)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid != 0 && int(st.Uid) != os.Geteuid() {
+		return &OwnerError{Path: Real(filepath.Dir(d.path)), Owner: userName(st.Uid)}
+	}
+	return nil
+}
+
+// mkdir creates a folder, or does nothing if it exists.
+func (d *parent) mkdir(perm fs.FileMode) error {
+	if _, err := d.root.Lstat(d.name); err == nil {
+		return nil
+	}
+	if err := d.mayCreate(); err != nil {
+		return err
+	}
+	if err := d.root.Mkdir(d.name, perm); !errors.Is(err, fs.ErrExist) {
+		return d.withPath(err)
+	}
+	return nil
+}
+
 func (d *parent) regular(info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
@@ -165,6 +204,11 @@ func (d *parent) fit(info fs.FileInfo, write bool) error {
 		return d.unsafe("has an unknown owner")
 	}
 	if st.Uid != 0 && int(st.Uid) != os.Geteuid() {
+		if _, below := split(d.path); len(below) > 1 {
+			if err := d.checkOwner(); err != nil {
+				return err // the whole folder belongs to a user, so the file must not be moved away
+			}
+		}
 		return d.unsafe("belongs to " + userName(st.Uid))
 	}
 	if st.Nlink > 1 {
@@ -219,13 +263,6 @@ func (d *parent) withPath(err error) error {
 	}
 	if l, ok := errors.AsType[*os.LinkError](err); ok {
 		return &fs.PathError{Op: strings.TrimSuffix(l.Op, "at"), Path: Real(d.path), Err: l.Err}
-	}
-	return err
-}
-
-func cause(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
 	}
 	return err
 }

@@ -34,27 +34,48 @@ func SocketPath(path string) (string, error) {
 	short := filepath.Join(dir, hex.EncodeToString(sum[:10])+".sock")
 	if len(short) > maxSocket {
 		return "", fmt.Errorf("the socket path %s is longer than the %d bytes that the system "+
-			"allows; set XDG_RUNTIME_DIR to a folder with a shorter path", short, maxSocket)
+			"allows; set XDG_RUNTIME_DIR to a folder of your own with a shorter path", short,
+			maxSocket)
 	}
 	return short, Replace(pointer(path), []byte(short+"\n"), 0o600)
 }
 
 // FindSocket returns the address of the socket at path; see SocketPath. The socket might not exist.
 func FindSocket(path string) string {
-	if len(path) <= maxSocket {
-		return path
-	}
-	data, err := ReadFile(pointer(path))
+	at, err := findSocket(path)
 	if err != nil {
 		return path
 	}
-	return strings.TrimSpace(string(data))
+	return at
+}
+
+// findSocket fails with fs.ErrNotExist if path is too long and no socket was created for it.
+func findSocket(path string) (string, error) {
+	if len(path) <= maxSocket {
+		return path, nil
+	}
+	data, err := ReadFile(pointer(path))
+	return strings.TrimSpace(string(data)), err
 }
 
 func pointer(path string) string { return path + ".path" }
 
+// RuntimeDir returns $XDG_RUNTIME_DIR, or "" if it is not an existing folder of this user. After su, for example, the
+// variable can still name another user's folder.
+func RuntimeDir(getenv func(string) string) string {
+	dir := getenv("XDG_RUNTIME_DIR")
+	info, err := os.Stat(dir)
+	if err != nil || !filepath.IsAbs(dir) || !info.IsDir() {
+		return ""
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Getuid() {
+		return ""
+	}
+	return dir
+}
+
 func runtimeDir() string {
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+	if dir := RuntimeDir(os.Getenv); dir != "" {
 		return filepath.Join(dir, "gcity")
 	}
 	return filepath.Join(os.TempDir(), fmt.Sprintf("gcity-%d", os.Getuid()))

@@ -26,6 +26,38 @@ func (e *UnsafeError) Error() string {
 	return fmt.Sprintf("%s %s, so gcity does not use it; run `%s`", e.Path, e.Reason, e.Fix)
 }
 
+// OwnerError means that a folder of a city belongs to another user. That user could not use files that this process
+// creates in it.
+type OwnerError struct {
+	Path  string
+	Owner string // "user NAME" or "user UID"
+}
+
+func (e *OwnerError) Error() string {
+	return fmt.Sprintf("%s belongs to %s: run this command as that user or, if the folder is "+
+		"meant to be yours, change its owner", e.Path, e.Owner)
+}
+
+// CheckOwner returns an *OwnerError if OpenFile would return one when it creates a file at path. Missing folders are no
+// error.
+func CheckOwner(path string) error {
+	base, below := split(path)
+	for n := len(below) - 1; ; n-- {
+		root, err := walk(base, below[:n])
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && n > 0:
+			continue
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		}
+		at := filepath.Join(append([]string{base}, below[:n+1]...)...)
+		d := &parent{root: root, name: below[n], path: at}
+		return errors.Join(d.mayCreate(), d.Close())
+	}
+}
+
 // Named converts an UnsafeError about a file that the user has named. The new error advises the user to choose a
 // different file.
 func Named(err error) error {
@@ -36,7 +68,7 @@ func Named(err error) error {
 }
 
 // OpenFile opens a regular file like os.OpenFile, but does not follow links or block. Writing requires a single hard
-// link, and the user or root as the owner.
+// link, and the user or root as the owner. It does not create files in another user's .gc; see OwnerError.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	if flag == os.O_RDONLY {
 		if f := openQuickly(path); f != nil {
@@ -87,6 +119,9 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return d.withPath(err)
 	}
+	if err := d.mayCreate(); err != nil {
+		return err
+	}
 	temp := Temp(d.name)
 	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -131,10 +166,10 @@ func mkdirAll(path string, perm fs.FileMode, state bool) error {
 	for i, name := range below {
 		// MkdirAll must not create a .gc or .beads above path
 		if !isState(name) || i == len(below)-1 || state {
-			if err = root.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
-				at := filepath.Join(append([]string{base}, below[:i+1]...)...)
-				return errors.Join(&fs.PathError{Op: "mkdir", Path: Real(at), Err: cause(err)},
-					root.Close())
+			at := filepath.Join(append([]string{base}, below[:i+1]...)...)
+			d := &parent{root: root, name: name, path: at}
+			if err := d.mkdir(perm); err != nil {
+				return errors.Join(err, d.Close())
 			}
 		}
 		if root, err = enter(root, base, below[:i+1]); err != nil {
@@ -239,6 +274,9 @@ func SyncFile(path string) error {
 // Link atomically replaces path with a symbolic link to target.
 func Link(target, path string) error {
 	return in(path, func(d *parent) error {
+		if err := d.mayCreate(); err != nil {
+			return err
+		}
 		temp := Temp(d.name)
 		if err := d.root.Symlink(target, temp); err != nil {
 			return err

@@ -244,3 +244,60 @@ func TestSplit(t *testing.T) {
 		}
 	}
 }
+
+// Nothing is created in a .gc of another user, who could not use it. A rig's folder and .beads can belong to any user.
+func TestNothingIsCreatedInAFolderOfAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give a folder to another user")
+	}
+	theirs := func(path string) {
+		t.Helper()
+		if err := os.Chown(path, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+	}
+	city := t.TempDir()
+	gc := filepath.Join(city, ".gc")
+	if err := os.MkdirAll(filepath.Join(gc, "there"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(gc, "controller.lock")
+	if err := os.WriteFile(lock, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	theirs(gc)
+	theirs(lock)
+	create := func(path string) error {
+		f, err := OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+		return closed(f, err)
+	}
+	fresh := t.TempDir()
+	theirs(fresh)
+	beads := filepath.Join(t.TempDir(), ".beads")
+	if err := os.Mkdir(beads, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	theirs(beads)
+	for what, err := range map[string]error{
+		"a new file":       create(filepath.Join(gc, "new")),
+		"their lock":       create(lock),
+		"a replaced file":  Replace(lock, nil, 0o600),
+		"a new folder":     MkdirAll(filepath.Join(gc, "new"), 0o700),
+		"a new link":       Link("x", filepath.Join(gc, "new")),
+		"a new state":      MkdirState(filepath.Join(fresh, ".gc", "x"), 0o700),
+		"a missing folder": CheckOwner(filepath.Join(fresh, ".gc", "x", "y")),
+	} {
+		if _, foreign := errors.AsType[*OwnerError](err); !foreign {
+			t.Errorf("%s: got %v, want an OwnerError", what, err)
+		}
+	}
+	for what, err := range map[string]error{
+		"an existing folder": MkdirAll(filepath.Join(gc, "there"), 0o700),
+		"their rig":          OwnFolder(filepath.Join(fresh, ".beads")),
+		"their beads":        create(filepath.Join(beads, "new")),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

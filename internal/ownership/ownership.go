@@ -22,12 +22,18 @@ type Fault struct {
 	Owner string // name of the owner of Path
 	Mode  fs.FileMode
 	Fix   string // command that makes Path safe
+
+	foreign bool // Path belongs to another user
 }
 
 func (f *Fault) Error() string {
-	return fmt.Sprintf("%s belongs to %s and has mode %04o, so another user can change it; if "+
-		"you trust its content, run `%s`",
-		f.Path, f.Owner, perm(f.Mode), f.Fix)
+	advice := "if you trust its content, run"
+	if f.foreign {
+		advice = "run this command as that user or, if the file is meant to be yours and you " +
+			"trust its content, run"
+	}
+	return fmt.Sprintf("%s belongs to %s and has mode %04o, so another user can change it; %s `%s`",
+		f.Path, f.Owner, perm(f.Mode), advice, f.Fix)
 }
 
 func perm(m fs.FileMode) uint32 {
@@ -86,6 +92,7 @@ func judge(path string, info fs.FileInfo, isParent bool) error {
 	caller := uid == 0 && decimal(st.Uid) == os.Getenv("SUDO_UID")
 	switch sticky := isParent && mode&fs.ModeSticky != 0; {
 	case st.Uid != uid && st.Uid != 0 && !caller:
+		f.foreign = true
 		f.Fix = "sudo chown " + strconv.Itoa(int(uid)) + " " + shell.Quote(path)
 	case sticky:
 		return nil

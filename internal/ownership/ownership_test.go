@@ -74,6 +74,9 @@ func TestCheckForeignOwner(t *testing.T) {
 	if !is || f.Owner == "" || !strings.Contains(f.Fix, "chown 0 ") {
 		t.Errorf("%v", f)
 	}
+	if is && !strings.Contains(f.Error(), "run this command as that user or") {
+		t.Errorf("the error advises only to take the file over: %v", f)
+	}
 	t.Setenv("SUDO_UID", "65534")
 	if err := Check(path); err != nil {
 		t.Errorf("root with sudo, started by the owner: got %v", err)

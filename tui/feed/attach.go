@@ -20,6 +20,7 @@ import (
 	"gcity/describe"
 	"gcity/internal/detach"
 	"gcity/internal/statusrow"
+	"gcity/internal/termsize"
 	"gcity/tui/widget"
 )
 
@@ -66,7 +67,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	v := newAttachment(o, agent)
-	if v.cols, v.rows, err = term.GetSize(o.Out.Fd()); err != nil {
+	if v.cols, v.rows, err = termsize.Of(o.Out.Fd()); err != nil {
 		return "", false, fmt.Errorf("cannot attach to %s: cannot get the size of this "+
 			"terminal: %w", agent, err)
 	}
@@ -267,7 +268,7 @@ func (v *attachment) agentRows() int {
 }
 
 func (v *attachment) resize() {
-	cols, rows, err := term.GetSize(v.out.Fd())
+	cols, rows, err := termsize.Of(v.out.Fd())
 	if err == nil && (cols != v.cols || rows != v.rows) {
 		v.cols, v.rows = cols, rows
 		if v.status != nil {
