@@ -7,20 +7,26 @@ import (
 
 // Wave is the progress of a group of agents that start, stop or drain together.
 type Wave struct {
-	Verb        string // "starting", "stopping", "draining"
+	Verb        string // "starting", "stopping" or "draining"
 	Done, Total int
 	// estimate, or the time until the last deadline; 0 = unknown
 	Left time.Duration
 }
 
-// String returns "starting: 312 of 500 agents, 14s left".
+// String returns "starting: 312 of 500 agents, 14s left" or "draining: 3 of 12 agents, at most 4m left".
 func (w Wave) String() string {
 	text := fmt.Sprintf("%s: %d of %d agents", w.Verb, w.Done, w.Total)
 	if w.Left > 0 {
-		text += fmt.Sprintf(", %s left", max(w.Left.Round(time.Second), time.Second))
+		limit := ""
+		if w.Verb == draining {
+			limit = "at most "
+		}
+		text += fmt.Sprintf(", %s%s left", limit, max(w.Left.Round(time.Second), time.Second))
 	}
 	return text
 }
+
+const draining = "draining"
 
 // Large reports whether the header should show the wave.
 func (w Wave) Large() bool { return w.Total >= 10 }
@@ -40,6 +46,7 @@ type wave struct {
 func (ws *Waves) See(s *Snapshot) Wave {
 	var stops, drains, starts int
 	var stopped, drained time.Time
+	unlimited := false // a drain has no deadline
 	for i := range s.Agents {
 		a := &s.Agents[i]
 		switch {
@@ -49,6 +56,7 @@ func (ws *Waves) See(s *Snapshot) Wave {
 		case a.State == Draining:
 			drains++
 			drained = latest(drained, a.Until)
+			unlimited = unlimited || a.Until == nil
 		case a.State == Starting:
 			starts++
 		}
@@ -57,7 +65,10 @@ func (ws *Waves) See(s *Snapshot) Wave {
 		stopped = s.Ending.Until
 	}
 	stop := ws.stop.see("stopping", s.At, stops, stopped)
-	drain := ws.drain.see("draining", s.At, drains, drained)
+	if unlimited {
+		drained = time.Time{}
+	}
+	drain := ws.drain.see(draining, s.At, drains, drained)
 	start := ws.start.see("starting", s.At, starts, time.Time{})
 	switch {
 	case stop.Total > 0:
@@ -86,7 +97,8 @@ func (w *wave) see(verb string, now time.Time, left int, deadline time.Time) Wav
 	w.total += max(0, left-w.left)
 	w.left = left
 	out := Wave{Verb: verb, Done: w.total - left, Total: w.total}
-	if passed := now.Sub(w.since); out.Done > 0 && passed > 0 {
+	// other agents' drains do not show how long the rest of an agent's work takes
+	if passed := now.Sub(w.since); verb != draining && out.Done > 0 && passed > 0 {
 		out.Left = passed / time.Duration(out.Done) * time.Duration(left)
 	}
 	if by := deadline.Sub(now); !deadline.IsZero() && by > 0 && (out.Left == 0 || by < out.Left) {

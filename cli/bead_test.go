@@ -269,6 +269,10 @@ func TestDepth(t *testing.T) {
 	if code, _, text := runCLI(t, s, "event", "emit", "x.y", "--payload", "[1]"); code != exit.CodeUsage || !strings.Contains(text, "must be a JSON object") {
 		t.Errorf("emit of a list in a run: exit %d, %s", code, text)
 	}
+	long := `{"a":"` + strings.Repeat("x", 100_000) + `"}`
+	if code, _, text := runCLI(t, s, "event", "emit", "x.y", "--payload", long); code != exit.CodeUsage || !strings.Contains(text, "is too long") {
+		t.Errorf("emit of a long payload: exit %d, %.200s", code, text)
+	}
 }
 
 func TestBeadClaim(t *testing.T) {

@@ -170,6 +170,11 @@ func eventCommand(e *env.Env) *cobra.Command {
 			if ev.Payload, err = withDepth(ev.Payload, e.Depth()); err != nil {
 				return err
 			}
+			if !events.KeepsPayload(ev) {
+				return exit.Usage("--payload is too long (%d bytes): the limit for an event "+
+					"is 64 KiB; write the data to a file, and put its path in the payload",
+					len(payload))
+			}
 			l, err := e.Open(cmd.Context())
 			if err != nil {
 				return err

@@ -247,6 +247,7 @@ func (v *planInput) undeclared(name string) change {
 			c.Pool = p.Name
 		}
 	}
+	c.Pool = cmp.Or(c.Pool, v.saved.Agents[name].Member.Pool)
 	if g := v.agent(name); g != nil {
 		c.Pool = cmp.Or(g.Pool, c.Pool)
 	}

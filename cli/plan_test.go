@@ -15,6 +15,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/config/files"
+	"gcity/controller/effect"
 	"gcity/pool"
 	"gcity/restart"
 	"gcity/session"
@@ -129,6 +130,9 @@ func TestPlannedPools(t *testing.T) {
 		{"fresh", planInput{}, "start w-1"},
 		{"as they live", planInput{sessions: lives("w-1", "w-2")}, "none w-1, none w-2"},
 		{"one is leaving", planInput{sessions: draining}, "none w-1, drain w-2"},
+		{"its pool was removed", planInput{sessions: lives("v-1"), saved: effect.Histories{
+			Agents: map[string]effect.SavedAgent{"v-1": {Member: effect.SavedMember{Pool: "v"}}}}},
+			"drain v-1, start w-1"},
 		{"by hand", planInput{sessions: lives("w-1"), overrides: map[string]int{"w": 3}},
 			"none w-1, start w-2, start w-3"},
 		{"by the controller", planInput{sessions: lives("w-1", "w-2"),

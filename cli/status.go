@@ -35,6 +35,15 @@ func statusCommand(e *env.Env) *cobra.Command {
 }
 
 func status(ctx context.Context, e *env.Env) error {
+	err := statusOnce(ctx, e)
+	if exit.IsNotRunning(err) || exit.IsInterrupted(err) {
+		// the controller exited during the request
+		err = statusOnce(ctx, e)
+	}
+	return err
+}
+
+func statusOnce(ctx context.Context, e *env.Env) error {
 	l, err := e.Open(ctx)
 	if exit.IsSilent(err) {
 		dir, noCity := e.CityDir()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -171,6 +172,17 @@ func appendString(dst []byte, s string, limit int) ([]byte, bool) {
 		i += n
 	}
 	return append(dst, '"'), whole
+}
+
+// KeepsPayload reports whether the log can store the payload of an event unchanged. The log replaces a payload with its
+// beginning if the event would be longer than 64 KiB.
+func KeepsPayload(e Event) bool {
+	var whole bytes.Buffer
+	// the controller sets these fields, so reserve space for them
+	e.TS, e.EmittedBy = time.Unix(0, 1), strings.Repeat("x", maxName)
+	stored, err := prepare(e, e.TS)
+	return err != nil || json.Compact(&whole, e.Payload) != nil ||
+		bytes.Equal(stored.event.Payload, whole.Bytes())
 }
 
 // payload returns a JSON value as one line of at most limit bytes. If raw is invalid or too long, the value is an

@@ -166,3 +166,12 @@ func TestShortenedPayloadKeepsItsDepth(t *testing.T) {
 		}
 	}
 }
+
+func TestKeepsPayload(t *testing.T) {
+	for length, want := range map[int]bool{0: true, 60 << 10: true, 64<<10 - 200: false} {
+		e := Event{Type: "big.e", Payload: json.RawMessage(`"` + strings.Repeat("x", length) + `"`)}
+		if got := KeepsPayload(e); got != want {
+			t.Errorf("%d bytes: got %t, want %t", length, got, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"net/http"
 	"net/url"
@@ -40,6 +41,11 @@ func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error)
 		return receipt, wire.Invalid("cannot send %s: %v", cmd.Verb(), err)
 	}
 	err = c.call(ctx, request{method: method, path: path, body: body}, &receipt)
+	if errors.Is(err, ErrEnded) {
+		err = taggedError{city.Errorf(city.Unavailable, "the %s exited before it responded to %s, "+
+			"so the change might have been made; `gcity status` shows the city's state",
+			c.serverName, cmd.Verb()), ErrEnded}
+	}
 	if n, ok := cmd.(city.Nudge); ok && n.Depth > 0 && city.UnknownField(err, "depth") {
 		n.Depth = 0 // an older controller does not count nudges in chains of automation runs
 		return c.Do(ctx, n)

@@ -119,6 +119,8 @@ func draining(e *env.Env, d *city.DrainInfo) string {
 		return text + "; reported done"
 	case d.Deadline == nil:
 		return text + "; " + describe.NoDeadline
+	case d.Deadline.Before(e.Now()):
+		return text + "; its deadline " + e.Clock(*d.Deadline) + " has passed"
 	}
 	return text + ", deadline " + e.Ahead(*d.Deadline)
 }

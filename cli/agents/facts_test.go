@@ -25,6 +25,17 @@ func TestRecentDecisions(t *testing.T) {
 	}
 }
 
+// Without a controller, a drain can last longer than its deadline.
+func TestDrainDeadlineHasPassed(t *testing.T) {
+	e := &env.Env{Printer: output.Printer{Now: func() time.Time { return noon }}}
+	for left, want := range map[time.Duration]string{time.Minute: "in 1m", -time.Second: "has passed"} {
+		by := noon.Add(left)
+		if got := draining(e, &city.DrainInfo{By: "pool", Since: noon, Deadline: &by}); !strings.Contains(got, want) {
+			t.Errorf("deadline in %s: got %q", left, got)
+		}
+	}
+}
+
 // A restart that is held back is not announced.
 func TestIdleRestart(t *testing.T) {
 	e := &env.Env{Printer: output.Printer{Now: func() time.Time { return noon }}}

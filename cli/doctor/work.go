@@ -4,7 +4,9 @@ import (
 	"context"
 	"strings"
 
+	"gcity/city"
 	"gcity/cli/output"
+	"gcity/internal/span"
 )
 
 // CheckStranded looks for work that is assigned to agents that are not running.
@@ -14,7 +16,7 @@ func CheckStranded(_ context.Context, p *Subject) finding {
 	}
 	lines := p.Running.StrandedLines()
 	if len(lines) == 0 {
-		return ok("no work is assigned to an agent that is not running")
+		return ok("no work has been stranded for %s", span.Text(city.StrandedAfter))
 	}
 	for i := range lines {
 		lines[i] = output.SafeLead(lines[i])

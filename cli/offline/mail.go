@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -34,7 +35,7 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 	case city.CreateBead:
 		_, err = b.storeOf(c.Rig)
 	case city.SlingWork:
-		if err = b.grant.Err(); err == nil {
+		if err = cmp.Or(b.invalid, b.grant.Err()); err == nil {
 			state, err = b.Snapshot(ctx)
 		}
 	}

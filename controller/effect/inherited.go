@@ -3,6 +3,7 @@ package effect
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -30,6 +31,7 @@ type SavedAgent struct {
 
 	// set if the configuration keeps the agent stopped
 	Stopped *SavedState `json:"stopped,omitempty"`
+	Member  SavedMember `json:"member,omitzero"`
 
 	// restarts after an exit, an idle timeout, or a request by the agent itself
 	Restarts int        `json:"restarts,omitempty"`
@@ -50,6 +52,13 @@ type SavedAgent struct {
 type SavedState struct {
 	State city.State `json:"state"`
 	Since time.Time  `json:"since"`
+}
+
+// SavedMember is an agent's membership in a pool. The next controller needs it if the pool has been removed. The zero
+// value means that the agent is not in a pool.
+type SavedMember struct {
+	Pool         string        `json:"pool"`
+	DrainTimeout time.Duration `json:"drain_timeout"` // 0 = unlimited
 }
 
 // SavedExit is the saved exit or failed start of an agent that will not be restarted.
@@ -105,12 +114,13 @@ func (h Histories) For(onDisk bool) Histories {
 	return h.WithoutCrashes()
 }
 
-// WithoutCrashes removes the crash histories. It keeps only agents with a reason to stay stopped.
+// WithoutCrashes removes the crash histories. It keeps only pool members, and agents with a reason to stay stopped.
 func (h Histories) WithoutCrashes() Histories {
 	kept := Histories{Agents: map[string]SavedAgent{}}
 	for name, a := range h.Agents {
-		if a.Stopped != nil {
-			kept.Agents[name] = SavedAgent{Fingerprint: a.Fingerprint, Stopped: a.Stopped}
+		if a.Stopped != nil || a.Member != (SavedMember{}) {
+			kept.Agents[name] = SavedAgent{Fingerprint: a.Fingerprint, Stopped: a.Stopped,
+				Member: a.Member}
 		}
 	}
 	return kept
@@ -184,16 +194,21 @@ type UnrecordedEnd struct {
 type Inherited struct {
 	Recorded map[string]bool // IDs of sessions with an exit in the log
 	Started  map[string]bool // IDs of sessions with a start in the log
+	Agents   map[string]bool // names of agents with an event in the log
 	// time of the oldest event searched; zero = unknown
 	Since time.Time
 	Ends  []UnrecordedEnd // exits that the previous controller saved in files
 }
 
-// SearchLog stores which exits and starts these events record. The newest event must be first.
+// SearchLog stores which exits, starts and agents these events record. The newest event must be first.
 func (i *Inherited) SearchLog(newest []events.Event) {
 	i.Recorded, i.Started = RecordedEnds(newest), map[string]bool{}
+	i.Agents = map[string]bool{}
 	for n := range newest {
 		e := &newest[n]
+		if strings.HasPrefix(e.Type, "agent.") {
+			i.Agents[e.Subject] = true
+		}
 		if i.Since = e.TS; e.Type == events.AgentStarted {
 			i.Started[sessionOf(e)] = true
 		}
@@ -244,6 +259,22 @@ func sessionOf(e *events.Event) string {
 // Death converts an exit to the form that the restart policy uses.
 func Death(e *session.Exit) restart.Death {
 	return restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
+}
+
+// LateEnd returns the event for an exit that the previous controller did not record. earlier means that the agent's
+// next session has already started.
+func LateEnd(x *session.Exit, earlier bool) events.Event {
+	e := events.Event{Type: events.AgentStopped, Message: "stopped", Payload: ExitPayload(*x)}
+	if !x.Asked {
+		e.Message = Death(x).String()
+		if earlier {
+			e.Message += ", before the current session started"
+		}
+	}
+	if !x.Asked && !x.Lost && x.Code != 0 {
+		e.Type = events.AgentCrashed
+	}
+	return e
 }
 
 // Session converts the status of a session to the form that clients get.

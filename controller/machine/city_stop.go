@@ -297,15 +297,13 @@ func (cs *cityStop) end(now time.Time, msg string) {
 		}
 		cs.leaving[i].Receipt.Message = msg
 	}
-	cs.m.step.Record(events.Event{Type: events.ControllerStopped,
-		Message: msg}, cs.leaving...)
+	cs.m.step.Record(events.Event{Type: events.ControllerStopped, Message: msg}, cs.leaving...)
 	cs.leaving = nil
 }
 
 // OneShotDone reports whether a one-shot run is complete.
 func (m *Machine) OneShotDone() bool {
 	return m.lists.listed && m.cityStop.nothingInFlight() && !m.lists.listing &&
-		m.lists.lateResponses == 0 &&
-		!m.loader.loading &&
+		m.lists.lateResponses == 0 && !m.loader.loading &&
 		!m.pools.Busy() && m.drifts.checking == 0
 }

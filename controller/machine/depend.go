@@ -181,8 +181,8 @@ func (ds *dependencies) restartCoupled(now time.Time, a *record) {
 	why := fmt.Sprintf("restarted because %s crashed (%s)", a.name, a.want.Strategy)
 	for _, other := range ds.coupledAgents(a) {
 		if other == a || !other.phase.Alive() || other.phase.InFlight() ||
-			other.drain.current != nil ||
-			other.unwanted() || other.want.Problem != "" || other.act.intent.kind != causeNone {
+			other.drain.current != nil || other.unwanted() || other.want.Problem != "" ||
+			other.act.intent.kind != causeNone {
 			continue
 		}
 		other.act.intent = cause{kind: causeStrategy, why: why}

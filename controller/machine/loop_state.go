@@ -46,10 +46,8 @@ func (c runsCity) FolderMoved() bool    { return c.m.folderMoved != "" }
 func (c runsCity) StoreProblem() string { return c.m.work.storeProblem("") }
 func (c runsCity) CountWork()           { c.m.work.count() }
 func (c runsCity) Stops() bool          { return c.m.stops() }
-
-func (c runsCity) Observed() bool { return c.m.observes != nil }
-
-func (c runsCity) Running() bool { return c.m.ending == running && c.m.observes == nil }
+func (c runsCity) Observed() bool       { return c.m.observes != nil }
+func (c runsCity) Running() bool        { return c.m.ending == running && c.m.observes == nil }
 
 // SetOneShot makes the machine ignore agents' exits, for a one-shot run.
 func (m *Machine) SetOneShot() { m.oneShot = true }

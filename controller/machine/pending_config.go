@@ -95,8 +95,7 @@ func (ld *loader) heldBack(w waiter, h *held) string {
 	switch {
 	case confirms:
 		return "the file has changed since it was confirmed: " + h.why +
-			"; if that is intended, run `gcity reload " +
-			"--confirm` again"
+			"; if that is intended, run `gcity reload --confirm` again"
 	case w.verb == "reload":
 		return "the old configuration stays in force: " + h.why +
 			"; run `gcity reload --confirm` to apply it"

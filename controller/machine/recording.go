@@ -102,7 +102,8 @@ func (j *journal) release(now time.Time) {
 			break
 		}
 		if q.output != "" {
-			q.amend(map[string]any{"output_error": fmt.Sprintf("not saved within %s", outputWait)})
+			q.Event.Payload = step.AddToPayload(q.Event.Payload, map[string]any{
+				"output_error": fmt.Sprintf("not saved within %s", outputWait)})
 		}
 		j.m.step.Do(q.Record)
 		if q.agent != nil {
@@ -123,7 +124,7 @@ func (j *journal) captured(now time.Time, in effect.Captured) {
 			if in.Err != nil {
 				about["output_error"] = in.Err.Error()
 			}
-			q.amend(about)
+			q.Event.Payload = step.AddToPayload(q.Event.Payload, about)
 			q.output = ""
 		}
 	}
@@ -137,17 +138,6 @@ func (j *journal) captured(now time.Time, in effect.Captured) {
 		a.sess.exit, j.m.step.Changed = &kept, true
 	}
 	j.m.decide(now, a)
-}
-
-func (q *queuedRecord) amend(more map[string]any) {
-	about := map[string]any{}
-	if json.Unmarshal(q.Event.Payload, &about) != nil {
-		return
-	}
-	for key, value := range more {
-		about[key] = value
-	}
-	q.Event.Payload = step.Payload(about)
 }
 
 func (j *journal) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
@@ -315,10 +305,11 @@ func (a *record) hasNoHistory() bool {
 }
 
 func (a *record) isSaved(crashes bool) bool {
-	k, stopped := a.restart.saved, a.stoppedBySetting()
+	k, stopped, member := a.restart.saved, a.stoppedBySetting(), a.membership()
 	crashes = crashes && !a.hasNoHistory()
-	if k == nil || !crashes && stopped.State == "" {
-		return k == nil && !crashes && stopped.State == ""
+	empty := !crashes && stopped.State == "" && member == (effect.SavedMember{})
+	if k == nil || empty {
+		return k == nil && empty
 	}
 	var history restart.History
 	var pause city.State
@@ -326,19 +317,19 @@ func (a *record) isSaved(crashes bool) bool {
 		history, pause = a.restart.history, a.restart.pause()
 	}
 	return k.Same(history, pause, a.restart.until) && k.IsStopped(stopped) &&
-		k.Fingerprint == a.want.Spec.Fingerprint.Sum
+		k.Member == member && k.Fingerprint == a.fingerprint()
 }
 
 func (kp *historyFile) toSave(a *record) *effect.SavedAgent { return a.toSave(kp.m.conf.OnDisk) }
 
 // crashes is false if crash histories are not saved.
 func (a *record) toSave(crashes bool) *effect.SavedAgent {
-	stopped := a.stoppedBySetting()
+	stopped, member := a.stoppedBySetting(), a.membership()
 	crashes = crashes && !a.hasNoHistory()
-	if !crashes && stopped.State == "" {
+	if !crashes && stopped.State == "" && member == (effect.SavedMember{}) {
 		return nil
 	}
-	r := &effect.SavedAgent{Fingerprint: a.want.Spec.Fingerprint.Sum}
+	r := &effect.SavedAgent{Fingerprint: a.fingerprint(), Member: member}
 	if stopped.State != "" {
 		r.Stopped = &stopped
 	}
@@ -359,6 +350,20 @@ func (a *record) toSave(crashes bool) *effect.SavedAgent {
 	return r
 }
 
+func (a *record) fingerprint() string {
+	if a.want == nil {
+		return ""
+	}
+	return a.want.Spec.Fingerprint.Sum
+}
+
+func (a *record) membership() effect.SavedMember {
+	if a.pool == nil || a.hidden() {
+		return effect.SavedMember{}
+	}
+	return effect.SavedMember{Pool: a.pool.Name(), DrainTimeout: a.pool.Want.DrainTimeout}
+}
+
 func (a *record) stoppedBySetting() effect.SavedState {
 	if a.want != nil && (a.state == city.Suspended && a.want.Suspended.On() ||
 		a.state == city.Failed && a.want.Problem != "") {
@@ -373,9 +378,9 @@ func (a *record) toHandOver() *effect.SavedAgent {
 	case a.want == nil || r == nil && d == nil && !a.restart.stays() && !a.phase.Alive():
 		return r
 	case r == nil:
-		r = &effect.SavedAgent{Fingerprint: a.want.Spec.Fingerprint.Sum, LastEnd: a.sess.lastEnd,
-			Restarts: a.restart.restarts, Last: a.newestExit()}
+		r = &effect.SavedAgent{Fingerprint: a.fingerprint()}
 	}
+	r.LastEnd, r.Restarts, r.Last = a.sess.lastEnd, a.restart.restarts, a.newestExit()
 	if r.State == "" && a.phase.Alive() {
 		r.Session, r.StartReason = a.sess.life.ID, a.act.startReason
 	}
@@ -421,7 +426,8 @@ func (kp *historyFile) restoreAll(now time.Time) {
 	kp.entries, kp.retry, kp.fromFile = len(kp.fromFile.Agents), kp.fromFile.HandedOver,
 		effect.Histories{}
 	kp.mayExist = kp.m.conf.OnDisk
-	if kp.unsaved() { // the effects of this step are dropped, so write in a later step
+	// the effects of this step are dropped, so write in a later step
+	if kp.unsaved() || len(kp.m.pools.All()) > 0 {
 		kp.notBefore = now.Add(saveInterval)
 	}
 }

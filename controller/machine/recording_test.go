@@ -505,3 +505,19 @@ func TestAnExitBeforeAStopIsEarlier(t *testing.T) {
 	tell("restart a", 3, true)
 	tell("exit a 4", 4, false)
 }
+
+// A hand-over keeps the latest exit and the number of restarts, also of an agent that is saved for another reason.
+func TestHandOverKeepsRestarts(t *testing.T) {
+	for agent, declared := range map[string]string{"a": "a", "w-1": "w:pool=1-2"} {
+		w := newWorld()
+		for _, line := range []string{"declare " + declared, "advance 20s", "exit " + agent + " 0", "advance 1h",
+			"shutdown leave", "successor"} {
+			if err := w.tell(strings.Fields(line)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if a, _ := w.m.Snapshot(w.now).Agent(agent); a.Restarts != 1 || a.Exit == nil {
+			t.Errorf("%s: %d restarts, exit %+v", agent, a.Restarts, a.Exit)
+		}
+	}
+}

@@ -164,6 +164,9 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	ld.loaded, ld.since, ld.m.step.Changed = now, ld.m.stepNumber, true
 	ch := ld.compare(c)
 	wanted := make(map[string]bool, len(c.Wants))
+	if first {
+		ld.m.pools.Inherit(ld.m.histories.fromFile.Agents)
+	}
 	ld.m.pools.Adopt(now, c)
 	for i := range c.Wants {
 		wanted[c.Wants[i].Name] = true

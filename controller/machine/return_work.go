@@ -18,8 +18,7 @@ import (
 
 func (wk *work) noteLeaver(a *record) {
 	switch {
-	case !a.unwanted() || wk.m.conf.NoWork || wk.m.oneShot ||
-		wk.m.ending != running:
+	case !a.unwanted() || wk.m.conf.NoWork || wk.m.oneShot || wk.m.ending != running:
 	case a.want == nil || a.pool.Final() && wk.m.pools.SizeKnown(a.pool):
 		wk.leavers[a.name] = a.pool.Name()
 	}
@@ -28,8 +27,7 @@ func (wk *work) noteLeaver(a *record) {
 func (wk *work) findLeavers() {
 	tasks := wk.tasks
 	if len(tasks) == 0 || !wk.m.lists.listed || len(wk.m.lists.unlistedProviders) > 0 ||
-		wk.m.oneShot ||
-		wk.m.ending != running {
+		wk.m.oneShot || wk.m.ending != running {
 		return
 	}
 	for _, p := range wk.m.pools.All() {
@@ -40,6 +38,11 @@ func (wk *work) findLeavers() {
 			if tasks[w.Name] != "" && !p.Has(w.Index) {
 				wk.leavers[w.Name] = p.Name()
 			}
+		}
+	}
+	for name, p := range wk.m.pools.Former {
+		if wk.m.agents[name] == nil && tasks[name] != "" {
+			wk.leavers[name] = p.Name()
 		}
 	}
 	for _, a := range wk.m.order {

@@ -12,7 +12,6 @@ import (
 	"gcity/controller/effect"
 	"gcity/controller/lifecycle"
 	"gcity/controller/step"
-	"gcity/events"
 	"gcity/session"
 )
 
@@ -60,6 +59,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	if in.Past != nil {
 		// a provider that responds later may list more sessions of the previous controller
 		lk.m.journal.past = in.Past.Recorded
+		maps.Copy(lk.m.work.former, in.Past.Agents)
 		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
 	}
 	for i := range in.Sessions {
@@ -173,8 +173,7 @@ func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 	lk.allListed(now, false, allKnown)
 	lk.handleMissing(now, in.Step, func(a *record) bool {
 		return a.sess.life.Provider == in.Provider || a.phase.State() == lifecycle.Unknown &&
-			a.want != nil &&
-			a.want.Spec.Provider == in.Provider
+			a.want != nil && a.want.Spec.Provider == in.Provider
 	})
 	lk.m.decideAll(now)
 	switch {
@@ -204,8 +203,7 @@ func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, included f
 		if a.phase.Alive() {
 			lk.m.died(now, a, session.Exit{
 				Name: a.sess.life.Name, Agent: a.name, ID: a.sess.life.ID, Code: -1, Lost: true,
-				At:     now,
-				Uptime: now.Sub(a.sess.life.Started),
+				At: now, Uptime: now.Sub(a.sess.life.Started),
 			})
 		}
 	}
@@ -237,12 +235,11 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 		if p, w := lk.m.pools.Of(a.name); w != nil {
 			lk.m.join(a, p, w)
 		} else {
-			a.pool = p
+			a.pool, lk.m.work.former[a.name] = p, true
 		}
 	}
 	twice := a.sess.seenStep == lk.m.stepNumber || of.late && a.sess.life.Provider != s.Provider &&
-		!a.phase.InFlight() &&
-		a.phase.Step() <= of.step
+		!a.phase.InFlight() && a.phase.Step() <= of.step
 	if known && twice && s.Alive && a.phase.Alive() && a.sess.life.ID != s.ID {
 		lk.m.decided(now, a, "kill", fmt.Sprintf("a second session for the agent: %s", s.ID))
 		lk.m.step.Do(effect.Kill{Agent: a.name, Session: s.Name})
@@ -258,29 +255,29 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 	case s.Alive:
 		lk.handleAlive(now, a, s, past)
 	case s.ID == a.sess.lastEnd:
-		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); of.step >
-			a.act.ackStep &&
-			!slices.Contains(a.act.acks, f) {
-			a.act.acks = append(a.act.acks, f)
-			// the previous controller counted the exit, but could not write its event
-			if s.Exit != nil && past.IsUnrecorded(s.ID) {
-				lk.recordLateEnd(a, s.Exit)
-			}
+		if of.step > a.act.ackStep {
+			lk.acknowledge(a, s, past)
 		}
 	case s.Exit != nil && a.phase.Alive() && a.sess.life.ID != s.ID:
 		// an earlier session under a different name
-		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); !slices.Contains(
-			a.act.acks, f) {
-			a.act.acks = append(a.act.acks, f)
-			if past.IsUnrecorded(s.ID) {
-				lk.recordLateEnd(a, s.Exit)
-			}
-		}
+		lk.acknowledge(a, s, past)
 	case s.Exit != nil && s.Exit.Asked:
 		lk.handleRequestedExit(now, a, s, past)
 	case s.Exit != nil:
 		a.sess.life = *s
 		lk.m.died(now, a, *s.Exit)
+	}
+}
+
+func (lk *sessionLists) acknowledge(a *record, s *session.Status, past *effect.Inherited) {
+	ack := effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}
+	if slices.Contains(a.act.acks, ack) {
+		return
+	}
+	a.act.acks = append(a.act.acks, ack)
+	// the previous controller might have counted the exit without writing its event
+	if s.Exit != nil && past.IsUnrecorded(s.ID) {
+		lk.recordLateEnd(a, s.Exit)
 	}
 }
 
@@ -299,21 +296,9 @@ func (lk *sessionLists) handleRequestedExit(now time.Time, a *record, s *session
 }
 
 func (lk *sessionLists) recordLateEnd(a *record, x *session.Exit) {
-	if !a.policy.counts() {
-		return
+	if a.policy.counts() {
+		lk.m.journal.recordEnd(a, *x, effect.LateEnd(x, a.phase.Alive()))
 	}
-	e := events.Event{Type: events.AgentStopped, Message: "stopped",
-		Payload: effect.ExitPayload(*x)}
-	if !x.Asked {
-		e.Message = effect.Death(x).String()
-		if a.phase.Alive() {
-			e.Message += ", before the current session started"
-		}
-	}
-	if !x.Asked && !x.Lost && x.Code != 0 {
-		e.Type = events.AgentCrashed
-	}
-	lk.m.journal.recordEnd(a, *x, e)
 }
 
 func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status,

@@ -36,7 +36,7 @@ type work struct {
 	// for each assignee that only a user can start: since when
 	idleSince map[string]time.Time
 	stranded  []city.Stranded
-	former    map[string]bool // removed from the configuration
+	former    map[string]bool // have been agents; the configuration may contain some of them
 	// former pool of each departed member that still has work
 	leavers   map[string]string
 	leaving   []effect.Leaver
@@ -123,8 +123,8 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	if in.Unchanged {
 		return
 	}
-	if !wk.counted || wk.counts.Open != in.Work.Open || wk.counts.InProgress !=
-		in.Work.InProgress ||
+	if !wk.counted || wk.counts.Open != in.Work.Open ||
+		wk.counts.InProgress != in.Work.InProgress ||
 		!maps.Equal(wk.counts.Pools, in.Work.Pools) {
 		wk.m.step.Changed = true
 	}
@@ -171,8 +171,7 @@ func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 		after := guard.TroubleOf(in.Stores, s.Scope)
 		healed = healed || s.Reads && !after.Reads || s.Writes && !after.Writes
 		if after.Text == "" {
-			wk.m.step.Record(events.Event{Type: events.StoreHealed,
-				Subject: s.Scope,
+			wk.m.step.Record(events.Event{Type: events.StoreHealed, Subject: s.Scope,
 				Message: "the work of " + beads.ScopeTitle(s.Scope) +
 					" can be read and written again"})
 		}

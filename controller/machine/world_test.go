@@ -307,7 +307,7 @@ func (w *world) histories(file []byte) (all map[string]effect.SavedAgent) {
 		w.breach = append(w.breach, "the file of crash histories: "+err.Error())
 	}
 	maps.DeleteFunc(all, func(_ string, a effect.SavedAgent) bool {
-		return a.Stopped != nil && len(a.Crashes)+a.Streak == 0 && a.State == ""
+		return (a.Stopped != nil || a.Member.Pool != "") && len(a.Crashes)+a.Streak == 0 && a.State == ""
 	})
 	return all
 }

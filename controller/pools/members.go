@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/agent"
+	"gcity/controller/effect"
 	"gcity/pool"
 )
 
@@ -118,7 +119,19 @@ func (ps *Pools) MemberWant(name string) *agent.Want {
 	return nil
 }
 
-// Of returns the pool that an agent's name belongs to. w is nil if the pool has no such member.
+// Inherit sets Former from the agents that the previous controller saved. Adopt removes the declared agents from it.
+func (ps *Pools) Inherit(agents map[string]effect.SavedAgent) {
+	ps.Former = map[string]*Pool{}
+	for name, a := range agents {
+		if m := a.Member; m.Pool != "" {
+			ps.Former[name] = &Pool{final: true, Want: &agent.Pool{
+				Spec: pool.Spec{Name: m.Pool}, DrainTimeout: m.DrainTimeout}}
+		}
+	}
+}
+
+// Of returns the pool that an agent's name belongs to, which may have been removed. w is nil if the pool has no such
+// member.
 func (ps *Pools) Of(name string) (p *Pool, w *agent.Want) {
 	if w := ps.MemberWant(name); w != nil {
 		return ps.byName[w.Pool], w
@@ -129,5 +142,5 @@ func (ps *Pools) Of(name string) (p *Pool, w *agent.Want) {
 			return p, nil
 		}
 	}
-	return nil, nil
+	return ps.Former[name], nil
 }

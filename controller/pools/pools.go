@@ -57,6 +57,8 @@ type Pools struct {
 
 	byName map[string]*Pool
 	order  []*Pool // sorted by name
+	// pools of the previous controller, by the names of their members that are not declared any more
+	Former map[string]*Pool
 	// start times, by pool; can contain removed pools
 	checking map[string]time.Time
 	Scales   []effect.Scale // waiting to be saved; the first is in flight
@@ -217,6 +219,7 @@ func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
 		}
 	}
 	for i := range c.Wants {
+		delete(ps.Former, c.Wants[i].Name)
 		if p := ps.byName[c.Wants[i].Pool]; p != nil {
 			p.Members = append(p.Members, &c.Wants[i])
 		}

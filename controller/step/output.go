@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -174,6 +175,16 @@ func Payload(v map[string]any) json.RawMessage {
 		return nil
 	}
 	return data
+}
+
+// AddToPayload returns an event's payload with more fields, or the payload itself if it is not a JSON object.
+func AddToPayload(payload json.RawMessage, more map[string]any) json.RawMessage {
+	about := map[string]any{}
+	if json.Unmarshal(payload, &about) != nil {
+		return payload
+	}
+	maps.Copy(about, more)
+	return Payload(about)
 }
 
 // Earlier returns the earlier of two times. A zero time means none.

@@ -219,12 +219,12 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 
 // sessionEnded returns the result after the session has ended or the connection was lost.
 func (v *attachment) sessionEnded(err error) (string, error) {
-	if err != nil {
-		again := ""
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) {
-			again = "; the agent might still be running, so attach again when the city responds"
-		}
-		return "", fmt.Errorf("the connection to %s has ended: %w%s", v.agent, err, again)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return "", fmt.Errorf("lost the connection to %s, because the city's controller exited; "+
+			"the agent might still be running, so attach again when the city responds", v.agent)
+	case err != nil:
+		return "", fmt.Errorf("the connection to %s has ended: %w", v.agent, err)
 	}
 	return describe.Ended(v.agent), nil
 }

@@ -122,3 +122,11 @@ func TestDetachFromASessionThatEnds(t *testing.T) {
 		t.Errorf("got %q", message)
 	}
 }
+
+// If the controller exits, the message says that the agent might still be running.
+func TestAttachmentLostWithTheController(t *testing.T) {
+	_, err := (&attachment{agent: "builder"}).sessionEnded(io.ErrUnexpectedEOF)
+	if err == nil || strings.Contains(err.Error(), "EOF") || !strings.Contains(err.Error(), "the agent might still be running") {
+		t.Errorf("got %v", err)
+	}
+}
