@@ -56,7 +56,7 @@ func (c cityWriter) text() string {
 		b.WriteString("\n[formulas]\ndir = \"formulas\"\n")
 	}
 	c.orderOverrides(&b)
-	programs{c.conversion}.providers(&b, c.root)
+	programs(c).providers(&b, c.root)
 	c.rootAgents(&b)
 	c.writeRigs(&b)
 	c.cityPatches(&b)
