@@ -7,9 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	authv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -81,6 +84,26 @@ func grant(t *testing.T, s Settings, all []right) {
 		!apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
+	// the API server uses a cache of the roles
+	eventually.True(t, "the role is in force", func() bool {
+		return !slices.ContainsFunc(rights(), func(r right) bool {
+			return allows(t, s, r) != slices.Contains(all, r)
+		})
+	})
+}
+
+func allows(t *testing.T, s Settings, r right) bool {
+	t.Helper()
+	resource, subresource, _ := strings.Cut(r.resource, "/")
+	review := &authv1.LocalSubjectAccessReview{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace},
+		Spec: authv1.SubjectAccessReviewSpec{User: "gcity", ResourceAttributes: &authv1.ResourceAttributes{
+			Namespace: s.Namespace, Verb: r.verb, Group: r.group, Resource: resource, Subresource: subresource}}}
+	review, err := admin(t, s).AuthorizationV1().LocalSubjectAccessReviews(s.Namespace).
+		Create(t.Context(), review, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return review.Status.Allowed
 }
 
 // While agents are idle, the audit log contains only watches and renewals of the Lease. The rights of the Role are
