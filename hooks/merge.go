@@ -177,8 +177,9 @@ func (k *kind) entryOf(h hook) json.RawMessage {
 	return json.RawMessage(strings.Replace(k.entry, "LINE", string(raw(k.line(h))), 1))
 }
 
-// line returns a hook's shell command, which does nothing for users who are not agents. The last part is for earlier
-// versions of gcity, which do not know --hook-format: some programs discard the user's text if a hook exits with 2.
+// line returns a hook's shell command. The command does nothing outside an agent's session. "|| true" is for earlier
+// versions of gcity: they fail because they do not know --hook-format, and after a failed hook some programs discard
+// the user's text.
 func (k *kind) line(h hook) string {
 	line := `test -z "$GC_AGENT" || ` + string(h.command)
 	if h.output != "" {

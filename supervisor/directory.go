@@ -326,7 +326,8 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	defer s.mu.Unlock()
 	switch {
 	case w.other != nil:
-		text = fmt.Sprintf("%s is no longer registered, but was not stopped: %v", name, w.other)
+		text = fmt.Sprintf("%s is no longer registered, but the supervisor did not stop it: %v",
+			name, w.other)
 	case w.ended == 1:
 		text += "; 1 session from an earlier run was stopped"
 	case w.ended > 1:
