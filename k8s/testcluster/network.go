@@ -10,6 +10,8 @@ import (
 	"time"
 )
 
+const bridgeMAC = "02:00:0a:60:00:01" // locally administered; several clusters may have the same
+
 // network is a bridge that connects the pods. The API server listens on its address, which is also the address of the
 // Service "kubernetes". Pods therefore need no kube-proxy.
 type network struct {
@@ -56,7 +58,8 @@ func freeNetwork() (int, error) {
 
 func (n network) create(ctx context.Context) error {
 	for _, line := range []string{
-		"link add " + n.bridge + " type bridge",
+		// without an address of its own, a bridge takes that of a port; when this port goes, pods lose the API server
+		"link add " + n.bridge + " address " + bridgeMAC + " type bridge",
 		"addr add " + n.service + "/32 dev " + n.bridge,
 		"addr add " + n.gateway + "/24 dev " + n.bridge,
 		"link set " + n.bridge + " up",
