@@ -243,13 +243,15 @@ func TestControllerInCluster(t *testing.T) {
 	if out := d.must("-n", "gc", "exec", "deploy/gcity", "-c", "gcity", "--", "cat", "note"); !strings.Contains(out, "kept") {
 		t.Errorf("the content of the volume was lost: %s", out)
 	}
-	if out, err := d.gcity("agent", "nudge", "shell", "echo $((6*7))"); err != nil {
-		t.Fatal(out, err)
+	sent, err := d.gcity("agent", "nudge", "shell", "echo $((6*7))")
+	if err != nil {
+		t.Fatal(sent, err)
 	}
+	var screen string
 	eventually.True(t, "the agent answers", func() bool {
-		out, err := d.gcity("agent", "peek", "shell")
-		return err == nil && strings.Contains(out, "\n42")
-	}, d.inside)
+		screen, err = d.gcity("agent", "peek", "shell")
+		return err == nil && strings.Contains(screen, "\n42")
+	}, func() string { return fmt.Sprintf("nudge: %speek: %s%v\n%s", sent, screen, err, d.inside()) })
 	if out, err := d.gcity("status"); err != nil || !strings.Contains(out, "1 running") {
 		t.Errorf("gcity status: got %s, %v", out, err)
 	}
