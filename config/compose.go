@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"gcity/config/keys"
-	"gcity/formula"
 	"gcity/topology"
 )
 
@@ -24,12 +23,12 @@ func (d composer) compose() {
 	ownAgents, watchdogs := c.Agents, c.Watchdogs
 	c.Agents, c.Watchdogs = nil, nil
 	refs := d.references("workspace.", c.Origins, w.Topology, w.Topologies, w.Includes)
-	c.formulaLayers = d.apply(refs, nil)
+	c.packs = d.apply(refs, nil)
 	c.Agents, c.Watchdogs = append(c.Agents, ownAgents...), append(c.Watchdogs, watchdogs...)
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
 		refs := d.references("rigs.", r.Origins, r.Topology, r.Topologies, r.Includes)
-		r.formulaLayers = d.apply(refs, r)
+		r.packs = d.apply(refs, r)
 	}
 }
 
@@ -82,10 +81,9 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 	return dir, err
 }
 
-// apply adds the topologies' agents and watchdogs to the rig r (nil = the city), and their providers to the city. It
-// returns the topologies' formula layers.
-func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
-	var layers []formula.Layer
+// apply adds the topologies' agents and watchdogs to the rig r (nil = the city). It returns the topologies, included
+// ones first.
+func (d composer) apply(entries []entry, r *Rig) []*pack {
 	var done []*pack
 	d.rigChecked = new(nameOf(r))
 	defer func() { d.rigChecked = nil }()
@@ -119,16 +117,12 @@ func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 			done = append(done, q)
 			took += d.copyAgents(q, ofCity, e, r)
 			d.copyWatchdogs(q, ofCity, e, r)
-			d.addProviders(q)
-			if q.Formulas.Dir != "" {
-				layers = append(layers, layerOf(q, r))
-			}
 		}
 		if took == 0 && hasAgents(all) {
 			d.addWarning(e.at, e.key, noAgentsFor(e.text, r))
 		}
 	}
-	return layers
+	return done
 }
 
 func hasAgents(packs []*pack) bool {
@@ -143,14 +137,6 @@ func noAgentsFor(topology string, r *Rig) string {
 	}
 	return fmt.Sprintf("all agents of the topology %q are for the city, none for rigs; use the "+
 		"topology in [workspace]", topology)
-}
-
-func layerOf(p *pack, r *Rig) formula.Layer {
-	l := formula.Layer{Dir: p.Formulas.Dir, Title: "topology " + p.Topology.Name, Root: p.dir}
-	if r != nil {
-		l.Rig = r.Name
-	}
-	return l
 }
 
 // cityNames returns the names that topologies list as city agents, or nil if no topology distinguishes city agents from
@@ -204,29 +190,6 @@ func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (
 		c.cityTopologies = append(c.cityTopologies, p)
 	}
 	return n
-}
-
-// addProviders adds a topology's providers to the city. Keys that are already set keep their values.
-func (d composer) addProviders(p *pack) {
-	c := d.city
-	if d.providersAdded[p] {
-		return
-	}
-	if d.providersAdded == nil {
-		d.providersAdded = map[*pack]bool{}
-	}
-	d.providersAdded[p] = true
-	for _, own := range p.providers {
-		own.Origins, own.Env = maps.Clone(own.Origins), maps.Clone(own.Env)
-		at := slices.IndexFunc(c.Providers, func(q Provider) bool { return q.Name == own.Name })
-		if at < 0 {
-			c.Providers = append(c.Providers, own)
-			continue
-		}
-		own.merge(&c.Providers[at], func(string) bool { return true })
-		own.Origin = c.Providers[at].Origin
-		c.Providers[at] = own
-	}
 }
 
 // remotes checks the [topologies] tables and adds the lock file to the city's sources. It must be called after all

@@ -61,6 +61,9 @@ func (p *pack) withIncludes() []*pack {
 	return out
 }
 
+// contains reports whether q is the topology p, or is included in it.
+func (p *pack) contains(q *pack) bool { return slices.Contains(p.withIncludes(), q) }
+
 type packRef struct {
 	dir, name string
 	at        Origin

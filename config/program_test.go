@@ -515,7 +515,7 @@ func TestProviderPatchesInTwoFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, _ := c.ProviderNamed("claude"); p.Command != "two" || p.PromptMode != "typed" {
+	if p, _ := c.ProviderFor(&Agent{}, "claude"); p.Command != "two" || p.PromptMode != "typed" {
 		t.Errorf("%+v", p)
 	}
 }

@@ -52,7 +52,7 @@ func TestSchemaIsComplete(t *testing.T) {
 			p := placeFor(k.Table())
 			d := decoder{&loading{schema: keys.City(), city: p.city}}
 			d.defaults(k.Table(), p)
-			if s := (printer{&City{}}).shown(p.field(k)); s == "" {
+			if s := (printer{City: &City{}}).shown(p.field(k)); s == "" {
 				t.Errorf("default of %s is not shown", path)
 			}
 		}
