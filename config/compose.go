@@ -115,7 +115,7 @@ func (d composer) apply(entries []entry, r *Rig) []*pack {
 		all = slices.DeleteFunc(all, func(q *pack) bool { return slices.Contains(done, q) })
 		for _, q := range all {
 			done = append(done, q)
-			took += d.copyAgents(q, ofCity, e, r)
+			took += d.copyAgents(q, q.replacedAgents(all), ofCity, e, r)
 			d.copyWatchdogs(q, ofCity, e, r)
 		}
 		if took == 0 && hasAgents(all) {
@@ -163,11 +163,25 @@ func (a *Agent) belongsTo(ofCity map[string]bool, r *Rig) bool {
 	return ofCity == nil || forCity == (r == nil)
 }
 
-func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (n int) {
+// replacedAgents returns the names of the agents that topologies which include p declare themselves.
+func (p *pack) replacedAgents(all []*pack) map[string]bool {
+	out := map[string]bool{}
+	for _, q := range all {
+		if q != p && q.contains(p) {
+			for i := range q.agents {
+				out[q.agents[i].Name] = true
+			}
+		}
+	}
+	return out
+}
+
+func (d composer) copyAgents(p *pack, replaced, ofCity map[string]bool, e entry,
+	r *Rig) (n int) {
 	c := d.city
 	for i := range p.agents {
 		a := p.agents[i]
-		if !a.belongsTo(ofCity, r) {
+		if !a.belongsTo(ofCity, r) || replaced[a.Name] {
 			continue
 		}
 		if n++; len(c.Agents) > keys.MaxAgents {

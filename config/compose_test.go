@@ -127,3 +127,32 @@ suspended = true
 		t.Errorf("the output of TOML has the values\n%s\nwant\n%s", is, was)
 	}
 }
+
+// A topology's agent replaces an included agent with the same name.
+func TestAgentReplacesIncluded(t *testing.T) {
+	const head = "[topology]\nname = \"p\"\nschema = 1\n"
+	dir := folderOf(t, map[string]string{
+		FileName: "[workspace]\ntopology = \"a\"\n[[rigs]]\nname = \"r\"\npath = \"/usr\"\n" +
+			"topology = \"base\"\n",
+		"a/topology.toml": head + "includes = [\"../b\", \"../base\"]\n" +
+			"[[agents]]\nname = \"y\"\nstart_command = \"a\"\n",
+		"b/topology.toml": head + "includes = [\"../base\"]\n" +
+			"[[agents]]\nname = \"x\"\nstart_command = \"b\"\n",
+		"base/topology.toml": head + "[[agents]]\nname = \"x\"\nstart_command = \"base\"\n" +
+			"env = { A = \"1\" }\n[[agents]]\nname = \"y\"\nstart_command = \"base\"\n" +
+			"depends_on = [\"x\"]\n[[watchdogs]]\nname = \"eye\"\nwatches = \"x\"\nheartbeat = \"h\"\n",
+	})
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range c.Agents {
+		a := &c.Agents[i]
+		got = append(got, fmt.Sprint(a.Qualified(), " ", a.StartCommand, " ", a.Env, a.Needs))
+	}
+	if want := "x b map[] [], y a map[] [], r/x base map[A:1] [], r/y base map[] [r/x]"; strings.Join(got,
+		", ") != want {
+		t.Errorf("got %s\nwant %s", strings.Join(got, ", "), want)
+	}
+}
