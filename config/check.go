@@ -1,11 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"gcity/config/files"
 	"gcity/config/keys"
 	"gcity/internal/toml"
 	"path/filepath"
+	"strings"
 )
 
 type script struct{ hash, problem string }
@@ -42,6 +44,7 @@ func (d checker) checkCity() {
 	agentFileReader(d).warnUnusedFragments()
 	for a := range d.agents {
 		agentFileReader(d).read(a)
+		d.warnUnexpanded(a)
 		switch {
 		case a.Name == "": // already reported
 		case a.Pool == nil || a.Pool.Max <= 1:
@@ -67,6 +70,28 @@ func (d checker) agent(a *Agent, sessions map[string]string) {
 		addMisuse(d.loading, a, p.Place, p.Key, p.Message)
 	}
 	d.script(a, e.Script)
+}
+
+// warnUnexpanded reports template fields in the shell commands of an agent, which are not templates.
+func (d checker) warnUnexpanded(a *Agent) {
+	by, line := d.city.programKey(a)
+	at := cmp.Or(a.Origins["start_command"], d.city.Origins[by])
+	warnFields(d.loading, at, by, line)
+	warnFields(d.loading, a.Origins["work_query"], "agents.work_query", a.WorkQuery)
+	warnFields(d.loading, a.Origins["sling_query"], "agents.sling_query", a.SlingQuery)
+	if a.Pool != nil {
+		warnFields(d.loading, a.Origins["pool.check"], "agents.pool.check", a.Pool.Check)
+	}
+}
+
+func warnFields(d *loading, at Origin, key, command string) {
+	for _, f := range [][2]string{{"ConfigDir", "GC_PACK_DIR"}, {"CityRoot", "GC_CITY_PATH"},
+		{"WorkDir", "GC_DIR"}} {
+		if strings.Contains(command, "{{."+f[0]+"}}") {
+			d.warnOnce(toml.At(at, key, "is not a template, so gcity does not replace {{.%s}}; "+
+				"use $%s instead", f[0], f[1]))
+		}
+	}
 }
 
 func (d checker) cityName() {

@@ -519,3 +519,42 @@ func TestProviderPatchesInTwoFiles(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// A shell command is not a template, so a field in it is reported.
+func TestUnexpandedFields(t *testing.T) {
+	dir := folderOf(t, map[string]string{
+		FileName: "[workspace]\ntopology = \"t\"\nstart_command = \"{{.CityRoot}}/run\"\n",
+		"t/topology.toml": `[topology]
+name = "t"
+schema = 1
+[providers.own]
+command = "{{.ConfigDir}}/run"
+[[agents]]
+name = "a"
+work_query = "docker ps --format '{{.Names}}'"
+pre_start = ["{{.ConfigDir}}/run"]
+[[agents]]
+name = "b"
+start_command = "exec {{.ConfigDir}}/run"
+pool = { max = 2, check = "cd {{.WorkDir}}" }
+`,
+	})
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range c.Warnings {
+		got = append(got, w.String())
+	}
+	const not = ": is not a template, so gcity does not replace "
+	want := strings.Join([]string{
+		"t/topology.toml:5:11: providers.own.command" + not + "{{.ConfigDir}}; use $GC_PACK_DIR instead",
+		"city.toml:3:17: workspace.start_command" + not + "{{.CityRoot}}; use $GC_CITY_PATH instead",
+		"t/topology.toml:12:17: agents.start_command" + not + "{{.ConfigDir}}; use $GC_PACK_DIR instead",
+		"t/topology.toml:13:27: agents.pool.check" + not + "{{.WorkDir}}; use $GC_DIR instead",
+	}, "\n")
+	if strings.Join(got, "\n") != want {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
+	}
+}

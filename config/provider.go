@@ -44,6 +44,7 @@ func (d providerChecker) checkTables(rig, topology string, tables []Provider) {
 		p := &tables[i]
 		all, _ := d.city.ProviderFor(&Agent{Topology: topology, Derived: Derived{Rig: rig}}, p.Name)
 		table := "providers." + p.Name
+		warnFields(d.loading, p.Origins["command"], table+".command", p.Command)
 		switch {
 		case all.Command == "" && d.failedSources.any():
 			// an unreadable file might set the command
