@@ -6,11 +6,13 @@ import (
 	"gcity/config/files"
 	"gcity/config/keys"
 	"gcity/internal/toml"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-type script struct{ hash, problem string }
+type script struct{ hash, problem, warning string }
 
 type checker struct{ *loading }
 
@@ -132,14 +134,33 @@ func (d checker) script(a *Agent, path string) {
 	}
 	s, ok := d.scripts[path]
 	if !ok {
-		d.city.Sources = append(d.city.Sources, path)
-		if data, err := files.ReadSource(path); err != nil {
-			s.problem = err.Error()
-		} else {
-			s.hash = files.Sum(data)
-		}
+		s = d.readScript(path)
 		d.scripts[path] = s
-		d.hashes[path] = s.hash
 	}
 	a.ScriptHash, a.ScriptProblem = s.hash, s.problem
+	const key = "agents.session_setup_script"
+	at := a.Origins["session_setup_script"]
+	if s.warning != "" && !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
+		return p.Place == at && p.Key == key // of another member, or in another rig
+	}) {
+		d.addWarning(at, key, s.warning)
+	}
+}
+
+func (d checker) readScript(path string) (s script) {
+	d.city.Sources = append(d.city.Sources, path)
+	data, err := files.ReadSource(path)
+	if err != nil {
+		s.problem = err.Error()
+		s.warning = "cannot be read: " + s.problem + "; the agent cannot be started"
+		return s
+	}
+	s.hash = files.Sum(data)
+	d.hashes[path] = s.hash
+	if info, err := os.Stat(path); err == nil && info.Mode()&0o111 == 0 {
+		d.hashes[path] += " not executable"
+		s.warning = fmt.Sprintf("%s is not executable, so the agent's start fails; run "+
+			"`chmod +x` on it", path)
+	}
+	return s
 }

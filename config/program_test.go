@@ -558,3 +558,39 @@ pool = { max = 2, check = "cd {{.WorkDir}}" }
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 }
+
+// A session_setup_script that is missing or cannot be executed is a warning, once for all members of a pool.
+func TestSetupScriptWarnings(t *testing.T) {
+	dir := folderOf(t, map[string]string{
+		FileName: `[[agents]]
+name = "a"
+session_setup_script = "a.sh"
+[[agents]]
+name = "b"
+session_setup_script = "{{.Name}}.sh"
+pool = { max = 3 }
+[[agents]]
+name = "c"
+session_setup_script = "c.sh"
+`,
+		"a.sh": "true\n", "c.sh": "true\n",
+	})
+	if err := os.Chmod(filepath.Join(dir, "c.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range c.Warnings {
+		got = append(got, strings.ReplaceAll(w.String(), dir, "CITY"))
+	}
+	const key = ": agents.session_setup_script: "
+	want := "city.toml:3:24" + key + "CITY/a.sh is not executable, so the agent's start fails; run " +
+		"`chmod +x` on it\ncity.toml:6:24" + key + "cannot be read: open CITY/b-1.sh: no such file " +
+		"or directory; the agent cannot be started"
+	if strings.Join(got, "\n") != want {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
+	}
+}
