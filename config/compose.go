@@ -112,13 +112,15 @@ func (d composer) apply(entries []entry, r *Rig) []*pack {
 		took := 0
 		all := p.withIncludes()
 		ofCity := cityNames(all)
-		all = slices.DeleteFunc(all, func(q *pack) bool { return slices.Contains(done, q) })
-		for _, q := range all {
+		fresh := slices.DeleteFunc(slices.Clone(all), func(q *pack) bool {
+			return slices.Contains(done, q)
+		})
+		for _, q := range fresh {
 			done = append(done, q)
 			took += d.copyAgents(q, q.replacedAgents(all), ofCity, e, r)
-			d.copyWatchdogs(q, ofCity, e, r)
+			d.copyWatchdogs(q, all, ofCity, e, r)
 		}
-		if took == 0 && hasAgents(all) {
+		if took == 0 && hasAgents(fresh) {
 			d.addWarning(e.at, e.key, noAgentsFor(e.text, r))
 		}
 	}
@@ -163,7 +165,7 @@ func (a *Agent) belongsTo(ofCity map[string]bool, r *Rig) bool {
 	return ofCity == nil || forCity == (r == nil)
 }
 
-// replacedAgents returns the names of the agents that topologies which include p declare themselves.
+// replacedAgents returns the names of agents that p does not add, because a topology that includes p declares them.
 func (p *pack) replacedAgents(all []*pack) map[string]bool {
 	out := map[string]bool{}
 	for _, q := range all {

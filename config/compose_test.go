@@ -156,3 +156,30 @@ func TestAgentReplacesIncluded(t *testing.T) {
 		t.Errorf("got %s\nwant %s", strings.Join(got, ", "), want)
 	}
 }
+
+// An agent that replaces an included one can have a different scope. The watchdog follows the agent.
+func TestReplacingAgentHasItsOwnScope(t *testing.T) {
+	const head = "[topology]\nname = \"p\"\nschema = 1\n"
+	dir := folderOf(t, map[string]string{
+		FileName: "[workspace]\ntopology = \"a\"\n[[rigs]]\nname = \"r\"\npath = \"/usr\"\n" +
+			"topology = \"a\"\n",
+		"a/topology.toml": head + "includes = [\"../base\"]\ncity_agents = [\"x\"]\n" +
+			"[[agents]]\nname = \"x\"\n",
+		"base/topology.toml": head + "[[agents]]\nname = \"x\"\nscope = \"rig\"\n[[agents]]\n" +
+			"name = \"y\"\n[[watchdogs]]\nname = \"eye\"\nwatches = \"x\"\nheartbeat = \"h\"\n",
+	})
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range c.Agents {
+		got = append(got, c.Agents[i].Qualified())
+	}
+	for i := range c.Watchdogs {
+		got = append(got, c.Watchdogs[i].Qualified())
+	}
+	if want := "x r/y eye"; strings.Join(got, " ") != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

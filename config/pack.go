@@ -219,7 +219,9 @@ func (d composer) packFormulas(p *pack) {
 func (d composer) checkAgentNames(p *pack) {
 	var names []string
 	seen := map[string]*Agent{}
-	for _, q := range p.withIncludes() {
+	all := p.withIncludes()
+	for _, q := range all {
+		replaced := q.replacedAgents(all)
 		for i := range q.agents {
 			a := &q.agents[i]
 			names = append(names, a.Name)
@@ -231,7 +233,8 @@ func (d composer) checkAgentNames(p *pack) {
 				}
 				seen[a.Name] = a
 			}
-			if a.Scope == "rig" && slices.Contains(p.Topology.CityAgents, a.Name) {
+			if a.Scope == "rig" && !replaced[a.Name] &&
+				slices.Contains(p.Topology.CityAgents, a.Name) {
 				d.addError(p.origins["topology.city_agents"], "topology.city_agents",
 					fmt.Sprintf("lists %q, but its scope is \"rig\", at %s; remove one of the two",
 						a.Name, a.Origins["scope"]))
