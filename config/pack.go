@@ -50,12 +50,13 @@ func (p *pack) withIncludes() []*pack {
 	var out []*pack
 	var walk func(p *pack)
 	walk = func(p *pack) {
+		if slices.Contains(out, p) {
+			return
+		}
 		for _, b := range p.below {
 			walk(b)
 		}
-		if !slices.Contains(out, p) {
-			out = append(out, p)
-		}
+		out = append(out, p)
 	}
 	walk(p)
 	return out

@@ -20,7 +20,7 @@ func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 			"copy them from the topology to prompts/shared in the city")
 	}
 	if note := c.providerNote(a); note != "" {
-		notes = append(notes, note)
+		notes = append(notes, toml.Visible(note))
 	}
 	for _, r := range all {
 		switch r.key {
