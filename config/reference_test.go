@@ -277,8 +277,8 @@ rejected, and the expanded text can be at most 64 KiB long. In a shell command, 
 of a folder can contain spaces. In ` + "`session_template`" + `, gcity escapes values for file names: ` + "`_`" + ` as ` + "`__`, `/`" + ` as ` + "`_s`" + `,
 ` + "`.`" + ` as ` + "`_d`" + `.
 
-` + "`start_command`, `pool.check`, `work_query`, `sling_query`" + ` and a provider's ` + "`command`" + ` are not templates. They can use the
-variables below instead, for example ` + "`exec \"$GC_PACK_DIR\"/run.sh`" + `.
+` + "`start_command`, `pool.check`, `work_query`, `sling_query`" + ` and a provider's ` + "`command`" + ` are not templates. They can use
+the variables below instead, for example ` + "`exec \"$GC_PACK_DIR\"/run.sh`" + `.
 
 ## Command and environment of an agent
 
