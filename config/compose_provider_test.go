@@ -205,7 +205,7 @@ func TestProviderPrecedence(t *testing.T) {
 a: c a city
 sibling: only-b
 b: b city
-own: b city
+own: c a city
 far: d
 r/d: c c city
 r/c: c c city`; got != want {
@@ -226,5 +226,29 @@ r/c: c c city`; got != want {
 	if want := "d/topology.toml:4:1: providers.lone: has no command"; err == nil ||
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// A topology that adds keys to the provider of a topology that it does not include works in either order. An agent of
+// the city uses the first table, as in earlier versions.
+func TestProviderTableWithoutCommand(t *testing.T) {
+	const head = "[topology]\nname = \"p\"\nschema = 1\n"
+	for _, order := range []string{`"base", "more"`, `"base", "more", "last"`,
+		`"more", "base", "last"`} {
+		c, err := Load(folderOf(t, map[string]string{
+			FileName: "[workspace]\ntopologies = [" + order + "]\n" +
+				"[[agents]]\nname = \"own\"\nprovider = \"pp\"\n",
+			"base/topology.toml": head + "[providers.pp]\ncommand = \"base\"\nargs = [\"x\"]\n",
+			"more/topology.toml": head + "[providers.pp]\nargs = [\"more\"]\n" +
+				"[[agents]]\nname = \"m\"\nprovider = \"pp\"\n",
+			"last/topology.toml": head + "[providers.pp]\ncommand = \"last\"\n",
+		}))
+		if err != nil {
+			t.Errorf("%s: %v", order, err)
+			continue
+		}
+		if got, want := providersOf(t, c), "m: base more\nown: base x"; got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", order, got, want)
+		}
 	}
 }

@@ -223,14 +223,12 @@ func (c *City) providerTable(a *Agent, name string) Provider {
 // table, or if the provider has no command, the rig's other topologies follow, and then the city's. The topologies of
 // other rigs follow only if the provider has no command.
 func (c *City) topologyTables(a *Agent, name string, hasCommand bool) (all []*Provider) {
-	add := func(tables []*Provider) {
-		for _, t := range tables {
-			hasCommand = hasCommand || t.Command != ""
-		}
-		all = append(tables, all...)
-	}
-	if len(lastTables(c.cityTopologies, name)) == 0 {
+	if firstTables(c.cityTopologies, name, true) == nil {
 		return nil
+	}
+	add := func(tables []*Provider) {
+		hasCommand = hasCommand || slices.ContainsFunc(tables, setsCommand)
+		all = append(tables, all...)
 	}
 	scopes := [][]*pack{c.packs}
 	if r := c.Rig(a.Rig); r != nil {
@@ -245,11 +243,11 @@ func (c *City) topologyTables(a *Agent, name string, hasCommand bool) (all []*Pr
 	}
 	for _, packs := range scopes {
 		if len(all) == 0 || !hasCommand {
-			add(lastTables(packs, name))
+			add(firstTables(packs, name, hasCommand))
 		}
 	}
 	if !hasCommand {
-		add(lastTables(c.cityTopologies, name))
+		add(firstTables(c.cityTopologies, name, false))
 	}
 	return all
 }
@@ -264,15 +262,25 @@ func relatedTables(packs []*pack, of *pack, name string) (out []*Provider) {
 	return out
 }
 
-// lastTables returns the tables of the last topology with a table of this name, and of those that it includes.
-func lastTables(packs []*pack, name string) []*Provider {
-	for _, p := range slices.Backward(packs) {
-		if tableNamed(p.providers, name) != nil {
-			return relatedTables(p.withIncludes(), p, name)
+// firstTables returns the tables of the first topology with a table of this name, and of those related to it. If the
+// provider has no command yet, topologies without a command are used only if no topology has one.
+func firstTables(packs []*pack, name string, hasCommand bool) (out []*Provider) {
+	for _, p := range packs {
+		if tableNamed(p.providers, name) == nil {
+			continue
+		}
+		tables := relatedTables(packs, p, name)
+		if hasCommand || slices.ContainsFunc(tables, setsCommand) {
+			return tables
+		}
+		if out == nil {
+			out = tables
 		}
 	}
-	return nil
+	return out
 }
+
+func setsCommand(p *Provider) bool { return p.Command != "" }
 
 func tableNamed(all []Provider, name string) *Provider {
 	i := slices.IndexFunc(all, func(p Provider) bool { return p.Name == name })
