@@ -58,13 +58,14 @@ func (c programs) providers(b *strings.Builder, p *pack) {
 	}
 }
 
-// sharedNames returns the names of the providers that several packs set. Gas City merges these tables for all agents.
-// In gcity, a topology's table applies to its own agents only, but the city's table applies to all.
+// sharedNames returns the names of the providers whose tables in packs must apply to all agents, as in Gas City. In
+// gcity, a topology's table applies to its own agents only, but the city's table applies to all. A single pack's table
+// also applies to agents that have no other table, but the table of a rig's pack does not if there is a preset.
 func (c programs) sharedNames() (names []string) {
 	seen := map[string]bool{}
 	for _, p := range c.order {
 		for _, name := range c.namesIn(p) {
-			if seen[name] {
+			if seen[name] || !p.inCity && presetNamed(name) != nil {
 				names = append(names, name)
 			}
 			seen[name] = true
