@@ -58,9 +58,9 @@ func (c programs) providers(b *strings.Builder, p *pack) {
 	}
 }
 
-// sharedNames returns the names of the providers whose tables in packs must apply to all agents, as in Gas City. In
-// gcity, a topology's table applies to its own agents only, but the city's table applies to all. A single pack's table
-// also applies to agents that have no other table, but the table of a rig's pack does not if there is a preset.
+// sharedNames returns the names of the providers that city.toml must contain, because several packs or a rig's pack set
+// them. In Gas City, a pack's table applies to all agents. In gcity, a topology's table applies to its own agents, and
+// to those without a table of their own. A rig's table does not apply to other agents if there is a preset.
 func (c programs) sharedNames() (names []string) {
 	seen := map[string]bool{}
 	for _, p := range c.order {
