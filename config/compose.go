@@ -84,24 +84,17 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 // apply adds the topologies' agents and watchdogs to the rig r (nil = the city). It returns the topologies, included
 // ones first.
 func (d composer) apply(entries []entry, r *Rig) []*pack {
-	var done []*pack
 	d.rigChecked = new(nameOf(r))
 	defer func() { d.rigChecked = nil }()
-	for _, e := range entries {
-		dir, err := d.topologyDir(d.city.folderOf(e.at), e.text)
-		if err != nil {
-			d.failedSources.addTopology(r)
-			d.addTopologyError(e.at, e.key, err.Error(), err)
-			continue
+	packs := make([]*pack, len(entries))
+	var all, done []*pack // with their includes
+	for i, e := range entries {
+		if packs[i] = d.referenced(e, r); packs[i] != nil {
+			all = append(all, packs[i].withIncludes()...)
 		}
-		if d.failedSources.files && !strings.Contains(e.text, "/") && !files.IsDir(dir) {
-			d.failedSources.addTopology(r)
-			continue // an unreadable file might declare a table with this name
-		}
-		p := d.topology(dir, e.key, []packRef{{dir, e.text, e.at}})
-		if p == nil || p.partial {
-			d.failedSources.addTopology(r)
-		}
+	}
+	for i, e := range entries {
+		p := packs[i]
 		if p == nil {
 			continue
 		}
@@ -110,14 +103,13 @@ func (d composer) apply(entries []entry, r *Rig) []*pack {
 			continue
 		}
 		took := 0
-		all := p.withIncludes()
-		ofCity := cityNames(all)
-		fresh := slices.DeleteFunc(slices.Clone(all), func(q *pack) bool {
+		ofCity := cityNames(p.withIncludes())
+		fresh := slices.DeleteFunc(p.withIncludes(), func(q *pack) bool {
 			return slices.Contains(done, q)
 		})
 		for _, q := range fresh {
 			done = append(done, q)
-			took += d.copyAgents(q, q.replacedAgents(all), ofCity, e, r)
+			took += d.copyAgents(q, q.replacedAgents(all, ofCity, r), ofCity, e, r)
 			d.copyWatchdogs(q, all, ofCity, e, r)
 		}
 		if took == 0 && hasAgents(fresh) {
@@ -125,6 +117,25 @@ func (d composer) apply(entries []entry, r *Rig) []*pack {
 		}
 	}
 	return done
+}
+
+// referenced returns the topology of an entry, or nil if it cannot be read.
+func (d composer) referenced(e entry, r *Rig) *pack {
+	dir, err := d.topologyDir(d.city.folderOf(e.at), e.text)
+	if err != nil {
+		d.failedSources.addTopology(r)
+		d.addTopologyError(e.at, e.key, err.Error(), err)
+		return nil
+	}
+	if d.failedSources.files && !strings.Contains(e.text, "/") && !files.IsDir(dir) {
+		d.failedSources.addTopology(r)
+		return nil // an unreadable file might declare a table with this name
+	}
+	p := d.topology(dir, e.key, []packRef{{dir, e.text, e.at}})
+	if p == nil || p.partial {
+		d.failedSources.addTopology(r)
+	}
+	return p
 }
 
 func hasAgents(packs []*pack) bool {
@@ -165,13 +176,16 @@ func (a *Agent) belongsTo(ofCity map[string]bool, r *Rig) bool {
 	return ofCity == nil || forCity == (r == nil)
 }
 
-// replacedAgents returns the names of agents that p does not add, because a topology that includes p declares them.
-func (p *pack) replacedAgents(all []*pack) map[string]bool {
+// replacedAgents returns the names of agents that p does not add to the rig r (nil = the city), because a topology that
+// includes p adds its own.
+func (p *pack) replacedAgents(all []*pack, ofCity map[string]bool, r *Rig) map[string]bool {
 	out := map[string]bool{}
 	for _, q := range all {
 		if q != p && q.contains(p) {
 			for i := range q.agents {
-				out[q.agents[i].Name] = true
+				if a := &q.agents[i]; a.belongsTo(ofCity, r) {
+					out[a.Name] = true
+				}
 			}
 		}
 	}
@@ -183,10 +197,13 @@ func (d composer) copyAgents(p *pack, replaced, ofCity map[string]bool, e entry,
 	c := d.city
 	for i := range p.agents {
 		a := p.agents[i]
-		if !a.belongsTo(ofCity, r) || replaced[a.Name] {
+		if !a.belongsTo(ofCity, r) {
 			continue
 		}
-		if n++; len(c.Agents) > keys.MaxAgents {
+		if n++; replaced[a.Name] {
+			continue
+		}
+		if len(c.Agents) > keys.MaxAgents {
 			return n
 		}
 		a.Topology, a.Origins, a.Env = p.dir, maps.Clone(a.Origins), maps.Clone(a.Env)

@@ -157,8 +157,8 @@ func TestAgentReplacesIncluded(t *testing.T) {
 	}
 }
 
-// An agent that replaces an included one can have a different scope. The watchdog follows the agent.
-func TestReplacingAgentHasItsOwnScope(t *testing.T) {
+// A city's agent does not replace an included agent of rigs. Each has the watchdog.
+func TestIncludedAgentWithOtherScope(t *testing.T) {
 	const head = "[topology]\nname = \"p\"\nschema = 1\n"
 	dir := folderOf(t, map[string]string{
 		FileName: "[workspace]\ntopology = \"a\"\n[[rigs]]\nname = \"r\"\npath = \"/usr\"\n" +
@@ -179,7 +179,33 @@ func TestReplacingAgentHasItsOwnScope(t *testing.T) {
 	for i := range c.Watchdogs {
 		got = append(got, c.Watchdogs[i].Qualified())
 	}
-	if want := "x r/y eye"; strings.Join(got, " ") != want {
+	if want := "x r/x r/y eye r/eye"; strings.Join(got, " ") != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// The order of topologies that share an included one does not matter for the agent that replaces the included agent.
+func TestAgentReplacesSharedIncluded(t *testing.T) {
+	const head = "[topology]\nname = \"p\"\nschema = 1\n"
+	for _, order := range []string{`"a", "b"`, `"b", "a"`, `"base", "a", "b"`} {
+		c, err := Load(folderOf(t, map[string]string{
+			FileName: "[workspace]\ntopologies = [" + order + "]\n",
+			"a/topology.toml": head + "includes = [\"../base\"]\n[[agents]]\nname = \"x\"\n" +
+				"start_command = \"a\"\n",
+			"b/topology.toml": head + "includes = [\"../base\"]\n",
+			"base/topology.toml": head + "[[agents]]\nname = \"x\"\nstart_command = \"base\"\n" +
+				"[[watchdogs]]\nname = \"eye\"\nwatches = \"x\"\nheartbeat = \"h\"\n",
+		}))
+		if err != nil {
+			t.Errorf("%s: %v", order, err)
+			continue
+		}
+		if len(c.Agents) != 1 || c.Agents[0].StartCommand != "a" || len(c.Watchdogs) != 1 {
+			t.Errorf("%s: got %d agents and %d watchdogs: %+v", order, len(c.Agents),
+				len(c.Watchdogs), c.Agents)
+		}
+		if len(c.Warnings) > 0 {
+			t.Errorf("%s: %v", order, c.Warnings)
+		}
 	}
 }

@@ -222,7 +222,7 @@ func (d composer) checkAgentNames(p *pack) {
 	seen := map[string]*Agent{}
 	all := p.withIncludes()
 	for _, q := range all {
-		replaced := q.replacedAgents(all)
+		replaced := q.replacedAgents(all, nil, nil)
 		for i := range q.agents {
 			a := &q.agents[i]
 			names = append(names, a.Name)

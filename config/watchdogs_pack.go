@@ -35,7 +35,8 @@ func (d composer) copyWatchdogs(p *pack, all []*pack, ofCity map[string]bool, e 
 	for i := range p.watchdogs {
 		w := p.watchdogs[i]
 		if !slices.ContainsFunc(all, func(q *pack) bool {
-			return (p.contains(q) || q.contains(p)) && !q.replacedAgents(all)[w.Watches] &&
+			return (p.contains(q) || q.contains(p)) &&
+				!q.replacedAgents(all, ofCity, r)[w.Watches] &&
 				slices.ContainsFunc(q.agents, func(a Agent) bool {
 					return a.Name == w.Watches && a.belongsTo(ofCity, r)
 				})
