@@ -88,7 +88,10 @@ func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 // BeatAge returns the age of the heartbeat, and when it becomes stale.
 func (r *WatchdogRow) BeatAge(now time.Time) widget.Phrase {
 	w := r.Info
-	if w.Heartbeat == nil {
+	switch {
+	case w.Freshness == city.Unchecked:
+		return widget.SamePhrase("unknown")
+	case w.Heartbeat == nil:
 		return widget.SamePhrase("none")
 	}
 	old := now.Sub(*w.Heartbeat)
