@@ -57,11 +57,13 @@ func beadCreate(e *env.Env) *cobra.Command {
 			return elsewhere(ctx, e, d, err, linked{b.Needs, b.ParentID})
 		}
 		if announced {
-			return depot.Repeated(e, made)
+			return errors.Join(depot.Repeated(e, made),
+				printSettledConvoys(ctx, e, d, beads.Bead{}, made))
 		}
 		warnPools(e, d, b.Labels)
 		warnAssignee(e, d, b.Assignee)
-		return changed(ctx, e, d, events.BeadCreated, made)
+		return errors.Join(changed(ctx, e, d, events.BeadCreated, made),
+			printSettledConvoys(ctx, e, d, beads.Bead{}, made))
 	})
 	depot.Operation(e, c)
 	flags := c.Flags()
@@ -295,14 +297,14 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 	if err != nil && e.Op != "" {
 		return err // the repetition also closes the convoy
 	}
-	return errors.Join(err, printClosedConvoy(ctx, e, has, old, b))
+	return errors.Join(err, printSettledConvoys(ctx, e, has, old, b))
 }
 
 // retryConvoyClose closes the convoy of a closed bead if an earlier attempt was interrupted and left it open.
 func retryConvoyClose(ctx context.Context, e *env.Env, has *depot.Store, b beads.Bead) error {
 	was := b
 	was.Status = beads.StatusOpen
-	return printClosedConvoy(ctx, e, has, was, b)
+	return printSettledConvoys(ctx, e, has, was, b)
 }
 
 // update applies a patch. If an earlier attempt of the current operation has already made the change, the bead no

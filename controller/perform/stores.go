@@ -204,9 +204,7 @@ func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Inpu
 	var err error
 	switch c := f.Cmd.(type) {
 	case city.CreateBead:
-		if in.Bead, err = wr.Stores.create(ctx, c); err == nil {
-			in.Events = eventOf(nil, in.Bead, f.By)
-		}
+		err = wr.Stores.create(ctx, c, f.By, &in)
 	case city.UpdateBead:
 		err = wr.Stores.update(ctx, c, f.By, &in)
 	case city.SlingWork:
@@ -224,24 +222,29 @@ func eventOf(was *beads.Bead, b beads.Bead, by string) []events.Event {
 	return nil
 }
 
-func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, error) {
+func (s *Stores) create(ctx context.Context, c city.CreateBead, by string,
+	in *effect.BeadChanged) error {
 	rig := c.Rig
 	if wisp := city.DigestedWisp(c.Bead); wisp != "" {
 		at, err := s.Locate(ctx, wisp)
 		if err != nil {
-			return beads.Bead{}, err
+			return err
 		}
 		rig = at.Rig
 	}
 	if err := s.checkScope(rig); err != nil {
-		return beads.Bead{}, err
+		return err
 	}
 	store, err := s.Store(rig)
 	if err != nil {
-		return beads.Bead{}, err
+		return err
 	}
-	b, err := store.Create(ctx, c.Bead)
-	return b, s.elsewhere(ctx, rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
+	if in.Bead, err = store.Create(ctx, c.Bead); err != nil {
+		return s.elsewhere(ctx, rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
+	}
+	in.Events = append(eventOf(nil, in.Bead, by),
+		convoyEvents(ctx, store, beads.Bead{}, in.Bead)...)
+	return nil
 }
 
 func (s *Stores) update(ctx context.Context, c city.UpdateBead, by string,
@@ -264,7 +267,7 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, by string,
 				return err
 			}
 			in.Bead, in.Message = b, city.ChangeText(&was, b)
-			in.Events = append(eventOf(&was, b, by), convoyEvent(ctx, store, was, b)...)
+			in.Events = append(eventOf(&was, b, by), convoyEvents(ctx, store, was, b)...)
 			return nil
 		case lost == nil:
 			lost = err
@@ -276,14 +279,14 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, by string,
 	return lost
 }
 
-// convoyEvent closes the convoy of a changed bead if no open beads are left, and returns the event. It ignores errors,
-// because a user can close the convoy.
-func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []events.Event {
-	before, now, ok, err := city.CloseConvoy(ctx, store, was, b)
-	if err != nil || !ok {
-		return nil
+// convoyEvents closes or reopens the convoys of a changed bead, and returns the events. It ignores errors, because a
+// user can close or reopen the convoy.
+func convoyEvents(ctx context.Context, store beads.Store, was, b beads.Bead) (out []events.Event) {
+	changes, _ := city.SettleConvoys(ctx, store, was, b)
+	for _, c := range changes {
+		out = append(out, eventOf(&c.Was, c.Now, effect.ActorController)...)
 	}
-	return eventOf(&before, now, effect.ActorController)
+	return out
 }
 
 // swaps is the maximum number of attempts to update a bead. In swap, the last attempt ignores conflicts.
