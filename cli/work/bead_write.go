@@ -122,7 +122,7 @@ func (f *patchFlags) flags(c *cobra.Command) {
 	flags.StringVar(&f.kind, "type", "", "the new type")
 	flags.StringVar(&f.priority, "priority", "", "priority from 0 (most urgent) to 4")
 	flags.StringVar(&f.assignee, "assignee", "", "assign the bead to this agent or person; "+
-		"empty removes the assignee")
+		"empty removes the assignee, and reopens the bead if it is in progress")
 	flags.StringVar(&f.parent, "parent", "",
 		"the ID of the new parent; empty removes the parent")
 	flags.StringVar(&f.description, "description", "", "the new description")
@@ -184,7 +184,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "update ID", Short: "Change only the given fields of a bead",
 		Example: `  gc bead update gc-12 --claim             # fails if another agent has it
-  gc bead update gc-12 --assignee ""       # no assignee`,
+  gc bead update gc-12 --assignee ""       # gives the work up: it is open again`,
 	}
 	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		if f.claim {
