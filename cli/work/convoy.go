@@ -299,8 +299,8 @@ func settleConvoys(ctx context.Context, e *env.Env, d *depot.Store, was, b beads
 	changes, err := city.SettleConvoys(ctx, d, was, b)
 	all := []error{err}
 	for _, c := range changes {
-		all = append(all, depot.ReportChange(ctx, e, d, city.BeadEvent(&c.Was, c.Now, "", 0).Type,
-			c.Now))
+		kind := city.BeadEvent(&c.Was, city.Located{Bead: c.Now}, "", 0).Type
+		all = append(all, depot.ReportChange(ctx, e, d, kind, c.Now))
 	}
 	return changes, errors.Join(all...)
 }

@@ -334,7 +334,7 @@ func TestChangeOfNothingIsNoEvent(t *testing.T) {
 			events.BeadUpdated}, {beads.Patch{IfRev: new(uint64(4))}, ""},
 	} {
 		was, got, err := swap(t.Context(), store, city.UpdateBead{ID: b.ID, Patch: c.patch})
-		if kind := city.BeadEvent(&was, got, "", 0).Type; err != nil || kind != c.kind ||
+		if kind := city.BeadEvent(&was, city.Located{Bead: got}, "", 0).Type; err != nil || kind != c.kind ||
 			got.ID != b.ID {
 			t.Errorf("%d: %q of %+v, %v", i, kind, got, err)
 		}
@@ -348,7 +348,7 @@ func TestChangeOfNothingIsNoEvent(t *testing.T) {
 		all.Go(func() {
 			was, got, err := swap(t.Context(), store,
 				city.UpdateBead{ID: b.ID, Patch: label("by" + string(rune('a'+i)))})
-			if kind := city.BeadEvent(&was, got, "", 0).Type; err != nil ||
+			if kind := city.BeadEvent(&was, city.Located{Bead: got}, "", 0).Type; err != nil ||
 				kind != events.BeadUpdated {
 				t.Errorf("%q, %v", kind, err)
 			}

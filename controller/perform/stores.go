@@ -215,7 +215,7 @@ func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Inpu
 	return in
 }
 
-func eventOf(was *beads.Bead, b beads.Bead, by string) []events.Event {
+func eventOf(was *beads.Bead, b city.Located, by string) []events.Event {
 	if e := city.BeadEvent(was, b, by, 0); e.Type != "" {
 		return []events.Event{e}
 	}
@@ -242,8 +242,8 @@ func (s *Stores) create(ctx context.Context, c city.CreateBead, by string,
 	if in.Bead, err = store.Create(ctx, c.Bead); err != nil {
 		return s.elsewhere(ctx, rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
 	}
-	in.Events = append(eventOf(nil, in.Bead, by),
-		convoyEvents(ctx, store, beads.Bead{}, in.Bead)...)
+	made := city.Located{Bead: in.Bead, Rig: rig}
+	in.Events = append(eventOf(nil, made, by), convoyEvents(ctx, store, beads.Bead{}, made)...)
 	return nil
 }
 
@@ -267,7 +267,8 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, by string,
 				return err
 			}
 			in.Bead, in.Message = b, city.ChangeText(&was, b)
-			in.Events = append(eventOf(&was, b, by), convoyEvents(ctx, store, was, b)...)
+			now := city.Located{Bead: b, Rig: rig}
+			in.Events = append(eventOf(&was, now, by), convoyEvents(ctx, store, was, now)...)
 			return nil
 		case lost == nil:
 			lost = err
@@ -281,10 +282,12 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, by string,
 
 // convoyEvents closes or reopens the convoys of a changed bead, and returns the events. It ignores errors, because a
 // user can close or reopen the convoy.
-func convoyEvents(ctx context.Context, store beads.Store, was, b beads.Bead) (out []events.Event) {
-	changes, _ := city.SettleConvoys(ctx, store, was, b)
+func convoyEvents(ctx context.Context, store beads.Store, was beads.Bead, b city.Located) (
+	out []events.Event) {
+	changes, _ := city.SettleConvoys(ctx, store, was, b.Bead)
 	for _, c := range changes {
-		out = append(out, eventOf(&c.Was, c.Now, effect.ActorController)...)
+		now := city.Located{Bead: c.Now, Rig: b.Rig}
+		out = append(out, eventOf(&c.Was, now, effect.ActorController)...)
 	}
 	return out
 }

@@ -27,6 +27,12 @@ func TestWorkIsRoutedByItsPrefix(t *testing.T) {
 		w.r.Stores.open = func(rig string) (beads.Store, error) { return stores[rig], nil }
 		do := func(c city.Command) (beads.Bead, *city.Error) {
 			in := w.r.work.bead(t.Context(), effect.ChangeBead{Cmd: c}).(effect.BeadChanged)
+			for _, e := range in.Events {
+				rig := map[string]string{"ya": `"rig":"yard"`, "old": `"rig":"shop"`}[city.BeadPrefix(e.Subject)]
+				if p := string(e.Payload); !strings.Contains(p, rig) || rig == "" && strings.Contains(p, "rig") {
+					t.Errorf("%s %s: payload %s, want %s", e.Type, e.Subject, p, rig)
+				}
+			}
 			return in.Bead, in.Err
 		}
 		for rig, id := range map[string]string{"": "tw-1", "yard": "ya-1", "shop": "old-1"} {
@@ -93,7 +99,7 @@ func TestConvoyCloses(t *testing.T) {
 		if i == 2 {
 			want = []string{"bead.closed " + convoy.ID}
 		}
-		if got := kinds(convoyEvents(t.Context(), s, was, now)); !slices.Equal(got, want) {
+		if got := kinds(convoyEvents(t.Context(), s, was, city.Located{Bead: now})); !slices.Equal(got, want) {
 			t.Errorf("%d: got %q, want %q", i, got, want)
 		}
 	}
@@ -125,7 +131,7 @@ func TestConvoyClosesByMoves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := kinds(convoyEvents(t.Context(), s, was, now)); !slices.Equal(got, c.want) {
+		if got := kinds(convoyEvents(t.Context(), s, was, city.Located{Bead: now})); !slices.Equal(got, c.want) {
 			t.Errorf("%d: got %q, want %q", i, got, c.want)
 		}
 	}
@@ -155,12 +161,12 @@ func TestConvoyReopens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := kinds(convoyEvents(t.Context(), s, was, now)); !slices.Equal(got, c.want) {
+		if got := kinds(convoyEvents(t.Context(), s, was, city.Located{Bead: now})); !slices.Equal(got, c.want) {
 			t.Errorf("%d: got %q, want %q", i, got, c.want)
 		}
 	}
 	added := put(t, s, beads.Bead{Title: "3", ParentID: convoy.ID})
-	if got := kinds(convoyEvents(t.Context(), s, beads.Bead{}, added)); !slices.Equal(got, opened) {
+	if got := kinds(convoyEvents(t.Context(), s, beads.Bead{}, city.Located{Bead: added})); !slices.Equal(got, opened) {
 		t.Errorf("a new bead: got %q, want %q", got, opened)
 	}
 }
@@ -192,7 +198,7 @@ func TestConvoyClosesDuringAnAddition(t *testing.T) {
 	s.between = func() {
 		put(t, s.Store, beads.Bead{Title: "2", ParentID: convoy.ID})
 	}
-	got := convoyEvents(t.Context(), s, was, now)
+	got := convoyEvents(t.Context(), s, was, city.Located{Bead: now})
 	if b, err := s.Get(t.Context(), convoy.ID); err != nil || b.Status != beads.StatusOpen {
 		t.Errorf("%+v, %v", b, err)
 	}
