@@ -41,6 +41,29 @@ func TestFollowersReportTheirEnd(t *testing.T) {
 	}
 }
 
+// Events from before the subscription arrive in one input, so that they cause one run.
+func TestEarlierEventsAreDeliveredTogether(t *testing.T) {
+	w, _ := workBench(t)
+	defer w.r.Finish(false)
+	from := w.log.Last()
+	job, other := events.Event{Type: "job.done"}, events.Event{Type: "other"}
+	if _, err := w.log.Append(job, other, job, job, other); err != nil {
+		t.Fatal(err)
+	}
+	w.r.automations.followEvents(effect.Subscribe{After: from, Types: []string{"job.*"}})
+	in := eventually.Receive(t, "the earlier events", w.inbox)
+	if got, ok := in.(effect.EventsReceived); !ok || len(got.Events) != 3 {
+		t.Errorf("%T %+v", in, in)
+	}
+	if _, err := w.log.Append(job, other); err != nil {
+		t.Fatal(err)
+	}
+	in = eventually.Receive(t, "a later event", w.inbox)
+	if got, ok := in.(effect.EventsReceived); !ok || len(got.Events) != 1 {
+		t.Errorf("%T %+v", in, in)
+	}
+}
+
 // The events file of a run contains all its events, even a large number.
 func TestARunGetsAllItsEvents(t *testing.T) {
 	w, _ := workBench(t)
