@@ -184,7 +184,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "update ID", Short: "Change only the given fields of a bead",
 		Example: `  gc bead update gc-12 --claim             # fails if another agent has it
-  gc bead update gc-12 --assignee ""       # gives the work up: it is open again`,
+  gc bead update gc-12 --assignee ""       # gives up the work, and reopens it`,
 	}
 	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		if f.claim {
