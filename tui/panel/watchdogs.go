@@ -162,6 +162,8 @@ func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 		return l.Glyphs.Waiting, themes.Warn
 	case string(city.Fresh):
 		return l.Glyphs.Running, themes.Good
+	case string(city.Unchecked):
+		return l.Glyphs.Unknown, themes.Off
 	}
 	return l.Glyphs.Suspended, themes.Off
 }
