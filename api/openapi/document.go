@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"gcity/city"
@@ -105,6 +106,9 @@ func (o Operation) describe(s *shapes, path string) schema {
 	}
 	for _, name := range strings.Fields(o.Query) {
 		kind, about := Parameter(name)
+		if name == "index" && o.Machine {
+			kind, about = "string", "a cursor: cityA:5,cityB:12; waits for a newer event"
+		}
 		params = append(params, schema{"name": name, "in": "query", "description": about,
 			"schema": schema{"type": kind}})
 	}
@@ -122,8 +126,6 @@ func (o Operation) describe(s *shapes, path string) schema {
 }
 
 func (o Operation) response(s *shapes) schema {
-	headers := schema{"X-GC-Index": schema{"description": "sequence number of the newest event " +
-		"that the response contains", "schema": schema{"type": "integer"}}}
 	switch {
 	case o.Text != "":
 		return schema{"description": o.Summary,
@@ -136,13 +138,28 @@ func (o Operation) response(s *shapes) schema {
 				false)}}}
 	case o.List:
 		items := schema{"type": "array", "items": s.of(reflect.TypeOf(o.Response), false)}
-		return schema{"description": o.Summary, "headers": headers,
+		return schema{"description": o.Summary, "headers": o.headers(),
 			"content": inJSON(schema{"type": "object", "required": []string{"items", "total"},
 				"properties": schema{"items": items, "total": schema{"type": "integer"},
 					"next_cursor": schema{"type": "string"}}})}
 	}
-	return schema{"description": o.Summary, "headers": headers,
+	return schema{"description": o.Summary, "headers": o.headers(),
 		"content": inJSON(s.of(reflect.TypeOf(o.Response), false))}
+}
+
+// headers returns the headers of a JSON response. Of the operations about all cities, only those that accept an index
+// describe one.
+func (o Operation) headers() schema {
+	kind, about := "integer", "sequence number of the newest event that the response contains"
+	if o.Machine {
+		kind, about = "string", "cursor of the newest events that the response contains: "+
+			"cityA:5,cityB:12"
+	}
+	indexed := !o.Machine || slices.Contains(strings.Fields(o.Query), "index")
+	if o.Method != http.MethodGet || !indexed {
+		return schema{}
+	}
+	return schema{"X-GC-Index": schema{"description": about, "schema": schema{"type": kind}}}
 }
 
 // Parameter returns the type and description of a query parameter.
