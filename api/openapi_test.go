@@ -190,6 +190,61 @@ func TestDocumentedParameters(t *testing.T) {
 	}
 }
 
+// The document names the items of each stream, and mentions how the stream ends and what resumes it.
+func TestDocumentedStreams(t *testing.T) {
+	type parameter struct{ Name, In string }
+	var doc struct {
+		Paths map[string]struct {
+			Get struct {
+				Parameters []parameter
+				Responses  map[string]struct {
+					Description string
+					Content     map[string]any
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(openapi.Document(fleetOperations(), typeNames()), &doc); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for path, methods := range doc.Paths {
+		response := methods.Get.Responses["200"]
+		if response.Content["text/event-stream"] == nil {
+			continue
+		}
+		name := regexp.MustCompile("item is (?:`([a-z]+)`|the event's `type`)\\.").
+			FindStringSubmatch(response.Description)
+		if name == nil || !strings.Contains(response.Description, wire.EventEnd+"`") ||
+			!strings.Contains(response.Description, wire.EventError+"`") {
+			t.Errorf("%s: %q", path, response.Description)
+			continue
+		}
+		names[name[1]] = true
+		resumes := slices.Contains(methods.Get.Parameters, parameter{"Last-Event-ID", "header"})
+		if resumes != strings.HasSuffix(path, "/events/stream") {
+			t.Errorf("%s: Last-Event-ID is documented: %v", path, resumes)
+		}
+	}
+	delete(names, "")
+	for _, file := range []string{"stream.go", "automations.go", "fleet_read.go"} {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`st\.send\("([a-z]+)"`).
+			FindAllStringSubmatch(string(data), -1) {
+			if !names[m[1]] {
+				t.Errorf("items with the name %q are not documented", m[1])
+			}
+			delete(names, m[1])
+		}
+	}
+	if len(names) > 0 {
+		t.Errorf("no stream has items with the names %v", names)
+	}
+}
+
 // The document has no dangling references.
 func TestDocument(t *testing.T) {
 	t.Run("of a city", func(t *testing.T) { testDocument(t, operations()) })

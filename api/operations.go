@@ -49,8 +49,8 @@ func cityReads() []openapi.Operation {
 		get("/v0/city", "The same as /v0/status", waitParams, Status{}),
 		get("/v0/snapshot", "The whole state, as the control room uses it", waitParams+" view",
 			city.Snapshot{}),
-		stream("/v0/snapshot/stream", "The same as /v0/snapshot, sent again after each change", "",
-			city.Snapshot{}),
+		stream("/v0/snapshot/stream", "snapshot", "The same as /v0/snapshot, sent again after "+
+			"each change", "", city.Snapshot{}),
 		get("/v0/config", "The active configuration, without secrets", waitParams,
 			wire.ConfigText{}),
 		get("/v0/config/explain/{agent}", "The effective values of an agent, a pool or a rig, "+
@@ -71,10 +71,10 @@ func listReads() []openapi.Operation {
 			gascity.Output{}),
 		get("/v0/agent/{agent}/peek", "The agent's last lines as a single string", "lines",
 			gascity.Peek{}),
-		stream("/v0/agent/{agent}/output/stream", "The agent's last lines, sent again after each "+
-			"change", "lines", gascity.Output{}),
-		stream("/v0/agent/{agent}/stream", "The output of the agent's terminal as a stream", "",
-			city.Frame{}),
+		stream("/v0/agent/{agent}/output/stream", "turn", "The agent's last lines, sent again "+
+			"after each change", "lines", gascity.Output{}),
+		stream("/v0/agent/{agent}/stream", "frame", "The output of the agent's terminal as a "+
+			"stream", "", city.Frame{}),
 		list("/v0/pools", "The pools", paged+"rig", city.Pool{}),
 		get("/v0/pool/{pool}", "One pool", waitParams, city.Pool{}),
 		list("/v0/rigs", "The project folders", paged+"git", city.Rig{}),
@@ -83,8 +83,8 @@ func listReads() []openapi.Operation {
 		get("/v0/automation/{automation}", "One automation", waitParams, city.Automation{}),
 		list("/v0/automation/{automation}/history", "The automation's runs, newest first", paged,
 			city.Run{}),
-		stream("/v0/automation/{automation}/run/{run}/stream", "The output of a run as a stream",
-			"", city.Piece{}),
+		stream("/v0/automation/{automation}/run/{run}/stream", "piece", "The output of a run as "+
+			"a stream", "", city.Piece{}),
 		list("/v0/watchdogs", "The watchdogs, with the health of the agents they watch and the "+
 			"latest decisions", paged, city.Watchdog{}),
 		get("/v0/watchdog/{watchdog}", "A watchdog", waitParams, city.Watchdog{}),
@@ -102,7 +102,7 @@ func workReads() []openapi.Operation {
 		get("/v0/mail/{message}", "One message", waitParams, mail.Message{}),
 		list("/v0/events", "The newest events, or those after a cursor",
 			paged+"type actor subject since after_seq before_seq forward order", events.Event{}),
-		stream("/v0/events/stream", "Events as a stream; Last-Event-ID resumes it",
+		stream("/v0/events/stream", "", "Events as a stream; Last-Event-ID resumes it",
 			"type actor subject since"+gascity.Resumes, events.Event{}),
 	}
 }

@@ -19,6 +19,7 @@ type Operation struct {
 	Body         any    // a value of the body's type; nil = no body
 	Response     any    // value of the response's type; nil = any JSON
 	List, Stream bool   // the response is a list or a stream of items
+	Event        string // name of a stream's items; "" = the type of the event in the item
 	Text         string // media type of a response that is not JSON
 	Machine      bool   // the operation is about all cities and has no path for a single one
 }
@@ -36,10 +37,10 @@ func List(path, summary, query string, item any) Operation {
 	return o
 }
 
-// Stream is like Get, but returns a stream of such values.
-func Stream(path, summary, query string, item any) Operation {
+// Stream is like Get, but returns a stream of such values, which are server-sent events with the name event.
+func Stream(path, event, summary, query string, item any) Operation {
 	o := Get(path, summary, query, item)
-	o.Stream = true
+	o.Stream, o.Event = true, event
 	return o
 }
 
@@ -112,6 +113,11 @@ func (o Operation) describe(s *shapes, path string) schema {
 		params = append(params, schema{"name": name, "in": "query", "description": about,
 			"schema": schema{"type": kind}})
 	}
+	if o.resumable() {
+		params = append(params, schema{"name": "Last-Event-ID", "in": "header",
+			"description": "resumes the stream after the item with this id; overrides `after`",
+			"schema":      schema{"type": "string"}})
+	}
 	if o.Method != http.MethodGet {
 		params = append(params, schema{"name": RequestHeader, "in": "header",
 			"description": "required over TCP, with any value", "schema": schema{"type": "string"}})
@@ -133,9 +139,8 @@ func (o Operation) response(s *shapes) schema {
 	case o.Response == nil:
 		return schema{"description": o.Summary, "content": schema{"application/json": schema{}}}
 	case o.Stream:
-		return schema{"description": "server-sent events with this data",
-			"content": schema{"text/event-stream": schema{"schema": s.of(reflect.TypeOf(o.Response),
-				false)}}}
+		return schema{"description": o.items(), "content": schema{"text/event-stream": schema{
+			"schema": s.of(reflect.TypeOf(o.Response), false)}}}
 	case o.List:
 		items := schema{"type": "array", "items": s.of(reflect.TypeOf(o.Response), false)}
 		return schema{"description": o.Summary, "headers": o.headers(),
@@ -145,6 +150,21 @@ func (o Operation) response(s *shapes) schema {
 	}
 	return schema{"description": o.Summary, "headers": o.headers(),
 		"content": inJSON(s.of(reflect.TypeOf(o.Response), false))}
+}
+
+// resumable reports whether a stream can continue after an earlier item.
+func (o Operation) resumable() bool {
+	return o.Stream && slices.Contains(strings.Fields(o.Query), "after")
+}
+
+// items describes the items of a stream.
+func (o Operation) items() string {
+	named := "with this data. The name of each item is `" + o.Event + "`."
+	if o.Event == "" {
+		named = "with this data. The name of each item is the event's `type`."
+	}
+	return "Server-sent events " + named + " A stream ends with the item `!end` (data: {}) if it " +
+		"is complete, or with `!error` (data: an Error) if it failed."
 }
 
 // headers returns the headers of a JSON response. Of the operations about all cities, only those that accept an index
