@@ -9,6 +9,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -535,5 +538,59 @@ func TestPatchSuspends(t *testing.T) {
 	want := []city.Command{city.Suspend{Agent: "worker"}, city.Resume{Agent: "worker"}}
 	if got := f.Commands(); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("%#v", got)
+	}
+}
+
+// The document contains the status of requests that do not return 200.
+func TestDocumentedStatus(t *testing.T) {
+	path, _ := serve(t, town(), api.Options{})
+	hc := curl(t, path)
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct{ Name string }
+			Responses  map[string]any
+		}
+		Components struct {
+			Schemas struct {
+				Error struct {
+					Properties struct{ Code struct{ Enum []city.Code } }
+				}
+			}
+		}
+	}
+	_, _, text := get(t, hc, "/v0/openapi.json")
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatal(err)
+	}
+	codes := doc.Components.Schemas.Error.Properties.Code.Enum
+	for path, methods := range doc.Paths {
+		for method, about := range methods {
+			if about.Responses["200"] != nil {
+				continue
+			}
+			method = strings.ToUpper(method)
+			path := regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(path, "town")
+			status, _, body := send(t, hc, method, path, "")
+			var e city.Error
+			if err := json.Unmarshal([]byte(body), &e); err != nil || !slices.Contains(codes, e.Code) {
+				t.Errorf("%s %s: %v %q is not one of %q", method, path, err, e.Code, codes)
+			}
+			if strings.HasSuffix(path, "/attach") {
+				if about.Responses["101"] == nil || !slices.Contains(about.Parameters,
+					struct{ Name string }{"Upgrade"}) {
+					t.Errorf("%s %s: %+v", method, path, about)
+				}
+			} else if about.Responses[strconv.Itoa(status)] == nil {
+				t.Errorf("%s %s: got status %d, documented is %v", method, path, status, about.Responses)
+			}
+		}
+	}
+	for _, path := range []string{"/v0/agents", "/v0/providers"} {
+		if post := doc.Paths[path]["post"]; len(post.Responses) != 1 || post.Responses["501"] == nil {
+			t.Errorf("POST %s: %v", path, post.Responses)
+		}
+	}
+	if attach := doc.Paths["/v0/agent/{agent}/attach"]["post"]; attach.Responses["200"] != nil {
+		t.Errorf("attach: %v", attach.Responses)
 	}
 }

@@ -110,7 +110,7 @@ func workReads() []openapi.Operation {
 func verbs() []openapi.Operation {
 	out := []openapi.Operation{{Method: "POST", Path: "/v0/agent/{agent}/attach",
 		Summary: "Upgrade the connection to the agent's terminal",
-		Query:   "cols rows raw", Text: "application/octet-stream"}}
+		Query:   "cols rows raw", Upgrade: wire.Protocol}}
 	for _, v := range verb.All() {
 		summary := v.API.Summary
 		for _, part := range v.Parts() {

@@ -43,7 +43,7 @@ func providerOperations() []Operation {
 }
 
 func unsupported(method, path, instead string) Operation {
-	return Operation{openapi.Operation{Method: method, Path: path, Response: city.Receipt{},
+	return Operation{openapi.Operation{Method: method, Path: path, Unsupported: true,
 		Summary: "Not implemented (501): " + instead},
 		func(context.Context, *Request) (any, error) {
 			return nil, city.Errorf(city.Unsupported, "the API does not support this request; "+

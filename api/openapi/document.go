@@ -21,6 +21,8 @@ type Operation struct {
 	List, Stream bool   // the response is a list or a stream of items
 	Event        string // name of a stream's items; "" = the type of the event in the item
 	Text         string // media type of a response that is not JSON
+	Upgrade      string // protocol of the connection after the response; "" = no upgrade
+	Unsupported  bool   // the response is always an error with status 501
 	Machine      bool   // the operation is about all cities and has no path for a single one
 }
 
@@ -94,8 +96,7 @@ func Document(all []Operation, names Names) []byte {
 func inJSON(shape schema) schema { return schema{"application/json": schema{"schema": shape}} }
 
 func (o Operation) describe(s *shapes, path string) schema {
-	out := schema{"summary": o.Summary, "responses": schema{"200": o.response(s),
-		"default": schema{"$ref": "#/components/responses/Refused"}}}
+	out := schema{"summary": o.Summary, "responses": o.responses(s)}
 	var params []schema
 	for part := range strings.SplitSeq(path, "/") {
 		name, named := strings.CutPrefix(strings.TrimSuffix(part, "}"), "{")
@@ -113,6 +114,11 @@ func (o Operation) describe(s *shapes, path string) schema {
 		params = append(params, schema{"name": name, "in": "query", "description": about,
 			"schema": schema{"type": kind}})
 	}
+	if o.Upgrade != "" {
+		params = append(params, schema{"name": "Upgrade", "in": "header", "required": true,
+			"description": "also requires the header `Connection: Upgrade`",
+			"schema":      schema{"type": "string", "enum": []string{o.Upgrade}}})
+	}
 	if o.resumable() {
 		params = append(params, schema{"name": "Last-Event-ID", "in": "header",
 			"description": "resumes the stream after the item with this id; overrides `after`",
@@ -129,6 +135,18 @@ func (o Operation) describe(s *shapes, path string) schema {
 		out["requestBody"] = schema{"content": inJSON(s.of(reflect.TypeOf(o.Body), true))}
 	}
 	return out
+}
+
+func (o Operation) responses(s *shapes) schema {
+	failure := schema{"$ref": "#/components/responses/Refused"}
+	switch {
+	case o.Unsupported:
+		return schema{"501": failure}
+	case o.Upgrade != "":
+		return schema{"default": failure, "101": schema{"description": "The connection is " +
+			"upgraded. Both sides then send frames, which api.md describes."}}
+	}
+	return schema{"default": failure, "200": o.response(s)}
 }
 
 func (o Operation) response(s *shapes) schema {

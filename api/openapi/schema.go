@@ -31,6 +31,8 @@ func (s *shapes) of(t reflect.Type, sent bool) schema {
 		return schema{"type": "integer", "minimum": 0, "maximum": 4}
 	case reflect.TypeFor[city.State]():
 		return schema{"type": "string", "enum": city.States}
+	case reflect.TypeFor[city.Code]():
+		return schema{"type": "string", "enum": city.Codes}
 	case reflect.TypeFor[city.Level]():
 		return schema{"type": "string",
 			"enum": []city.Level{city.AgentLevel, city.RigLevel, city.CityLevel}}
