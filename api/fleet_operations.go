@@ -11,11 +11,12 @@ func fleetOperations() []openapi.Operation {
 	get, stream, post := openapi.Get, openapi.Stream, openapi.Post
 	return append(operations(),
 		machine(post("/v0/cities", "Register the city in a folder, with the name in its city.toml",
-			wire.Registration{}, city.Info{})),
+			wire.Registration{}, city.Info{}).Requires("path")),
 		machine(stream("/v0/cities/stream", "cities", "The cities, sent again after each change",
 			"", wire.Cities{})),
 		machine(post("/v0/city/{city}/register", "Register the city in a folder; fails if the "+
-			"city's name is not the one in the path", wire.Registration{}, city.Info{})),
+			"city's name is not the one in the path", wire.Registration{}, city.Info{}).
+			Requires("path")),
 		machine(post("/v0/city/{city}/unregister", "Stop a city and its agents, and unregister it",
 			nil, city.Receipt{})),
 		machine(get("/v0/agents", "The agents of all cities",

@@ -594,3 +594,64 @@ func TestDocumentedStatus(t *testing.T) {
 		t.Errorf("attach: %v", attach.Responses)
 	}
 }
+
+// The server rejects a body without the fields that the document calls required.
+func TestDocumentedBodies(t *testing.T) {
+	path, _ := serve(t, town(), api.Options{})
+	hc := curl(t, path)
+	type shape struct {
+		Ref string `json:"$ref"`
+	}
+	var doc struct {
+		Paths map[string]map[string]struct {
+			RequestBody struct {
+				Required bool
+				Content  map[string]struct{ Schema shape }
+			}
+		}
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]any
+				Required   []string
+			}
+		}
+	}
+	_, _, text := get(t, hc, "/v0/openapi.json")
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatal(err)
+	}
+	required := 0
+	for path, methods := range doc.Paths {
+		for method, about := range methods {
+			name := strings.TrimPrefix(about.RequestBody.Content["application/json"].Schema.Ref,
+				"#/components/schemas/")
+			body := doc.Components.Schemas[name]
+			if about.RequestBody.Required != (len(body.Required) > 0) {
+				t.Errorf("%s %s: required fields: %q", method, path, body.Required)
+			}
+			// the city in this test has no city.toml
+			if len(body.Required) == 0 || path == "/v0/rigs" || strings.HasPrefix(path, "/v0/city/") {
+				continue
+			}
+			required++
+			path := strings.NewReplacer("{agent}", "worker", "{rig}", "rig").Replace(path)
+			path = regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(path, "tw-1")
+			status, _, got := send(t, hc, strings.ToUpper(method), path, "{}")
+			if status != http.StatusBadRequest {
+				t.Errorf("%s %s {}: %d %s", method, path, status, got)
+			}
+			for _, field := range body.Required {
+				if body.Properties[field] == nil || !strings.Contains(got, field) {
+					t.Errorf("%s %s: %s is required, but: %s", method, path, field, got)
+				}
+			}
+		}
+	}
+	if required < 9 {
+		t.Errorf("only %d operations have required fields", required)
+	}
+	if nudge := doc.Components.Schemas["NudgeBody"]; nudge.Properties["message"] == nil ||
+		nudge.Properties["text"] == nil {
+		t.Errorf("nudge: %v", nudge.Properties)
+	}
+}

@@ -178,7 +178,7 @@ func TestDocumentedParameters(t *testing.T) {
 			if used[name] = true; !read[name] {
 				t.Errorf("no code reads parameter %s of %s", name, o.Path)
 			}
-			if kind, about := openapi.Parameter(name); kind == "" || about == "" {
+			if kind, about := o.Parameter(name); kind == "" || about == "" {
 				t.Errorf("parameter %s has no description", name)
 			}
 		}
@@ -186,6 +186,22 @@ func TestDocumentedParameters(t *testing.T) {
 	for name := range read {
 		if !used[name] {
 			t.Errorf("parameter %s is read but not documented", name)
+		}
+	}
+}
+
+// Parameters with the same name are described according to the path.
+func TestDocumentedMeanings(t *testing.T) {
+	for path, want := range map[string]string{"/v0/mail": "integer", "/v0/agents": "integer",
+		"/v0/beads": "string", "/v0/beads/ready": "string", "/v0/convoys": "string"} {
+		if kind, _ := openapi.Get(path, "", "", nil).Parameter("limit"); kind != want {
+			t.Errorf("%s: limit is a %s", path, kind)
+		}
+	}
+	for path, want := range map[string]string{"/v0/mail": `"unread"`, "/v0/beads": "commas"} {
+		_, about := openapi.Get(path, "", "", nil).Parameter("status")
+		if !strings.Contains(about, want) {
+			t.Errorf("%s: status: %s", path, about)
 		}
 	}
 }

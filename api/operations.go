@@ -118,7 +118,8 @@ func verbs() []openapi.Operation {
 			if n := v.Noun; n != verb.City {
 				path = fmt.Sprintf("/v0/%s/{%[1]s}/%s", n, part)
 			}
-			out = append(out, openapi.Post(path, summary, v.API.Body, city.Receipt{}))
+			out = append(out, openapi.Post(path, summary, v.API.Body, city.Receipt{}).
+				Requires(v.API.Required))
 			summary = "The same as /" + part // for the next path, which ends with the alias
 		}
 	}
@@ -129,7 +130,7 @@ func writes() []openapi.Operation {
 	post := openapi.Post
 	return []openapi.Operation{
 		{Method: "POST", Path: "/v0/beads", Summary: "Create a bead", Query: "rig",
-			Body: gascity.NewBead{}, Response: gascity.CreatedBead{}},
+			Body: gascity.NewBead{}, Required: "title", Response: gascity.CreatedBead{}},
 		{Method: "PATCH", Path: "/v0/bead/{bead}", Summary: "Change a bead",
 			Query: "force", Body: change{}, Response: city.Receipt{}},
 		{Method: "POST", Path: "/v0/bead/{bead}/update",
@@ -143,7 +144,8 @@ func writes() []openapi.Operation {
 		post("/v0/mail/{message}/archive", "Archive a message", markRequest{}, city.Receipt{}),
 		post("/v0/mail/{message}/reply", "Reply to a message", sendRequest{}, gascity.Sent{}),
 		post("/v0/sling", "Assign work", gascity.Sling{}, city.Receipt{}),
-		post("/v0/events", "Write a user-defined event", events.Event{}, city.Receipt{}),
+		post("/v0/events", "Write a user-defined event", events.Event{}, city.Receipt{}).
+			Requires("type"),
 	}
 }
 

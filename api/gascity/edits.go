@@ -13,16 +13,17 @@ import (
 func editOperations() []Operation {
 	return []Operation{
 		{openapi.Operation{
-			Method: "PATCH", Path: "/v0/agent/{agent}", Body: cityChange{},
+			Method: "PATCH", Path: "/v0/agent/{agent}", Body: cityChange{}, Required: "suspended",
 			Response: city.Receipt{},
 			Summary:  "Suspend or resume an agent or a pool",
 		}, patchAgent},
 		{openapi.Operation{
-			Method: "PATCH", Path: "/v0/rig/{rig}", Body: cityChange{}, Response: city.Receipt{},
-			Summary: "Suspend or resume a rig",
+			Method: "PATCH", Path: "/v0/rig/{rig}", Body: cityChange{}, Required: "suspended",
+			Response: city.Receipt{},
+			Summary:  "Suspend or resume a rig",
 		}, patchRig},
 		{openapi.Post("/v0/rigs", "Declare a rig in city.toml", city.NewRig{},
-			city.Receipt{}), addRig},
+			city.Receipt{}).Requires("name path"), addRig},
 		{openapi.Operation{
 			Method: "DELETE", Path: "/v0/rig/{rig}", Response: city.Receipt{},
 			Summary: "Remove a rig without agents from city.toml; its folder stays",

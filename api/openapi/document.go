@@ -17,6 +17,7 @@ type Operation struct {
 	Summary      string
 	Query        string // names of the query parameters, separated by spaces
 	Body         any    // a value of the body's type; nil = no body
+	Required     string // names of the fields that every body of this type must contain
 	Response     any    // value of the response's type; nil = any JSON
 	List, Stream bool   // the response is a list or a stream of items
 	Event        string // name of a stream's items; "" = the type of the event in the item
@@ -52,6 +53,12 @@ func Post(path, summary string, body, response any) Operation {
 		Response: response}
 }
 
+// Requires returns the operation with these required fields of the body.
+func (o Operation) Requires(fields string) Operation {
+	o.Required = fields
+	return o
+}
+
 // Names maps types to their names in the document. A type that is not in the map keeps its Go name.
 type Names map[reflect.Type]string
 
@@ -76,7 +83,9 @@ func Document(all []Operation, names Names) []byte {
 		"info": schema{"title": "gcity", "version": "v0",
 			"description": "A city of agents. Escape a slash in a name: rig%2Fworker. Over TCP, " +
 				"POST, PATCH and DELETE require the header " + RequestHeader +
-				", and all requests require the token if the city has one."},
+				", and all requests require the token if the city has one. In a request's body, " +
+				"a field with the value null counts as missing. A supervisor also serves the " +
+				"paths of its tenants: /v0/tenant/NAME/agents for /v0/agents."},
 		"paths": paths,
 		"components": schema{
 			"schemas":         s.named,
@@ -107,7 +116,7 @@ func (o Operation) describe(s *shapes, path string) schema {
 			"schema": schema{"type": "string"}})
 	}
 	for _, name := range strings.Fields(o.Query) {
-		kind, about := Parameter(name)
+		kind, about := o.Parameter(name)
 		if name == "index" && o.Machine {
 			kind, about = "string", "a cursor: cityA:5,cityB:12; waits for a newer event"
 		}
@@ -132,9 +141,18 @@ func (o Operation) describe(s *shapes, path string) schema {
 		out["parameters"] = params
 	}
 	if o.Body != nil {
-		out["requestBody"] = schema{"content": inJSON(s.of(reflect.TypeOf(o.Body), true))}
+		out["requestBody"] = o.body(s)
 	}
 	return out
+}
+
+func (o Operation) body(s *shapes) schema {
+	body := schema{"content": inJSON(s.of(reflect.TypeOf(o.Body), true))}
+	if o.Required != "" {
+		s.named[s.bodyName(reflect.TypeOf(o.Body))]["required"] = strings.Fields(o.Required)
+		body["required"] = true
+	}
+	return body
 }
 
 func (o Operation) responses(s *shapes) schema {
@@ -201,18 +219,28 @@ func (o Operation) headers() schema {
 }
 
 // Parameter returns the type and description of a query parameter.
-func Parameter(name string) (kind, about string) {
-	known := parameters()[name]
+func (o Operation) Parameter(name string) (kind, about string) {
+	noun, _, _ := strings.Cut(strings.TrimPrefix(o.Path, "/v0/"), "/")
+	known, own := parameters()[noun+" "+name]
+	if !own {
+		known = parameters()[name]
+	}
 	return known.kind, known.about
 }
 
 type parameter struct{ kind, about string }
 
+// parameters returns the query parameters by name, or by noun and name if a noun has a parameter with another meaning.
 func parameters() map[string]parameter {
 	return map[string]parameter{
+		"beads limit":   {"string", limitOrAll},
+		"convoys limit": {"string", limitOrAll},
+		"mail status":   {"string", `"unread" (default) or "all"`},
+		"mail rig":      {"string", "ignored, because the city's store contains all messages"},
+
 		"index":    {"integer", "the number of an event; waits for a newer event"},
 		"wait":     {"string", "how long to wait, at most 5m, for example 30s"},
-		"limit":    {"string", "maximum number of items; for beads also \"all\""},
+		"limit":    {"integer", "maximum number of items"},
 		"cursor":   {"string", "where the page starts: next_cursor of the previous page"},
 		"city":     {"string", "only these cities, separated by commas"},
 		"pool":     {"string", "only this pool"},
@@ -257,6 +285,7 @@ func parameters() map[string]parameter {
 }
 
 const (
+	limitOrAll = `maximum number of items, or "all"`
 	typeFilter = "only this type; for events, also several types separated by commas, and " +
 		"patterns like noun.*"
 	afterFilter = "after this cursor: the number of an event, or cityA:5,cityB:12 for several " +
