@@ -95,7 +95,8 @@ func workReads() []openapi.Operation {
 	const paged = waitParams + " limit cursor "
 	get, list, stream := openapi.Get, openapi.List, openapi.Stream
 	return []openapi.Operation{
-		list("/v0/beads", "Work, newest first", gascity.Filter, beads.Bead{}),
+		list("/v0/beads", "Beads of the city and its rigs, newest first, including messages and "+
+			"runs", gascity.Filter, beads.Bead{}),
 		get("/v0/bead/{bead}", "One bead", waitParams, beads.Bead{}),
 		list("/v0/mail", "Messages to one address, or to all addresses",
 			paged+"to agent all status rig", mail.Message{}),

@@ -27,11 +27,11 @@ func (h workHandlers) beads(q *query) (any, error) {
 func beadQuery(r *http.Request) (beads.Query, error) {
 	v := r.URL.Query()
 	q := beads.Query{
-		Labels: given(v["label"]), Type: v.Get("type"), NotType: given(v["not_type"]),
+		Labels: given(v["label"]), Type: v.Get("type"), NotType: splitLists(v["not_type"]),
 		Assignee: v.Get("assignee"),
 		Parent:   v.Get("parent"), Ref: v.Get("ref"), Before: v.Get("cursor"),
 	}
-	for _, s := range given(strings.Split(strings.Join(v["status"], ","), ",")) {
+	for _, s := range splitLists(v["status"]) {
 		q.Status = append(q.Status, queriedStatus(s))
 	}
 	if err := q.Check(); err != nil {
@@ -68,6 +68,11 @@ func queriedStatus(s string) beads.Status {
 		return beads.StatusInProgress
 	}
 	return beads.Status(s)
+}
+
+// splitLists returns the items of lists that are separated by commas.
+func splitLists(lists []string) []string {
+	return given(strings.Split(strings.Join(lists, ","), ","))
 }
 
 func given(values []string) (out []string) {
