@@ -95,9 +95,10 @@ func TestASweepNamesAutomationsThatRan(t *testing.T) {
 	}
 }
 
-// A purge names all known automations and keeps their run records for two weeks.
+// A purge names all agents and all known automations, and keeps run records for two weeks.
 func TestPurgeNamesAutomations(t *testing.T) {
 	w := newWorld()
+	w.m.agents["rig/worker"] = &record{}
 	w.m.conf = &effect.Configuration{}
 	w.m.runs.RecordsRead = true
 	for _, name := range []string{"often", "lately"} {
@@ -106,7 +107,8 @@ func TestPurgeNamesAutomations(t *testing.T) {
 	w.m.work.purge(w.now)
 	f, ok := w.m.step.Effects[len(w.m.step.Effects)-1].(effect.Purge)
 	if !ok || f.Runs != runsTTL || f.Wisps != 0 ||
-		!slices.Equal(f.Of, []string{"lately", "often"}) {
+		!slices.Equal(f.Of, []string{"lately", "often"}) ||
+		!slices.Equal(f.Agents, []string{"rig/worker"}) {
 		t.Errorf("%+v", w.m.step.Effects)
 	}
 }

@@ -225,7 +225,7 @@ func (wk *work) purge(now time.Time) {
 	}
 	wk.purging, wk.purged = true, now
 	wk.m.step.Do(effect.Purge{Wisps: wk.m.conf.WispTTL, Runs: cmp.Or(wk.m.conf.WispTTL, runsTTL),
-		Of: wk.m.runs.SavedNames()})
+		Of: wk.m.runs.SavedNames(), Agents: slices.Sorted(maps.Keys(wk.m.agents))})
 }
 
 func (wk *work) backUp(now time.Time) {

@@ -512,7 +512,12 @@ func (wr *workRunner) purge(ctx context.Context, f effect.Purge) effect.Input {
 		}
 	}
 	if in.N > 0 {
-		wr.w.Logger.Info("removed old wisps", "beads", in.N)
+		wr.w.Logger.Info("removed old wisps and run records", "beads", in.N)
+	}
+	removed, err := removeAgentFiles(wr.w.At, f.Agents, time.Now())
+	in.Err = errors.Join(in.Err, err)
+	if len(removed) > 0 {
+		wr.w.Logger.Info("removed old files of agents that no longer exist", "paths", removed)
 	}
 	return in
 }
