@@ -32,10 +32,11 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 		Parent:   v.Get("parent"), Ref: v.Get("ref"), Before: v.Get("cursor"),
 	}
 	for _, s := range splitLists(v["status"]) {
-		q.Status = append(q.Status, queriedStatus(s))
-	}
-	if err := q.Check(); err != nil {
-		return q, city.WorkError(err)
+		status := queriedStatus(s)
+		if !status.Valid() {
+			return q, wire.Invalid("status=%.40q is invalid: use open, in_progress or closed", s)
+		}
+		q.Status = append(q.Status, status)
 	}
 	var err error
 	if q.Ready, _, err = flag(r, "ready"); err != nil {

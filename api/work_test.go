@@ -184,6 +184,10 @@ func TestWorkRejections(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
+	const badStatus = `status=\"done\" is invalid: use open, in_progress or closed`
+	if _, _, body := send(t, hc, "GET", "/v0/beads?status=open,done", ""); !strings.Contains(body, badStatus) {
+		t.Errorf("invalid status: %s", body)
+	}
 	for _, c := range []struct {
 		method, path, body string
 		status             int
