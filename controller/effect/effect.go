@@ -241,7 +241,7 @@ type (
 		isEffect
 		Wisps, Runs time.Duration
 		Of          []string // automations
-		Agents      []string
+		Agents      []string // also includes possible members of pools
 	}
 	// BackUp makes the backups that are due. The result is BackedUp.
 	BackUp struct{ isEffect }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,15 +11,15 @@ import (
 	"gcity/session"
 )
 
-// agentFilesTTL is how long the files of an agent are kept after the city no longer has the agent.
+// agentFilesTTL is how long the files of a removed agent are kept after their last change.
 const agentFilesTTL = 30 * 24 * time.Hour
 
 // removeAgentFiles removes crash files and heartbeats that have not changed for agentFilesTTL and belong to none of the
-// agents. It returns the paths of the removed files and folders.
+// agents. It returns the paths of the removed files and folders, relative to .gc.
 func removeAgentFiles(city string, agents []string, now time.Time) (removed []string, err error) {
-	var encoded []string
+	encoded := map[string]bool{}
 	for _, name := range agents {
-		encoded = append(encoded, session.Encode(name))
+		encoded[session.Encode(name)] = true
 	}
 	for folder, suffix := range map[string]string{"crashes": "", "heartbeats": ".json"} {
 		dir := filepath.Join(city, ".gc", folder)
@@ -30,19 +29,18 @@ func removeAgentFiles(city string, agents []string, now time.Time) (removed []st
 		}
 		for _, e := range entries {
 			name, ours := strings.CutSuffix(e.Name(), suffix)
-			if !ours || e.IsDir() != (suffix == "") || slices.Contains(encoded, name) {
+			if !ours || e.IsDir() != (suffix == "") || encoded[name] {
 				continue
 			}
 			info, infoErr := e.Info()
 			if infoErr != nil || now.Sub(info.ModTime()) < agentFilesTTL {
 				continue
 			}
-			path := filepath.Join(dir, e.Name())
-			if removeErr := disk.RemoveAll(path); removeErr != nil {
+			if removeErr := disk.RemoveAll(filepath.Join(dir, e.Name())); removeErr != nil {
 				err = errors.Join(err, removeErr)
 				continue
 			}
-			removed = append(removed, path)
+			removed = append(removed, filepath.Join(folder, e.Name()))
 		}
 	}
 	return removed, err

@@ -515,9 +515,11 @@ func (wr *workRunner) purge(ctx context.Context, f effect.Purge) effect.Input {
 		wr.w.Logger.Info("removed old wisps and run records", "beads", in.N)
 	}
 	removed, err := removeAgentFiles(wr.w.At, f.Agents, time.Now())
-	in.Err = errors.Join(in.Err, err)
+	if err != nil { // not a problem of the work stores
+		wr.w.Logger.Warn("cannot remove old files of removed agents", "err", err)
+	}
 	if len(removed) > 0 {
-		wr.w.Logger.Info("removed old files of agents that no longer exist", "paths", removed)
+		wr.w.Logger.Info("removed old files of removed agents", "files", removed)
 	}
 	return in
 }
