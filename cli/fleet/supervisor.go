@@ -207,7 +207,7 @@ func warnOfRefused(ctx context.Context, e *env.Env, registered int) {
 	}
 	var gone []string
 	for _, i := range all {
-		if host.GoneText(host.Registered{Path: i.Path, Name: i.Name}) != "" {
+		if host.IsGone(i) {
 			gone = append(gone, i.Name)
 		}
 	}
@@ -216,7 +216,7 @@ func warnOfRefused(ctx context.Context, e *env.Env, registered int) {
 			"removes the cities from the list", len(gone), strings.Join(gone, " ")))
 	}
 	for _, i := range all {
-		if len(gone) > 1 && slices.Contains(gone, i.Name) {
+		if len(gone) > 1 && host.IsGone(i) {
 			continue
 		}
 		if err := cannotRun(e, i); err != nil {
