@@ -23,7 +23,7 @@ type Operation struct {
 	Event        string // name of a stream's items; "" = the type of the event in the item
 	Text         string // media type of a response that is not JSON
 	Upgrade      string // protocol of the connection after the response; "" = no upgrade
-	Unsupported  bool   // the response is always an error with status 501
+	Unsupported  bool   // a valid request always fails with status 501
 	Machine      bool   // the operation is about all cities and has no path for a single one
 }
 
@@ -159,7 +159,7 @@ func (o Operation) responses(s *shapes) schema {
 	failure := schema{"$ref": "#/components/responses/Refused"}
 	switch {
 	case o.Unsupported:
-		return schema{"501": failure}
+		return schema{"default": failure, "501": failure}
 	case o.Upgrade != "":
 		return schema{"default": failure, "101": schema{"description": "The connection is " +
 			"upgraded. Both sides then send frames, which api.md describes."}}
