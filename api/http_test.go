@@ -547,8 +547,11 @@ func TestDocumentedStatus(t *testing.T) {
 	hc := curl(t, path)
 	var doc struct {
 		Paths map[string]map[string]struct {
-			Parameters []struct{ Name string }
-			Responses  map[string]any
+			Parameters []struct {
+				Name     string
+				Required bool
+			}
+			Responses map[string]any
 		}
 		Components struct {
 			Schemas struct {
@@ -576,8 +579,12 @@ func TestDocumentedStatus(t *testing.T) {
 				t.Errorf("%s %s: %v %q is not one of %q", method, path, err, e.Code, codes)
 			}
 			if strings.HasSuffix(path, "/attach") {
-				if about.Responses["101"] == nil || !slices.Contains(about.Parameters,
-					struct{ Name string }{"Upgrade"}) {
+				required := map[string]bool{}
+				for _, p := range about.Parameters {
+					required[p.Name] = p.Required
+				}
+				if about.Responses["101"] == nil || !required["Upgrade"] || !required["cols"] ||
+					!required["rows"] {
 					t.Errorf("%s %s: %+v", method, path, about)
 				}
 			} else if about.Responses[strconv.Itoa(status)] == nil {

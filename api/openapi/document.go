@@ -120,8 +120,12 @@ func (o Operation) describe(s *shapes, path string) schema {
 		if name == "index" && o.Machine {
 			kind, about = "string", "a cursor: cityA:5,cityB:12; waits for a newer event"
 		}
-		params = append(params, schema{"name": name, "in": "query", "description": about,
-			"schema": schema{"type": kind}})
+		param := schema{"name": name, "in": "query", "description": about,
+			"schema": schema{"type": kind}}
+		if name == "cols" || name == "rows" { // no terminal has the size 0
+			param["required"] = true
+		}
+		params = append(params, param)
 	}
 	if o.Upgrade != "" {
 		params = append(params, schema{"name": "Upgrade", "in": "header", "required": true,
