@@ -521,7 +521,14 @@ func (wr *workRunner) purge(ctx context.Context, f effect.Purge) effect.Input {
 		}
 	}
 	if in.N > 0 {
-		wr.w.Logger.Info("removed old wisps", "beads", in.N)
+		wr.w.Logger.Info("removed old wisps and run records", "beads", in.N)
+	}
+	removed, err := removeAgentFiles(wr.w.At, f.Agents, time.Now())
+	if err != nil { // not a problem of the work stores
+		wr.w.Logger.Warn("cannot remove old files of removed agents", "err", err)
+	}
+	if len(removed) > 0 {
+		wr.w.Logger.Info("removed old files of removed agents", "files", removed)
 	}
 	return in
 }
