@@ -12,7 +12,7 @@ import (
 	"gcity/trust"
 )
 
-// Programs returns all programs in the configuration except those of automations.
+// Programs returns all programs in the configuration except those of automations and FetchedFolders.
 func (c *City) Programs() []trust.Program {
 	r := programList{city: c}
 	for _, p := range []struct{ what, key, provider string }{

@@ -40,7 +40,8 @@ func ProgramsOf(c *config.City) []trust.Program {
 // CityPrograms is like ProgramsOf. complete is false if some automations cannot be read.
 func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
 	automations, complete := AutomationPrograms(c)
-	return slices.Concat(c.Programs(), automations, earlierProviders(c.Path)), complete
+	return slices.Concat(c.Programs(), automations, c.FetchedFolders(),
+		earlierProviders(c.Path)), complete
 }
 
 // AutomationPrograms returns the programs of the automations in a configuration's folders. complete is false if some
