@@ -30,6 +30,7 @@ type Program struct {
 	At    string   // where it is declared: "city.toml:12:1"
 	From  []string // the absolute paths of the files that declare it
 	Files []string // the absolute paths of its scripts and folders
+	User  string   // "agent scribe", "automation tick", "watchdog deacon"; "" = the city
 	Sums  []string // hashes of what the program depends on, such as scripts and the environment
 }
 
@@ -114,6 +115,35 @@ func (r *Refusal) Error() string {
 // Command returns the command with which the user can trust the programs.
 func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
 
+// Of returns the refusal that applies to one user of programs; see Program.User. programs contains the city's programs.
+// If all of the user's programs are trusted, Of returns nil.
+func (r *Refusal) Of(user string, programs []Program) *Refusal {
+	var paths []string
+	for _, p := range programs {
+		if p.User == user {
+			paths = append(paths, p.paths()...)
+		}
+	}
+	contains := func(folder string) bool {
+		return slices.ContainsFunc(paths, func(path string) bool { return within(folder, path) })
+	}
+	out := &Refusal{Dir: r.Dir}
+	for _, p := range r.New {
+		if p.User == user || p.User == "" && slices.ContainsFunc(p.Files, contains) {
+			out.New = append(out.New, p)
+		}
+	}
+	if len(out.New) == 0 {
+		return nil
+	}
+	out.Why = changed(out.New[0]) + " since you trusted the city"
+	return out
+}
+
+func changed(p Program) string {
+	return fmt.Sprintf("%s is new or has changed (%s)", p.What, p.At)
+}
+
 // Judge decides whether a city's programs are allowed to run. It returns nil if they are. rec is the city's record, or
 // nil.
 func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *Refusal {
@@ -132,8 +162,8 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 	}
 	if len(added) > 0 {
 		return &Refusal{Dir: dir, New: added, Why: fmt.Sprintf(
-			"%s is new or has changed (%s) since you trusted the city, and HEAD of the git "+
-				"checkout %s has changed", added[0].What, added[0].At, where)}
+			"%s since you trusted the city, and HEAD of the git checkout %s has changed",
+			changed(added[0]), where)}
 	}
 	return nil
 }

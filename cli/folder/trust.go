@@ -52,7 +52,8 @@ func AutomationPrograms(c *config.City) (all []trust.Program, complete bool) {
 		add := func(what, line string) {
 			if line != "" {
 				p := trust.Program{What: what + " " + d.Scoped(), Line: line,
-					At: shownIn(c.Path, d.Source), From: []string{d.Source}}
+					At: shownIn(c.Path, d.Source), From: []string{d.Source},
+					User: "automation " + d.Scoped()}
 				folders := []string{c.Path, d.Dir(), d.Layer.Root}
 				// the folder can be a rig, and agents change the files of rigs
 				if strings.Contains(line, "PACK_DIR") {

@@ -63,10 +63,11 @@ func TestLoadExtendsTrust(t *testing.T) {
 	extended := 0
 	r := New(World{Dir: dir, Source: config.Source{Dir: dir},
 		InForce: func() *effect.Configuration { return &effect.Configuration{Source: cfg} },
-		ExtendTrust: func(inForce *config.City) {
+		ExtendTrust: func(inForce *config.City) error {
 			if extended++; inForce != cfg {
 				t.Error("got another configuration than the one in force")
 			}
+			return nil
 		}})
 	for known, want := range map[string]int{"other": 0, cfg.Revision: 1} {
 		extended = 0

@@ -36,7 +36,8 @@ type World struct {
 	OnFoldersChanged func(dirs []string)
 	OnConfigRead     func(revision string, good *config.City)
 	CheckTrust       func(c, inForce *config.City) error
-	ExtendTrust      func(inForce *config.City)
+	ExtendTrust      func(inForce *config.City) error
+	MayRun           func(inForce *config.City, user string) error
 	SetListener      func(config.API)
 	Allow            func(ctx context.Context, agents int) error
 	CheckFolder      func() error
@@ -60,6 +61,22 @@ func (w *World) checkTrust(c, inForce *config.City) error {
 		return nil
 	}
 	return w.CheckTrust(c, inForce)
+}
+
+// mayRun returns an error if the user must first trust a changed program of an agent, an automation or a watchdog.
+func (b *base) mayRun(ctx context.Context, user string) error {
+	if b.w.MayRun == nil {
+		return nil
+	}
+	inForce := b.w.InForce().Source
+	err, ok := inBackground(ctx, b, "trust in "+user, hungLimit, func() error {
+		return b.w.MayRun(inForce, user)
+	})
+	if !ok {
+		return errors.New("cannot check whether its programs are trusted, because a folder " +
+			"does not respond")
+	}
+	return err
 }
 
 const allowTime = 10 * time.Second
