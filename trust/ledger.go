@@ -78,6 +78,9 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	}
 	if rec == nil {
 		refused := Judge(dir, nil, nil, nil)
+		if all, err := programs(); err == nil {
+			refused.Files = filesWith(all)
+		}
 		switch {
 		case l.dir == "":
 			refused.Why = "the record of trusted cities cannot be found, because " + noFolder

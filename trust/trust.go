@@ -32,6 +32,7 @@ type Program struct {
 	Files []string // the absolute paths of its scripts and folders
 	User  string   // "agent scribe", "automation tick", "watchdog deacon"; "" = the city
 	Sums  []string // hashes of what the program depends on, such as scripts and the environment
+	With  []string // the absolute paths of the files that -f adds to the configuration
 }
 
 // paths returns the files that declare the program, the files that it consists of, and the targets of symbolic links.
@@ -61,6 +62,7 @@ type Record struct {
 	Programs []string `json:"programs"`
 	// the commit of each git checkout that programs come from, by the checkout's folder
 	Heads map[string]string `json:"heads"`
+	Files []string          `json:"files,omitempty"` // from -f; the record covers their programs
 	At    time.Time         `json:"at"`
 }
 
@@ -76,6 +78,7 @@ func (r Record) with(programs []Program, heads map[string]Head) Record {
 	}
 	slices.Sort(r.Programs)
 	r.Programs = slices.Compact(r.Programs)
+	r.Files = filesWith(programs)
 	r.Heads = map[string]string{}
 	for dir, h := range heads {
 		r.Heads[dir] = h.Commit
@@ -83,9 +86,17 @@ func (r Record) with(programs []Program, heads map[string]Head) Record {
 	return r
 }
 
+func filesWith(programs []Program) (files []string) {
+	for _, p := range programs {
+		files = append(files, p.With...)
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
 func (r Record) equal(other Record) bool {
 	return r.Path == other.Path && slices.Equal(r.Programs, other.Programs) &&
-		maps.Equal(r.Heads, other.Heads)
+		slices.Equal(r.Files, other.Files) && maps.Equal(r.Heads, other.Heads)
 }
 
 // Head is the state of a git checkout.
@@ -105,6 +116,8 @@ type Refusal struct {
 	Dir string
 	Why string
 	New []Program // programs that the user does not trust yet
+	// the files that -f adds to the configuration
+	Files []string
 }
 
 func (r *Refusal) Error() string {
@@ -113,7 +126,13 @@ func (r *Refusal) Error() string {
 }
 
 // Command returns the command with which the user can trust the programs.
-func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
+func (r *Refusal) Command() string {
+	command := "gcity trust "
+	for _, file := range r.Files {
+		command += "-f " + shell.Quote(file) + " "
+	}
+	return command + shell.Quote(r.Dir)
+}
 
 // Of returns the refusal that applies to one user of programs; see Program.User. programs contains the city's programs.
 // If all of the user's programs are trusted, Of returns nil.
@@ -127,7 +146,7 @@ func (r *Refusal) Of(user string, programs []Program) *Refusal {
 	contains := func(folder string) bool {
 		return slices.ContainsFunc(paths, func(path string) bool { return within(folder, path) })
 	}
-	out := &Refusal{Dir: r.Dir}
+	out := &Refusal{Dir: r.Dir, Files: r.Files}
 	for _, p := range r.New {
 		if p.User == user || p.User == "" && slices.ContainsFunc(p.Files, contains) {
 			out.New = append(out.New, p)
@@ -148,7 +167,18 @@ func changed(p Program) string {
 // nil.
 func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *Refusal {
 	if rec == nil {
-		return &Refusal{Dir: dir, Why: "its programs have not been confirmed yet", New: programs}
+		return &Refusal{Dir: dir, Why: "its programs have not been confirmed yet", New: programs,
+			Files: filesWith(programs)}
+	}
+	files, since := filesWith(programs), " since you trusted the city"
+	for _, file := range files {
+		if !slices.Contains(rec.Files, file) {
+			// the recorded commits say nothing about programs that the user was not shown
+			known := *rec
+			known.Heads, rec = nil, &known
+			since = ", and you have not trusted the city with the file " + file
+			break
+		}
 	}
 	var added []Program
 	var where string
@@ -161,9 +191,11 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 		}
 	}
 	if len(added) > 0 {
-		return &Refusal{Dir: dir, New: added, Why: fmt.Sprintf(
-			"%s since you trusted the city, and HEAD of the git checkout %s has changed",
-			changed(added[0]), where)}
+		why := changed(added[0]) + since
+		if rec.Heads != nil {
+			why += ", and HEAD of the git checkout " + where + " has changed"
+		}
+		return &Refusal{Dir: dir, New: added, Files: files, Why: why}
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ type trustShape struct {
 	Programs []trustedShape `json:"programs"`
 
 	listed []trust.Program
+	files  []string              // from -f
 	heads  map[string]trust.Head // from before the programs were read
 }
 
@@ -55,7 +56,7 @@ func DescribeTrust(load func() (*config.City, error)) (trustShape, error) {
 func describeTrust(c *config.City, heads map[string]trust.Head) trustShape {
 	out := trustShape{Path: c.Path, Origin: trust.Origin(c.Path), Trusted: true,
 		Why: "you have confirmed or created this city before", Programs: []trustedShape{},
-		heads: heads}
+		heads: heads, files: c.Additional}
 	out.Owner, _ = ownership.Of(c.Path)
 	fresh := map[string]bool{}
 	if why, always := folder.Ledger().Always(c.Path); always {
@@ -79,6 +80,11 @@ func describeTrust(c *config.City, heads map[string]trust.Head) trustShape {
 		out.Programs = append(out.Programs, trustedShape{p.What, line, p.At, fresh[p.Sum()]})
 	}
 	return out
+}
+
+// Command returns the command with which the user can trust the programs.
+func (s trustShape) Command() string {
+	return (&trust.Refusal{Dir: s.Path, Files: s.files}).Command()
 }
 
 // Confirm records that the user trusts the programs as they were described.

@@ -40,8 +40,11 @@ func ProgramsOf(c *config.City) []trust.Program {
 // CityPrograms is like ProgramsOf. complete is false if some automations cannot be read.
 func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
 	automations, complete := AutomationPrograms(c)
-	return slices.Concat(c.Programs(), automations, c.FetchedFolders(),
-		earlierProviders(c.Path)), complete
+	all = slices.Concat(c.Programs(), automations, c.FetchedFolders(), earlierProviders(c.Path))
+	for i := range all {
+		all[i].With = c.Additional
+	}
+	return all, complete
 }
 
 // AutomationPrograms returns the programs of the automations in a configuration's folders. complete is false if some
