@@ -121,6 +121,10 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 	if err := disk.MakePrivate(folder.StateDir(dir)); err != nil {
 		return err
 	}
+	// the user can commit topologies.lock before the city's first start
+	if err := folder.HideFromGit(folder.StateDir(dir)); err != nil {
+		e.Warn("git will not ignore the copies in .gc: " + err.Error())
+	}
 	var done []fetchedShape
 	var failed []string
 	wants = slices.DeleteFunc(wants, func(w topology.Remote) bool {
