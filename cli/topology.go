@@ -132,9 +132,15 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 	})
 	progress := e.NewProgress()
 	defer progress.Clear()
+	ctx, quiet := env.Interruptible(ctx)
+	defer quiet()
 	for i, w := range wants {
 		progress.Show(fmt.Sprintf("fetching topology %s, %d of %d", w.Name, i+1, len(wants)))
 		r, err := topology.Fetch(ctx, dir, w, update, os.Environ())
+		if ctx.Err() != nil {
+			failed = append(failed, "interrupted while fetching the topology "+w.Name)
+			break
+		}
 		if err != nil {
 			failed = append(failed, redact.Text(err.Error()))
 			continue
