@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -10,12 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/cli/env"
+	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/internal/disk"
 	"gcity/internal/redact"
 	"gcity/internal/suggest"
 	"gcity/topology"
+	"gcity/trust"
 )
 
 func topologyCommand(e *env.Env) *cobra.Command {
@@ -156,6 +159,32 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 	}
 	if len(failed) > 0 {
 		return fmt.Errorf("%s", strings.Join(failed, "\n"))
+	}
+	return checkFetched(e, dir, done)
+}
+
+// checkFetched returns an error if topologies have other commits than before and the configuration is invalid. It says
+// if the new commits wait for the user's trust.
+func checkFetched(e *env.Env, dir string, done []fetchedShape) error {
+	done = slices.DeleteFunc(slices.Clone(done), func(f fetchedShape) bool {
+		return f.Was == "" || f.Was == f.Commit
+	})
+	if len(done) == 0 {
+		return nil
+	}
+	c, err := e.LoadAt(dir, nil)
+	if err != nil {
+		back := ""
+		for _, f := range done {
+			back += fmt.Sprintf("\nto return to the previous commit of %[1]s, replace its commit "+
+				"in %[2]s by %[3]s, and run `gcity topology fetch %[1]s`", f.Name,
+				topology.LockFile, f.Was)
+		}
+		_, text := exit.Verdict(err)
+		return exit.Errorf(exit.CodeConfig, "with the new commits, %s%s", text, back)
+	}
+	if r, untrusted := errors.AsType[*trust.Refusal](folder.Trusted(dir, c).Err()); untrusted {
+		e.Warn("the new commits wait until you run `" + r.Command() + "`: " + r.Why)
 	}
 	return nil
 }
