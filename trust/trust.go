@@ -118,6 +118,7 @@ type Refusal struct {
 	New []Program // programs that the user does not trust yet
 	// the files that -f adds to the configuration
 	Files []string
+	Diffs []string // git commands that show what has changed in the checkouts of New
 }
 
 func (r *Refusal) Error() string {
@@ -182,12 +183,14 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 	}
 	var added []Program
 	var where string
+	var diffs []string
 	for _, p := range programs {
 		if slices.Contains(rec.Programs, p.Sum()) {
 			continue
 		}
 		if repo := movedOf(rec, p.paths(), heads); repo != "" {
 			added, where = append(added, p), cmp.Or(where, repo)
+			diffs = appendDiff(diffs, repo, rec.Heads[repo], heads[repo].Commit)
 		}
 	}
 	if len(added) > 0 {
@@ -195,9 +198,21 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 		if rec.Heads != nil {
 			why += ", and HEAD of the git checkout " + where + " has changed"
 		}
-		return &Refusal{Dir: dir, New: added, Files: files, Why: why}
+		return &Refusal{Dir: dir, New: added, Files: files, Why: why, Diffs: diffs}
 	}
 	return nil
+}
+
+func appendDiff(all []string, repo, from, to string) []string {
+	const idLength = 40 // for a repository with reftables, the record contains a longer hash
+	if len(from) != idLength || from == to {
+		return all
+	}
+	command := fmt.Sprintf("git -C %s diff %.12s %.12s", shell.Quote(repo), from, to)
+	if slices.Contains(all, command) {
+		return all
+	}
+	return append(all, command)
 }
 
 func movedOf(rec *Record, paths []string, heads map[string]Head) string {

@@ -24,6 +24,8 @@ type trustShape struct {
 	Trusted  bool           `json:"trusted"`
 	Why      string         `json:"why"`
 	Programs []trustedShape `json:"programs"`
+	// git commands that show what has changed since the user trusted the city
+	Diffs []string `json:"diffs,omitempty"`
 
 	listed []trust.Program
 	files  []string              // from -f
@@ -64,7 +66,7 @@ func describeTrust(c *config.City, heads map[string]trust.Head) trustShape {
 	} else if err := folder.Trusted(c.Path, c).Err(); err != nil {
 		out.Trusted, out.Why = false, err.Error()
 		if r, ok := errors.AsType[*trust.Refusal](err); ok {
-			out.Why = r.Why
+			out.Why, out.Diffs = r.Why, r.Diffs
 			for _, p := range r.New {
 				fresh[p.Sum()] = true
 			}
@@ -102,6 +104,9 @@ func ShowTrust(e *env.Env, s trustShape) {
 	if len(s.Programs) == 0 {
 		e.Sayf("  runs no programs")
 		return
+	}
+	for _, command := range s.Diffs {
+		e.Sayf("  to see what has changed, run `%s`", output.SafeLine(command))
 	}
 	e.Sayf("  runs %s:", describe.Count(len(s.Programs), "program"))
 	if width := e.Columns(); width > 0 {
