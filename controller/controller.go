@@ -80,9 +80,10 @@ type Options struct {
 	// returns an effect.Untrusted. It is called outside the loop, and may be nil.
 	ExtendTrust func(inForce *config.City) error
 
-	// MayRun returns an error if a program must not run until the user trusts it. user is the agent, automation or
-	// watchdog that uses the program; see trust.Program. MayRun is called outside the loop, and may be nil.
-	MayRun func(inForce *config.City, user string) error
+	// MayRun returns a function that returns an error if a program must not run until the user trusts it. user is the
+	// agent, automation or watchdog that uses the program; see trust.Program. If the function is nil, all programs may
+	// run. MayRun is called outside the loop, and may be nil.
+	MayRun func(inForce *config.City) func(user string) error
 
 	// SetListener is called with the configured TCP listener whenever it changes. It must not block. ListenerStates
 	// delivers the listener's state. If SetListener is nil, the state is unknown.

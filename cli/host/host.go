@@ -345,17 +345,24 @@ func (o CityOptions) extendTrust(inForce *config.City) error {
 	return err
 }
 
-// mayRun returns an error if the user must first trust a changed program of an agent, an automation or a watchdog; see
-// trust.Program.User. A command line in force can run a script that a pull or a fetch has changed.
-func (o CityOptions) mayRun(inForce *config.City, user string) error {
+// mayRun returns a function that returns an error if the user must first trust a changed program of an agent, an
+// automation or a watchdog; see trust.Program.User. A command line in force can run a script that a pull or a fetch has
+// changed. If all programs may run, mayRun returns nil.
+func (o CityOptions) mayRun(inForce *config.City) func(user string) error {
+	if _, always := folder.Ledger().Always(o.Dir); always {
+		return nil // the record may be out of date for ever
+	}
 	refused, is := errors.AsType[*trust.Refusal](o.extendTrust(inForce))
 	if !is {
 		return nil
 	}
-	if waits := refused.Of(user, folder.ProgramsOf(inForce)); waits != nil {
-		return waits
+	programs := folder.ProgramsOf(inForce)
+	return func(user string) error {
+		if waits := refused.Of(user, programs); waits != nil {
+			return waits
+		}
+		return nil
 	}
-	return nil
 }
 
 func (o CityOptions) saveConfigCache(_ string, good *config.City) {

@@ -3,6 +3,7 @@ package perform
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -37,7 +38,7 @@ type World struct {
 	OnConfigRead     func(revision string, good *config.City)
 	CheckTrust       func(c, inForce *config.City) error
 	ExtendTrust      func(inForce *config.City) error
-	MayRun           func(inForce *config.City, user string) error
+	MayRun           func(inForce *config.City) func(user string) error
 	SetListener      func(config.API)
 	Allow            func(ctx context.Context, agents int) error
 	CheckFolder      func() error
@@ -68,16 +69,21 @@ func (b *base) mayRun(ctx context.Context, user string) error {
 	if b.w.MayRun == nil {
 		return nil
 	}
-	inForce := b.w.InForce().Source
-	err, ok := inBackground(ctx, b, "trust in "+user, hungLimit, func() error {
-		return b.w.MayRun(inForce, user)
+	// concurrent starts share one call, because they can be more than maxHung
+	mayRun, ok := inBackground(ctx, b, "trust", trustLimit, func() func(string) error {
+		return b.w.MayRun(b.w.InForce().Source)
 	})
-	if !ok {
-		return errors.New("cannot check whether its programs are trusted, because a folder " +
-			"does not respond")
+	switch {
+	case !ok:
+		return fmt.Errorf("cannot check whether its programs are trusted: a folder %w",
+			errUnresponsive)
+	case mayRun == nil:
+		return nil
 	}
-	return err
+	return mayRun(user)
 }
+
+const trustLimit = 15 * time.Second // includes the time until git has finished a change
 
 const allowTime = 10 * time.Second
 
