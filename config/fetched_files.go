@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"gcity/automation"
 	"gcity/formula"
@@ -29,7 +30,7 @@ func (c *City) FetchedFolders() (all []trust.Program) {
 			all = append(all, trust.Program{What: "folder of topology " + remote.Name,
 				Line: c.displayPath(folder), At: remote.Origin.String(),
 				From: []string{folder}, Files: []string{folder},
-				Sums: []string{hashProgramFiles(folder)}})
+				Content: sync.OnceValue(func() string { return hashProgramFiles(folder) })})
 		}
 	}
 	return all

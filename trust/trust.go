@@ -8,7 +8,6 @@
 package trust
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -33,6 +32,9 @@ type Program struct {
 	User  string   // "agent scribe", "automation tick", "watchdog deacon"; "" = the city
 	Sums  []string // hashes of what the program depends on, such as scripts and the environment
 	With  []string // the absolute paths of the files that -f adds to the configuration
+	// Content returns a hash of a folder that can be large. It is set instead of Sums if the folder is a git checkout
+	// that changes only together with its HEAD.
+	Content func() string
 }
 
 // paths returns the files that declare the program, the files that it consists of, and the targets of symbolic links.
@@ -49,7 +51,11 @@ func (p Program) paths() []string {
 // Sum returns a hash of the program without its position.
 func (p Program) Sum() string {
 	h := sha256.New()
-	for _, part := range append([]string{p.What, p.Line}, p.Sums...) {
+	parts := append([]string{p.What, p.Line}, p.Sums...)
+	if p.Content != nil {
+		parts = append(parts, p.Content())
+	}
+	for _, part := range parts {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
@@ -84,6 +90,20 @@ func (r Record) with(programs []Program, heads map[string]Head) Record {
 		r.Heads[dir] = h.Commit
 	}
 	return r
+}
+
+// extended is like with. If no checkout has moved, the record still covers the files from -f that are not in use now.
+func (r Record) extended(programs []Program, heads map[string]Head) Record {
+	out := r.with(programs, heads)
+	for repo, head := range heads {
+		if moved(&r, repo, head) {
+			return out
+		}
+	}
+	out.Files = append(out.Files, r.Files...)
+	slices.Sort(out.Files)
+	out.Files = slices.Compact(out.Files)
+	return out
 }
 
 func filesWith(programs []Program) (files []string) {
@@ -171,36 +191,44 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 		return &Refusal{Dir: dir, Why: "its programs have not been confirmed yet", New: programs,
 			Files: filesWith(programs)}
 	}
-	files, since := filesWith(programs), " since you trusted the city"
-	for _, file := range files {
-		if !slices.Contains(rec.Files, file) {
-			// the recorded commits say nothing about programs that the user was not shown
-			known := *rec
-			known.Heads, rec = nil, &known
-			since = ", and you have not trusted the city with the file " + file
-			break
-		}
-	}
-	var added []Program
-	var where string
-	var diffs []string
+	// the recorded commits say nothing about programs that the user was not shown
+	withoutHeads := *rec
+	withoutHeads.Heads = nil
+	out := &Refusal{Dir: dir, Files: filesWith(programs)}
 	for _, p := range programs {
-		if slices.Contains(rec.Programs, p.Sum()) {
+		at, file := rec, rec.lacks(p.With)
+		if file != "" {
+			at = &withoutHeads
+		}
+		repo := movedOf(at, p.paths(), heads)
+		if repo == "" || slices.Contains(rec.Programs, p.Sum()) {
 			continue
 		}
-		if repo := movedOf(rec, p.paths(), heads); repo != "" {
-			added, where = append(added, p), cmp.Or(where, repo)
-			diffs = appendDiff(diffs, repo, rec.Heads[repo], heads[repo].Commit)
+		if len(out.New) == 0 {
+			out.Why = fmt.Sprintf("%s since you trusted the city, and HEAD of the git checkout "+
+				"%s has changed", changed(p), repo)
+			if file != "" {
+				out.Why = fmt.Sprintf("%s, and you have not trusted the city with the file %s",
+					changed(p), file)
+			}
+		}
+		out.New = append(out.New, p)
+		out.Diffs = appendDiff(out.Diffs, repo, at.Heads[repo], heads[repo].Commit)
+	}
+	if len(out.New) == 0 {
+		return nil
+	}
+	return out
+}
+
+// lacks returns the first of these files from -f that the record does not cover, or "".
+func (r *Record) lacks(files []string) string {
+	for _, file := range files {
+		if !slices.Contains(r.Files, file) {
+			return file
 		}
 	}
-	if len(added) > 0 {
-		why := changed(added[0]) + since
-		if rec.Heads != nil {
-			why += ", and HEAD of the git checkout " + where + " has changed"
-		}
-		return &Refusal{Dir: dir, New: added, Files: files, Why: why, Diffs: diffs}
-	}
-	return nil
+	return ""
 }
 
 func appendDiff(all []string, repo, from, to string) []string {
