@@ -69,7 +69,9 @@ type Record struct {
 	// the commit of each git checkout that programs come from, by the checkout's folder
 	Heads map[string]string `json:"heads"`
 	Files []string          `json:"files,omitempty"` // from -f; the record covers their programs
-	At    time.Time         `json:"at"`
+	// Folders is set if the record covers Content. It is not set in records of earlier versions.
+	Folders bool      `json:"folders,omitempty"`
+	At      time.Time `json:"at"`
 }
 
 // NewRecord returns the record for a user who trusts these programs.
@@ -84,7 +86,7 @@ func (r Record) with(programs []Program, heads map[string]Head) Record {
 	}
 	slices.Sort(r.Programs)
 	r.Programs = slices.Compact(r.Programs)
-	r.Files = filesWith(programs)
+	r.Files, r.Folders = filesWith(programs), true
 	r.Heads = map[string]string{}
 	for dir, h := range heads {
 		r.Heads[dir] = h.Commit
@@ -115,7 +117,8 @@ func filesWith(programs []Program) (files []string) {
 }
 
 func (r Record) equal(other Record) bool {
-	return r.Path == other.Path && slices.Equal(r.Programs, other.Programs) &&
+	return r.Path == other.Path && r.Folders == other.Folders &&
+		slices.Equal(r.Programs, other.Programs) &&
 		slices.Equal(r.Files, other.Files) && maps.Equal(r.Heads, other.Heads)
 }
 
@@ -201,7 +204,7 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 			at = &withoutHeads
 		}
 		repo := movedOf(at, p.paths(), heads)
-		if repo == "" || slices.Contains(rec.Programs, p.Sum()) {
+		if repo == "" || rec.predates(p) || slices.Contains(rec.Programs, p.Sum()) {
 			continue
 		}
 		if len(out.New) == 0 {
@@ -219,6 +222,13 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 		return nil
 	}
 	return out
+}
+
+// predates reports whether the record is of an earlier version, which did not cover the folder of a topology without
+// programs, such as one that contains only formulas.
+func (r *Record) predates(p Program) bool {
+	return p.Content != nil && !r.Folders &&
+		!slices.ContainsFunc(p.From, func(folder string) bool { return r.Heads[folder] != "" })
 }
 
 // lacks returns the first of these files from -f that the record does not cover, or "".

@@ -96,7 +96,9 @@ func TestJudgeFilesFromF(t *testing.T) {
 	started := first.extended([]Program{own}, at("1"))
 	pulled := first.extended([]Program{own}, at("2"))
 	earlier := first
-	earlier.Files = nil // as in the records of earlier versions
+	earlier.Files, earlier.Folders = nil, false // as in the records of earlier versions
+	formulas := earlier
+	formulas.Heads = map[string]string{city: "1"}
 	for name, c := range map[string]struct {
 		rec  Record
 		now  Program
@@ -107,6 +109,7 @@ func TestJudgeFilesFromF(t *testing.T) {
 		"changed in a pull without the file":    {pulled, edited, "2", false},
 		"unchanged in a pull without the file":  {pulled, night, "2", true},
 		"the record of an earlier version":      {earlier, night, "1", true},
+		"a topology without programs, earlier":  {formulas, night, "1", true},
 	} {
 		if refused := Judge(city, &c.rec, []Program{own, c.now, fetched}, at(c.head)); (refused == nil) != c.ok {
 			t.Errorf("%s: got refused = %v", name, refused)
