@@ -350,7 +350,7 @@ func (o CityOptions) extendTrust(inForce *config.City) error {
 // changed. If all programs may run, mayRun returns nil.
 func (o CityOptions) mayRun(inForce *config.City) func(user string) error {
 	if _, always := folder.Ledger().Always(o.Dir); always {
-		return nil // the record may be out of date for ever
+		return nil // the record may be out of date forever
 	}
 	refused, is := errors.AsType[*trust.Refusal](o.extendTrust(inForce))
 	if !is {
