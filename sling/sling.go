@@ -53,6 +53,7 @@ type createdBeads struct {
 	// previous version of the bead that the molecule belongs to; zero = none
 	of    beads.Bead
 	store beads.Store
+	rig   string // rig of the store; "" = the city
 }
 
 type assignee struct {
@@ -250,8 +251,9 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 	if err != nil {
 		return err
 	}
-	out.created = append(out.created, createdBeads{root: out.Bead, store: store})
-	out.Events = append(out.Events, city.BeadEvent(nil, out.Bead, req.By, req.Depth))
+	out.created = append(out.created, createdBeads{root: out.Bead, store: store, rig: to.rig})
+	out.Events = append(out.Events, city.BeadEvent(nil, city.Located{Bead: out.Bead, Rig: to.rig},
+		req.By, req.Depth))
 	if byDefault {
 		f := locatedBead{out.Bead, store, to.rig}
 		molecule, err := s.attach(ctx, f, to.defaultFormula(), job{req, to, out})
@@ -294,7 +296,8 @@ func (s *Slinger) assign(ctx context.Context, f locatedBead, molecule string, j 
 			return err
 		}
 		out.Message = fmt.Sprintf("handed %s to %s%s", b.ID, to.name(), to.note)
-		if e := city.BeadEvent(&was, out.Bead, req.By, req.Depth); e.Type != "" {
+		if e := city.BeadEvent(&was, city.Located{Bead: out.Bead, Rig: f.rig}, req.By,
+			req.Depth); e.Type != "" {
 			out.Events = append(out.Events, e)
 		} else if to.query() == "" {
 			out.Message = b.ID + " is already assigned to " + to.name() + to.note

@@ -238,7 +238,8 @@ func TestSlingFormula(t *testing.T) {
 	if err != nil || whole.Bead.ID != "ya-1" || whole.Bead.Title != "all of it" || !slices.Contains(whole.Bead.Labels, "pool:yard/crew") {
 		t.Errorf("%+v, %v", whole, err)
 	}
-	if len(whole.Events) != 1 || whole.Events[0].Actor != "ann" || !strings.Contains(string(whole.Events[0].Payload), `"depth":2`) {
+	if len(whole.Events) != 1 || whole.Events[0].Actor != "ann" || !strings.Contains(string(whole.Events[0].Payload), `"depth":2`) ||
+		!strings.Contains(string(whole.Events[0].Payload), `"rig":"yard"`) {
 		t.Errorf("%+v", whole.Events)
 	}
 	before := len(all)
