@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -10,12 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/cli/env"
+	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/internal/disk"
 	"gcity/internal/redact"
 	"gcity/internal/suggest"
 	"gcity/topology"
+	"gcity/trust"
 )
 
 func topologyCommand(e *env.Env) *cobra.Command {
@@ -121,6 +124,10 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 	if err := disk.MakePrivate(folder.StateDir(dir)); err != nil {
 		return err
 	}
+	// the user can commit topologies.lock before the city's first start
+	if err := folder.HideFromGit(folder.StateDir(dir)); err != nil {
+		e.Warn("git will not ignore the copies in .gc: " + err.Error())
+	}
 	var done []fetchedShape
 	var failed []string
 	wants = slices.DeleteFunc(wants, func(w topology.Remote) bool {
@@ -128,9 +135,15 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 	})
 	progress := e.NewProgress()
 	defer progress.Clear()
+	ctx, quiet := env.Interruptible(ctx)
+	defer quiet()
 	for i, w := range wants {
 		progress.Show(fmt.Sprintf("fetching topology %s, %d of %d", w.Name, i+1, len(wants)))
 		r, err := topology.Fetch(ctx, dir, w, update, os.Environ())
+		if ctx.Err() != nil {
+			failed = append(failed, "interrupted while fetching the topology "+w.Name)
+			break
+		}
 		if err != nil {
 			failed = append(failed, redact.Text(err.Error()))
 			continue
@@ -146,6 +159,32 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 	}
 	if len(failed) > 0 {
 		return fmt.Errorf("%s", strings.Join(failed, "\n"))
+	}
+	return checkFetched(e, dir, done)
+}
+
+// checkFetched returns an error if topologies have other commits than before and the configuration is invalid. It says
+// if the new commits wait for the user's trust.
+func checkFetched(e *env.Env, dir string, done []fetchedShape) error {
+	done = slices.DeleteFunc(slices.Clone(done), func(f fetchedShape) bool {
+		return f.Was == "" || f.Was == f.Commit
+	})
+	if len(done) == 0 {
+		return nil
+	}
+	c, err := e.LoadAt(dir, nil)
+	if err != nil {
+		back := ""
+		for _, f := range done {
+			back += fmt.Sprintf("\nto return to the previous commit of %[1]s, replace its commit "+
+				"in %[2]s by %[3]s, and run `gcity topology fetch %[1]s`", f.Name,
+				topology.LockFile, f.Was)
+		}
+		_, text := exit.Verdict(err)
+		return exit.Errorf(exit.CodeConfig, "with the new commits, %s%s", text, back)
+	}
+	if r, untrusted := errors.AsType[*trust.Refusal](folder.Trusted(dir, c).Err()); untrusted {
+		e.Warn("the new commits wait until you run `" + r.Command() + "`: " + r.Why)
 	}
 	return nil
 }

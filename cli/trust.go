@@ -16,7 +16,6 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/config"
-	"gcity/internal/shell"
 )
 
 func trustCommand(e *env.Env) *cobra.Command {
@@ -30,7 +29,8 @@ read the city only parse its files, and commands that start it fail with exit co
 
 After your own edits and commits, gcity does not ask again. It asks about a new or
 changed program if something other than "git commit" has changed the git checkout
-that the program comes from.
+that the program comes from. If you start the city with -f, trust it with the same
+files: gcity asks about programs of a file that the city was not trusted with.
 
 With GCITY_TRUST=all, every city is trusted. With folders = ["~/src"] in the [trust]
 table of ~/.config/gcity/config.toml, every city below these folders is trusted.`,
@@ -49,7 +49,7 @@ table of ~/.config/gcity/config.toml, every city below these folders is trusted.
 			return trustCity(cmd.Context(), e, args, yes)
 		},
 	}
-	flags := c.Flags()
+	flags := env.WithSource(e, c).Flags()
 	flags.BoolVarP(&yes, "yes", "y", false, "trust the city without asking")
 	flags.BoolVar(&list, "list", false, "list the cities that you trust")
 	flags.BoolVar(&revoke, "revoke", false,
@@ -62,7 +62,7 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	load := func() (*config.City, error) { return folder.LoadCity(dir) }
+	load := func() (*config.City, error) { return e.LoadAt(dir, nil) }
 	shown, err := consent.DescribeTrust(load)
 	if err != nil {
 		return err
@@ -98,8 +98,8 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 		consent.ShowTrust(e, shown)
 	}
 	if !shown.Trusted {
-		return exit.Errorf(exit.CodeConfig, "the city is not trusted; run `gcity trust %s --yes` "+
-			"to allow these programs to run", shell.Quote(dir))
+		return exit.Errorf(exit.CodeConfig, "the city is not trusted; run `%s --yes` "+
+			"to allow these programs to run", shown.Command())
 	}
 	e.Sayf("the city in %s is trusted: %s", output.SafeLine(dir), shown.Why)
 	return nil

@@ -43,8 +43,9 @@ type City struct {
 	Automations Automations
 	Revision    string // SHA-256 of all inputs on disk, in hexadecimal
 	// absolute paths; city.toml is first
-	Sources  []string
-	Warnings []Problem
+	Sources    []string
+	Additional []string // absolute paths of the files from -f
+	Warnings   []Problem
 	// positions of keys, by path such as "daemon.patrol_interval"
 	Origins map[string]Origin
 

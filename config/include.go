@@ -72,6 +72,7 @@ func (d decoder) include(root *toml.Node) {
 }
 
 func (d decoder) readAdditional(files []string) {
+	d.city.Additional = files
 	for _, path := range files {
 		if err := d.decodePart(path); err != nil {
 			d.addError(Origin{File: "-f " + path}, "", err.Error())

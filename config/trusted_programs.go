@@ -12,7 +12,7 @@ import (
 	"gcity/trust"
 )
 
-// Programs returns all programs in the configuration except those of automations.
+// Programs returns all programs in the configuration except those of automations and FetchedFolders.
 func (c *City) Programs() []trust.Program {
 	r := programList{city: c}
 	for _, p := range []struct{ what, key, provider string }{
@@ -27,6 +27,7 @@ func (c *City) Programs() []trust.Program {
 	}
 	for i := range c.Watchdogs {
 		w := &c.Watchdogs[i]
+		r.user = "watchdog " + w.Qualified()
 		r.add("escalation of watchdog "+w.Qualified(),
 			cmp.Or(w.Origins["escalate_command"], w.Origin), w.EscalateCommand)
 		for _, said := range [][2]string{{"nudge", w.Nudge}, {"wake", w.Wake}} {
@@ -40,6 +41,7 @@ func (c *City) Programs() []trust.Program {
 
 type programList struct {
 	city    *City
+	user    string   // see trust.Program
 	folders []string // of the current agent: its working folders in the city, and its ConfigDir
 	all     []trust.Program
 }
@@ -52,7 +54,7 @@ func (r *programList) addProgram(at Origin, p trust.Program) {
 	if strings.TrimSpace(p.Line) == "" || strings.HasPrefix(at.File, "environment ") {
 		return // the user's own environment sets the variable and is trusted
 	}
-	p.At, p.From = at.String(), []string{r.fileOf(at)}
+	p.At, p.From, p.User = at.String(), []string{r.fileOf(at)}, r.user
 	folders := append([]string{r.city.Path, r.city.folderOf(at)}, r.folders...)
 	r.all = append(r.all, p.WithScripts(folders...))
 }
@@ -110,6 +112,7 @@ func trustedFlag(p *Program) string {
 func (r *programList) agent(a *Agent) {
 	p := r.city.ProgramOf(a, noPreset)
 	name, members := a.Qualified(), r.expanded(a)
+	r.user = "agent " + name
 	r.folders = []string{r.city.folderOf(a.Origin)}
 	for _, m := range members {
 		// agents switch branches and merge in checkouts of their own, so their files change all the time

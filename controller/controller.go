@@ -76,8 +76,14 @@ type Options struct {
 	CheckTrust func(c, inForce *config.City) error
 
 	// ExtendTrust is called at each patrol that finds the configuration in force unchanged on disk. It records pulled
-	// commits that change no program. It is called outside the loop, and may be nil.
-	ExtendTrust func(inForce *config.City)
+	// commits that change no program. If a script in force has changed and the user must first trust it, ExtendTrust
+	// returns an effect.Untrusted. It is called outside the loop, and may be nil.
+	ExtendTrust func(inForce *config.City) error
+
+	// MayRun returns a function that returns an error if a program must not run until the user trusts it. user is the
+	// agent, automation or watchdog that uses the program; see trust.Program. If the function is nil, all programs may
+	// run. MayRun is called outside the loop, and may be nil.
+	MayRun func(inForce *config.City) func(user string) error
 
 	// SetListener is called with the configured TCP listener whenever it changes. It must not block. ListenerStates
 	// delivers the listener's state. If SetListener is nil, the state is unknown.
@@ -217,7 +223,7 @@ func (c *Controller) world() perform.World {
 		Logger: c.o.Logger, Host: c.o.Host, ShutdownDeadline: c.o.ShutdownDeadline,
 		Stores: c.o.Stores, BackUp: c.o.BackUp, OnFoldersChanged: c.o.OnFoldersChanged,
 		OnConfigRead: c.o.OnConfigRead,
-		CheckTrust:   c.o.CheckTrust, ExtendTrust: c.o.ExtendTrust,
+		CheckTrust:   c.o.CheckTrust, ExtendTrust: c.o.ExtendTrust, MayRun: c.o.MayRun,
 		SetListener: c.o.SetListener, Allow: c.o.Allow, CheckFolder: c.o.CheckFolder,
 		OnRemoved: c.folderRemoved,
 		Inbox:     c.inbox, Reply: c.reply, OnPanic: c.recordPanic, Snapshot: c.currentSnapshot,

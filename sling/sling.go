@@ -35,6 +35,8 @@ type Slinger struct {
 	Store  func(rig string) (beads.Store, error)
 	// FindFormula returns the formula with this name in a rig, or in the city if rig is ""
 	FindFormula func(name, rig string) (*formula.Formula, error)
+	// MayRun returns an error if the user must first trust a changed program of the agent; nil = all may run
+	MayRun func(ctx context.Context, agent string) error
 }
 
 // Result is the result of assigning work.
@@ -348,6 +350,11 @@ func (s *Slinger) runSlingQuery(ctx context.Context, store beads.Store, req city
 			text += ": " + said
 		}
 		return &city.Error{Code: city.Unavailable, Message: text}
+	}
+	if s.MayRun != nil {
+		if err := s.MayRun(ctx, to.by.Qualified()); err != nil {
+			return failed(err, nil)
+		}
 	}
 	dir, env, err := agent.CommandEnvironment(s.Config, to.rig, s.Host)
 	if err != nil {

@@ -270,6 +270,11 @@ func TestSlingQuery(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "city.toml:10:15: agents.sling_query failed to assign tw-1 to odd: exit 3: the hook is full") {
 		t.Error(err)
 	}
+	s.MayRun = func(_ context.Context, agent string) error { return fmt.Errorf("%s must be trusted first", agent) }
+	_, err = s.Sling(t.Context(), city.SlingRequest{Target: "odd", Bead: b.ID})
+	if err == nil || !strings.Contains(err.Error(), "agents.sling_query failed to assign tw-1 to odd: odd must be trusted first") {
+		t.Error(err)
+	}
 }
 
 type hastyPool struct{ *fake.Store }

@@ -80,7 +80,7 @@ func fetch(ctx context.Context, city string, w Remote, update bool, environ []st
 		changed, err := g.run(ctx, callLimit, "status", "--porcelain", "--ignored",
 			"--untracked-files=all")
 		if err == nil && changed == "" {
-			return r, w.checkFetched(folder, r.Commit)
+			return r, w.checkFetched(folder, r.Commit, true)
 		}
 		r.Repaired = true
 	}
@@ -123,7 +123,7 @@ func (g git) replace(ctx context.Context, root string, w Remote, at string,
 	if head(fresh) != commit {
 		return commit, fmt.Errorf("git checked out a commit other than %.12s", commit)
 	}
-	if err := w.checkFetched(fresh, commit); err != nil {
+	if err := w.checkFetched(fresh, commit, at != ""); err != nil {
 		return commit, err
 	}
 	if err := contained(fresh); err != nil {
@@ -206,8 +206,12 @@ func (g git) clone(ctx context.Context, w Remote, commit string) (string, error)
 		return "", err
 	}
 	_, err := g.run(ctx, fetchLimit, "fetch", "--quiet", "--no-recurse-submodules", "--force",
-		"--end-of-options", w.From,
+		"--update-shallow", "--end-of-options", w.From,
 		"+HEAD:refs/gcity/head", "+refs/heads/*:refs/gcity/heads/*", "+refs/tags/*:refs/tags/*")
+	if err != nil && strings.Contains(err.Error(), "askpass") {
+		err = errors.New("the server asks for a login, or the repository does not exist; check " +
+			"the address, or set up a git credential helper")
+	}
 	if err != nil {
 		return "", fmt.Errorf("git cannot read %s: %w", w.From, err)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -281,12 +283,45 @@ func TestFetchAcceptsOnlyTopologies(t *testing.T) {
 		t.Errorf("%v, %v", lock, err)
 	}
 	w.Path = "deep"
-	if _, err := Fetch(limited(t), city, w, false, env); err == nil || !strings.Contains(err.Error(), "commit "+first[:12]+" has no deep/topology.toml") {
+	if _, err := Fetch(limited(t), city, w, false, env); err == nil || !strings.Contains(err.Error(), "commit "+first[:12]+" has no deep/topology.toml") ||
+		!strings.Contains(err.Error(), "or run `gcity topology fetch base --update`") {
 		t.Errorf("%v", err)
 	}
 	states, err := States(city, []Remote{w})
 	if err != nil || !strings.HasPrefix(states[0].Stale, "has no deep/topology.toml at commit "+first[:12]) {
 		t.Errorf("%+v, %v", states, err)
+	}
+}
+
+// A shallow clone can be the source of a topology.
+func TestFetchFromShallowClone(t *testing.T) {
+	repo, _ := repository(t)
+	newest := change(t, repo, "two")
+	shallow := filepath.Join(t.TempDir(), "shallow")
+	do(t, t.TempDir(), "clone", "--quiet", "--depth", "1", "file://"+repo, shallow)
+	for _, ref := range []string{"", "main"} {
+		city := t.TempDir()
+		w := Remote{Name: "base", Source: shallow, From: shallow, Ref: ref}
+		if got, err := Fetch(limited(t), city, w, false, environ(t)); err != nil || got.Commit != newest || content(t, city, w) != "two" {
+			t.Errorf("ref %q: %+v, %v", ref, got, err)
+		}
+	}
+}
+
+// A server that asks for a login is reported as such.
+func TestFetchAsksForALogin(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer server.Close()
+	w := Remote{Name: "x", Source: server.URL + "/x.git", From: server.URL + "/x.git"}
+	_, err := Fetch(limited(t), t.TempDir(), w, false, append(environ(t), "GIT_SSL_NO_VERIFY=true"))
+	if err == nil || !strings.Contains(err.Error(), "the server asks for a login") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -52,12 +52,18 @@ func (w Remote) missingFile(folder string) string {
 	return filepath.Join(w.Path, File)
 }
 
-func (w Remote) checkFetched(folder, commit string) error {
-	if file := w.missingFile(folder); file != "" {
-		return fmt.Errorf("commit %.12s has no %s; nothing was changed. Check the ref and the "+
-			"path within the repository", commit, file)
+func (w Remote) checkFetched(folder, commit string, pinned bool) error {
+	file := w.missingFile(folder)
+	if file == "" {
+		return nil
 	}
-	return nil
+	advice := ""
+	if pinned {
+		advice = fmt.Sprintf(", or run `gcity topology fetch %s --update` to fetch the newest "+
+			"commit", w.Name)
+	}
+	return fmt.Errorf("commit %.12s has no %s; nothing was changed. Check the ref and the "+
+		"path within the repository%s", commit, file, advice)
 }
 
 // Pin is a topology's entry in a lock file.

@@ -78,6 +78,9 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	}
 	if rec == nil {
 		refused := Judge(dir, nil, nil, nil)
+		if all, err := programs(); err == nil {
+			refused.Files = filesWith(all)
+		}
 		switch {
 		case l.dir == "":
 			refused.Why = "the record of trusted cities cannot be found, because " + noFolder
@@ -98,7 +101,9 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 
 // A pull writes files before it moves HEAD, so judgeNow judges new programs only after git has finished.
 func judgeNow(dir string, rec *Record, programs []Program) *Refusal {
-	isNew := func(p Program) bool { return !slices.Contains(rec.Programs, p.Sum()) }
+	isNew := func(p Program) bool {
+		return p.Content == nil && !slices.Contains(rec.Programs, p.Sum())
+	}
 	if !slices.ContainsFunc(programs, isNew) {
 		return Judge(dir, rec, programs, Heads(dir, programs))
 	}
@@ -130,13 +135,14 @@ func (l *Ledger) Extend(dir string, known []Program, read func() ([]Program, boo
 	// Read the heads before the programs. Otherwise, after a pull between the two, the record
 	// would contain the new HEAD but not the new programs. These would later look like edits.
 	heads := Heads(dir, known)
-	if rec.with(known, heads).equal(*rec) {
+	if rec.extended(known, heads).equal(*rec) {
 		return nil
 	}
 	programs, complete := read()
 	if !complete {
 		return nil
 	}
+	next := rec.extended(programs, heads) // before the heads are judged, because it reads Content
 	if refused := judgeNow(dir, rec, programs); refused != nil {
 		return nil
 	}
@@ -145,7 +151,7 @@ func (l *Ledger) Extend(dir string, known []Program, read func() ([]Program, boo
 		if now, err := l.Load(dir); now == nil || err != nil || !now.equal(*rec) {
 			return err
 		}
-		return l.write(rec.with(programs, heads))
+		return l.write(next)
 	})
 }
 

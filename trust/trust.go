@@ -8,7 +8,6 @@
 package trust
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -30,7 +29,12 @@ type Program struct {
 	At    string   // where it is declared: "city.toml:12:1"
 	From  []string // the absolute paths of the files that declare it
 	Files []string // the absolute paths of its scripts and folders
+	User  string   // "agent scribe", "automation tick", "watchdog deacon"; "" = the city
 	Sums  []string // hashes of what the program depends on, such as scripts and the environment
+	With  []string // the absolute paths of the files that -f adds to the configuration
+	// Content returns a hash of a folder that can be large. It is set instead of Sums if the folder is a git checkout
+	// that changes only together with its HEAD.
+	Content func() string
 }
 
 // paths returns the files that declare the program, the files that it consists of, and the targets of symbolic links.
@@ -47,7 +51,11 @@ func (p Program) paths() []string {
 // Sum returns a hash of the program without its position.
 func (p Program) Sum() string {
 	h := sha256.New()
-	for _, part := range append([]string{p.What, p.Line}, p.Sums...) {
+	parts := append([]string{p.What, p.Line}, p.Sums...)
+	if p.Content != nil {
+		parts = append(parts, p.Content())
+	}
+	for _, part := range parts {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
@@ -60,7 +68,10 @@ type Record struct {
 	Programs []string `json:"programs"`
 	// the commit of each git checkout that programs come from, by the checkout's folder
 	Heads map[string]string `json:"heads"`
-	At    time.Time         `json:"at"`
+	Files []string          `json:"files,omitempty"` // from -f; the record covers their programs
+	// Folders is set if the record covers Content. It is not set in records of earlier versions.
+	Folders bool      `json:"folders,omitempty"`
+	At      time.Time `json:"at"`
 }
 
 // NewRecord returns the record for a user who trusts these programs.
@@ -75,6 +86,7 @@ func (r Record) with(programs []Program, heads map[string]Head) Record {
 	}
 	slices.Sort(r.Programs)
 	r.Programs = slices.Compact(r.Programs)
+	r.Files, r.Folders = filesWith(programs), true
 	r.Heads = map[string]string{}
 	for dir, h := range heads {
 		r.Heads[dir] = h.Commit
@@ -82,9 +94,32 @@ func (r Record) with(programs []Program, heads map[string]Head) Record {
 	return r
 }
 
+// extended is like with. If no checkout has moved, the record still covers the files from -f that are not in use now.
+func (r Record) extended(programs []Program, heads map[string]Head) Record {
+	out := r.with(programs, heads)
+	for repo, head := range heads {
+		if moved(&r, repo, head) {
+			return out
+		}
+	}
+	out.Files = append(out.Files, r.Files...)
+	slices.Sort(out.Files)
+	out.Files = slices.Compact(out.Files)
+	return out
+}
+
+func filesWith(programs []Program) (files []string) {
+	for _, p := range programs {
+		files = append(files, p.With...)
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
 func (r Record) equal(other Record) bool {
-	return r.Path == other.Path && slices.Equal(r.Programs, other.Programs) &&
-		maps.Equal(r.Heads, other.Heads)
+	return r.Path == other.Path && r.Folders == other.Folders &&
+		slices.Equal(r.Programs, other.Programs) &&
+		slices.Equal(r.Files, other.Files) && maps.Equal(r.Heads, other.Heads)
 }
 
 // Head is the state of a git checkout.
@@ -104,6 +139,9 @@ type Refusal struct {
 	Dir string
 	Why string
 	New []Program // programs that the user does not trust yet
+	// the files that -f adds to the configuration
+	Files []string
+	Diffs []string // git commands that show what has changed in the checkouts of New
 }
 
 func (r *Refusal) Error() string {
@@ -112,30 +150,107 @@ func (r *Refusal) Error() string {
 }
 
 // Command returns the command with which the user can trust the programs.
-func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
+func (r *Refusal) Command() string {
+	command := "gcity trust "
+	for _, file := range r.Files {
+		command += "-f " + shell.Quote(file) + " "
+	}
+	return command + shell.Quote(r.Dir)
+}
+
+// Of returns the refusal that applies to one user of programs; see Program.User. programs contains the city's programs.
+// If all of the user's programs are trusted, Of returns nil.
+func (r *Refusal) Of(user string, programs []Program) *Refusal {
+	var paths []string
+	for _, p := range programs {
+		if p.User == user {
+			paths = append(paths, p.paths()...)
+		}
+	}
+	contains := func(folder string) bool {
+		return slices.ContainsFunc(paths, func(path string) bool { return within(folder, path) })
+	}
+	out := &Refusal{Dir: r.Dir, Files: r.Files}
+	for _, p := range r.New {
+		if p.User == user || p.User == "" && slices.ContainsFunc(p.Files, contains) {
+			out.New = append(out.New, p)
+		}
+	}
+	if len(out.New) == 0 {
+		return nil
+	}
+	out.Why = changed(out.New[0]) + " since you trusted the city"
+	return out
+}
+
+func changed(p Program) string {
+	return fmt.Sprintf("%s is new or has changed (%s)", p.What, p.At)
+}
 
 // Judge decides whether a city's programs are allowed to run. It returns nil if they are. rec is the city's record, or
 // nil.
 func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *Refusal {
 	if rec == nil {
-		return &Refusal{Dir: dir, Why: "its programs have not been confirmed yet", New: programs}
+		return &Refusal{Dir: dir, Why: "its programs have not been confirmed yet", New: programs,
+			Files: filesWith(programs)}
 	}
-	var added []Program
-	var where string
+	// the recorded commits say nothing about programs that the user was not shown
+	withoutHeads := *rec
+	withoutHeads.Heads = nil
+	out := &Refusal{Dir: dir, Files: filesWith(programs)}
 	for _, p := range programs {
-		if slices.Contains(rec.Programs, p.Sum()) {
+		at, file := rec, rec.lacks(p.With)
+		if file != "" {
+			at = &withoutHeads
+		}
+		repo := movedOf(at, p.paths(), heads)
+		if repo == "" || rec.predates(p) || slices.Contains(rec.Programs, p.Sum()) {
 			continue
 		}
-		if repo := movedOf(rec, p.paths(), heads); repo != "" {
-			added, where = append(added, p), cmp.Or(where, repo)
+		if len(out.New) == 0 {
+			out.Why = fmt.Sprintf("%s since you trusted the city, and HEAD of the git checkout "+
+				"%s has changed", changed(p), repo)
+			if file != "" {
+				out.Why = fmt.Sprintf("%s, and you have not trusted the city with the file %s",
+					changed(p), file)
+			}
+		}
+		out.New = append(out.New, p)
+		out.Diffs = appendDiff(out.Diffs, repo, at.Heads[repo], heads[repo].Commit)
+	}
+	if len(out.New) == 0 {
+		return nil
+	}
+	return out
+}
+
+// predates reports whether the record is of an earlier version, which did not cover the folder of a topology without
+// programs, such as one that contains only formulas.
+func (r *Record) predates(p Program) bool {
+	return p.Content != nil && !r.Folders &&
+		!slices.ContainsFunc(p.From, func(folder string) bool { return r.Heads[folder] != "" })
+}
+
+// lacks returns the first of these files from -f that the record does not cover, or "".
+func (r *Record) lacks(files []string) string {
+	for _, file := range files {
+		if !slices.Contains(r.Files, file) {
+			return file
 		}
 	}
-	if len(added) > 0 {
-		return &Refusal{Dir: dir, New: added, Why: fmt.Sprintf(
-			"%s is new or has changed (%s) since you trusted the city, and HEAD of the git "+
-				"checkout %s has changed", added[0].What, added[0].At, where)}
+	return ""
+}
+
+func appendDiff(all []string, repo, from, to string) []string {
+	const idLength = 40 // for a repository with reftables, the record contains a longer hash
+	if len(from) != idLength || from == to {
+		return all
 	}
-	return nil
+	command := fmt.Sprintf("git -C %s diff %.12s %.12s", shell.Quote(repo), from, to)
+	if slices.Contains(all, command) {
+		return all
+	}
+	return append(all, command)
 }
 
 func movedOf(rec *Record, paths []string, heads map[string]Head) string {

@@ -78,6 +78,45 @@ func TestJudgeRestarts(t *testing.T) {
 	}
 }
 
+// A record covers files from -f until a pull that happens without them. It always covers fetched copies.
+func TestJudgeFilesFromF(t *testing.T) {
+	const city, copied = "/src/c", "/src/c/.gc/topologies/x"
+	at := func(commit string) map[string]Head {
+		return map[string]Head{city: {Commit: commit}, copied: {Commit: "7"}}
+	}
+	own, night := program("own", city+"/city.toml"), program("night", city+"/night.toml")
+	night.With = []string{city + "/night.toml"}
+	edited := night
+	edited.Line = "edited"
+	fetched := Program{What: "folder", From: []string{copied}, Content: func() string {
+		t.Error("the folder of an unchanged commit was read")
+		return ""
+	}}
+	first := NewRecord(city, []Program{own, night}, at("1"), time.Now())
+	started := first.extended([]Program{own}, at("1"))
+	pulled := first.extended([]Program{own}, at("2"))
+	earlier := first
+	earlier.Files, earlier.Folders = nil, false // as in the records of earlier versions
+	formulas := earlier
+	formulas.Heads = map[string]string{city: "1"}
+	for name, c := range map[string]struct {
+		rec  Record
+		now  Program
+		head string
+		ok   bool
+	}{
+		"edited after a start without the file": {started, edited, "1", true},
+		"changed in a pull without the file":    {pulled, edited, "2", false},
+		"unchanged in a pull without the file":  {pulled, night, "2", true},
+		"the record of an earlier version":      {earlier, night, "1", true},
+		"a topology without programs, earlier":  {formulas, night, "1", true},
+	} {
+		if refused := Judge(city, &c.rec, []Program{own, c.now, fetched}, at(c.head)); (refused == nil) != c.ok {
+			t.Errorf("%s: got refused = %v", name, refused)
+		}
+	}
+}
+
 func TestZeroGrantRefuses(t *testing.T) {
 	if (Grant{}).Err() == nil {
 		t.Error("the zero Grant allows programs")

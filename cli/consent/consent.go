@@ -24,8 +24,11 @@ type trustShape struct {
 	Trusted  bool           `json:"trusted"`
 	Why      string         `json:"why"`
 	Programs []trustedShape `json:"programs"`
+	// git commands that show what has changed since the user trusted the city
+	Diffs []string `json:"diffs,omitempty"`
 
 	listed []trust.Program
+	files  []string              // from -f
 	heads  map[string]trust.Head // from before the programs were read
 }
 
@@ -55,7 +58,7 @@ func DescribeTrust(load func() (*config.City, error)) (trustShape, error) {
 func describeTrust(c *config.City, heads map[string]trust.Head) trustShape {
 	out := trustShape{Path: c.Path, Origin: trust.Origin(c.Path), Trusted: true,
 		Why: "you have confirmed or created this city before", Programs: []trustedShape{},
-		heads: heads}
+		heads: heads, files: c.Additional}
 	out.Owner, _ = ownership.Of(c.Path)
 	fresh := map[string]bool{}
 	if why, always := folder.Ledger().Always(c.Path); always {
@@ -63,7 +66,7 @@ func describeTrust(c *config.City, heads map[string]trust.Head) trustShape {
 	} else if err := folder.Trusted(c.Path, c).Err(); err != nil {
 		out.Trusted, out.Why = false, err.Error()
 		if r, ok := errors.AsType[*trust.Refusal](err); ok {
-			out.Why = r.Why
+			out.Why, out.Diffs = r.Why, r.Diffs
 			for _, p := range r.New {
 				fresh[p.Sum()] = true
 			}
@@ -81,6 +84,11 @@ func describeTrust(c *config.City, heads map[string]trust.Head) trustShape {
 	return out
 }
 
+// Command returns the command with which the user can trust the programs.
+func (s trustShape) Command() string {
+	return (&trust.Refusal{Dir: s.Path, Files: s.files}).Command()
+}
+
 // Confirm records that the user trusts the programs as they were described.
 func (s trustShape) Confirm(now time.Time) error {
 	return folder.Ledger().Save(trust.NewRecord(s.Path, s.listed, s.heads, now))
@@ -96,6 +104,9 @@ func ShowTrust(e *env.Env, s trustShape) {
 	if len(s.Programs) == 0 {
 		e.Sayf("  runs no programs")
 		return
+	}
+	for _, command := range s.Diffs {
+		e.Sayf("  to see what has changed, run `%s`", output.SafeLine(command))
 	}
 	e.Sayf("  runs %s:", describe.Count(len(s.Programs), "program"))
 	if width := e.Columns(); width > 0 {

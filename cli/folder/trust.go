@@ -40,7 +40,12 @@ func ProgramsOf(c *config.City) []trust.Program {
 // CityPrograms is like ProgramsOf. complete is false if some automations cannot be read.
 func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
 	automations, complete := AutomationPrograms(c)
-	return slices.Concat(c.Programs(), automations, earlierProviders(c.Path)), complete
+	all = slices.Concat(c.Programs(), automations, earlierProviders(c.Path))
+	for i := range all {
+		all[i].With = c.Additional
+	}
+	// a recorded commit of a fetched copy covers the whole copy, whichever file uses it
+	return append(all, c.FetchedFolders()...), complete
 }
 
 // AutomationPrograms returns the programs of the automations in a configuration's folders. complete is false if some
@@ -51,7 +56,8 @@ func AutomationPrograms(c *config.City) (all []trust.Program, complete bool) {
 		add := func(what, line string) {
 			if line != "" {
 				p := trust.Program{What: what + " " + d.Scoped(), Line: line,
-					At: shownIn(c.Path, d.Source), From: []string{d.Source}}
+					At: shownIn(c.Path, d.Source), From: []string{d.Source},
+					User: "automation " + d.Scoped(), With: c.Additional}
 				folders := []string{c.Path, d.Dir(), d.Layer.Root}
 				// the folder can be a rig, and agents change the files of rigs
 				if strings.Contains(line, "PACK_DIR") {

@@ -145,7 +145,7 @@ func (a *assembly) openLoop(ctx context.Context) error {
 		Dir:       o.Dir, At: o.at, CheckFolder: a.hold.CheckPath, Mode: o.Mode, Version: a.version,
 		Provider: a.sessions, Log: a.log, Logger: o.Logger,
 		Host:       folder.ThisHost(o.Dir),
-		CheckTrust: o.checkMayRun, ExtendTrust: o.extendTrust,
+		CheckTrust: o.checkMayRun, ExtendTrust: o.extendTrust, MayRun: o.mayRun,
 		Files: o.source.Files, Strict: o.source.Strict,
 		Stores: work.Of, BackUp: work.BackUp, ConfigChanged: pokes, OnConfigRead: o.saveConfigCache,
 		FoldersChanged:   rescans,

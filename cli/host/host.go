@@ -333,10 +333,35 @@ func (o CityOptions) checkMayRun(c, inForce *config.City) error {
 }
 
 // extendTrust records the current commits if they have changed but the programs have not. Otherwise, a later edit by
-// the user would look like a part of a pull.
-func (o CityOptions) extendTrust(inForce *config.City) {
-	if folder.Ledger().Moved(o.Dir) {
-		_ = o.checkMayRun(inForce, inForce) // the next start reports changed programs
+// the user would look like a part of a pull. If a script has changed, extendTrust returns a *trust.Refusal.
+func (o CityOptions) extendTrust(inForce *config.City) error {
+	if !folder.Ledger().Moved(o.Dir) {
+		return nil
+	}
+	err := o.checkMayRun(inForce, inForce)
+	if _, refused := errors.AsType[*trust.Refusal](err); !refused {
+		return nil // the next start reports other errors
+	}
+	return err
+}
+
+// mayRun returns a function that returns an error if the user must first trust a changed program of an agent, an
+// automation or a watchdog; see trust.Program.User. A command line in force can run a script that a pull or a fetch has
+// changed. If all programs may run, mayRun returns nil.
+func (o CityOptions) mayRun(inForce *config.City) func(user string) error {
+	if _, always := folder.Ledger().Always(o.Dir); always {
+		return nil // the record may be out of date forever
+	}
+	refused, is := errors.AsType[*trust.Refusal](o.extendTrust(inForce))
+	if !is {
+		return nil
+	}
+	programs := folder.ProgramsOf(inForce)
+	return func(user string) error {
+		if waits := refused.Of(user, programs); waits != nil {
+			return waits
+		}
+		return nil
 	}
 }
 

@@ -264,14 +264,18 @@ func TestPullWithoutPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	pull("README.md")
-	o.extendTrust(must(folder.LoadCity(dir)))
+	if err := o.extendTrust(must(folder.LoadCity(dir))); err != nil {
+		t.Error(err)
+	}
 	write("city.toml", strings.Replace(city, "run.sh", "run.sh x", 1))
 	if err := o.checkMayRun(must(folder.LoadCity(dir)), nil); err != nil {
 		t.Errorf("an edit after a pull without programs: %v", err)
 	}
 	git("commit", "-qam", "edit")
 	pull("run.sh")
-	o.extendTrust(must(folder.LoadCity(dir)))
+	if err := o.extendTrust(must(folder.LoadCity(dir))); err == nil {
+		t.Error("a pull that changes a script in force is not reported")
+	}
 	if err := folder.Trusted(dir, must(folder.LoadCity(dir))).Err(); err == nil {
 		t.Error("a pull that changes a script is trusted")
 	}

@@ -111,6 +111,9 @@ func (wr *workRunner) sling(ctx context.Context, req city.SlingRequest,
 		FindFormula: func(name, rig string) (*formula.Formula, error) {
 			return wr.au.findInBackground(ctx, source, name, rig)
 		},
+		MayRun: func(ctx context.Context, agent string) error {
+			return wr.mayRun(ctx, "agent "+agent)
+		},
 	}
 	out, err := s.Sling(ctx, req)
 	in.Bead, in.Events, in.Message = out.Bead, out.Events, out.Message

@@ -53,6 +53,10 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 		in.Err, in.Kind = err, "folder"
 		return in
 	}
+	if err := r.mayRun(ctx, "agent "+p.Name); err != nil {
+		in.Err, in.Kind = err, "trust"
+		return in
+	}
 	began := time.Now()
 	res, err := shell.Run(ctx, shell.Line{
 		Text: p.Check, Dir: p.Dir, Env: append(slices.Clip(p.Env),

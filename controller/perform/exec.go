@@ -67,6 +67,9 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 	if f.Run.Definition.Formula != "" {
 		return au.cook(ctx, f, in)
 	}
+	if err := au.mayRun(ctx, "automation "+f.Run.Definition.Scoped()); err != nil {
+		return err
+	}
 	dir, env, err := au.commandEnvironment(f.In, f.Run.Definition)
 	if err != nil {
 		return err
@@ -310,6 +313,9 @@ func (au *automations) checkCondition(ctx context.Context,
 	}
 	if err == nil {
 		err = au.prepareCheckFolder(ctx, dir, false)
+	}
+	if err == nil {
+		err = au.mayRun(ctx, "automation "+d.Scoped())
 	}
 	if err == nil {
 		var res shell.Result

@@ -405,6 +405,9 @@ func (sr *sessions) checkStart(ctx context.Context, w *agent.Want) error {
 	if err := sr.w.checkFolder(); err != nil {
 		return err
 	}
+	if err := sr.mayRun(ctx, "agent "+w.Declared); err != nil {
+		return session.Missing(err)
+	}
 	return sr.checker.Check(ctx, w)
 }
 
@@ -452,9 +455,9 @@ func (r *Runner) load(f effect.Load) effect.Input {
 	found := err == nil && revision == f.Known && r.Sessions.programFound()
 	if err == nil && !f.Force && !found && !isNew(f, revision) {
 		if now := r.w.InForce(); r.w.ExtendTrust != nil && now != nil && revision == f.Known {
-			r.w.ExtendTrust(now.Source)
+			err = r.w.ExtendTrust(now.Source)
 		}
-		return effect.Loaded{Revision: revision}
+		return effect.Loaded{Revision: revision, Err: err}
 	}
 	cfg, err := r.w.Source.Load()
 	if cfg != nil && err == nil {

@@ -50,7 +50,7 @@ func TestNoLoadFromAMovedFolder(t *testing.T) {
 	}
 }
 
-// A load extends the trust only if the configuration in force is the one on disk.
+// A load extends the trust only if the configuration in force is the one on disk. It reports a changed script.
 func TestLoadExtendsTrust(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, config.FileName), []byte("[workspace]\n"), 0o600); err != nil {
@@ -60,18 +60,20 @@ func TestLoadExtendsTrust(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	extended := 0
+	extended, untrusted := 0, errors.New("is not trusted")
 	r := New(World{Dir: dir, Source: config.Source{Dir: dir},
 		InForce: func() *effect.Configuration { return &effect.Configuration{Source: cfg} },
-		ExtendTrust: func(inForce *config.City) {
+		ExtendTrust: func(inForce *config.City) error {
 			if extended++; inForce != cfg {
 				t.Error("got another configuration than the one in force")
 			}
+			return untrusted
 		}})
 	for known, want := range map[string]int{"other": 0, cfg.Revision: 1} {
 		extended = 0
-		if r.load(effect.Load{Known: known}); extended != want {
-			t.Errorf("known revision %s: extended %d times, want %d", known, extended, want)
+		in := r.load(effect.Load{Known: known}).(effect.Loaded)
+		if extended != want || errors.Is(in.Err, untrusted) != (want > 0) {
+			t.Errorf("known revision %s: extended %d times, want %d: %v", known, extended, want, in.Err)
 		}
 	}
 }

@@ -136,6 +136,9 @@ func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 		fmt.Errorf("timed out after %s", commandLimit))
 	defer cancel()
 	dir, env, err := agent.CommandEnvironment(f.In, "", r.w.Host)
+	if err == nil {
+		err = r.mayRun(ctx, "watchdog "+f.Tier)
+	}
 	var res shell.Result
 	if err == nil {
 		env = append(append(env, f.Env...), "GC_RUN="+r.w.Dir+":"+rand.Text())

@@ -3,6 +3,7 @@ package perform
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -36,7 +37,8 @@ type World struct {
 	OnFoldersChanged func(dirs []string)
 	OnConfigRead     func(revision string, good *config.City)
 	CheckTrust       func(c, inForce *config.City) error
-	ExtendTrust      func(inForce *config.City)
+	ExtendTrust      func(inForce *config.City) error
+	MayRun           func(inForce *config.City) func(user string) error
 	SetListener      func(config.API)
 	Allow            func(ctx context.Context, agents int) error
 	CheckFolder      func() error
@@ -61,6 +63,27 @@ func (w *World) checkTrust(c, inForce *config.City) error {
 	}
 	return w.CheckTrust(c, inForce)
 }
+
+// mayRun returns an error if the user must first trust a changed program of an agent, an automation or a watchdog.
+func (b *base) mayRun(ctx context.Context, user string) error {
+	if b.w.MayRun == nil {
+		return nil
+	}
+	// concurrent starts share one call, because they can be more than maxHung
+	mayRun, ok := inBackground(ctx, b, "trust", trustLimit, func() func(string) error {
+		return b.w.MayRun(b.w.InForce().Source)
+	})
+	switch {
+	case !ok:
+		return fmt.Errorf("cannot check whether its programs are trusted: a folder %w",
+			errUnresponsive)
+	case mayRun == nil:
+		return nil
+	}
+	return mayRun(user)
+}
+
+const trustLimit = 15 * time.Second // includes the time until git has finished a change
 
 const allowTime = 10 * time.Second
 
