@@ -222,6 +222,16 @@ func (a *record) surplus() bool {
 
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
+func (a *record) suspension() (s agent.Suspension) {
+	switch {
+	case a.want != nil:
+		s = a.want.Suspended
+	case a.pool != nil:
+		s = a.pool.Want.Suspended
+	}
+	return s
+}
+
 func (a *record) waitsForCount() string {
 	switch {
 	case a.pool == nil || !a.pool.Waits():

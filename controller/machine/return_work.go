@@ -24,6 +24,11 @@ func (wk *work) noteLeaver(a *record) {
 	}
 }
 
+// finishesFirst reports whether a surplus member that is not ready is kept until it can drain, because it has work.
+func (wk *work) finishesFirst(a *record) bool {
+	return a.pool != nil && wk.tasks[a.name] != ""
+}
+
 func (wk *work) findLeavers() {
 	tasks := wk.tasks
 	if len(tasks) == 0 || !wk.m.lists.listed || len(wk.m.lists.unlistedProviders) > 0 ||
