@@ -299,7 +299,7 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 		return
 	}
 	early := a.act.earlyExit
-	a.act.earlyExit, a.act.asking, a.act.exitFiles = nil, nil, false
+	a.act.earlyExit, a.act.begun, a.act.exitFiles = nil, nil, false
 	switch {
 	case in.Err == nil:
 		m.up(now, a, in)
@@ -424,19 +424,16 @@ func (m *Machine) dialogAnswered(in effect.DialogAnswered) {
 	m.step.Record(e)
 }
 
-func (m *Machine) asks(now time.Time, in effect.Asking) {
+func (m *Machine) startProgress(now time.Time, in effect.StartProgress) {
 	a, ok := m.agents[in.Agent]
 	if !ok || !a.phase.Starting() || a.phase.Canceled() {
 		return
 	}
-	if in.Question == "" {
-		a.act.asking = nil
-		why := cmp.Or(in.Waits, cmp.Or(a.act.startReason, "started"))
-		m.set(now, a, city.Starting, why)
-		return
+	if in.Status.ID != "" {
+		a.act.begun, m.step.Changed = &in.Status, true
 	}
-	a.act.asking, m.step.Changed = &in.Status, true
-	m.set(now, a, city.Starting, in.Question)
+	why := cmp.Or(in.Question, in.Waits, a.act.startReason, "started")
+	m.set(now, a, city.Starting, why)
 }
 
 // a provider may report an exit several times

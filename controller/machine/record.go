@@ -151,8 +151,8 @@ func (p *sessionInfo) noteOutput(now time.Time, s *session.Status, adopted bool)
 }
 
 type action struct {
-	// set while the program being started is asking a question in the terminal
-	asking *session.Status
+	// session of the start in flight, if it exists already
+	begun *session.Status
 	// arrived before the result of the session's start
 	earlyExit   *session.Exit
 	retryStopAt time.Time
