@@ -433,6 +433,7 @@ type Leaver struct{ Agent, Pool string }
 type Returned struct {
 	Leaver
 	Bead  string
+	Note  bool // the bead is a message that the leaver left for its next session
 	Event events.Event
 }
 

@@ -108,7 +108,9 @@ func (wk *work) recordReturned(now time.Time, l effect.Leaver, done []effect.Ret
 	var ids []string
 	for _, d := range done {
 		if d.Leaver == l {
-			ids = append(ids, d.Bead)
+			if !d.Note {
+				ids = append(ids, d.Bead)
+			}
 			wk.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: d.Event}})
 		}
 	}
