@@ -298,7 +298,7 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 }
 
 func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
-	if !a.phase.Alive() && a.act.begun == nil {
+	if !a.hasSession() {
 		cs.m.step.Reject(id, city.Conflict, noSession(a))
 		return
 	}

@@ -222,6 +222,9 @@ func (a *record) surplus() bool {
 
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
+// hasSession reports whether the agent is assumed to have a live session, which might not be ready.
+func (a *record) hasSession() bool { return a.phase.Alive() || a.act.begun != nil }
+
 func (a *record) suspension() (s agent.Suspension) {
 	switch {
 	case a.want != nil:

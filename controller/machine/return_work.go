@@ -24,9 +24,10 @@ func (wk *work) noteLeaver(a *record) {
 	}
 }
 
-// finishesFirst reports whether a surplus member that is not ready is kept until it can drain, because it has work.
+// finishesFirst reports whether a surplus member that is not ready is kept until it can drain, because its session
+// exists and it has work.
 func (wk *work) finishesFirst(a *record) bool {
-	return a.pool != nil && wk.tasks[a.name] != ""
+	return a.pool != nil && a.hasSession() && wk.tasks[a.name] != ""
 }
 
 func (wk *work) findLeavers() {
