@@ -121,7 +121,7 @@ func (m *Machine) drawRigs() []city.Rig {
 				continue
 			}
 			rigs[i].Agents++
-			if a.phase.Alive() {
+			if a.hasSession() {
 				rigs[i].Running++
 			}
 		}
