@@ -275,8 +275,8 @@ func (v planInput) held(revision string) *heldShape {
 	out := heldShape{Removes: []string{}}
 	for i := range v.running.Agents {
 		g := &v.running.Agents[i]
-		// the edit does not remove an undeclared agent, so do not count it
-		if !g.Running || g.Source == "" {
+		// the edit does not remove an undeclared agent, and the controller does not count starting agents
+		if !g.Running || g.State == city.Starting || g.Source == "" {
 			continue
 		}
 		out.Running++

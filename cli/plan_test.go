@@ -175,6 +175,7 @@ func TestPlannedHold(t *testing.T) {
 		{Name: "a", Running: true, Declaration: city.Declaration{Source: "city.toml:3:1"}},
 		{Name: "b", Running: true, Declaration: city.Declaration{Source: "city.toml:6:1"}},
 		{Name: "c", Declaration: city.Declaration{Source: "city.toml:9:1"}}, {Name: "stranger", Running: true},
+		{Name: "d", State: city.Starting, Running: true, Declaration: city.Declaration{Source: "city.toml:12:1"}},
 	}}
 	if h := (planInput{wants: []agent.Want{{Name: "a"}}, running: running}).held("1"); h != nil {
 		t.Errorf("half of them: got %+v", h)

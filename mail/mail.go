@@ -198,6 +198,11 @@ func TakePatch(b beads.Bead, member string) beads.Patch {
 	return p
 }
 
+// PoolPatch readdresses an agent's message to the agent's pool.
+func PoolPatch(pool string) beads.Patch {
+	return beads.Patch{Assignee: new(""), AddLabels: []string{labelTo + PoolPrefix + pool}}
+}
+
 func subject(given, text string) string {
 	s := line(given)
 	if s == "" {

@@ -97,8 +97,8 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	switch {
 	case err != nil && named:
 		return primeShape{}, err
-	case err != nil: // the caller is this agent, so it is running even if it is not declared
-		return primeShape{Prompt: generic(dir)}, nil
+	case err != nil:
+		return undeclared(ctx, e, dir, name), nil
 	}
 	text, err := perform.PromptOf(ctx, w, false)
 	if err != nil {
@@ -108,6 +108,24 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 		text = unprompted(w)
 	}
 	return primeShape{Agent: w.Name, File: w.Prompt.File, Prompt: text}, nil
+}
+
+// undeclared returns the output for an agent that is not in the configuration, such as a member of a removed pool that
+// is draining.
+func undeclared(ctx context.Context, e *env.Env, dir, name string) primeShape {
+	l, err := e.Open(ctx)
+	if err != nil {
+		return primeShape{Prompt: generic(dir)}
+	}
+	defer l.Close()
+	g, err := env.FindAgent(ctx, l, name)
+	if err != nil || g.Name != name {
+		return primeShape{Prompt: generic(dir)}
+	}
+	return primeShape{Agent: name, Prompt: fmt.Sprintf("You are the agent %s in a city of agents. "+
+		"You have no prompt,\nbecause the configuration no longer contains you. Finish your work, "+
+		"or leave it to\nanother agent with gc handoff. Useful commands:\n\n%s", name,
+		agentCommands)}
 }
 
 func promptInForce(ctx context.Context, e *env.Env, dir, name string, invalid error) (primeShape,

@@ -85,13 +85,14 @@ type (
 		Agent, Session string
 		Dialog         session.Dialog
 	}
-	// Asking reports a change in what a start is waiting for: a user's answer to a question in the agent's terminal
-	// (Question), something else (Waits), or neither.
-	Asking struct {
+	// StartProgress reports the session of a start in flight, or a change in what the start is waiting for: a user's
+	// answer to a question in the agent's terminal (Question), something else (Waits), or neither.
+	StartProgress struct {
 		isInput
-		Agent    string
-		Status   session.Status
-		Question string // reason why the start waits for an answer; "" = no question is open
+		Agent  string
+		Status session.Status // without an ID if it has not changed
+		// reason why the start waits for an answer; "" = no question is open
+		Question string
 		// reason why the provider is still waiting, if no question is open; "" = none
 		Waits string
 	}
@@ -433,6 +434,7 @@ type Leaver struct{ Agent, Pool string }
 type Returned struct {
 	Leaver
 	Bead  string
+	Note  bool // the bead is a message that the leaver left for its next session
 	Event events.Event
 }
 

@@ -58,8 +58,8 @@ func (m *Machine) decide(now time.Time, a *record) {
 
 // a canceled start still returns a result (L1)
 func (m *Machine) mayCancel(a *record) {
-	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended.On() ||
-		a.act.intent.kind != causeNone || a.policy.obsolete(a)
+	idle := m.ending == stopAgents || a.unwanted() && !m.work.finishesFirst(a) ||
+		a.suspension().On() || a.act.intent.kind != causeNone || a.policy.obsolete(a)
 	if idle && a.phase.Cancel() {
 		m.step.Do(effect.Cancel{Agent: a.name})
 	}
@@ -80,7 +80,7 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 		return
 	}
 	m.drains.mark(now, a)
-	if !a.phase.Ready() && !a.unwanted() {
+	if !a.phase.Ready() && (!a.unwanted() || a.want != nil && m.work.finishesFirst(a)) {
 		a.phase.Resume(m.stepNumber)
 		m.set(now, a, city.Starting, "adopted before it was ready")
 		m.decided(now, a, "resume", "the previous controller started it but did not see it "+
@@ -110,13 +110,12 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 		return a.drained(now)
 	case a.want == nil && a.pool == nil:
 		return cause{kind: causeOrphan, why: "orphan: not declared"}
-	case a.want != nil && a.want.Suspended.On():
-		return cause{kind: causeSuspend, why: a.want.Suspended.String()}
-	case a.want == nil && a.pool.Want.Suspended.On():
-		return cause{kind: causeSuspend, why: a.pool.Want.Suspended.String()}
+	case a.suspension().On():
+		return cause{kind: causeSuspend, why: a.suspension().String()}
 	case a.act.intent.kind != causeNone:
 		return m.drifts.requested(now, a)
-	case a.unwanted() && !a.phase.Ready() && !m.oneShot && !a.pool.Provisional():
+	case a.unwanted() && !a.phase.Ready() && !m.oneShot && !a.pool.Provisional() &&
+		(a.want == nil || !m.work.finishesFirst(a)):
 		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
 	}
 	return a.policy.ends(now, a)
@@ -300,7 +299,7 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 		return
 	}
 	early := a.act.earlyExit
-	a.act.earlyExit, a.act.asking, a.act.exitFiles = nil, nil, false
+	a.act.earlyExit, a.act.begun, a.act.exitFiles = nil, nil, false
 	switch {
 	case in.Err == nil:
 		m.up(now, a, in)
@@ -425,19 +424,16 @@ func (m *Machine) dialogAnswered(in effect.DialogAnswered) {
 	m.step.Record(e)
 }
 
-func (m *Machine) asks(now time.Time, in effect.Asking) {
+func (m *Machine) startProgress(now time.Time, in effect.StartProgress) {
 	a, ok := m.agents[in.Agent]
 	if !ok || !a.phase.Starting() || a.phase.Canceled() {
 		return
 	}
-	if in.Question == "" {
-		a.act.asking = nil
-		why := cmp.Or(in.Waits, cmp.Or(a.act.startReason, "started"))
-		m.set(now, a, city.Starting, why)
-		return
+	if in.Status.ID != "" {
+		a.act.begun, m.step.Changed = &in.Status, true
 	}
-	a.act.asking, m.step.Changed = &in.Status, true
-	m.set(now, a, city.Starting, in.Question)
+	why := cmp.Or(in.Question, in.Waits, a.act.startReason, "started")
+	m.set(now, a, city.Starting, why)
 }
 
 // a provider may report an exit several times

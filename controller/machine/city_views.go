@@ -27,8 +27,8 @@ func (c outboxCity) Terminal(name string) (t outbox.Terminal) {
 	}
 	t = outbox.Terminal{Session: a.sess.life.Name, Life: a.sess.life.ID,
 		Provider: a.sess.life.Provider, Alive: a.phase.Alive(), Output: a.sess.life.Output}
-	if !t.Alive && a.act.asking != nil {
-		t.Session = a.act.asking.Name
+	if !t.Alive && a.act.begun != nil {
+		t.Session = a.act.begun.Name
 	}
 	if a.want != nil {
 		t.Prefix = a.want.Spec.Ready.Prefix

@@ -237,7 +237,7 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 	case a.phase.Stopping() && (why != "" || a.act.stopping.kind == causeDrained):
 		cs.m.step.Reject(id, city.Conflict, "agent "+a.name+" is being stopped: "+
 			a.act.stopping.why)
-	case !a.phase.Alive() || a.want == nil:
+	case !a.phase.Alive() || a.want == nil && a.drain.current == nil:
 		cs.m.step.Reject(id, city.Conflict, "agent "+a.name+" has no session to restart")
 	case a.drain.current != nil: // the drain decides whether the agent starts again
 		cs.m.drains.ack(now, id, a)
@@ -298,7 +298,7 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 }
 
 func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
-	if !a.phase.Alive() && a.act.asking == nil {
+	if !a.hasSession() {
 		cs.m.step.Reject(id, city.Conflict, noSession(a))
 		return
 	}

@@ -147,7 +147,7 @@ func TestAQuestionAtTheStart(t *testing.T) {
 		}
 		asked := session.Status{Name: "gc-app-a", Agent: "a", ID: "s1", Alive: true, PID: 7,
 			Started: w.now}
-		w.Step(effect.Asking{Agent: "a", Status: asked, Question: "asks about trust"})
+		w.Step(effect.StartProgress{Agent: "a", Status: asked, Question: "asks about trust"})
 		v := look()
 		if v.State != city.Starting || !strings.HasPrefix(v.Reason,
 			"asks about trust") || !v.Running || v.PID != 7 ||
@@ -168,19 +168,19 @@ func TestAQuestionAtTheStart(t *testing.T) {
 		if a, ok := w.replies[2]; !ok || a.Err != nil {
 			t.Errorf("SendKeys: got %+v", a)
 		}
-		w.Step(effect.Asking{Agent: "a", Status: asked})
-		if v := look(); v.State != city.Starting || strings.Contains(v.Reason, "asks") ||
-			v.Session != nil || v.Running {
+		w.Step(effect.StartProgress{Agent: "a", Waits: "waits for a line"})
+		if v := look(); v.State != city.Starting || v.Reason != "waits for a line" ||
+			v.Session == nil || !v.Running {
 			t.Errorf("answered: %+v", v)
 		}
-		w.Step(effect.Asking{Agent: "a", Status: asked, Question: "asks about trust"})
+		w.Step(effect.StartProgress{Agent: "a", Status: asked, Question: "asks about trust"})
 		w.pending = nil
 		clear(w.stuck)
 		w.Step(effect.Started{Agent: "a", Status: asked, Err: failed})
-		if r := w.m.agents["a"]; r.act.asking != nil {
-			t.Error("it still asks")
+		if r := w.m.agents["a"]; r.act.begun != nil {
+			t.Error("the start still has a session")
 		}
-		w.Step(effect.Asking{Agent: "a", Status: asked, Question: "asks about trust"}) // after the start has ended
+		w.Step(effect.StartProgress{Agent: "a", Status: asked, Question: "asks about trust"}) // after the start has ended
 		if v := look(); v.State == city.Starting && v.Session != nil && failed == nil ||
 			strings.Contains(v.Reason, "answer in its terminal") {
 			t.Errorf("too late: %+v", v)

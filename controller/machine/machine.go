@@ -162,8 +162,8 @@ func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 		m.exited(now, in.Exit)
 	case effect.DialogAnswered:
 		m.dialogAnswered(in)
-	case effect.Asking:
-		m.asks(now, in)
+	case effect.StartProgress:
+		m.startProgress(now, in)
 	case effect.Started:
 		m.started(now, in)
 	case effect.Stopped:

@@ -151,8 +151,8 @@ func (p *sessionInfo) noteOutput(now time.Time, s *session.Status, adopted bool)
 }
 
 type action struct {
-	// set while the program being started is asking a question in the terminal
-	asking *session.Status
+	// session of the start in flight, if it exists already
+	begun *session.Status
 	// arrived before the result of the session's start
 	earlyExit   *session.Exit
 	retryStopAt time.Time
@@ -221,6 +221,19 @@ func (a *record) surplus() bool {
 }
 
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
+
+// hasSession reports whether the agent is assumed to have a live session, which might not be ready.
+func (a *record) hasSession() bool { return a.phase.Alive() || a.act.begun != nil }
+
+func (a *record) suspension() (s agent.Suspension) {
+	switch {
+	case a.want != nil:
+		s = a.want.Suspended
+	case a.pool != nil:
+		s = a.pool.Want.Suspended
+	}
+	return s
+}
 
 func (a *record) waitsForCount() string {
 	switch {

@@ -24,6 +24,12 @@ func (wk *work) noteLeaver(a *record) {
 	}
 }
 
+// finishesFirst reports whether a surplus member that is not ready is kept until it can drain, because its session
+// exists and it has work.
+func (wk *work) finishesFirst(a *record) bool {
+	return a.pool != nil && a.hasSession() && wk.tasks[a.name] != ""
+}
+
 func (wk *work) findLeavers() {
 	tasks := wk.tasks
 	if len(tasks) == 0 || !wk.m.lists.listed || len(wk.m.lists.unlistedProviders) > 0 ||
@@ -103,7 +109,9 @@ func (wk *work) recordReturned(now time.Time, l effect.Leaver, done []effect.Ret
 	var ids []string
 	for _, d := range done {
 		if d.Leaver == l {
-			ids = append(ids, d.Bead)
+			if !d.Note {
+				ids = append(ids, d.Bead)
+			}
 			wk.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: d.Event}})
 		}
 	}

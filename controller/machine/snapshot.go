@@ -121,7 +121,7 @@ func (m *Machine) drawRigs() []city.Rig {
 				continue
 			}
 			rigs[i].Agents++
-			if a.phase.Alive() {
+			if a.hasSession() {
 				rigs[i].Running++
 			}
 		}
@@ -169,8 +169,8 @@ func (a *record) draw() city.Agent {
 	if !v.Available && v.UnavailableReason == "" {
 		v.UnavailableReason = a.reason
 	}
-	if a.act.asking != nil && !a.phase.Alive() {
-		v.Running, v.PID, v.Session = true, a.act.asking.PID, effect.Session(a.act.asking)
+	if a.act.begun != nil && !a.phase.Alive() {
+		v.Running, v.PID, v.Session = true, a.act.begun.PID, effect.Session(a.act.begun)
 	}
 	if a.phase.Alive() {
 		v.Provider = cmp.Or(a.sess.life.Provider, v.Provider)

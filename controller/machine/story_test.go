@@ -126,6 +126,9 @@ func (w *world) tell(words []string) error {
 		w.fails["mark "+arg(0)] = "not supported"
 	case "markless": // marking the agent's session fails with this reason; without one, it succeeds again
 		w.fails["marking "+arg(0)] = strings.Join(args[1:], " ")
+	case "launched": // the session of the agent's start exists, but is not ready yet
+		w.Step(effect.StartProgress{Agent: arg(0), Status: session.Status{Name: "gc-app-" + arg(0),
+			Agent: arg(0), ID: "launched-" + arg(0), Alive: true}})
 	case "stick":
 		w.stuck[arg(0)] = true
 	case "unstick":

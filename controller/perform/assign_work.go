@@ -10,11 +10,12 @@ import (
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/formula"
+	"gcity/mail"
 	"gcity/sling"
 )
 
-// returnWork returns the work of members that have left their pools. Work in progress is last, so that if this
-// controller ends early, the next one still finds out which members have work.
+// returnWork returns the work and the notes of members that have left their pools. Work in progress is last, so that if
+// this controller ends early, the next one still finds out which members have work.
 func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effect.Input {
 	var in effect.WorkReturned
 	of := map[string]effect.Leaver{}
@@ -31,6 +32,11 @@ func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effec
 		if err != nil {
 			in.Err = errors.Join(in.Err, err)
 			continue
+		}
+		if scope == "" { // the store with the mail
+			for _, l := range f.Of {
+				in.Err = errors.Join(in.Err, returnNotes(ctx, &in, store, l))
+			}
 		}
 		held, err := store.List(ctx, beads.Query{
 			Status: beads.Unclosed(), Assigned: true,
@@ -51,6 +57,32 @@ func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effec
 		}
 	}
 	return in
+}
+
+// returnNotes readdresses the unread messages that a leaver sent to itself. Otherwise a new member with the same name
+// would continue work that now belongs to another member.
+func returnNotes(ctx context.Context, in *effect.WorkReturned, store beads.Store,
+	l effect.Leaver) error {
+	all, err := store.List(ctx, mail.Query(l.Agent))
+	if err != nil {
+		return err
+	}
+	for _, b := range all {
+		if m, ok := mail.FromBead(b); !ok || m.From != l.Agent || m.Read {
+			continue
+		}
+		now, err := store.Update(ctx, b.ID, mail.PoolPatch(l.Pool))
+		if errors.Is(err, beads.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, e := range eventOf(&b, city.Located{Bead: now}, effect.ActorController) {
+			in.Done = append(in.Done, effect.Returned{Leaver: l, Bead: b.ID, Note: true, Event: e})
+		}
+	}
+	return nil
 }
 
 func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store, b city.Located,

@@ -10,6 +10,7 @@ import (
 	"gcity/beads"
 	"gcity/beads/fake"
 	"gcity/controller/effect"
+	"gcity/events"
 	"gcity/mail"
 )
 
@@ -110,6 +111,40 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 	}
 	if in := r.work.returnWork(t.Context(), order).(effect.WorkReturned); len(in.Done) != 0 {
 		t.Errorf("once more: %+v", in.Done)
+	}
+}
+
+// Unread messages that a leaver sent to itself go to its pool. All others stay in its mailbox.
+func TestNotesGoBackToThePool(t *testing.T) {
+	store := fake.New("tw")
+	r := counting(func(string) (beads.Store, error) { return store, nil }, "yard")
+	send := func(from, to string, more ...string) string {
+		b := mail.ToBead(mail.Message{From: from, To: to, Subject: "half done", Text: "step 3"})
+		b.Labels = append(b.Labels, more...)
+		b, err := store.Create(t.Context(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.ID
+	}
+	note := send("w-3", "w-3")
+	stay := []string{send("boss", "w-3"), send("w-3", "w-3", "read"), send("w-2", "w-2")}
+	in := r.work.returnWork(t.Context(), effect.ReturnWork{
+		Of: []effect.Leaver{{Agent: "w-3", Pool: "w"}}}).(effect.WorkReturned)
+	if in.Err != nil || len(in.Done) != 1 || in.Done[0].Bead != note || !in.Done[0].Note ||
+		in.Done[0].Event.Type != events.BeadUpdated {
+		t.Errorf("got %+v, want %s", in, note)
+	}
+	b, err := store.Get(t.Context(), note)
+	if m, ok := mail.FromBead(b); err != nil || !ok || m.To != "pool:w" || m.From != "w-3" ||
+		m.Read || b.Assignee != "" {
+		t.Errorf("got %+v, %v", b, err)
+	}
+	for _, id := range stay {
+		b, err := store.Get(t.Context(), id)
+		if m, _ := mail.FromBead(b); err != nil || m.To != b.Assignee || b.Assignee == "" {
+			t.Errorf("got %+v, %v", b, err)
+		}
 	}
 }
 

@@ -121,7 +121,7 @@ func New(w World) *Runner {
 		checker:   preflight.New(w.Provider)}
 	sr.provider = &limitedProvider{Provider: w.Provider,
 		slots:  make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
-		forked: sr.startForked, answered: sr.answered, asks: sr.reportQuestion}
+		forked: sr.startForked, begun: sr.begun, answered: sr.answered, asks: sr.reportQuestion}
 	au := &automations{base: b, state: newAutomationState(ctx)}
 	return &Runner{base: b, Cancel: cancel, Sessions: sr, automations: au,
 		work: &workRunner{base: b, au: au}, checks: make(chan struct{}, checksAtOnce)}
@@ -338,7 +338,7 @@ func (sr *sessions) launch(w *agent.Want, work func(context.Context) effect.Star
 
 func (sr *sessions) withProgress(ctx context.Context, name string) context.Context {
 	return session.WithProgress(ctx, func(why string) {
-		sr.deliver(effect.Asking{Agent: name, Waits: why})
+		sr.deliver(effect.StartProgress{Agent: name, Waits: why})
 	})
 }
 

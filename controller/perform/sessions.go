@@ -9,12 +9,16 @@ import (
 	"gcity/session"
 )
 
+func (sr *sessions) begun(agent string, st session.Status) {
+	sr.deliver(effect.StartProgress{Agent: agent, Status: st})
+}
+
 func (sr *sessions) answered(s *session.Spec, d session.Dialog) {
 	sr.deliver(effect.DialogAnswered{Agent: s.Agent, Session: s.ID, Dialog: d})
 }
 
 func (sr *sessions) reportQuestion(ctx context.Context, s *session.Spec, d *session.Dialog) {
-	in := effect.Asking{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent,
+	in := effect.StartProgress{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent,
 		ID: s.ID}}
 	if d != nil {
 		in.Question = d.Reason()
@@ -54,6 +58,7 @@ type limitedProvider struct {
 	session.Provider
 	slots    chan struct{}
 	forked   func(agent string)
+	begun    func(agent string, st session.Status)
 	answered func(*session.Spec, session.Dialog)
 	asks     func(context.Context, *session.Spec, *session.Dialog)
 }
@@ -63,10 +68,14 @@ func (p *limitedProvider) Start(ctx context.Context, s session.Spec) (session.St
 	case p.slots <- struct{}{}:
 		release := sync.OnceFunc(func() { <-p.slots })
 		defer func() { release(); p.forked(s.Agent) }()
-		return p.Provider.Start(session.WithProgress(ctx, func(why string) {
+		st, err := p.Provider.Start(session.WithProgress(ctx, func(why string) {
 			release()
 			session.Progress(ctx, why)
 		}), s)
+		if err == nil && session.NeedsSettling(&s) {
+			p.begun(s.Agent, st)
+		}
+		return st, err
 	case <-ctx.Done():
 		return session.Status{}, context.Cause(ctx)
 	}
