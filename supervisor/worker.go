@@ -267,17 +267,17 @@ func (w *worker) result() error {
 	return fmt.Errorf("%s (%s): %w", w.name, w.path, w.err)
 }
 
-// poke immediately retries a waiting city. If stopped is true, it also starts a city that a user has stopped. The
-// caller must hold mu.
-func (w *worker) poke(stopped bool) {
+// poke immediately retries a waiting city. If stopped is true, it also starts a city that a user has stopped. It
+// returns false if it has no effect. The caller must hold mu.
+func (w *worker) poke(stopped bool) bool {
 	switch w.state {
 	case city.CityStopped:
-		if !stopped {
-			return
+		if !stopped || w.dismissed() && w.again == nil {
+			return false
 		}
 	case city.CityRefused, city.CityCrashed:
 	default:
-		return
+		return false
 	}
 	w.changeState(city.CityStarting)
 	w.s.change()
@@ -285,6 +285,7 @@ func (w *worker) poke(stopped bool) {
 	case w.wake <- struct{}{}:
 	default:
 	}
+	return true
 }
 
 func (w *worker) finish(how ending) {
