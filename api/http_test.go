@@ -307,6 +307,19 @@ func TestIndexOfEvents(t *testing.T) {
 	}
 }
 
+// While changed work has not been counted, the index is lower than the seq of the change. A long poll with this index
+// therefore gets the new counts.
+func TestIndexOfUncountedWork(t *testing.T) {
+	snap := &city.Snapshot{Name: "town", Seq: 8, Uncounted: 7}
+	path, _ := serve(t, staticCity{town(), snap}, api.Options{})
+	hc := curl(t, path)
+	for route, want := range map[string]string{"/v0/status": "6", "/v0/agents?index=5": "6", "/v0/events": "8"} {
+		if _, h, body := get(t, hc, route); h.Get("X-GC-Index") != want {
+			t.Errorf("%s: index %s, want %s: %s", route, h.Get("X-GC-Index"), want, body)
+		}
+	}
+}
+
 // An invalid request does not wait for a newer state.
 func TestInvalidLongPoll(t *testing.T) {
 	f := town()

@@ -69,7 +69,7 @@ func (s *server) requestedSnapshot(r *http.Request,
 		if err != nil && ctx.Err() == nil {
 			return nil, err
 		}
-		if err == nil && (snap.Seq > index || !first) {
+		if err == nil && (snap.Index() > index || !first) {
 			return snap, nil
 		}
 		if err == nil && check != nil {
@@ -122,7 +122,8 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	if n := len(found); n > 0 && (q.Forward || q.After > 0) {
 		page.Next = strconv.FormatUint(found[n-1].Seq, 10)
 	}
-	s.ok(w, snap, page)
+	w.Header().Set("X-GC-Index", strconv.FormatUint(snap.Seq, 10))
+	s.reply(w, http.StatusOK, page)
 	return nil
 }
 

@@ -89,7 +89,7 @@ func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 	s := c.m.Snapshot(now)
 	s.Path, s.Version = c.o.Dir, c.o.Version
 	s.Host, s.Started, s.PID = before.Host, before.Started, before.PID
-	s.Rev = before.Rev + 1
+	s.Rev, s.Uncounted = before.Rev+1, c.uncounted.first()
 	s.Patrol.Last = now
 	c.inForce.Store(c.m.Configuration())
 	c.snap.Store(s)
