@@ -402,6 +402,9 @@ func TestEventStreamCursors(t *testing.T) {
 	gap, live := lines(t, hc, "/v0/events/stream", "99"),
 		lines(t, hc, "/v0/events/stream?type=test.new", "")
 	next(t, gap, 3)
+	if got := next(t, live, 1); got[0] != "id: 5" { // so that a client can resume before the first event
+		t.Errorf("without a cursor: got %q", got)
+	}
 	f.Record(events.Event{Type: "test.other"})
 	f.Record(events.Event{Type: "test.new"})
 	if got := next(t, gap, 2); got[1] != "id: 6" {
