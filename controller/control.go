@@ -209,7 +209,7 @@ func (c *Controller) Events(ctx context.Context, after uint64) iter.Seq2[events.
 }
 
 // Output implements city.Control. For an agent without a session, it returns the last output of the agent's
-// previous session.
+// previous session, or "" if gcity stopped that session, because only the output of crashes is stored.
 func (c *Controller) Output(ctx context.Context, name string, lines int) (string, error) {
 	a, err := c.agent(name)
 	if err != nil {
@@ -220,6 +220,9 @@ func (c *Controller) Output(ctx context.Context, name string, lines int) (string
 		if !errors.Is(err, session.ErrNotFound) {
 			return text, wrap(name, session.ForAgent(err, a.Session.Name, name))
 		}
+	}
+	if a.Exit != nil && a.Exit.Earlier {
+		return "", nil
 	}
 	text, err := perform.LastOutput(c.o.Dir, name, lines)
 	return text, wrap(name, err)

@@ -15,6 +15,7 @@ import (
 	"gcity/controller/effect"
 	"gcity/controller/machine"
 	"gcity/controller/outbox"
+	"gcity/controller/perform"
 	"gcity/events"
 	"gcity/session"
 )
@@ -191,6 +192,37 @@ func TestTextThatWaits(t *testing.T) {
 		end()
 		w.expect("controller.started", "agent.started a", "agent.started b", "agent.nudged a",
 			"agent.stopped a", "agent.stopped b", "controller.stopped")
+	})
+}
+
+// An agent that gcity has stopped does not show the output of an earlier crash.
+func TestOutputOfAStoppedAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two)
+		defer w.begin()()
+		do := func(c city.Command) {
+			t.Helper()
+			synctest.Wait()
+			if _, err := w.Do(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		check := func(want string) {
+			t.Helper()
+			if out, err := w.Output(t.Context(), "a", 0); err != nil || out != want {
+				t.Errorf("got %q, %v, want %q", out, err, want)
+			}
+		}
+		do(city.Nudge{Agent: "a", Text: "first"})
+		w.fake.Crash("a", 3, "")
+		do(city.Nudge{Agent: "a", Text: "second"})
+		check("second")
+		do(city.Suspend{Agent: "a"})
+		check("")
+		if files, err := perform.CrashList(perform.CrashDir(w.dir, "a")); err != nil || len(files) != 1 {
+			t.Errorf("crash files: %q, %v", files, err)
+		}
 	})
 }
 
