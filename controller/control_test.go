@@ -18,6 +18,7 @@ import (
 	"gcity/controller/perform"
 	"gcity/events"
 	"gcity/session"
+	sessionfake "gcity/session/fake"
 )
 
 // A command is performed even if its client gave up before the controller read it.
@@ -192,6 +193,35 @@ func TestTextThatWaits(t *testing.T) {
 		end()
 		w.expect("controller.started", "agent.started a", "agent.started b", "agent.nudged a",
 			"agent.stopped a", "agent.stopped b", "controller.stopped")
+	})
+}
+
+// lineLimit is a provider that rejects long texts and unknown keys.
+type lineLimit struct{ *sessionfake.Provider }
+
+func (p lineLimit) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
+	if len(text) > 4095 {
+		return fmt.Errorf("send to %s: %w: the line is too long", name, session.ErrRejected)
+	}
+	return p.Provider.SendPolitely(ctx, name, text, quiet)
+}
+
+func (p lineLimit) SendKeys(_ context.Context, name string, _ ...string) error {
+	return fmt.Errorf("send keys to %s: %w: unknown key", name, session.ErrRejected)
+}
+
+// Input that the session rejects is a conflict, because a retry would be in vain.
+func TestRejectedInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two, func(o *Options) { o.Provider = lineLimit{o.Provider.(*sessionfake.Provider)} })
+		defer w.begin()()
+		synctest.Wait()
+		for _, c := range []city.Command{city.Nudge{Agent: "a", Text: strings.Repeat("x", 6000)},
+			city.SendKeys{Agent: "a", Keys: []string{"Up"}}} {
+			if _, err := w.Do(t.Context(), c); !city.HasCode(err, city.Conflict) {
+				t.Errorf("%s: %v", c.Verb(), err)
+			}
+		}
 	})
 }
 
