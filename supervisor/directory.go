@@ -187,6 +187,17 @@ func (s *Supervisor) start(path string) bool {
 	return w != nil && w.poke(true)
 }
 
+// startAfterStop makes a city start again after it has stopped. It does nothing if stopping is out of date, because the
+// request would then apply to a later stop.
+func (s *Supervisor) startAfterStop(stopping *city.Info) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.workers[stopping.Path]
+	if w != nil && w.state == city.CityRunning && w.since.Equal(stopping.Since) {
+		w.requestRetry()
+	}
+}
+
 func (s *Supervisor) addRegistering(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -270,8 +281,8 @@ func identify(ctx context.Context, looks *deadline.Calls[folder], path string,
 	return saw.entry, nil
 }
 
-// settled waits for a city to run or fail. started is false if the city may have been running or stopping when it was
-// registered; settled then starts it once after it has stopped.
+// settled waits for a city to run or fail. A city that is stopping starts again afterwards, even if the stop takes
+// longer than settleLimit. A city that is found stopped is started once, unless started is set.
 func (s *Supervisor) settled(ctx context.Context, e Entry, started bool) (city.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
@@ -284,11 +295,14 @@ func (s *Supervisor) settled(ctx context.Context, e Entry, started bool) (city.I
 				"with the registry", e.Name)
 		}
 		switch all[i].Status {
-		case city.CityStarting, city.CityStopping:
+		case city.CityStarting:
+		case city.CityStopping:
+			s.startAfterStop(&all[i])
 		case city.CityStopped:
-			if started || !s.start(e.Path) {
+			if started {
 				return all[i], nil
 			}
+			s.start(e.Path)
 			started = true
 			continue
 		default:

@@ -584,7 +584,7 @@ func TestRegistrar(t *testing.T) {
 	})
 }
 
-// A city that is registered while it stops is started again.
+// A city that is registered while it stops is started again, even if Register no longer waits.
 func TestRegisterStoppingCity(t *testing.T) {
 	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	write(t, filepath.Join(dir, "a", "city.toml"), "")
@@ -611,6 +611,23 @@ func TestRegisterStoppingCity(t *testing.T) {
 			t.Errorf("%+v, %v; opened %d times", got, err, l.count(path))
 		}
 		l.want("a running")
+
+		second := l.city(path)
+		l.mu.Lock()
+		second.snap.ShutDown = true
+		l.mu.Unlock()
+		if got, err := l.s.Register(t.Context(), path); err != nil || got.Status != city.CityStopping {
+			t.Errorf("after the time limit: %+v, %v", got, err)
+		}
+		second.fails <- nil
+		tick()
+		l.want("a running")
+		if n := l.count(path); n != 3 {
+			t.Errorf("opened %d times", n)
+		}
+		l.city(path).fails <- nil // the registration does not start the city a second time
+		tick()
+		l.want("a stopped")
 		l.over("")
 	})
 }
