@@ -17,6 +17,8 @@ import (
 const (
 	defaultWait = 30 * time.Second
 	maxWait     = 5 * time.Minute
+	// how long a long poll can wait if there is an event after its index that the counts of work do not include
+	uncountedWait = time.Second
 )
 
 // waitContext parses ?index=N&wait=30s.
@@ -76,6 +78,10 @@ func (s *server) requestedSnapshot(r *http.Request,
 			if err := check(snap); city.HasCode(err, city.Invalid) {
 				return nil, err
 			}
+		}
+		// the client may have missed a snapshot since its last request, because its index was lowered
+		if err == nil && snap.Seq > index {
+			defer time.AfterFunc(uncountedWait, cancel).Stop()
 		}
 		first = false
 	}
