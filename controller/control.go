@@ -209,7 +209,7 @@ func (c *Controller) Events(ctx context.Context, after uint64) iter.Seq2[events.
 }
 
 // Output implements city.Control. For an agent without a session, it returns the last output of the agent's
-// previous session, or "" if gcity stopped that session, because only the output of crashes is stored.
+// previous session, or "" if that session did not crash, because only the output of crashes is stored.
 func (c *Controller) Output(ctx context.Context, name string, lines int) (string, error) {
 	a, err := c.agent(name)
 	if err != nil {
@@ -221,8 +221,8 @@ func (c *Controller) Output(ctx context.Context, name string, lines int) (string
 			return text, wrap(name, session.ForAgent(err, a.Session.Name, name))
 		}
 	}
-	if a.Exit != nil && a.Exit.Earlier {
-		return "", nil
+	if x := a.Exit; x != nil && (x.Earlier || x.Code == 0 && x.Signal == "" && x.File == "") {
+		return "", nil // the stored output is that of an earlier session
 	}
 	text, err := perform.LastOutput(c.o.Dir, name, lines)
 	return text, wrap(name, err)

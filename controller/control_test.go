@@ -225,10 +225,10 @@ func TestRejectedInput(t *testing.T) {
 	})
 }
 
-// An agent that gcity has stopped does not show the output of an earlier crash.
+// An agent that gcity has stopped, or that has exited without a crash, does not show the output of an earlier crash.
 func TestOutputOfAStoppedAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t, two)
+		w := newTown(t, "[[agents]]\nname = \"a\"\nstart_command = \"run a\"\nrestart = \"on-failure\"\n")
 		defer w.begin()()
 		do := func(c city.Command) {
 			t.Helper()
@@ -249,6 +249,11 @@ func TestOutputOfAStoppedAgent(t *testing.T) {
 		do(city.Nudge{Agent: "a", Text: "second"})
 		check("second")
 		do(city.Suspend{Agent: "a"})
+		check("")
+		do(city.Resume{Agent: "a"})
+		do(city.Nudge{Agent: "a", Text: "third"})
+		w.fake.Crash("a", 0, "")
+		synctest.Wait()
 		check("")
 		if files, err := perform.CrashList(perform.CrashDir(w.dir, "a")); err != nil || len(files) != 1 {
 			t.Errorf("crash files: %q, %v", files, err)
