@@ -121,7 +121,10 @@ func (s Sling) In(snap *city.Snapshot) (city.SlingRequest, error) {
 	}
 	to, err := snap.Address(req.Target)
 	if err != nil || !strings.HasPrefix(strings.TrimPrefix(to, mail.PoolPrefix), s.Rig+"/") {
-		to = s.Rig + "/" + req.Target
+		name, forced := strings.CutPrefix(req.Target, mail.PoolPrefix)
+		if to = s.Rig + "/" + name; forced {
+			to = mail.PoolPrefix + to
+		}
 	}
 	req.Target = to
 	return req, nil
