@@ -148,7 +148,7 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt wire.Route,
 			city.Errorf(city.Invalid, "this path accepts only %s", can.String()))
 		return
 	}
-	err := gascity.CheckQuery(r.URL.Query(), s.params()[string(rt.Kind)+" "+r.Method])
+	err := gascity.CheckQuery(r.URL.RawQuery, s.params()[string(rt.Kind)+" "+r.Method])
 	if err == nil {
 		err = handle(w, r, rt)
 	}

@@ -310,6 +310,19 @@ func TestIndexOfEvents(t *testing.T) {
 	}
 }
 
+// While changed work has not been counted, the index is lower than the seq of the change. A long poll with this index
+// therefore gets the new counts.
+func TestIndexOfUncountedWork(t *testing.T) {
+	snap := &city.Snapshot{Name: "town", Seq: 8, Uncounted: 7}
+	path, _ := serve(t, staticCity{town(), snap}, api.Options{})
+	hc := curl(t, path)
+	for route, want := range map[string]string{"/v0/status": "6", "/v0/agents?index=5": "6", "/v0/events": "8"} {
+		if _, h, body := get(t, hc, route); h.Get("X-GC-Index") != want {
+			t.Errorf("%s: index %s, want %s: %s", route, h.Get("X-GC-Index"), want, body)
+		}
+	}
+}
+
 // An invalid request does not wait for a newer state.
 func TestInvalidLongPoll(t *testing.T) {
 	f := town()
@@ -392,6 +405,9 @@ func TestEventStreamCursors(t *testing.T) {
 	gap, live := lines(t, hc, "/v0/events/stream", "99"),
 		lines(t, hc, "/v0/events/stream?type=test.new", "")
 	next(t, gap, 3)
+	if got := next(t, live, 1); got[0] != "id: 5" { // so that a client can resume before the first event
+		t.Errorf("without a cursor: got %q", got)
+	}
 	f.Record(events.Event{Type: "test.other"})
 	f.Record(events.Event{Type: "test.new"})
 	if got := next(t, gap, 2); got[1] != "id: 6" {

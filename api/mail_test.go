@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gcity/api"
+	"gcity/api/gascity"
 	"gcity/city"
 	"gcity/mail"
 )
@@ -105,6 +106,24 @@ func TestSlingNudgesOnce(t *testing.T) {
 	}
 	if status, _, body := send(t, hc, "POST", "/v0/sling", `{"target":"`+name+`"}`); status != 400 || !strings.Contains(body, "nothing to assign") {
 		t.Errorf("%d %s", status, body)
+	}
+}
+
+// With a rig, the target of work is an agent or pool of that rig.
+func TestSlingTargetInRig(t *testing.T) {
+	snap := &city.Snapshot{Agents: []city.Agent{{Name: "echo"}, {Name: "out"}, {Name: "yard/out"}},
+		Pools: []city.Pool{{Name: "worker", Max: 3}, {Name: "yard/crew", Max: 3}, {Name: "yard/ops", Max: 3}, {Name: "dock/ops", Max: 3}}, Rigs: []city.Rig{{Name: "yard"}}}
+	for target, want := range map[string]string{"": "yard", "yard": "yard", "out": "yard/out", "yard/out": "yard/out",
+		"crew": "pool:yard/crew", "pool:yard/crew": "pool:yard/crew", "yard/crew-2": "yard/crew-2",
+		"ops": "yard/ops", "pool:ops": "pool:yard/ops", "echo": "yard/echo", "worker": "yard/worker",
+		"pool:worker": "pool:yard/worker"} {
+		got, err := gascity.Sling{SlingRequest: city.SlingRequest{Target: target}, Rig: "yard"}.In(snap)
+		if err != nil || got.Target != want {
+			t.Errorf("%q: got %q, %v, want %q", target, got.Target, err, want)
+		}
+	}
+	if _, err := (gascity.Sling{Rig: "none"}).In(snap); !city.HasCode(err, city.NotFound) {
+		t.Errorf("an unknown rig: %v", err)
 	}
 }
 

@@ -138,7 +138,7 @@ func writePieces(w http.ResponseWriter, b []byte, limit *writeLimit) error {
 }
 
 func (s *responder) ok(w http.ResponseWriter, snap *city.Snapshot, v any) {
-	w.Header().Set("X-GC-Index", strconv.FormatUint(snap.Seq, 10))
+	w.Header().Set("X-GC-Index", strconv.FormatUint(snap.Index(), 10))
 	s.reply(w, http.StatusOK, v)
 }
 

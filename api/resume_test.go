@@ -215,6 +215,20 @@ func TestSinceOrder(t *testing.T) {
 	}
 }
 
+// A query that cannot be parsed is rejected, because its filters would be lost.
+func TestInvalidQueries(t *testing.T) {
+	dir := citytest.NewDirectory(named("a"), named("b"))
+	path, _ := serveFleet(t, dir, api.Options{})
+	hc := curl(t, path)
+	for _, c := range [][2]string{{"GET", "/v0/city/a/events/stream?after=0%"}, {"GET", "/v0/events/stream?after=5;type=x"},
+		{"GET", "/v0/events?subject=50%"}, {"GET", "/v0/agents?city=%zz"}, {"POST", "/v0/city/a/beads?rig=yard%"}} {
+		code, _, body := send(t, hc, c[0], c[1], `{"title":"x"}`)
+		if code != 400 || !strings.Contains(body, "the query cannot be parsed") {
+			t.Errorf("%s: %d %s", c[1], code, body)
+		}
+	}
+}
+
 // An unknown query parameter is rejected.
 func TestUnknownParameters(t *testing.T) {
 	path, _ := serveFleet(t, citytest.NewDirectory(named("a"), named("b")), api.Options{})

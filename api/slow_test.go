@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"strings"
@@ -91,6 +92,38 @@ func TestSlowConnection(t *testing.T) {
 					t.Errorf("the client was disconnected after %d bytes: %v", n, err)
 				}
 			})
+		})
+	}
+}
+
+// hungCount is a city whose count of work does not end.
+type hungCount struct{ staticCity }
+
+func (c hungCount) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+	return func(yield func(*city.Snapshot, error) bool) {
+		if yield(c.snap, nil) {
+			<-ctx.Done()
+		}
+	}
+}
+
+// While changed work is not counted, a long poll waits only for a short time, because its client may have missed a
+// snapshot. It still waits, so that clients do not send requests all the time.
+func TestLongPollDuringHungCount(t *testing.T) {
+	for index, want := range map[string]time.Duration{"5": 0, "6": time.Second, "8": 20 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			p, done := onPipes(t, hungCount{staticCity{town(), &city.Snapshot{Name: "town", Seq: 8, Uncounted: 7}}}, api.Options{})
+			defer done()
+			began := time.Now()
+			conn := p.ask(t, "GET /v0/agents?wait=20s&index="+index+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+			defer conn.Close()
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if waited := time.Since(began); waited != want || resp.Header.Get("X-GC-Index") != "6" {
+				t.Errorf("index %s: index %s after %s", index, resp.Header.Get("X-GC-Index"), waited)
+			}
 		})
 	}
 }

@@ -240,6 +240,9 @@ func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Rout
 	if gap && st.sendEvent(city.BeyondLog(asked, last)) != nil {
 		return nil
 	}
+	if asked == "" && st.write("id: "+strconv.FormatUint(last, 10)+"\n\n") != nil {
+		return nil
+	}
 	at := after
 	st.ahead = eventsAhead
 	pump(s, st, r, func(ctx context.Context) iter.Seq2[events.Event, error] {

@@ -45,7 +45,7 @@ func BeadEvent(old *beads.Bead, b Located, by string, depth int) events.Event {
 	case old.Rev == b.Rev:
 		return events.Event{}
 	case is && m.Read && !isRead(*old):
-		e.Type, e.Actor, e.Message = events.MailRead, m.To, "from "+m.From+": "+b.Title
+		e.Type, e.Message = events.MailRead, "from "+m.From+": "+b.Title
 	case b.Status == beads.StatusClosed && old.Status != beads.StatusClosed:
 		e.Type = events.BeadClosed
 	default:

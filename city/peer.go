@@ -118,8 +118,12 @@ func Signed(c Command, p Peer) (Command, error) {
 		c.By, err = p.signAgent(c.By)
 		return c, err
 	case CreateBead:
-		if p.Agent && c.Sender() == mail.Person {
+		switch from := c.Sender(); {
+		case p.Agent && from == mail.Person:
 			c.Bead = mail.WithSender(c.Bead, p.Actor)
+		case p.Remote && slices.Contains(componentNames(), from):
+			return nil, Errorf(Forbidden, "this request comes from %s, so it cannot send mail as "+
+				"%q, which is a component of gcity", p, from)
 		}
 		return c, nil
 	case DrainAck:

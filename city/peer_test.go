@@ -3,8 +3,11 @@ package city_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"gcity/city"
+	"gcity/events"
+	"gcity/mail"
 )
 
 func TestPeerName(t *testing.T) {
@@ -32,6 +35,38 @@ func TestAgentAcknowledgesOnlyItsOwnDrain(t *testing.T) {
 	} {
 		if _, err := city.Signed(city.DrainAck{Agent: "worker"}, c.peer); codeOf(err) != c.want {
 			t.Errorf("%s: got %v, want code %q", c.peer, err, c.want)
+		}
+	}
+}
+
+func TestClientCannotSendMailAsGcity(t *testing.T) {
+	remote := city.Peer{Actor: "api", From: "tcp 192.0.2.7:4711", Remote: true}
+	for _, c := range []struct {
+		from string
+		peer city.Peer
+		want city.Code
+	}{
+		{"controller", remote, city.Forbidden}, {"supervisor", remote, city.Forbidden}, {"ann", remote, ""}, {"", remote, ""},
+		{"controller", city.Peer{}, ""},
+	} {
+		message := city.CreateBead{Bead: mail.ToBead(mail.Message{From: c.from, To: "dog", Subject: "x"})}
+		if _, err := city.Signed(message, c.peer); codeOf(err) != c.want {
+			t.Errorf("%q from %s: got %v, want code %q", c.from, c.peer, err, c.want)
+		}
+	}
+}
+
+// The actor of mail.read is the client that marks the message as read, not the recipient.
+func TestActorOfMailRead(t *testing.T) {
+	message := mail.ToBead(mail.Message{From: "ann", To: "dog", Subject: "x"})
+	message.ID, message.Rev, message.CreatedAt = "tw-1", 1, time.Unix(1, 0)
+	read, err := mail.ReadPatch().Apply(message, time.Unix(1, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for by, want := range map[string]string{"api": "api", "dog": "dog", "": "operator"} {
+		if e := city.BeadEvent(&message, read, by, 0); e.Type != events.MailRead || e.Actor != want {
+			t.Errorf("read by %q: got %s by %q, want %q", by, e.Type, e.Actor, want)
 		}
 	}
 }

@@ -92,6 +92,17 @@ type Snapshot struct {
 	Away     string  `json:"away,omitempty"`
 	ShutDown bool    `json:"shutting_down,omitempty"`
 	Ending   *Ending `json:"ending,omitempty"` // set while the city stops its agents
+	// seq of the first event about work that the counts of work and mail do not include yet; 0 = none
+	Uncounted uint64 `json:"-"`
+}
+
+// Index returns the seq of the newest event that the snapshot reflects completely. It is lower than Seq while changed
+// work has not been counted.
+func (s *Snapshot) Index() uint64 {
+	if s.Uncounted > 0 {
+		return min(s.Seq, s.Uncounted-1)
+	}
+	return s.Seq
 }
 
 // ConfigInfo describes the active configuration, and a newer one that was rejected or is waiting for confirmation.

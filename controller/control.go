@@ -89,7 +89,7 @@ func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 	s := c.m.Snapshot(now)
 	s.Path, s.Version = c.o.Dir, c.o.Version
 	s.Host, s.Started, s.PID = before.Host, before.Started, before.PID
-	s.Rev = before.Rev + 1
+	s.Rev, s.Uncounted = before.Rev+1, c.uncounted.first()
 	s.Patrol.Last = now
 	c.inForce.Store(c.m.Configuration())
 	c.snap.Store(s)
@@ -209,7 +209,7 @@ func (c *Controller) Events(ctx context.Context, after uint64) iter.Seq2[events.
 }
 
 // Output implements city.Control. For an agent without a session, it returns the last output of the agent's
-// previous session.
+// previous session, or "" if that session did not crash, because only the output of crashes is stored.
 func (c *Controller) Output(ctx context.Context, name string, lines int) (string, error) {
 	a, err := c.agent(name)
 	if err != nil {
@@ -220,6 +220,9 @@ func (c *Controller) Output(ctx context.Context, name string, lines int) (string
 		if !errors.Is(err, session.ErrNotFound) {
 			return text, wrap(name, session.ForAgent(err, a.Session.Name, name))
 		}
+	}
+	if x := a.Exit; x != nil && (x.Earlier || x.Code == 0 && x.Signal == "" && x.File == "") {
+		return "", nil // the stored output is that of an earlier session
 	}
 	text, err := perform.LastOutput(c.o.Dir, name, lines)
 	return text, wrap(name, err)

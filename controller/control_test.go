@@ -15,8 +15,10 @@ import (
 	"gcity/controller/effect"
 	"gcity/controller/machine"
 	"gcity/controller/outbox"
+	"gcity/controller/perform"
 	"gcity/events"
 	"gcity/session"
+	sessionfake "gcity/session/fake"
 )
 
 // A command is performed even if its client gave up before the controller read it.
@@ -191,6 +193,71 @@ func TestTextThatWaits(t *testing.T) {
 		end()
 		w.expect("controller.started", "agent.started a", "agent.started b", "agent.nudged a",
 			"agent.stopped a", "agent.stopped b", "controller.stopped")
+	})
+}
+
+// lineLimit is a provider that rejects long texts and unknown keys.
+type lineLimit struct{ *sessionfake.Provider }
+
+func (p lineLimit) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
+	if len(text) > 4095 {
+		return fmt.Errorf("send to %s: %w: the line is too long", name, session.ErrRejected)
+	}
+	return p.Provider.SendPolitely(ctx, name, text, quiet)
+}
+
+func (p lineLimit) SendKeys(_ context.Context, name string, _ ...string) error {
+	return fmt.Errorf("send keys to %s: %w: unknown key", name, session.ErrRejected)
+}
+
+// Input that the session rejects is a conflict, because a retry would be in vain.
+func TestRejectedInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two, func(o *Options) { o.Provider = lineLimit{o.Provider.(*sessionfake.Provider)} })
+		defer w.begin()()
+		synctest.Wait()
+		for _, c := range []city.Command{city.Nudge{Agent: "a", Text: strings.Repeat("x", 6000)},
+			city.SendKeys{Agent: "a", Keys: []string{"Up"}}} {
+			if _, err := w.Do(t.Context(), c); !city.HasCode(err, city.Conflict) {
+				t.Errorf("%s: %v", c.Verb(), err)
+			}
+		}
+	})
+}
+
+// An agent that gcity has stopped, or that has exited without a crash, does not show the output of an earlier crash.
+func TestOutputOfAStoppedAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, "[[agents]]\nname = \"a\"\nstart_command = \"run a\"\nrestart = \"on-failure\"\n")
+		defer w.begin()()
+		do := func(c city.Command) {
+			t.Helper()
+			synctest.Wait()
+			if _, err := w.Do(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		check := func(want string) {
+			t.Helper()
+			if out, err := w.Output(t.Context(), "a", 0); err != nil || out != want {
+				t.Errorf("got %q, %v, want %q", out, err, want)
+			}
+		}
+		do(city.Nudge{Agent: "a", Text: "first"})
+		w.fake.Crash("a", 3, "")
+		do(city.Nudge{Agent: "a", Text: "second"})
+		check("second")
+		do(city.Suspend{Agent: "a"})
+		check("")
+		do(city.Resume{Agent: "a"})
+		do(city.Nudge{Agent: "a", Text: "third"})
+		w.fake.Crash("a", 0, "")
+		synctest.Wait()
+		check("")
+		if files, err := perform.CrashList(perform.CrashDir(w.dir, "a")); err != nil || len(files) != 1 {
+			t.Errorf("crash files: %q, %v", files, err)
+		}
 	})
 }
 

@@ -149,6 +149,7 @@ type Controller struct {
 
 	removed     atomic.Pointer[error] // set if the city stops because its folder was removed
 	unpublished atomic.Bool           // the log might contain events that snap does not reflect yet
+	uncounted   uncounted             // used by the loop only
 
 	started atomic.Pointer[config.City] // configuration at the controller's start
 	ignored atomic.Pointer[string]      // latest warning that [api] is ignored

@@ -1,9 +1,11 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -235,10 +237,10 @@ func (l *loop) waiting() effect.Input {
 func (l *loop) publish(now time.Time, atOnce bool) {
 	c := l.c
 	l.due = time.Time{}
-	if !c.m.LoopState().Changed {
+	before := c.snap.Load()
+	if !c.m.LoopState().Changed && before.Uncounted == c.uncounted.first() {
 		return
 	}
-	before := c.snap.Load()
 	beyond := max(0, len(before.Agents)-freeAgents)
 	if at := before.At.Add(drawCost * time.Duration(beyond)); at.After(now) && !atOnce {
 		l.due = at
@@ -326,6 +328,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []
 			c.o.Logger.Warn("cannot write events", "err", err)
 		} else {
 			first = last - uint64(len(records)) + 1
+			c.uncounted.add(records, first)
 		}
 	}
 	written := uint64(0)
@@ -341,12 +344,37 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []
 			written++
 		case effect.SendReply:
 			replies = append(replies, f.Reply)
+		case effect.CountWork:
+			c.uncounted.countBegins()
+			c.runner.Run(f)
 		default:
 			c.runner.Run(f)
 		}
 	}
+	if !c.m.LoopState().Counting {
+		c.uncounted = uncounted{}
+	}
 	return replies
 }
+
+// uncounted is the seq of the first event about work that the published counts do not include.
+type uncounted struct {
+	inFlight uint64 // included in the count in flight; 0 = no such event
+	later    uint64 // included only in the count after it; 0 = no such event
+}
+
+func (u *uncounted) first() uint64 { return cmp.Or(u.inFlight, u.later) }
+
+func (u *uncounted) add(batch []events.Event, seq uint64) {
+	for i := range batch {
+		noun, _, _ := strings.Cut(batch[i].Type, ".")
+		if u.later == 0 && (noun == "bead" || noun == "mail") {
+			u.later = seq + uint64(i)
+		}
+	}
+}
+
+func (u *uncounted) countBegins() { u.inFlight, u.later = u.later, 0 }
 
 func (c *Controller) journal(e events.Event) {
 	switch e.Type {

@@ -246,3 +246,64 @@ func (s *failingStore) Create(ctx context.Context, b beads.Bead) (beads.Bead, er
 	}
 	return s.Store.Create(ctx, b)
 }
+
+// slowCounts is a store in which each count waits until the test allows it.
+type slowCounts struct {
+	*fake.Store
+	allow chan struct{}
+}
+
+func (s *slowCounts) Version(ctx context.Context) (uint64, error) {
+	select {
+	case <-s.allow:
+	case <-ctx.Done():
+	}
+	return s.Store.Version(ctx)
+}
+
+// The index of a snapshot is lower than the seq of a change to work that the snapshot's counts do not include.
+func TestIndexBeforeTheCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slowCounts{fake.New("tw"), make(chan struct{}, 1)}
+		w := newTown(t, two, func(o *Options) {
+			o.Stores = func(string) (beads.Store, error) { return store, nil }
+		})
+		defer w.begin()()
+		defer close(store.allow)
+		store.allow <- struct{}{}
+		synctest.Wait()
+		check := func(open int, index uint64) {
+			t.Helper()
+			synctest.Wait()
+			if s, err := w.Snapshot(t.Context()); err != nil || s.Work.Open != open || s.Index() != index {
+				t.Errorf("%d open at index %d, want %d at %d (%v)", s.Work.Open, s.Index(), open, index, err)
+			}
+		}
+		create := func() uint64 {
+			t.Helper()
+			r, err := w.Do(t.Context(), city.CreateBead{Bead: beads.Bead{Title: "x"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.Seq
+		}
+		first := create()
+		check(0, first-1)
+		second := create()
+		check(0, first-1)
+		store.allow <- struct{}{} // this count began before the second change
+		synctest.Wait()
+		if s, err := w.Snapshot(t.Context()); err != nil || s.Index() != second-1 {
+			t.Errorf("index %d, want %d (%v)", s.Index(), second-1, err)
+		}
+		store.allow <- struct{}{}
+		check(2, second)
+		r, err := w.Do(t.Context(), city.UpdateBead{ID: "tw-1", Patch: beads.Patch{Title: new("y")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(2, r.Seq-1)
+		store.allow <- struct{}{}
+		check(2, r.Seq) // although the counts are the same
+	})
+}

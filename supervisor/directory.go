@@ -107,7 +107,10 @@ func addSnapshot(i *city.Info, running City) {
 		i.Error = err.Error()
 		return
 	}
-	if snap.Suspended {
+	switch {
+	case snap.ShutDown:
+		i.Status = city.CityStopping
+	case snap.Suspended:
 		i.Status = city.CitySuspended
 	}
 	switch age := snap.Patrol.Age(time.Now()); {
@@ -173,12 +176,26 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 		return city.Info{}, err
 	}
 	s.readNow(ctx)
+	return s.settled(ctx, e, s.start(e.Path))
+}
+
+// start immediately starts a city that is waiting or was stopped, and reports whether there is such a city.
+func (s *Supervisor) start(path string) bool {
 	s.mu.Lock()
-	if w := s.workers[e.Path]; w != nil {
-		w.poke(true)
+	defer s.mu.Unlock()
+	w := s.workers[path]
+	return w != nil && w.poke(true)
+}
+
+// startAfterStop makes a city start again after it has stopped. It does nothing if stopping is out of date, because the
+// request would then apply to a later stop.
+func (s *Supervisor) startAfterStop(stopping *city.Info) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.workers[stopping.Path]
+	if w != nil && w.state == city.CityRunning && w.since.Equal(stopping.Since) {
+		w.requestRetry()
 	}
-	s.mu.Unlock()
-	return s.settled(ctx, e)
 }
 
 func (s *Supervisor) addRegistering(n int) {
@@ -264,7 +281,9 @@ func identify(ctx context.Context, looks *deadline.Calls[folder], path string,
 	return saw.entry, nil
 }
 
-func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
+// settled waits for a city to run or fail. A city that is stopping starts again afterwards, even if the stop takes
+// longer than settleLimit. A city that is found stopped is started once, unless started is set.
+func (s *Supervisor) settled(ctx context.Context, e Entry, started bool) (city.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
 	for {
@@ -275,7 +294,18 @@ func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 				"either the city is stopping, or `gcity supervisor status` reports a problem "+
 				"with the registry", e.Name)
 		}
-		if all[i].Status != city.CityStarting && all[i].Status != city.CityStopping {
+		switch all[i].Status {
+		case city.CityStarting:
+		case city.CityStopping:
+			s.startAfterStop(&all[i])
+		case city.CityStopped:
+			if started {
+				return all[i], nil
+			}
+			s.start(e.Path)
+			started = true
+			continue
+		default:
 			return all[i], nil
 		}
 		select {

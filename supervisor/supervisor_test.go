@@ -584,6 +584,54 @@ func TestRegistrar(t *testing.T) {
 	})
 }
 
+// A city that is registered while it stops is started again, even if Register no longer waits.
+func TestRegisterStoppingCity(t *testing.T) {
+	dir := must(filepath.EvalSymlinks(t.TempDir()))
+	write(t, filepath.Join(dir, "a", "city.toml"), "")
+	synctest.Test(t, func(t *testing.T) {
+		l, path := newFakeFleet(t), filepath.Join(dir, "a")
+		l.begin(path)
+		tick()
+		l.want("a running")
+		first := l.city(path)
+		l.mu.Lock()
+		first.snap.ShutDown = true // as after the response to POST /v0/city/a/stop
+		l.mu.Unlock()
+		if all, err := l.s.Cities(t.Context()); err != nil || all[0].Status != city.CityStopping {
+			t.Errorf("%+v, %v", all, err)
+		}
+		var got city.Info
+		var err error
+		done := make(chan struct{})
+		go func() { got, err = l.s.Register(t.Context(), path); close(done) }()
+		synctest.Wait()
+		first.fails <- nil
+		<-done
+		if err != nil || got.Status != city.CityRunning || l.count(path) != 2 {
+			t.Errorf("%+v, %v; opened %d times", got, err, l.count(path))
+		}
+		l.want("a running")
+
+		second := l.city(path)
+		l.mu.Lock()
+		second.snap.ShutDown = true
+		l.mu.Unlock()
+		if got, err := l.s.Register(t.Context(), path); err != nil || got.Status != city.CityStopping {
+			t.Errorf("after the time limit: %+v, %v", got, err)
+		}
+		second.fails <- nil
+		tick()
+		l.want("a running")
+		if n := l.count(path); n != 3 {
+			t.Errorf("opened %d times", n)
+		}
+		l.city(path).fails <- nil // the registration does not start the city a second time
+		tick()
+		l.want("a stopped")
+		l.over("")
+	})
+}
+
 // No two cities ever have the same name. A city that takes another's name waits until that name is free.
 func TestNamesAreUnique(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -106,8 +106,7 @@ func (w *worker) run() {
 				w.setCrashed(err, until)
 			} else {
 				tries = 0
-				w.setState(city.CityStopped, "the city was stopped by hand, not by the "+
-					"supervisor; run `gcity start` in its folder to start it again", until)
+				w.setStopped()
 			}
 		}
 		if !w.pause(until) && (!broken || w.isLeaving()) {
@@ -204,6 +203,19 @@ func (w *worker) setState(state city.Condition, why string, until time.Time) {
 	})
 }
 
+// setStopped sets the state of a city that a user has stopped.
+func (w *worker) setStopped() {
+	w.set(func() {
+		if len(w.wake) > 0 { // the city was registered while it was stopping
+			w.changeState(city.CityStarting)
+			return
+		}
+		w.changeState(city.CityStopped)
+		w.why = "the city was stopped by hand, not by the supervisor; run `gcity start` in its " +
+			"folder to start it again"
+	})
+}
+
 // nextAttempt returns until. It corrects its wall-clock time after the clock was set. The caller must hold mu.
 func (w *worker) nextAttempt() time.Time {
 	now := time.Now()
@@ -267,20 +279,26 @@ func (w *worker) result() error {
 	return fmt.Errorf("%s (%s): %w", w.name, w.path, w.err)
 }
 
-// poke immediately retries a waiting city. If stopped is true, it also starts a city that a user has stopped. The
-// caller must hold mu.
-func (w *worker) poke(stopped bool) {
+// poke immediately retries a waiting city. If stopped is true, it also starts a city that a user has stopped. It
+// returns false if it has no effect. The caller must hold mu.
+func (w *worker) poke(stopped bool) bool {
 	switch w.state {
 	case city.CityStopped:
-		if !stopped {
-			return
+		if !stopped || w.dismissed() && w.again == nil {
+			return false
 		}
 	case city.CityRefused, city.CityCrashed:
 	default:
-		return
+		return false
 	}
 	w.changeState(city.CityStarting)
 	w.s.change()
+	w.requestRetry()
+	return true
+}
+
+// requestRetry makes the city start immediately, or immediately after it has stopped. The caller must hold mu.
+func (w *worker) requestRetry() {
 	select {
 	case w.wake <- struct{}{}:
 	default:

@@ -37,9 +37,14 @@ func OldestFirst(v url.Values) (bool, error) {
 	}
 }
 
-// CheckQuery returns an error for an unknown query parameter. If the parameter were ignored, the response would look
-// correct.
-func CheckQuery(v url.Values, known []string) error {
+// CheckQuery returns an error for an unknown query parameter and for a query that cannot be parsed. If they were
+// ignored, the response would look correct.
+func CheckQuery(query string, known []string) error {
+	v, err := url.ParseQuery(query)
+	if err != nil {
+		return city.Errorf(city.Invalid, "the query cannot be parsed: %v; escape special "+
+			"characters in the values of parameters, for example %% as %%25 and ; as %%3B", err)
+	}
 	for name := range v {
 		switch {
 		case slices.Contains(known, name):

@@ -105,7 +105,8 @@ type Sling struct {
 	Rig string `json:"rig"`
 }
 
-// In returns the request with its target resolved in the rig. Without a target, the rig is the target.
+// In returns the request with its target resolved in the rig. Without a target, the rig is the target. A target outside
+// the rig is not found.
 func (s Sling) In(snap *city.Snapshot) (city.SlingRequest, error) {
 	req := s.SlingRequest
 	if s.Rig == "" {
@@ -114,15 +115,18 @@ func (s Sling) In(snap *city.Snapshot) (city.SlingRequest, error) {
 	if _, err := rigOf(snap, s.Rig); err != nil {
 		return req, err
 	}
-	if req.Target == "" {
+	if req.Target == "" || req.Target == s.Rig {
 		req.Target = s.Rig
 		return req, nil
 	}
-	inRig := s.Rig + "/" + req.Target
-	_, agent := snap.Agent(inRig)
-	if _, pool := snap.Pool(inRig); agent || pool {
-		req.Target = inRig
+	to, err := snap.Address(req.Target)
+	if err != nil || !strings.HasPrefix(strings.TrimPrefix(to, mail.PoolPrefix), s.Rig+"/") {
+		name, forced := strings.CutPrefix(req.Target, mail.PoolPrefix)
+		if to = s.Rig + "/" + name; forced {
+			to = mail.PoolPrefix + to
+		}
 	}
+	req.Target = to
 	return req, nil
 }
 

@@ -44,7 +44,8 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 	}
 	r := b.runner(state)
 	defer r.Cancel()
-	out := r.Now(ctx, effect.ChangeBead{Cmd: c}).(effect.BeadChanged)
+	change := effect.ChangeBead{Cmd: c, By: city.PeerOf(ctx).Name()}
+	out := r.Now(ctx, change).(effect.BeadChanged)
 	seq, unwritten := uint64(0), error(nil)
 	for _, e := range out.Events {
 		if e.Actor == effect.ActorController { // no controller is running

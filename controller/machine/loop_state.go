@@ -56,6 +56,8 @@ func (m *Machine) SetOneShot() { m.oneShot = true }
 type LoopState struct {
 	Listed  bool // the sessions were listed, or listing them failed
 	Changed bool
+	// a count of work is in flight
+	Counting bool
 	// when the controller gives up stopping the agents; zero = it is not stopping them
 	StopBy      time.Time
 	Ended       bool
@@ -69,6 +71,7 @@ type LoopState struct {
 func (m *Machine) LoopState() LoopState {
 	s := LoopState{
 		Listed: m.lists.listed || m.lists.problem != "", Changed: m.step.Changed,
+		Counting:    m.work.counting,
 		Ended:       m.ending == ended,
 		LeftRunning: m.leftRunning, Lost: m.lost, Unwritten: m.journal.waitsForLog(),
 	}

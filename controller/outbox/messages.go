@@ -170,6 +170,14 @@ func (tx *Messages) report(now time.Time, b *Outbox) {
 	}
 }
 
+// codeOfInput returns the code for input that failed. If the session rejected the input, a retry would fail too.
+func codeOfInput(err error) city.Code {
+	if errors.Is(err, session.ErrRejected) {
+		return city.Conflict
+	}
+	return city.Unavailable
+}
+
 func (tx *Messages) codeOf() city.Code {
 	if !tx.city.Running() {
 		return city.Unavailable
@@ -238,8 +246,8 @@ func (tx *Messages) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 		if errors.Is(in.Err, session.ErrUnsupported) {
 			tx.blocked[tx.city.Terminal(b.Agent).Provider] = in.Err.Error()
 		}
-		tx.giveUp(now, b, d, dropped{city.Unavailable, "the terminal did not accept the nudge: " +
-			in.Err.Error(), effect.ActorController})
+		tx.giveUp(now, b, d, dropped{codeOfInput(in.Err),
+			"the terminal did not accept the nudge: " + in.Err.Error(), effect.ActorController})
 	case in.Held != "":
 		if !d.Held {
 			d.Held, d.Stage, d.Since = true, city.Queued, d.QueuedAt

@@ -68,7 +68,7 @@ func (tx *Messages) Typed(b *Outbox, in effect.Typed) {
 		return
 	}
 	if in.Err != nil {
-		tx.out.Reject(t.id, city.Unavailable,
+		tx.out.Reject(t.id, codeOfInput(in.Err),
 			fmt.Sprintf("agent %s did not accept the input: %v", b.Agent, in.Err))
 		return
 	}
