@@ -20,7 +20,9 @@ import (
 type file struct {
 	is     os.FileInfo // to detect that the file was replaced
 	frozen bool        // opened only for reading; see frozen
-	write  writer
+	// the file has openIndexes
+	openIndexes bool
+	write       writer
 
 	read  *sql.DB
 	mu    sync.Mutex
@@ -128,6 +130,8 @@ func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	if err := s.attempt(ctx, func() error { return f.write.hold(ctx, ready) }); err != nil {
 		return nil, errors.Join(err, f.close(context.WithoutCancel(ctx)))
 	}
+	// a full, damaged or read-only store can still be read without these indexes
+	_ = s.attempt(ctx, func() error { return f.write.hold(ctx, f.addOpenIndexes) })
 	return f, nil
 }
 
