@@ -7,8 +7,11 @@ HOLDBIN  = session/pty/holdbin/gcity-hold-linux-
 HOLDFLAGS = -trimpath -tags noforcegc -ldflags '-s -w -checklinkname=0'
 # With the garbage collector from before Go 1.26, each holder needs 50 kB less memory.
 HOLDENV  = GOOS=linux CGO_ENABLED=0 GOEXPERIMENT=nogreenteagc
-# SQLite is C translated to Go. The race detector makes it several times slower, and finds no mistakes of ours in it.
-NORACE   = '-gcflags=modernc.org/sqlite/lib=-dwarf=false -race=false' '-gcflags=modernc.org/libc=-dwarf=false -race=false'
+# The race detector makes these packages several times slower, and finds no mistakes of ours in them: SQLite is C
+# translated to Go, and the others compute the width of text or decode it.
+NORACED  = modernc.org/sqlite/lib modernc.org/libc github.com/charmbracelet/x/ansi \
+	github.com/clipperhouse/displaywidth github.com/clipperhouse/uax29/v2/graphemes github.com/BurntSushi/toml
+NORACE   = $(foreach package,$(NORACED),'-gcflags=$(package)=-dwarf=false -race=false')
 FUZZTIME ?= 20s
 MINUTES ?= 5
 SEED    ?= 0

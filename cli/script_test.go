@@ -281,18 +281,18 @@ func resume(pid int) {
 
 func ofCity(dir string) []string {
 	var left []string
-	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
-	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
+	processes, _ := os.ReadDir("/proc") // on each machine that runs these tests
+	for _, p := range processes {
+		data, err := os.ReadFile(filepath.Join("/proc", p.Name(), "environ"))
+		if err != nil { // not a process of this user
 			continue
 		}
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline")) // empty if the process has just exited
+		line, _ := os.ReadFile(filepath.Join("/proc", p.Name(), "cmdline")) // empty if the process has just exited
 		agent := strings.Contains("\x00"+string(data), "\x00GC_CITY_PATH="+dir)
 		if holder := strings.Contains(string(line), "hold\x00"+dir); !agent && !holder {
 			continue
 		}
-		left = append(left, filepath.Base(filepath.Dir(f))+" "+strings.ReplaceAll(string(line), "\x00", " "))
+		left = append(left, p.Name()+" "+strings.ReplaceAll(string(line), "\x00", " "))
 	}
 	return left
 }
