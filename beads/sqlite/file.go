@@ -130,8 +130,10 @@ func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	if err := s.attempt(ctx, func() error { return f.write.hold(ctx, ready) }); err != nil {
 		return nil, errors.Join(err, f.close(context.WithoutCancel(ctx)))
 	}
-	// a full, damaged or read-only store can still be read without these indexes
-	_ = s.attempt(ctx, func() error { return f.write.hold(ctx, f.addOpenIndexes) })
+	// The store also works without these indexes, for example if it is full, damaged, read-only or locked for long.
+	brief, cancel := context.WithTimeout(ctx, indexQueue)
+	defer cancel()
+	_ = s.attempt(brief, func() error { return f.write.hold(brief, f.addOpenIndexes) })
 	return f, nil
 }
 

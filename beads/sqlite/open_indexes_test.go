@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"gcity/beads"
 )
@@ -82,6 +84,31 @@ func TestStoreWithoutOpenIndexes(t *testing.T) {
 	all, err := s.List(t.Context(), beads.Query{Labels: []string{"k"}, Status: beads.Unclosed()})
 	if err != nil || len(all) != 1 || all[0].Title != "b" || s.file.openIndexes {
 		t.Error(all, err, s.file.openIndexes)
+	}
+}
+
+// A process that opens a store of an older gcity can read it while another process holds its lock.
+func TestOpenIndexesDoNotWaitForLock(t *testing.T) {
+	t.Parallel()
+	at := t.TempDir()
+	first := open(t, at)
+	b, err := first.Create(t.Context(), beads.Bead{Title: "a", Labels: []string{"k"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tamper(t, first, dropOpenIndexes)
+	release := locked(t, at, `BEGIN IMMEDIATE`)
+	defer release()
+	short, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	s := open(t, at)
+	all, err := s.List(short, beads.Query{Labels: []string{"k"}, Status: beads.Unclosed()})
+	if err != nil || len(all) != 1 || all[0].ID != b.ID {
+		t.Error(all, err)
+	}
+	release()
+	if open(t, at).Probe(t.Context()) != nil || s.Probe(t.Context()) != nil {
+		t.Error("cannot write after the lock is released")
 	}
 }
 
