@@ -50,9 +50,9 @@ func Full(page []Event) bool {
 	if len(page) >= MaxLimit {
 		return true
 	}
-	// lines in the log can be a bit longer
+	// a line in the log can be six times as long as its JSON here, because the log escapes more characters
 	text, _ := json.Marshal(page)
-	return len(text) >= pageBytes/2
+	return len(text) >= pageBytes/8
 }
 
 // Match reports whether the query selects an event. It ignores Limit and Forward.
