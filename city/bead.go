@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"gcity/beads"
@@ -20,27 +19,13 @@ const ConvoyType = "convoy"
 // NotWork lists the types of beads that are not work.
 func NotWork() []string { return []string{RunType, mail.Type, ConvoyType, DigestType, GateType} }
 
-// Getter is a Control that returns one bead without listing all beads.
-type Getter interface {
-	Bead(ctx context.Context, id string) (beads.Bead, error)
-}
-
 // GetBead returns the bead with this ID. Errors are *Error.
 func GetBead(ctx context.Context, c Control, id string) (beads.Bead, error) {
 	if beads.CheckID(id) != nil {
 		return beads.Bead{}, WorkError(beads.NotFound(id))
 	}
-	if g, ok := c.(Getter); ok {
-		return g.Bead(ctx, id)
-	}
-	all, err := c.Beads(ctx, beads.Query{Limit: -1})
-	if err != nil {
-		return beads.Bead{}, WorkError(err)
-	}
-	if i := slices.IndexFunc(all, func(b beads.Bead) bool { return b.ID == id }); i >= 0 {
-		return all[i], nil
-	}
-	return beads.Bead{}, WorkError(beads.NotFound(id))
+	b, err := c.Bead(ctx, id)
+	return b, WorkError(err)
 }
 
 // StoreReader is a Control that can find the store of a bead. The prefix of the bead's ID does not determine the store,

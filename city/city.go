@@ -33,6 +33,8 @@ type Control interface {
 	Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error]
 	// Beads lists work, newest first.
 	Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
+	// Bead returns the bead with this ID. GetBead checks the ID first.
+	Bead(ctx context.Context, id string) (beads.Bead, error)
 	// Watch yields an agent's raw terminal output (L12).
 	Watch(ctx context.Context, agent string) iter.Seq2[Frame, error]
 	// RunOutput yields the stored output of a run, at most 64 KiB, and then new output. The sequence ends without an

@@ -69,20 +69,68 @@ func listEvents(ctx context.Context, e *env.Env, f eventFlags, forward bool) err
 	if f.follow {
 		return followEvents(ctx, e, l, q)
 	}
-	found, err := l.History(ctx, q)
+	found := eventList{Items: []events.Event{}}
+	printed := 0
+	whole, err := eachPage(ctx, l, q, func(page []events.Event) error {
+		if e.JSON || !oldestFirst(q) {
+			found.Items = append(found.Items, page...)
+			return nil
+		}
+		printed += len(page)
+		for _, ev := range page {
+			if err := e.PrintEvent(ev); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
 	if e.JSON {
-		return e.WriteJSON(output.ListOf(found))
+		if whole {
+			found.Total = new(len(found.Items))
+		}
+		return e.WriteJSON(found)
 	}
-	for _, ev := range output.OldestFirst(found) {
+	for _, ev := range output.OldestFirst(found.Items) {
 		e.WriteEvent(ev)
 	}
-	if len(found) == 0 {
+	if printed+len(found.Items) == 0 {
 		e.Sayf("no matching events")
 	}
 	return nil
+}
+
+type eventList struct {
+	Items []events.Event `json:"items"`
+	Total *int           `json:"total,omitempty"` // nil if there can be more events
+}
+
+func oldestFirst(q events.Query) bool { return q.Forward || q.After > 0 }
+
+// eachPage passes the events that a query selects to use, page by page. whole reports whether there are no more events.
+func eachPage(ctx context.Context, l *env.Link, q events.Query,
+	use func([]events.Event) error) (whole bool, err error) {
+	for q.Limit > 0 {
+		page, err := l.History(ctx, q)
+		if err != nil || len(page) == 0 {
+			return err == nil, err
+		}
+		if err := use(page); err != nil {
+			return false, err
+		}
+		if q.Limit -= len(page); q.Limit > 0 && !events.Full(page) {
+			return true, nil
+		}
+		last := page[len(page)-1].Seq
+		if oldestFirst(q) {
+			q.After = last
+		} else {
+			q.Before = last
+		}
+	}
+	return false, nil
 }
 
 func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) error {
@@ -137,11 +185,14 @@ func printPage(ctx context.Context, e *env.Env, l *env.Link, q *events.Query) (u
 		}
 		at, q.After = last, last
 	}
-	page, err := l.History(ctx, *q)
-	if err != nil {
+	var found []events.Event
+	if _, err := eachPage(ctx, l, *q, func(page []events.Event) error {
+		found = append(found, page...)
+		return nil
+	}); err != nil {
 		return 0, err
 	}
-	for _, ev := range output.OldestFirst(page) {
+	for _, ev := range output.OldestFirst(found) {
 		if err := e.PrintEvent(ev); err != nil {
 			return 0, err
 		}

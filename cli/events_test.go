@@ -5,10 +5,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"gcity/city"
@@ -30,6 +34,60 @@ func (b busyLog) History(_ context.Context, q events.Query) ([]events.Event, err
 	n := uint64(len(b.live) + 1)
 	b.live = append(b.live, events.Event{Seq: n, Type: "x.y", Subject: fmt.Sprint("number ", n), TS: noon})
 	return found, nil
+}
+
+// A list can be longer than a page of the log.
+func TestListManyEvents(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := errors.Join(os.WriteFile(dir+"/city.toml", []byte(tinyCity), 0o600), os.Mkdir(dir+"/.gc", 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	const total = events.MaxLimit + 5
+	log, err := events.Open(filepath.Join(dir, ".gc"), events.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]events.Event, total)
+	for i := range all {
+		all[i] = events.Event{Type: "x.y", Actor: "me"}
+	}
+	if _, err := log.Append(all...); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args        string
+		first, last uint64
+		total       any
+	}{
+		{"-n 100000", 1, total, total},
+		{"--after 2 -n 100000", 3, total, total - 2},
+		{"-n 10002", 4, total, nil},
+		{"--after 0 -n 10003", 1, total - 2, nil},
+		{"--after 10004", total, total, 1},
+	} {
+		args := append([]string{"events"}, strings.Fields(c.args)...)
+		_, text, _ := runAt(t, dir, nil, args...)
+		if lines := strings.Count(text, "\n"); lines != int(c.last-c.first)+1 {
+			t.Errorf("%s: %d lines", c.args, lines)
+		}
+		_, text, errs := runAt(t, dir, nil, append(args, "--json")...)
+		var list struct {
+			Items []events.Event
+			Total any
+		}
+		if err := json.Unmarshal([]byte(text), &list); err != nil {
+			t.Fatal(err, errs)
+		}
+		found := output.OldestFirst(list.Items)
+		if len(found) != int(c.last-c.first)+1 || found[0].Seq != c.first || found[len(found)-1].Seq != c.last ||
+			fmt.Sprint(list.Total) != fmt.Sprint(c.total) {
+			t.Errorf("%s: %d events, total %v", c.args, len(found), list.Total)
+		}
+	}
 }
 
 // Following the log prints each event once, also if events are appended between its reads.

@@ -212,3 +212,7 @@ func openFake(s *fakeCity, p workstore.Place) (workstore.Store, error) {
 
 // Beads implements city.Control.
 func (s *fakeCity) Beads(context.Context, beads.Query) ([]beads.Bead, error) { return nil, nil }
+
+func (s *fakeCity) Bead(_ context.Context, id string) (beads.Bead, error) {
+	return beads.Bead{}, city.WorkError(beads.NotFound(id))
+}

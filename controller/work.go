@@ -32,7 +32,7 @@ func (c *Controller) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, er
 	return c.runner.Stores.Beads(ctx, q)
 }
 
-// Bead implements city.Getter.
+// Bead implements city.Control.
 func (c *Controller) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return c.runner.Stores.Bead(ctx, id)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -41,6 +42,17 @@ func (r *Reader) Find(ctx context.Context, q Query) ([]Event, error) {
 		return nil, fmt.Errorf("cannot read the events of this city: %w", err)
 	}
 	return p.found, nil
+}
+
+// Full reports whether Find can have ended a page because of its size or MaxLimit. Any other page that has fewer events
+// than the query's limit is the last one.
+func Full(page []Event) bool {
+	if len(page) >= MaxLimit {
+		return true
+	}
+	// a line in the log can be six times as long as its JSON here, because the log escapes more characters
+	text, _ := json.Marshal(page)
+	return len(text) >= pageBytes/8
 }
 
 // Match reports whether the query selects an event. It ignores Limit and Forward.

@@ -175,3 +175,23 @@ func TestKeepsPayload(t *testing.T) {
 		}
 	}
 }
+
+// A page that ends because of its size is full, also if its lines are much longer than the decoded events.
+func TestFullPageOfEscapes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := open(t, dir, Options{})
+	all := make([]Event, 1200)
+	for i := range all {
+		all[i] = Event{Type: "test.binary", Actor: "t", Message: strings.Repeat("\x7f", 2700)}
+	}
+	if _, err := l.Append(all...); err != nil {
+		t.Fatal(err)
+	}
+	for _, forward := range []bool{true, false} {
+		page, err := l.Find(t.Context(), Query{Forward: forward, Limit: 2 * len(all)})
+		if err != nil || len(page) >= len(all) || !Full(page) {
+			t.Errorf("forward %t: %d events, full: %t, %v", forward, len(page), Full(page), err)
+		}
+	}
+}

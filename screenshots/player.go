@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -154,6 +155,15 @@ func (p *player) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) {
 		found = found[:min(len(found), most)]
 	}
 	return found, nil
+}
+
+// Bead implements city.Control.
+func (p *player) Bead(ctx context.Context, id string) (beads.Bead, error) {
+	all, err := p.Beads(ctx, beads.Query{Limit: -1})
+	if i := slices.IndexFunc(all, func(b beads.Bead) bool { return b.ID == id }); i >= 0 {
+		return all[i], nil
+	}
+	return beads.Bead{}, cmp.Or(err, city.WorkError(beads.NotFound(id)))
 }
 
 // Watch implements city.Control. It yields the current screen first.

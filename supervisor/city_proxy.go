@@ -18,7 +18,6 @@ type proxy struct {
 
 var (
 	_ city.Control       = (*proxy)(nil)
-	_ city.Getter        = (*proxy)(nil)
 	_ city.StoreReader   = (*proxy)(nil)
 	_ city.MetricsSource = (*proxy)(nil)
 	_ city.Configured    = (*proxy)(nil)
@@ -119,9 +118,8 @@ func (p *proxy) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) 
 	return asked(p, func(c city.Control) (city.Receipt, error) { return c.Do(ctx, cmd) })
 }
 
-// Bead implements city.Getter.
 func (p *proxy) Bead(ctx context.Context, id string) (beads.Bead, error) {
-	return asked(p, func(c city.Control) (beads.Bead, error) { return city.GetBead(ctx, c, id) })
+	return asked(p, func(c city.Control) (beads.Bead, error) { return c.Bead(ctx, id) })
 }
 
 // Locate implements city.StoreReader.

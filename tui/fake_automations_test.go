@@ -1,8 +1,10 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"iter"
+	"slices"
 	"testing"
 	"time"
 
@@ -163,6 +165,14 @@ func (f *fakeCity) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error)
 		}
 	}
 	return all, nil
+}
+
+func (f *fakeCity) Bead(ctx context.Context, id string) (beads.Bead, error) {
+	all, err := f.Beads(ctx, beads.Query{Limit: -1})
+	if i := slices.IndexFunc(all, func(b beads.Bead) bool { return b.ID == id }); i >= 0 {
+		return all[i], nil
+	}
+	return beads.Bead{}, cmp.Or(err, city.WorkError(beads.NotFound(id)))
 }
 
 // RunOutput implements city.Control. Every run prints its name; its stream then stays open.

@@ -52,10 +52,7 @@ type Client struct {
 	end        context.CancelFunc
 }
 
-var (
-	_ city.Control = (*Client)(nil)
-	_ city.Getter  = (*Client)(nil)
-)
+var _ city.Control = (*Client)(nil)
 
 // Dial connects to the city with this socket (see disk.SocketPath). It fails with ErrNotRunning if no process listens
 // there.

@@ -91,7 +91,7 @@ func (c *Client) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return page.Items, err
 }
 
-// Bead implements city.Getter.
+// Bead implements city.Control.
 func (c *Client) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	var b beads.Bead
 	path, err := wire.Path(wire.KindBead, id, "")

@@ -47,7 +47,7 @@ func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 func (f *file) purgeable(
 	ctx context.Context, s *Store, q beads.Query, before time.Time,
 ) (ids []string, err error) {
-	x := find(q)
+	x := f.find(q)
 	x.and(`b.closed < ?`, before.UnixNano())
 	text, args := x.list(-1)
 	err = s.attempt(ctx, func() error {

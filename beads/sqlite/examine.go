@@ -14,7 +14,7 @@ type Condition struct {
 	Exists       bool
 	Schema       int
 	Damage       []string // the first few problems found in the file
-	Log          int64    // size of the write-ahead log in bytes
+	Log          int64    // size of the write-ahead log in bytes; 0 if a large log is checkpointed
 	Exposed      []string // files with permissions for other users, each with its mode
 	ForeignFiles []string // files in the folder that do not belong to the store, sorted
 }
@@ -25,8 +25,8 @@ const LargeLog = 64 << 20
 
 const maxDamage = 5
 
-// Examine checks the whole store for damage. It does not create or change any file. After an error, the condition
-// contains the problems found so far.
+// Examine checks the whole store for damage. It does not create any file or change any bead. After an error, the
+// condition contains the problems found so far.
 func (s *Store) Examine(ctx context.Context) (Condition, error) {
 	type found struct {
 		c   Condition
@@ -76,7 +76,18 @@ func (s *Store) examine(ctx context.Context) (Condition, error) {
 		}
 		return rows.Err()
 	})
+	if c.Log > LargeLog && f.checkpointed(ctx) {
+		c.Log = 0
+	}
 	return c, err
+}
+
+// checkpointed checkpoints the write-ahead log and reports whether that was possible. The log keeps its size until the
+// next write.
+func (f *file) checkpointed(ctx context.Context) bool {
+	var busy, frames, done int64
+	err := f.read.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &frames, &done)
+	return err == nil && busy == 0 && frames == done
 }
 
 func (s *Store) inspectFolder() (c Condition, err error) {

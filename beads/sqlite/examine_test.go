@@ -89,3 +89,32 @@ func TestExamineLocked(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
+
+// A large write-ahead log is reported only while a long read prevents a checkpoint.
+func TestExamineLargeLog(t *testing.T) {
+	s := open(t, t.TempDir())
+	create(t, s, "a")
+	db, err := pool(s.path, 1, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	long, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := long.QueryRow(`SELECT count(*) FROM beads`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	tamper(t, s, `CREATE TABLE large AS SELECT zeroblob(68 << 20) AS bytes`)
+	if c, err := s.Examine(t.Context()); err != nil || c.Log <= LargeLog {
+		t.Errorf("during a read: %d bytes, %v", c.Log, err)
+	}
+	if err := long.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := s.Examine(t.Context()); err != nil || c.Log != 0 {
+		t.Errorf("after the read: %d bytes, %v", c.Log, err)
+	}
+}

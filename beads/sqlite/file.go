@@ -20,7 +20,9 @@ import (
 type file struct {
 	is     os.FileInfo // to detect that the file was replaced
 	frozen bool        // opened only for reading; see frozen
-	write  writer
+	// the file has openIndexes
+	openIndexes bool
+	write       writer
 
 	read  *sql.DB
 	mu    sync.Mutex
@@ -128,6 +130,10 @@ func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	if err := s.attempt(ctx, func() error { return f.write.hold(ctx, ready) }); err != nil {
 		return nil, errors.Join(err, f.close(context.WithoutCancel(ctx)))
 	}
+	// The store also works without these indexes, for example if it is full, damaged, read-only or locked for long.
+	brief, cancel := context.WithTimeout(ctx, indexQueue)
+	defer cancel()
+	_ = s.attempt(brief, func() error { return f.write.hold(brief, f.addOpenIndexes) })
 	return f, nil
 }
 

@@ -17,22 +17,26 @@ type selection struct {
 
 // find returns the selection for a query. It chooses the index itself, because SQLite's planner has no statistics.
 // Usually, the fewest beads share a parent or a formula; more share a label, and even more an assignee.
-func find(q beads.Query) selection {
+func (f *file) find(q beads.Query) selection {
 	x := selection{order: `b.created DESC, b.seq DESC`}
 	labels := q.Labels
 	unclosed := q.Ready || len(q.Status) > 0 && !slices.Contains(q.Status, beads.StatusClosed)
+	tableOfLabels, byAssignee := `labels`, `by_assignee`
+	if unclosed && f.openIndexes {
+		tableOfLabels, byAssignee = `open_labels`, `by_open_assignee`
+	}
 	switch {
 	case q.Parent != "":
 		x.from = `beads b INDEXED BY by_parent`
 	case q.Ref != "":
 		x.from = `beads b INDEXED BY by_ref`
 	case len(labels) > 0:
-		x.from = `labels l CROSS JOIN beads b ON b.seq = l.seq`
+		x.from = tableOfLabels + ` l CROSS JOIN beads b ON b.seq = l.seq`
 		x.order = `l.created DESC, l.seq DESC`
 		x.and(`l.label = ?`, labels[0])
 		labels = labels[1:]
 	case q.Assignee != "":
-		x.from = `beads b INDEXED BY by_assignee`
+		x.from = `beads b INDEXED BY ` + byAssignee
 	case unclosed:
 		x.from = `beads b INDEXED BY by_open`
 	case q.Type != "":

@@ -73,7 +73,7 @@ func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 		absent = noPage(q.Before)
 	}
 	return reading(ctx, s, absent, func(ctx context.Context, f *file) ([]beads.Bead, error) {
-		x := find(q)
+		x := f.find(q)
 		if q.Before != "" {
 			created, seq, err := f.place(ctx, q.Before)
 			if err != nil {
@@ -117,7 +117,7 @@ func (s *Store) Count(ctx context.Context, q beads.Query) (int, error) {
 		return 0, err
 	}
 	return reading(ctx, s, nil, func(ctx context.Context, f *file) (n int, err error) {
-		x := find(q)
+		x := f.find(q)
 		text, args := x.count()
 		st, err := f.reader(ctx, text)
 		if err == nil {
@@ -133,7 +133,7 @@ func (s *Store) Tally(ctx context.Context, q beads.Query) ([]beads.Share, error)
 		return nil, err
 	}
 	return reading(ctx, s, nil, func(ctx context.Context, f *file) (all []beads.Share, err error) {
-		x := find(q)
+		x := f.find(q)
 		text, args := x.tally()
 		st, err := f.reader(ctx, text)
 		if err != nil {

@@ -59,6 +59,60 @@ CREATE TABLE needs (
 ) WITHOUT ROWID;
 `
 
+// openIndexes makes the cost of a query for open beads independent of the number of closed beads. Triggers maintain the
+// table, because older versions of gcity, which do not know it, write to the same file.
+const openIndexes = `
+CREATE INDEX IF NOT EXISTS by_open_assignee ON beads (assignee, created, seq)
+	WHERE assignee IS NOT NULL AND status <> 'closed';
+CREATE TABLE IF NOT EXISTS open_labels (
+	label   TEXT NOT NULL,
+	created INTEGER NOT NULL, -- the bead's
+	seq     INTEGER NOT NULL,
+	PRIMARY KEY (label, created, seq)
+) WITHOUT ROWID;
+INSERT OR IGNORE INTO open_labels SELECT l.label, l.created, l.seq
+	FROM beads b INDEXED BY by_open CROSS JOIN labels l ON l.seq = b.seq WHERE b.status <> 'closed';
+CREATE TRIGGER IF NOT EXISTS label_added AFTER INSERT ON labels
+	WHEN (SELECT status FROM beads WHERE seq = NEW.seq) <> 'closed'
+BEGIN
+	INSERT OR IGNORE INTO open_labels VALUES (NEW.label, NEW.created, NEW.seq);
+END;
+CREATE TRIGGER IF NOT EXISTS label_removed AFTER DELETE ON labels
+BEGIN
+	DELETE FROM open_labels WHERE label = OLD.label AND created = OLD.created AND seq = OLD.seq;
+END;
+CREATE TRIGGER IF NOT EXISTS bead_closed AFTER UPDATE OF status ON beads
+	WHEN NEW.status = 'closed' AND OLD.status <> 'closed'
+BEGIN
+	DELETE FROM open_labels WHERE (label, created, seq) IN
+		(SELECT label, created, seq FROM labels WHERE seq = NEW.seq);
+END;
+CREATE TRIGGER IF NOT EXISTS bead_reopened AFTER UPDATE OF status ON beads
+	WHEN NEW.status <> 'closed' AND OLD.status = 'closed'
+BEGIN
+	INSERT OR IGNORE INTO open_labels
+		SELECT label, created, seq FROM labels WHERE seq = NEW.seq;
+END;
+`
+
+// addOpenIndexes adds openIndexes to a store that an older gcity created. The caller's deadline does not interrupt it,
+// because every later attempt would take as long.
+func (f *file) addOpenIndexes(t *txn) error {
+	var one int
+	has, err := t.one(`SELECT 1 FROM sqlite_schema WHERE name = 'open_labels'`, nil, &one)
+	if err == nil && !has && !f.frozen {
+		ctx := context.WithoutCancel(t.ctx)
+		whole := &txn{ctx: ctx, w: t.w, now: t.now}
+		err = whole.atomic(func(t *txn) error {
+			_, err := t.w.conn.ExecContext(ctx, openIndexes)
+			return err
+		})
+		has = err == nil
+	}
+	f.openIndexes = has
+	return err
+}
+
 func initialize(t *txn) error {
 	var version int
 	if _, err := t.one(`PRAGMA user_version`, nil, &version); err != nil || version != 0 {

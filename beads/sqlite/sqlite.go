@@ -33,6 +33,8 @@ const (
 	each = 5 * time.Millisecond
 	// queue is how long a call waits for other processes to release the file's lock.
 	queue = 5 * time.Second
+	// indexQueue is like queue, but for openIndexes, which a store can do without.
+	indexQueue = 300 * time.Millisecond
 	// grace is how long a caller waits after its deadline for the call's own error.
 	grace = 100 * time.Millisecond
 )

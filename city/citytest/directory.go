@@ -230,10 +230,7 @@ type cityProxy struct {
 	name string
 }
 
-var (
-	_ city.Getter      = (*cityProxy)(nil)
-	_ city.StoreReader = (*cityProxy)(nil)
-)
+var _ city.StoreReader = (*cityProxy)(nil)
 
 func (g *cityProxy) find(ctx context.Context) (city.Control, context.Context, error) {
 	for {
@@ -347,9 +344,7 @@ func (g *cityProxy) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, err
 }
 
 func (g *cityProxy) Bead(ctx context.Context, id string) (beads.Bead, error) {
-	return ask(ctx, g, func(c city.Control) (beads.Bead, error) {
-		return city.GetBead(ctx, c, id)
-	})
+	return ask(ctx, g, func(c city.Control) (beads.Bead, error) { return c.Bead(ctx, id) })
 }
 
 func (g *cityProxy) Locate(ctx context.Context, id string) (city.Located, error) {

@@ -29,7 +29,6 @@ type Fake struct {
 
 var (
 	_ city.Control     = (*Fake)(nil)
-	_ city.Getter      = (*Fake)(nil)
 	_ city.StoreReader = (*Fake)(nil)
 )
 

@@ -22,7 +22,7 @@ func (f *Fake) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return found, city.WorkError(err)
 }
 
-// Bead implements city.Getter.
+// Bead implements city.Control.
 func (f *Fake) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	b, err := f.store.Get(ctx, id)
 	return b, city.WorkError(err)

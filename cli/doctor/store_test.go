@@ -46,10 +46,10 @@ func TestDoctorChecksWork(t *testing.T) {
 		"not a database": {func(p workstore.Place) error {
 			return os.WriteFile(file(p), []byte(strings.Repeat("no database\n", 500)), 0o600)
 		}, "bad", "is damaged"},
-		"a large log": {func(p workstore.Place) error {
+		"a large log without changes": {func(p workstore.Place) error {
 			return errors.Join(os.WriteFile(file(p)+"-wal", nil, 0o600),
 				os.Truncate(file(p)+"-wal", workstore.LargeLog+1))
-		}, "note", "64 MiB"},
+		}, "ok", "intact"},
 		"files of bd": {func(p workstore.Place) error {
 			return os.Mkdir(filepath.Join(p.Dir, folder.WorkFolder, "dolt"), 0o700)
 		}, "note", "contains files from another program, perhaps bd (dolt)"},
@@ -84,7 +84,11 @@ func TestDoctorChecksWork(t *testing.T) {
 	where := make(t, t.TempDir())
 	lost := []beads.Unreadable{{ID: "gc-7", Reason: "it was written in a newer way"},
 		{ID: "gc-8", Reason: "x"}}
-	got := judgeStore(where, workstore.Condition{Exists: true, Damage: []string{"row 3 is missing"}},
+	got := judgeStore(where, workstore.Condition{Exists: true, Log: workstore.LargeLog + 1}, nil, nil)
+	if len(got) != 1 || got[0].State != "note" || !strings.Contains(got[0].Detail, "64 MiB") {
+		t.Errorf("%+v", got)
+	}
+	got = judgeStore(where, workstore.Condition{Exists: true, Damage: []string{"row 3 is missing"}},
 		lost, errors.New("the disk is full"))
 	if len(got) != 3 || got[0].State != "bad" || got[1].State != "bad" ||
 		!strings.Contains(got[1].Detail, "row 3") ||

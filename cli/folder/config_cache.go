@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"gcity/beads"
 	"gcity/city"
 	"gcity/cli/exit"
 	"gcity/config"
@@ -121,11 +120,6 @@ type MailResolver struct {
 }
 
 func (l MailResolver) Snapshot(context.Context) (*city.Snapshot, error) { return l.As, nil }
-
-// Bead implements city.Getter.
-func (l MailResolver) Bead(ctx context.Context, id string) (beads.Bead, error) {
-	return city.GetBead(ctx, l.Control, id)
-}
 
 // NeedsFile appends why to a configuration error. Other errors are returned unchanged.
 func NeedsFile(err error, why string) error {

@@ -15,7 +15,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Bead implements city.Getter. If one store fails, it still finds beads in the others.
+// Bead implements city.Control. If one store fails, it still finds beads in the others.
 func (b *City) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	if err := b.checkStores(); err != nil {
 		return beads.Bead{}, err

@@ -170,7 +170,7 @@ func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *
 	return found, !foreign, nil
 }
 
-// Bead implements city.Getter.Bead.
+// Bead implements city.Control.Bead.
 func (s *Stores) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	b, err := s.Locate(ctx, id)
 	return b.Bead, err

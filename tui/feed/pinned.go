@@ -169,6 +169,10 @@ func (p *pinned) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return p.control().Beads(ctx, q)
 }
 
+func (p *pinned) Bead(ctx context.Context, id string) (beads.Bead, error) {
+	return p.control().Bead(ctx, id)
+}
+
 func (p *pinned) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
 	return p.control().RunOutput(ctx, run)
 }
