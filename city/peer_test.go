@@ -65,7 +65,7 @@ func TestActorOfMailRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for by, want := range map[string]string{"api": "api", "dog": "dog", "": "operator"} {
-		if e := city.BeadEvent(&message, read, by, 0); e.Type != events.MailRead || e.Actor != want {
+		if e := city.BeadEvent(&message, city.Located{Bead: read}, by, 0); e.Type != events.MailRead || e.Actor != want {
 			t.Errorf("read by %q: got %s by %q, want %q", by, e.Type, e.Actor, want)
 		}
 	}
