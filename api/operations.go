@@ -96,7 +96,7 @@ func workReads() []openapi.Operation {
 	get, list, stream := openapi.Get, openapi.List, openapi.Stream
 	return []openapi.Operation{
 		list("/v0/beads", "Work, newest first", gascity.Filter, beads.Bead{}),
-		get("/v0/bead/{bead}", "One bead", waitParams, beads.Bead{}),
+		get("/v0/bead/{bead}", "One bead", waitParams, city.Located{}),
 		list("/v0/mail", "Messages to one address, or to all addresses",
 			paged+"to agent all status rig", mail.Message{}),
 		get("/v0/mail/{message}", "One message", waitParams, mail.Message{}),

@@ -46,6 +46,19 @@ type Env struct {
 	Store func(p workstore.Place) (workstore.Store, error)
 }
 
+// RemoteVar is an environment variable. If it is not empty, the city's files are on another machine, for example
+// because the command runs in a pod. The command then reaches the city only through its controller.
+const RemoteVar = "GCITY_REMOTE"
+
+// Remote reports whether the city's files are on another machine; see RemoteVar.
+func (e *Env) Remote() bool { return e.Getenv(RemoteVar) != "" }
+
+// Unreachable returns the error for a command that cannot reach the controller of a city on another machine.
+func Unreachable(err error) error {
+	return city.Errorf(city.Unavailable, "cannot reach the city's controller, which is on "+
+		"another machine: %v", err)
+}
+
 // Actor returns the actor for this command's events: an agent, an automation or the user.
 func (e *Env) Actor() string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), "operator")

@@ -185,8 +185,8 @@ func setGrace(pod *corev1.Pod) {
 	}
 	for i := range pod.Spec.Containers {
 		if c := &pod.Spec.Containers[i]; c.Name == container {
-			c.Env = append(c.Env, corev1.EnvVar{Name: tunnel.Grace,
-				Value: strconv.FormatInt(seconds, 10)})
+			c.Env = append(c.Env, corev1.EnvVar{Name: tunnel.Remote, Value: "1"},
+				corev1.EnvVar{Name: tunnel.Grace, Value: strconv.FormatInt(seconds, 10)})
 		}
 	}
 }

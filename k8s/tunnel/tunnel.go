@@ -26,6 +26,9 @@ const Usage = "this program runs in gcity's pods"
 // Grace is the environment variable that contains a pod's grace period in seconds.
 const Grace = "GCITY_POD_GRACE"
 
+// Remote is the environment variable that makes gcity's commands in a pod use only the city's controller.
+const Remote = "GCITY_REMOTE"
+
 // FilesPath is the URL path for a tar archive of an agent's working folder.
 const FilesPath = "/v1/files"
 
