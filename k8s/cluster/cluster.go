@@ -371,6 +371,9 @@ func (p *Provider) status(e *entry) session.Status {
 	st.PID = 0 // a pid in the pod has no meaning on this machine
 	st.Alive, st.Exit = e.exit == nil, e.exit
 	st.Details = details(e.pod)
+	if e.note.Image != "" && e.note.Image != p.o.Settings.Image {
+		st.Outdated = []string{"session.k8s.image changed"}
+	}
 	if st.Started.IsZero() {
 		st.Started = since(e.pod).Time
 	}
