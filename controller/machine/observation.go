@@ -52,7 +52,7 @@ func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 	case d != nil:
 		// without a controller, a drain does not end at its timeout, so measure it from its start
 		d.since = effect.NotInFuture(now, a.sess.life.Drain.Since)
-		d.limit(a.drainTimeout())
+		d.limit(a.drainTimeout(d.by))
 		why := "asked by " + d.by + " to finish"
 		if d.acked {
 			why += ", reported done"
