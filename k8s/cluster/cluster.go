@@ -234,7 +234,8 @@ func unavailable(p *Provider) error {
 	if p.term == nil { // the elector adds a random delay to the interval of its requests
 		at = "by"
 	}
-	return fmt.Errorf("the cluster has been unavailable since %s; retry %s %s: %w",
+	return fmt.Errorf("the state of the city's pods has been unknown since %s; "+
+		"retry %s %s: %w",
 		p.since.Format(time.TimeOnly), at, p.retry.Format(time.TimeOnly), p.down)
 }
 
