@@ -121,6 +121,11 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 		out.Changes = append(out.Changes,
 			tui.Change{Agent: ch.Agent, Pool: ch.Pool, Kind: ch.Change, Why: ch.Reason})
 	}
+	if s != nil && p.InForce != p.Revision {
+		for _, d := range changedSettings(ctx, f.ctl, c, s) {
+			out.Settings = append(out.Settings, d.Key+": "+d.change())
+		}
+	}
 	if p.Held != nil {
 		out.Notes = append(out.Notes, "The configuration would be held until you confirm it: "+
 			output.RemovalText(p.Held.Removes, p.Held.Running)+".")

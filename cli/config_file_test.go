@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/output"
 	"gcity/tui"
@@ -45,6 +48,29 @@ func TestConfigFile(t *testing.T) {
 	info, statErr := os.Stat(f.Path(""))
 	if err != nil || statErr != nil || string(data) != now || info.Mode().Perm() != 0o640 {
 		t.Errorf("%q, %v, %v", data, info, err)
+	}
+}
+
+// withSnapshot is a running city.
+type withSnapshot struct {
+	city.Control
+	s city.Snapshot
+}
+
+func (c *withSnapshot) Snapshot(context.Context) (*city.Snapshot, error) { return &c.s, nil }
+
+// A plan also contains settings that change without an effect on an agent.
+func TestConfigFilePlansSettings(t *testing.T) {
+	dir := t.TempDir()
+	const was = "[workspace]\nname = \"town\"\n[session]\nprovider = \"fake\"\n[daemon]\npatrol_interval = \"2s\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte(was), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	running := &withSnapshot{s: city.Snapshot{Name: "town", Patrol: city.Patrol{Interval: time.Second}}}
+	f := &configFile{app: &env.Env{Printer: output.Printer{Now: time.Now}}, dir: dir, ctl: running}
+	plan, err := f.Plan(t.Context(), "", []byte(was))
+	if want := []string{"patrol_interval of daemon: 1s → 2s"}; err != nil || !slices.Equal(plan.Settings, want) {
+		t.Errorf("%q, %v", plan.Settings, err)
 	}
 }
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +30,8 @@ type declared struct {
 // inspected limits how many agents' restart policies are compared, because each comparison needs a request.
 const inspected = 32
 
-func changedSettings(ctx context.Context, l *env.Link, c *config.City, s *city.Snapshot) []setting {
+func changedSettings(ctx context.Context, l city.Control, c *config.City,
+	s *city.Snapshot) []setting {
 	var policies []setting
 	agents, asked := map[setting][]string{}, 0
 	for _, w := range folder.PlanOf(c, c.Path, s) {
@@ -160,8 +160,7 @@ func printSettings(e *env.Env, all []setting) error {
 	}
 	table := output.NewTable("SETTING", "CHANGE")
 	for _, s := range all {
-		table.Add(output.Tinted(s.Key, output.Bold),
-			fmt.Sprintf("%s → %s", orDash(s.Old), orDash(s.New)))
+		table.Add(output.Tinted(s.Key, output.Bold), s.change())
 	}
 	table.Shrink(0, e.Columns())
 	if err := e.Table(table); err != nil {
@@ -170,6 +169,8 @@ func printSettings(e *env.Env, all []setting) error {
 	e.Sayf("")
 	return nil
 }
+
+func (s *setting) change() string { return orDash(s.Old) + " → " + orDash(s.New) }
 
 func orDash(text string) string {
 	if strings.TrimSpace(text) == "" {

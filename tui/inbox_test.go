@@ -67,6 +67,13 @@ func mailed(t *testing.T) *stage {
 	return s
 }
 
+// A key for a row of a list that is still loading does not report an empty list.
+func TestKeyWhileMailIsLoading(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.press("9", "enter")
+	s.shows("the messages are still loading; press the key again when they are shown")
+}
+
 // The header counts only unread mail for people.
 func TestInboxListsMailOfPeople(t *testing.T) {
 	s := automated(t, 120, 40)

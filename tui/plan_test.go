@@ -58,4 +58,8 @@ func TestPlanIsUnknown(t *testing.T) {
 	s.hides("The change does not affect any agent.")
 	actions.EditedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Changes: []feed.Change{{Agent: "a", Kind: "none"}}}})
 	s.shows("The change does not affect any agent.")
+	actions.EditedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{
+		Changes: []feed.Change{{Agent: "a", Kind: "none"}}, Settings: []string{"max of pool p: 3 → 40"}}})
+	s.shows("The change does not start, stop or restart any agent now.", "max of pool p: 3 → 40")
+	s.hides("The change does not affect any agent.")
 }

@@ -60,13 +60,13 @@ func TestReasonsReadWell(t *testing.T) {
 	narrow.shows("open bea", "1/1 failed", "by hand")
 }
 
-// The message about a theme begins with its file, because narrow screens cut the end of the message.
+// The message about a theme names the file that keeps it.
 func TestThemeMessageNamesItsFile(t *testing.T) {
 	s := newStage(t, Options{Preferences: feed.Preferences{File: "~/.config/gcity/config.toml"}})
 	s.size(80, 24)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	actions.TryTheme(s.m, "high-contrast")
-	s.shows(`set theme = "high-contrast" in ~/.config/gcity/config.toml to keep`)
+	s.shows("to keep this theme after you quit, set theme = \"high-contrast\" in\n   ~/.config/gcity/config.toml")
 }
 
 // A question mentions a session only if there is one.

@@ -40,8 +40,8 @@ func TryTheme(m *state.Room, name string) {
 	m.ChosenTheme = name
 	state.ApplyTheme(m)
 	said := fmt.Sprintf("the theme is %s", widget.Plain(name))
-	if m.Preferences.File != "" { // the setting first, because narrow screens truncate the end
-		said = fmt.Sprintf("set theme = %q in %s to keep the theme after you quit",
+	if m.Preferences.File != "" {
+		said = fmt.Sprintf("to keep this theme after you quit, set theme = %q in %s",
 			widget.Plain(name), widget.Plain(m.Preferences.File))
 	}
 	state.ShowSuccess(m, said)

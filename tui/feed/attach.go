@@ -26,6 +26,9 @@ import (
 
 const (
 	dialDeadline = 10 * time.Second
+	// redialDeadline limits the wait for the next controller, for example during an upgrade.
+	redialDeadline = 15 * time.Second
+	redialPause    = 200 * time.Millisecond
 	// escapeTimeout limits the wait for the rest of an escape sequence.
 	escapeTimeout = 50 * time.Millisecond
 	// maxTypedAhead is the maximum unread input, in bytes. Further input is dropped.
@@ -35,6 +38,8 @@ const (
 	ctrlC            = 0x03
 	minRowsForStatus = 12
 )
+
+var errControllerLost = errors.New("the city's controller exited")
 
 // Terminal is a terminal that an agent or another program uses temporarily.
 type Terminal struct {
@@ -46,7 +51,7 @@ type Terminal struct {
 type attachment struct {
 	in, out *os.File
 	agent   string
-	term    city.Terminal // nil until the city has responded
+	term    city.Terminal // nil while not connected
 	input   inputQueue
 	leaving chan struct{} // closed when the user detaches
 	emptied chan struct{} // closed when all input typed before the detach key has been sent
@@ -71,19 +76,13 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 		return "", false, fmt.Errorf("cannot attach to %s: cannot get the size of this "+
 			"terminal: %w", agent, err)
 	}
-	if v.rows >= minRowsForStatus {
-		v.status = statusrow.NewSingleScreen(o.Out, v.cols, v.rows, func(cols int) string {
-			return reversed(widget.Fit(" "+v.detachHint(), cols, ""))
-		})
-	}
 	// raw mode comes first, so that ctrl+c is already a key during the request
 	state, err := term.MakeRaw(o.In.Fd())
 	if err != nil {
 		return "", false, fmt.Errorf("cannot attach to %s: %w", agent, err)
 	}
 	defer v.escapeTimer.Stop()
-	_, _ = io.WriteString(o.Out, detach.SaveModes+ansi.SetModeAltScreenSaveCursor)
-	v.announce("attaching to " + widget.Plain(agent) + "; ctrl+c cancels")
+	v.begin("attaching to " + widget.Plain(agent) + "; ctrl+c cancels")
 	defer func() {
 		_, _ = io.WriteString(o.Out, detach.ResetModes)
 		err = errors.Join(err, term.Restore(o.In.Fd(), state))
@@ -106,34 +105,80 @@ func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer r.RecoverPanic("attach")
+		v.read(ctx, keys)
+	})
+	message, err := v.dial(ctx, r)
+	for v.term != nil {
+		message, err = v.connected(ctx, r)
+		if !errors.Is(err, errControllerLost) || closed(v.leaving) {
+			break
+		}
+		message, err = v.redial(ctx, r, err)
+	}
+	cancel()
+	keys.Cancel()
+	wg.Wait()
+	_ = keys.Close()
+	return message, err
+}
+
+// connected forwards input and output until the user detaches, or the connection or ctx ends. It closes the connection.
+func (v *attachment) connected(ctx context.Context, r *Runner) (string, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
 	start := func(f func()) {
 		wg.Go(func() {
 			defer r.RecoverPanic("attach")
 			f()
 		})
 	}
-	start(func() { v.read(ctx, keys) })
-	message, err := v.dial(ctx, r)
-	if v.term != nil {
-		shown := make(chan error, 1)
-		screen := v.output()
-		_, _ = io.WriteString(v.out, ansi.SetWindowTitle(widget.Plain(v.agent)+": "+
-			v.scan.Key.String()+" detaches"))
-		start(func() { v.write(ctx) })
-		start(func() {
-			_, err := io.Copy(screen, v.term)
-			shown <- err
-		})
-		message, err = v.forward(ctx, r, shown)
-	}
+	shown := make(chan error, 1)
+	screen := v.output()
+	_, _ = io.WriteString(v.out, ansi.SetWindowTitle(widget.Plain(v.agent)+": "+
+		v.scan.Key.String()+" detaches"))
+	start(func() { v.write(ctx) })
+	start(func() {
+		_, err := io.Copy(screen, v.term)
+		shown <- err
+	})
+	message, err := v.forward(ctx, r, shown)
 	cancel()
-	keys.Cancel()
-	if v.term != nil {
-		_ = v.term.Close() // the attachment ends in any case
-	}
+	_ = v.term.Close() // this connection ends in any case
 	wg.Wait()
-	_ = keys.Close()
 	return message, err
+}
+
+// redial connects to the agent through the city's next controller. Until then, input is kept. If no controller starts
+// in time, redial returns the error lost.
+func (v *attachment) redial(ctx context.Context, r *Runner, lost error) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, redialDeadline)
+	defer cancel()
+	v.term, v.ended = nil, false
+	_, _ = io.WriteString(v.out, detach.ResetModes)
+	v.begin("the city's controller exited; attaching to " + widget.Plain(v.agent) +
+		" again; ctrl+c cancels")
+	for {
+		message, err := v.dial(ctx, r)
+		if err == nil { // attached, or ended by the user
+			return message, nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", lost
+		case <-time.After(redialPause):
+		}
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 type attachResult struct {
@@ -219,10 +264,12 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 
 // sessionEnded returns the result after the session has ended or the connection was lost.
 func (v *attachment) sessionEnded(err error) (string, error) {
+	problem, ok := errors.AsType[*city.Error](err)
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return "", fmt.Errorf("lost the connection to %s, because the city's controller exited; "+
-			"the agent might still be running, so attach again when the city responds", v.agent)
+	case ok && problem.Details == city.Ended, errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, syscall.ECONNRESET):
+		return "", fmt.Errorf("lost the connection to %s, because %w; the agent might still be "+
+			"running, so attach again when the city responds", v.agent, errControllerLost)
 	case err != nil:
 		return "", fmt.Errorf("the connection to %s has ended: %w", v.agent, err)
 	}
@@ -244,6 +291,17 @@ func (v *attachment) detach(ctx context.Context, shown <-chan error) (string, er
 	case <-late.C:
 		return "detached from " + v.agent + "; it did not read the last input", nil
 	}
+}
+
+// begin prepares the terminal for an agent's screen, and shows the text until then.
+func (v *attachment) begin(text string) {
+	if v.status = nil; v.rows >= minRowsForStatus {
+		v.status = statusrow.NewSingleScreen(v.out, v.cols, v.rows, func(cols int) string {
+			return reversed(widget.Fit(" "+v.detachHint(), cols, ""))
+		})
+	}
+	_, _ = io.WriteString(v.out, detach.SaveModes+ansi.SetModeAltScreenSaveCursor)
+	v.announce(text)
 }
 
 func (v *attachment) output() io.Writer {

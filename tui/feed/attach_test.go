@@ -2,7 +2,9 @@ package feed
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -20,18 +22,19 @@ type recorder struct {
 	opened, closed chan struct{}
 	end            func() // closes closed
 	input          bytes.Buffer
-	full           bool // Write blocks until the terminal is closed
-	ends           bool // the session ends at the first input
+	full           bool  // Write blocks until the terminal is closed
+	lost           error // the connection ends with this error at the first input
+	ends           bool  // the session ends at the first input
 }
 
 func (r *recorder) Read([]byte) (int, error) {
 	close(r.opened)
 	<-r.closed
-	return 0, io.EOF
+	return 0, cmp.Or(r.lost, io.EOF)
 }
 
 func (r *recorder) Write(p []byte) (int, error) {
-	if r.ends {
+	if r.ends || r.lost != nil {
 		r.end()
 		return 0, io.ErrClosedPipe
 	}
@@ -52,21 +55,24 @@ func (r *recorder) Close() error {
 	return nil
 }
 
-// oneTerminal is a city with one terminal.
-type oneTerminal struct {
+// terminals is a city with one agent. Each attach gets the next terminal; nil means that the city does not respond.
+type terminals struct {
 	city.Control
-	term *recorder
+	left []*recorder
 }
 
-func (c oneTerminal) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
-	return c.term, nil
+func (c *terminals) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
+	term := c.left[0]
+	c.left = c.left[1:]
+	if term == nil {
+		return nil, errors.New("no controller is running")
+	}
+	return term, nil
 }
 
-// typeInto attaches to a terminal, types text, and returns the message.
-func typeInto(t *testing.T, term *recorder, text string) string {
+// typeInto attaches to terminals, types each text into one of them, and returns the message or the error.
+func typeInto(t *testing.T, texts map[*recorder]string, terms ...*recorder) string {
 	t.Helper()
-	term.opened, term.closed = make(chan struct{}), make(chan struct{})
-	term.end = sync.OnceFunc(func() { close(term.closed) })
 	in, keys, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -79,19 +85,26 @@ func typeInto(t *testing.T, term *recorder, text string) string {
 	}
 	defer out.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	r := &Runner{Ctx: ctx, City: oneTerminal{term: term}, Mailbox: NewMailbox(),
+	r := &Runner{Ctx: ctx, City: &terminals{left: terms}, Mailbox: NewMailbox(),
 		Log: slog.New(slog.DiscardHandler), Fail: cancel}
 	v := newAttachment(Terminal{In: in, Out: out, Detach: detach.Key{}}, "builder")
-	r.Spawn("type", func(context.Context) {
-		<-term.opened
-		_, _ = keys.WriteString(text)
-	})
-	message, err := v.run(ctx, r)
-	if err != nil {
-		t.Fatal(err)
+	for _, term := range terms {
+		if term == nil {
+			continue
+		}
+		term.opened, term.closed = make(chan struct{}), make(chan struct{})
+		term.end = sync.OnceFunc(func() { close(term.closed) })
+		r.Spawn("type", func(context.Context) {
+			<-term.opened
+			_, _ = keys.WriteString(texts[term])
+		})
 	}
+	message, err := v.run(ctx, r)
 	cancel()
 	r.Goroutines.Wait()
+	if err != nil {
+		return err.Error()
+	}
 	return message
 }
 
@@ -99,7 +112,7 @@ func typeInto(t *testing.T, term *recorder, text string) string {
 func TestTextBeforeTheDetachKeyIsSent(t *testing.T) {
 	for range 100 {
 		term := &recorder{}
-		message := typeInto(t, term, "xy\x11")
+		message := typeInto(t, map[*recorder]string{term: "xy\x11"}, term)
 		if got := term.input.String(); got != "xy" ||
 			message != "detached from builder; it keeps running" {
 			t.Fatalf("sent %q: %q", got, message)
@@ -109,7 +122,8 @@ func TestTextBeforeTheDetachKeyIsSent(t *testing.T) {
 
 // An agent that does not read does not delay the user for long.
 func TestDetachFromAnAgentThatDoesNotRead(t *testing.T) {
-	message := typeInto(t, &recorder{full: true}, "xy\x11")
+	term := &recorder{full: true}
+	message := typeInto(t, map[*recorder]string{term: "xy\x11"}, term)
 	if !strings.Contains(message, "did not read the last input") {
 		t.Errorf("got %q", message)
 	}
@@ -117,16 +131,30 @@ func TestDetachFromAnAgentThatDoesNotRead(t *testing.T) {
 
 // A session that ends while the last input is sent is not reported as running.
 func TestDetachFromASessionThatEnds(t *testing.T) {
-	message := typeInto(t, &recorder{ends: true}, "xy\x11")
+	term := &recorder{ends: true}
+	message := typeInto(t, map[*recorder]string{term: "xy\x11"}, term)
 	if message != "builder's session has ended" {
 		t.Errorf("got %q", message)
 	}
 }
 
-// If the controller exits, the message says that the agent might still be running.
-func TestAttachmentLostWithTheController(t *testing.T) {
-	_, err := (&attachment{agent: "builder"}).sessionEnded(io.ErrUnexpectedEOF)
-	if err == nil || strings.Contains(err.Error(), "EOF") || !strings.Contains(err.Error(), "the agent might still be running") {
-		t.Errorf("got %v", err)
+// After the controller has exited, the next one continues the attachment.
+func TestAttachmentContinuesWithTheNextController(t *testing.T) {
+	crashed := &recorder{lost: io.ErrUnexpectedEOF}
+	left := &recorder{lost: &city.Error{Message: "the controller has stopped", Details: city.Ended}}
+	last := &recorder{}
+	message := typeInto(t, map[*recorder]string{crashed: "x", left: "x", last: "y\x11"}, crashed, nil, left, last)
+	if got := last.input.String(); got != "y" || message != "detached from builder; it keeps running" {
+		t.Errorf("sent %q: %q", got, message)
+	}
+}
+
+// If the controller exits after the detach key, the attachment ends at once. The error says that the agent might still be
+// running.
+func TestDetachWhileTheControllerExits(t *testing.T) {
+	term := &recorder{lost: io.ErrUnexpectedEOF}
+	message := typeInto(t, map[*recorder]string{term: "x\x11"}, term)
+	if strings.Contains(message, "EOF") || !strings.Contains(message, "the agent might still be running") {
+		t.Errorf("got %q", message)
 	}
 }

@@ -37,7 +37,9 @@ type ConfigFile interface {
 // Plan lists the changes that a configuration would cause if it were applied now.
 type Plan struct {
 	Changes []Change // one per agent, including unchanged agents, in any order
-	Notes   []string
+	// changed settings of the city, its pools, rigs, watchdogs and restart policies
+	Settings []string
+	Notes    []string
 }
 
 // Change is the planned effect on one agent.

@@ -129,7 +129,7 @@ func (ApplyDraft) effect() {}
 
 // Edited is the result of an edit.
 type Edited struct {
-	Draft    *Draft // nil = the draft is unchanged, or there is none because of an error
+	Draft    *Draft // nil = unchanged or missing because of an error
 	Data     []byte
 	Problems []string
 	Line     int

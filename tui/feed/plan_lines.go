@@ -94,11 +94,16 @@ func (p *Plan) Lines(styles *widget.Styles, includeUnchanged bool) []string {
 	}
 	switch {
 	case len(p.Changes) == 0 && len(p.Notes) > 0: // the notes explain why the changes are unknown
+	case unchangedCount == len(p.Changes) && len(p.Settings) > 0:
+		lines = append(lines, "The change does not start, stop or restart any agent now.")
 	case unchangedCount == len(p.Changes):
 		lines = append(lines, "The change does not affect any agent.")
 	case unchangedCount > 0 && !includeUnchanged:
 		lines = append(lines, styles.Paint(themes.Dim,
 			widget.Count(unchangedCount, "agent")+" unchanged"))
+	}
+	for _, s := range p.Settings {
+		lines = append(lines, widget.Plain(s))
 	}
 	for _, note := range p.Notes {
 		for _, part := range widget.PlainLines(note) {

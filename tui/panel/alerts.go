@@ -335,6 +335,8 @@ func NoneSelected(e *Env, p Panel, here bool) string {
 	_, _, shown, total := p.Cursor()
 	none := "no " + a.Noun + " is selected"
 	switch {
+	case total == 0 && loading(e, p):
+		return "the " + a.Noun + "s are still loading; press the key again when they are shown"
 	case total == 0 && a.Subset && here:
 		return "there are no " + a.Noun + "s in " + a.Title
 	case total == 0 && (here || a.Optional):
@@ -348,6 +350,11 @@ func NoneSelected(e *Env, p Panel, here bool) string {
 			e.KeyOf("view.attention"), total)
 	}
 	return none
+}
+
+func loading(e *Env, p Panel) bool {
+	f, fetched := p.(interface{ loading() bool })
+	return e.Snap == nil || fetched && f.loading()
 }
 
 func (e *Env) allWell(noun string, n int) []string {

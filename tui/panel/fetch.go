@@ -133,6 +133,8 @@ func (p *pager) next(now time.Time) int {
 	return p.limit
 }
 
+func (f *Fetch) loading() bool { return f.Problem == "" && !f.Known }
+
 func (f *Fetch) unreadable(e *Env, w int, what, retry string) []string {
 	if e.Stopped != "" {
 		return e.Look.Notes(w, what+" cannot be read: "+e.Stopped+".")

@@ -297,7 +297,7 @@ func (k *Mail) help(e *Env, w int) []string {
 	switch {
 	case k.Problem != "":
 		return k.unreadable(e, w, "Mail", "mail.refresh")
-	case !k.Known:
+	case k.loading():
 		return e.Look.Notes(w, "loading "+e.Look.Glyphs.More)
 	}
 	text := "No mail for people."

@@ -231,7 +231,7 @@ func (k *Work) help(e *Env, w int) []string {
 	switch {
 	case k.Problem != "":
 		return k.unreadable(e, w, "Beads", "work.refresh")
-	case !k.Known:
+	case k.loading():
 		return e.Look.Notes(w, "loading "+e.Look.Glyphs.More)
 	case e.ReadOnly:
 		return e.Look.Notes(w, "No open beads. Agents create beads, and so do "+
