@@ -76,7 +76,7 @@ func (d *Store) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 
 // PlacesIn returns the city and its rigs, even if the configuration is invalid.
 func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, error) {
-	if e.Remote() { // a copy of the configuration might be outdated
+	if e.Remote(dir) { // a copy of the configuration might be outdated
 		return placesInForce(ctx, e, dir)
 	}
 	c, invalid := folder.LoadCity(dir)
@@ -207,7 +207,7 @@ type beadEvent struct {
 
 // ReportChange reports a change to a bead as an event, unless the controller made the change and wrote the event.
 func ReportChange(ctx context.Context, e *env.Env, d *Store, kind string, b beads.Bead) error {
-	if e.Remote() {
+	if e.Remote(d.City) {
 		return nil
 	}
 	payload, err := json.Marshal(beadEvent{d.Rig, b.Type, b.Status, b.Assignee, b.ParentID,
@@ -227,7 +227,7 @@ func Emit(ctx context.Context, e *env.Env, dir string, ev events.Event) error {
 	case err == nil:
 		defer closeNear()
 		_, err = near.Do(ctx, city.Emit{Event: ev})
-	case exit.IsNotRunning(err) && !e.Remote():
+	case exit.IsNotRunning(err) && !e.Remote(dir):
 		_, err = folder.AppendEvent(dir, ev)
 	}
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // OpenStore opens a place's store. If the city's files are on another machine, it opens a remoteStore.
 func OpenStore(e *env.Env, p workstore.Place) (workstore.Store, error) {
-	if !e.Remote() {
+	if !e.Remote(p.City) {
 		return workstore.OpenStore(p)
 	}
 	near, closeNear, err := e.Dial(p.City)

@@ -46,12 +46,23 @@ type Env struct {
 	Store func(p workstore.Place) (workstore.Store, error)
 }
 
-// RemoteVar is an environment variable. If it is not empty, the city's files are on another machine, for example
-// because the command runs in a pod. The command then reaches the city only through its controller.
+// RemoteVar is an environment variable that contains the path of a city. It means that the city's files are on another
+// machine, for example because the command runs in a pod. Commands reach that city only through its controller.
 const RemoteVar = "GCITY_REMOTE"
 
-// Remote reports whether the city's files are on another machine; see RemoteVar.
-func (e *Env) Remote() bool { return e.Getenv(RemoteVar) != "" }
+// Remote reports whether the files of the city with this folder are on another machine; see RemoteVar.
+func (e *Env) Remote(dir string) bool {
+	at := e.Getenv(RemoteVar)
+	if at == "" || at == dir {
+		return at != ""
+	}
+	theirs, err := os.Stat(at)
+	if err != nil {
+		return false
+	}
+	own, err := os.Stat(dir)
+	return err == nil && os.SameFile(theirs, own)
+}
 
 // Unreachable returns the error for a command that cannot reach the controller of a city on another machine.
 func Unreachable(err error) error {

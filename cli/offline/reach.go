@@ -18,7 +18,7 @@ func ReachCity(ctx context.Context, e *env.Env, dir string) (*env.Link, error) {
 	if !exit.IsNotRunning(err) {
 		return nil, err
 	}
-	if e.Remote() {
+	if e.Remote(dir) {
 		return nil, env.Unreachable(err)
 	}
 	held, _ := errors.AsType[*folder.HeldError](err)

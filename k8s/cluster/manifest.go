@@ -87,7 +87,7 @@ func (s *Settings) manifest(spec *session.Spec) (*corev1.Pod, error) {
 			return nil, err
 		}
 	}
-	setGrace(pod)
+	setEnvironment(pod, spec.City)
 	return pod, nil
 }
 

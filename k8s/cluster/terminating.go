@@ -194,14 +194,15 @@ func giveUp(ctx context.Context, p *Provider, pod *corev1.Pod) error {
 	})
 }
 
-func setGrace(pod *corev1.Pod) {
+// setEnvironment passes the city's path and the pod's grace period to gcity's programs in the pod.
+func setEnvironment(pod *corev1.Pod, city string) {
 	seconds := int64(graceSeconds)
 	if s := pod.Spec.TerminationGracePeriodSeconds; s != nil {
 		seconds = *s
 	}
 	for i := range pod.Spec.Containers {
 		if c := &pod.Spec.Containers[i]; c.Name == container {
-			c.Env = append(c.Env, corev1.EnvVar{Name: tunnel.Remote, Value: "1"},
+			c.Env = append(c.Env, corev1.EnvVar{Name: tunnel.Remote, Value: city},
 				corev1.EnvVar{Name: tunnel.Grace, Value: strconv.FormatInt(seconds, 10)})
 		}
 	}

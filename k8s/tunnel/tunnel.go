@@ -40,7 +40,8 @@ func EndOfPod(grace time.Duration) (interrupt, last time.Duration) {
 	return grace - last - killMargin, last
 }
 
-// Remote is the environment variable that makes gcity's commands in a pod use only the city's controller.
+// Remote is the environment variable with the city's path. It makes gcity's commands in a pod use only the city's
+// controller.
 const Remote = "GCITY_REMOTE"
 
 // FilesPath is the URL path for a tar archive of an agent's working folder.
