@@ -92,6 +92,9 @@ func (e environ) forAgent(c *config.City, a *config.Agent, configured map[string
 	if strings.HasPrefix(c.Origins["events.provider"].File, "environment ") {
 		own["GC_EVENTS"] = c.Events.Provider
 	}
+	if _, configured := own["GC_PACK_DIR"]; !configured {
+		own["GC_PACK_DIR"] = c.ConfigDir(a)
+	}
 	if r := c.Rig(a.Rig); r != nil {
 		own["GC_RIG"] = r.Name
 		own["GC_RIG_PATH"] = r.Path

@@ -188,7 +188,7 @@ func CommandEnvironment(c *config.City, rig string, h Host) (dir string, env []s
 		dir = r.Path
 	}
 	all := inherited(h).forAgent(c, &a, nil, dir)
-	own := []string{"GC_AGENT=", "GC_SESSION_NAME="}
+	own := []string{"GC_AGENT=", "GC_SESSION_NAME=", "GC_PACK_DIR="}
 	return dir, slices.DeleteFunc(all, func(kv string) bool {
 		return slices.ContainsFunc(own, func(name string) bool {
 			return strings.HasPrefix(kv, name)

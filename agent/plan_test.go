@@ -75,7 +75,7 @@ cols = 80
 			MaxBackoff: 30 * time.Second},
 		Spec: session.Spec{Name: "gc-app-b_d2", Agent: "b.2", City: c.Path, Provider: "pty", Command: "exec sh -i", Dir: work,
 			Env: []string{"A=1", "BEADS_DIR=" + c.Path + "/.beads", "GC_AGENT=b.2", "GC_CITY=" + c.Path, "GC_CITY_NAME=app",
-				"GC_CITY_PATH=" + c.Path, "GC_DIR=" + work, "GC_SESSION_NAME=gc-app-b_d2", "HOME=/h", "PATH=/c/bin:" + defaultPath,
+				"GC_CITY_PATH=" + c.Path, "GC_DIR=" + work, "GC_PACK_DIR=" + c.Path, "GC_SESSION_NAME=gc-app-b_d2", "HOME=/h", "PATH=/c/bin:" + defaultPath,
 				"PWD=" + work, "TERM=xterm-256color"},
 			PreStart: []string{"mkdir -p '" + work + "'"}, Setup: []string{"echo gc-app-b_d2"}, Nudge: "hello",
 			Ready: session.Ready{Prefix: "$ ", Delay: 250 * time.Millisecond}, Cols: 80, Rows: 40, Fingerprint: got.Spec.Fingerprint}}
@@ -339,5 +339,52 @@ triage = "demo/scout"
 	if w := all["worker"]; w.StuckAfter != 5*time.Minute || !w.Spec.Idle || all["scout"].Spec.Idle {
 		t.Errorf("StuckAfter = %s, Idle = %t; Idle of another agent = %t",
 			w.StuckAfter, w.Spec.Idle, all["scout"].Spec.Idle)
+	}
+}
+
+// Agents and checks find the files of their topology in GC_PACK_DIR.
+func TestPackDir(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pack := filepath.Join(dir, "packs", "p")
+	if err := os.MkdirAll(pack, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{
+		filepath.Join(dir, config.FileName): `workspace = { topology = "packs/p" }
+[[agents]]
+name = "own"
+start_command = "cat"
+env = { GC_PACK_DIR = "/elsewhere" }
+`,
+		filepath.Join(pack, config.TopologyFile): `[topology]
+name = "p"
+schema = 1
+[[agents]]
+name = "a"
+start_command = 'exec "$GC_PACK_DIR"/run'
+pool = { max = 2, check = 'exec "$GC_PACK_DIR"/check' }
+`,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := reload(t, dir)
+	all := planned(t, c, Host{})
+	if got := value(all["a-2"].Spec.Env, "GC_PACK_DIR"); got != pack {
+		t.Errorf("agent: got %s, want %s", got, pack)
+	}
+	if got := value(all["own"].Spec.Env, "GC_PACK_DIR"); got != "/elsewhere" {
+		t.Errorf("agent that sets the variable: got %s", got)
+	}
+	if got := value(Pools(c, Host{})[0].Env, "GC_PACK_DIR"); got != pack {
+		t.Errorf("check: got %s, want %s", got, pack)
+	}
+	if _, env, err := CommandEnvironment(c, "", Host{}); err != nil ||
+		value(env, "GC_PACK_DIR") != "(not set)" {
+		t.Errorf("command of the city: %v %v", env, err)
 	}
 }

@@ -95,7 +95,7 @@ func TestPlanOfPools(t *testing.T) {
 		IdleTimeout: 5 * time.Minute, DependsOn: []string{"db"}, Strategy: restart.RestForOne,
 		Spec: session.Spec{Name: "gc-app-worker-12", Agent: "worker-12", City: c.Path, Provider: "pty", Idle: true, Command: "sh", Dir: dir,
 			Env: []string{"A=/h", "BEADS_DIR=" + c.Path + "/.beads", "GC_AGENT=worker-12", "GC_CITY=" + c.Path, "GC_CITY_NAME=app",
-				"GC_CITY_PATH=" + c.Path, "GC_DIR=" + dir, "GC_SESSION_NAME=gc-app-worker-12", "HOME=/h", "PATH=/c/bin:/bin",
+				"GC_CITY_PATH=" + c.Path, "GC_DIR=" + dir, "GC_PACK_DIR=" + c.Path, "GC_SESSION_NAME=gc-app-worker-12", "HOME=/h", "PATH=/c/bin:/bin",
 				"PWD=" + dir, "PWDX=1", "TERM=xterm-256color"},
 			PreStart: []string{"echo worker-12"}, Setup: []string{"echo gc-app-worker-12"}, Nudge: "go",
 			Cols: 120, Rows: 40, Fingerprint: all["worker-1"].Spec.Fingerprint}}

@@ -2,10 +2,12 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -373,5 +375,51 @@ func TestFleetPages(t *testing.T) {
 	_, _, two := get(t, hc, "/v0/agents?limit=3&cursor=worker@b")
 	if strings.Count(two, `"city":`) != 2 || !strings.Contains(two, `{"items":[{"city":"c",`) || !strings.Contains(two, `{"city":"d",`) || strings.Contains(two, "next_cursor") {
 		t.Error(two)
+	}
+}
+
+// The index in a response has the type that the supervisor's document declares, and `index` accepts it.
+func TestFleetDocumentedIndex(t *testing.T) {
+	path, _ := serveFleet(t, citytest.NewDirectory(named("alpha"), named("beta")), api.Options{})
+	hc := curl(t, path)
+	type typed struct{ Schema struct{ Type string } }
+	var doc struct {
+		Paths map[string]struct {
+			Get struct {
+				Parameters []struct {
+					Name string
+					typed
+				}
+				Responses map[string]struct{ Headers map[string]typed }
+			}
+		}
+	}
+	_, _, text := get(t, hc, "/v0/openapi.json")
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatal(err)
+	}
+	integer := regexp.MustCompile(`^\d+$`)
+	for _, path := range []string{"/v0/agents", "/v0/events", "/v0/cities",
+		"/v0/city/{city}/agents", "/v0/city/{city}/events", "/v0/city/{city}/status"} {
+		about := doc.Paths[path].Get
+		declared, ok := about.Responses["200"].Headers["X-GC-Index"]
+		path = strings.ReplaceAll(path, "{city}", "alpha")
+		_, h, _ := get(t, hc, path)
+		index := h.Get("X-GC-Index")
+		if ok != (index != "") || ok &&
+			(declared.Schema.Type == "integer") != integer.MatchString(index) {
+			t.Errorf("%s: the index is %q, declared as %q", path, index, declared.Schema.Type)
+		}
+		for _, p := range about.Parameters {
+			if p.Name != "index" {
+				continue
+			}
+			if p.Schema.Type != declared.Schema.Type {
+				t.Errorf("%s: the parameter index is declared as %q", path, p.Schema.Type)
+			}
+			if status, _, body := get(t, hc, path+"?wait=0s&index="+index); status != 200 {
+				t.Errorf("%s: %d %s", path, status, body)
+			}
+		}
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -535,5 +538,127 @@ func TestPatchSuspends(t *testing.T) {
 	want := []city.Command{city.Suspend{Agent: "worker"}, city.Resume{Agent: "worker"}}
 	if got := f.Commands(); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("%#v", got)
+	}
+}
+
+// The document contains the status of requests that do not return 200.
+func TestDocumentedStatus(t *testing.T) {
+	path, _ := serve(t, town(), api.Options{})
+	hc := curl(t, path)
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct {
+				Name     string
+				Required bool
+			}
+			Responses map[string]any
+		}
+		Components struct {
+			Schemas struct {
+				Error struct {
+					Properties struct{ Code struct{ Enum []city.Code } }
+				}
+			}
+		}
+	}
+	_, _, text := get(t, hc, "/v0/openapi.json")
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatal(err)
+	}
+	codes := doc.Components.Schemas.Error.Properties.Code.Enum
+	for path, methods := range doc.Paths {
+		for method, about := range methods {
+			if about.Responses["200"] != nil {
+				continue
+			}
+			method = strings.ToUpper(method)
+			path := regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(path, "town")
+			status, _, body := send(t, hc, method, path, "")
+			var e city.Error
+			if err := json.Unmarshal([]byte(body), &e); err != nil || !slices.Contains(codes, e.Code) {
+				t.Errorf("%s %s: %v %q is not one of %q", method, path, err, e.Code, codes)
+			}
+			if strings.HasSuffix(path, "/attach") {
+				required := map[string]bool{}
+				for _, p := range about.Parameters {
+					required[p.Name] = p.Required
+				}
+				if about.Responses["101"] == nil || !required["Upgrade"] || !required["cols"] ||
+					!required["rows"] {
+					t.Errorf("%s %s: %+v", method, path, about)
+				}
+			} else if about.Responses[strconv.Itoa(status)] == nil {
+				t.Errorf("%s %s: got status %d, documented is %v", method, path, status, about.Responses)
+			}
+		}
+	}
+	for _, path := range []string{"/v0/agents", "/v0/providers"} {
+		if post := doc.Paths[path]["post"]; post.Responses["200"] != nil || post.Responses["501"] == nil {
+			t.Errorf("POST %s: %v", path, post.Responses)
+		}
+	}
+	if attach := doc.Paths["/v0/agent/{agent}/attach"]["post"]; attach.Responses["200"] != nil {
+		t.Errorf("attach: %v", attach.Responses)
+	}
+}
+
+// The server rejects a body without the fields that the document calls required.
+func TestDocumentedBodies(t *testing.T) {
+	path, _ := serve(t, town(), api.Options{})
+	hc := curl(t, path)
+	type shape struct {
+		Ref string `json:"$ref"`
+	}
+	var doc struct {
+		Paths map[string]map[string]struct {
+			RequestBody struct {
+				Required bool
+				Content  map[string]struct{ Schema shape }
+			}
+		}
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]any
+				Required   []string
+			}
+		}
+	}
+	_, _, text := get(t, hc, "/v0/openapi.json")
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatal(err)
+	}
+	required := 0
+	for path, methods := range doc.Paths {
+		for method, about := range methods {
+			name := strings.TrimPrefix(about.RequestBody.Content["application/json"].Schema.Ref,
+				"#/components/schemas/")
+			body := doc.Components.Schemas[name]
+			if about.RequestBody.Required != (len(body.Required) > 0) {
+				t.Errorf("%s %s: required fields: %q", method, path, body.Required)
+			}
+			// the city in this test has no city.toml
+			if len(body.Required) == 0 || path == "/v0/rigs" || strings.HasPrefix(path, "/v0/city/") {
+				continue
+			}
+			required++
+			path := strings.NewReplacer("{agent}", "worker", "{rig}", "rig").Replace(path)
+			path = regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(path, "tw-1")
+			status, _, got := send(t, hc, strings.ToUpper(method), path, "{}")
+			if status != http.StatusBadRequest {
+				t.Errorf("%s %s {}: %d %s", method, path, status, got)
+			}
+			for _, field := range body.Required {
+				if body.Properties[field] == nil || !strings.Contains(got, field) {
+					t.Errorf("%s %s: %s is required, but: %s", method, path, field, got)
+				}
+			}
+		}
+	}
+	if required < 9 {
+		t.Errorf("only %d operations have required fields", required)
+	}
+	if nudge := doc.Components.Schemas["NudgeBody"]; nudge.Properties["message"] == nil ||
+		nudge.Properties["text"] == nil {
+		t.Errorf("nudge: %v", nudge.Properties)
 	}
 }

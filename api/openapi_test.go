@@ -178,7 +178,7 @@ func TestDocumentedParameters(t *testing.T) {
 			if used[name] = true; !read[name] {
 				t.Errorf("no code reads parameter %s of %s", name, o.Path)
 			}
-			if kind, about := openapi.Parameter(name); kind == "" || about == "" {
+			if kind, about := o.Parameter(name); kind == "" || about == "" {
 				t.Errorf("parameter %s has no description", name)
 			}
 		}
@@ -187,6 +187,77 @@ func TestDocumentedParameters(t *testing.T) {
 		if !used[name] {
 			t.Errorf("parameter %s is read but not documented", name)
 		}
+	}
+}
+
+// Parameters with the same name are described according to the path.
+func TestDocumentedMeanings(t *testing.T) {
+	for path, want := range map[string]string{"/v0/mail": "integer", "/v0/agents": "integer",
+		"/v0/beads": "string", "/v0/beads/ready": "string", "/v0/convoys": "string"} {
+		if kind, _ := openapi.Get(path, "", "", nil).Parameter("limit"); kind != want {
+			t.Errorf("%s: limit is a %s", path, kind)
+		}
+	}
+	for path, want := range map[string]string{"/v0/mail": `"unread"`, "/v0/beads": "commas"} {
+		_, about := openapi.Get(path, "", "", nil).Parameter("status")
+		if !strings.Contains(about, want) {
+			t.Errorf("%s: status: %s", path, about)
+		}
+	}
+}
+
+// The document names the items of each stream, and mentions how the stream ends and what resumes it.
+func TestDocumentedStreams(t *testing.T) {
+	type parameter struct{ Name, In string }
+	var doc struct {
+		Paths map[string]struct {
+			Get struct {
+				Parameters []parameter
+				Responses  map[string]struct {
+					Description string
+					Content     map[string]any
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(openapi.Document(fleetOperations(), typeNames()), &doc); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for path, methods := range doc.Paths {
+		response := methods.Get.Responses["200"]
+		if response.Content["text/event-stream"] == nil {
+			continue
+		}
+		name := regexp.MustCompile("item is (?:`([a-z]+)`|the event's `type`)\\.").
+			FindStringSubmatch(response.Description)
+		if name == nil || !strings.Contains(response.Description, wire.EventEnd+"`") ||
+			!strings.Contains(response.Description, wire.EventError+"`") {
+			t.Errorf("%s: %q", path, response.Description)
+			continue
+		}
+		names[name[1]] = true
+		resumes := slices.Contains(methods.Get.Parameters, parameter{"Last-Event-ID", "header"})
+		if resumes != strings.HasSuffix(path, "/events/stream") {
+			t.Errorf("%s: Last-Event-ID is documented: %v", path, resumes)
+		}
+	}
+	delete(names, "")
+	for _, file := range []string{"stream.go", "automations.go", "fleet_read.go"} {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`st\.send\("([a-z]+)"`).
+			FindAllStringSubmatch(string(data), -1) {
+			if !names[m[1]] {
+				t.Errorf("items with the name %q are not documented", m[1])
+			}
+			delete(names, m[1])
+		}
+	}
+	if len(names) > 0 {
+		t.Errorf("no stream has items with the names %v", names)
 	}
 }
 

@@ -49,8 +49,8 @@ func cityReads() []openapi.Operation {
 		get("/v0/city", "The same as /v0/status", waitParams, Status{}),
 		get("/v0/snapshot", "The whole state, as the control room uses it", waitParams+" view",
 			city.Snapshot{}),
-		stream("/v0/snapshot/stream", "The same as /v0/snapshot, sent again after each change", "",
-			city.Snapshot{}),
+		stream("/v0/snapshot/stream", "snapshot", "The same as /v0/snapshot, sent again after "+
+			"each change", "", city.Snapshot{}),
 		get("/v0/config", "The active configuration, without secrets", waitParams,
 			wire.ConfigText{}),
 		get("/v0/config/explain/{agent}", "The effective values of an agent, a pool or a rig, "+
@@ -71,10 +71,10 @@ func listReads() []openapi.Operation {
 			gascity.Output{}),
 		get("/v0/agent/{agent}/peek", "The agent's last lines as a single string", "lines",
 			gascity.Peek{}),
-		stream("/v0/agent/{agent}/output/stream", "The agent's last lines, sent again after each "+
-			"change", "lines", gascity.Output{}),
-		stream("/v0/agent/{agent}/stream", "The output of the agent's terminal as a stream", "",
-			city.Frame{}),
+		stream("/v0/agent/{agent}/output/stream", "turn", "The agent's last lines, sent again "+
+			"after each change", "lines", gascity.Output{}),
+		stream("/v0/agent/{agent}/stream", "frame", "The output of the agent's terminal as a "+
+			"stream", "", city.Frame{}),
 		list("/v0/pools", "The pools", paged+"rig", city.Pool{}),
 		get("/v0/pool/{pool}", "One pool", waitParams, city.Pool{}),
 		list("/v0/rigs", "The project folders", paged+"git", city.Rig{}),
@@ -83,8 +83,8 @@ func listReads() []openapi.Operation {
 		get("/v0/automation/{automation}", "One automation", waitParams, city.Automation{}),
 		list("/v0/automation/{automation}/history", "The automation's runs, newest first", paged,
 			city.Run{}),
-		stream("/v0/automation/{automation}/run/{run}/stream", "The output of a run as a stream",
-			"", city.Piece{}),
+		stream("/v0/automation/{automation}/run/{run}/stream", "piece", "The output of a run as "+
+			"a stream", "", city.Piece{}),
 		list("/v0/watchdogs", "The watchdogs, with the health of the agents they watch and the "+
 			"latest decisions", paged, city.Watchdog{}),
 		get("/v0/watchdog/{watchdog}", "A watchdog", waitParams, city.Watchdog{}),
@@ -95,14 +95,15 @@ func workReads() []openapi.Operation {
 	const paged = waitParams + " limit cursor "
 	get, list, stream := openapi.Get, openapi.List, openapi.Stream
 	return []openapi.Operation{
-		list("/v0/beads", "Work, newest first", gascity.Filter, beads.Bead{}),
+		list("/v0/beads", "Beads of the city and its rigs, newest first, including messages and "+
+			"runs", gascity.Filter, beads.Bead{}),
 		get("/v0/bead/{bead}", "One bead", waitParams, city.Located{}),
 		list("/v0/mail", "Messages to one address, or to all addresses",
 			paged+"to agent all status rig", mail.Message{}),
 		get("/v0/mail/{message}", "One message", waitParams, mail.Message{}),
 		list("/v0/events", "The newest events, or those after a cursor",
 			paged+"type actor subject since after_seq before_seq forward order", events.Event{}),
-		stream("/v0/events/stream", "Events as a stream; Last-Event-ID resumes it",
+		stream("/v0/events/stream", "", "Events as a stream; Last-Event-ID resumes it",
 			"type actor subject since"+gascity.Resumes, events.Event{}),
 	}
 }
@@ -110,7 +111,7 @@ func workReads() []openapi.Operation {
 func verbs() []openapi.Operation {
 	out := []openapi.Operation{{Method: "POST", Path: "/v0/agent/{agent}/attach",
 		Summary: "Upgrade the connection to the agent's terminal",
-		Query:   "cols rows raw", Text: "application/octet-stream"}}
+		Query:   "cols rows raw", Upgrade: wire.Protocol}}
 	for _, v := range verb.All() {
 		summary := v.API.Summary
 		for _, part := range v.Parts() {
@@ -118,7 +119,8 @@ func verbs() []openapi.Operation {
 			if n := v.Noun; n != verb.City {
 				path = fmt.Sprintf("/v0/%s/{%[1]s}/%s", n, part)
 			}
-			out = append(out, openapi.Post(path, summary, v.API.Body, city.Receipt{}))
+			out = append(out, openapi.Post(path, summary, v.API.Body, city.Receipt{}).
+				Requires(v.API.Required))
 			summary = "The same as /" + part // for the next path, which ends with the alias
 		}
 	}
@@ -129,7 +131,7 @@ func writes() []openapi.Operation {
 	post := openapi.Post
 	return []openapi.Operation{
 		{Method: "POST", Path: "/v0/beads", Summary: "Create a bead", Query: "rig",
-			Body: gascity.NewBead{}, Response: gascity.CreatedBead{}},
+			Body: gascity.NewBead{}, Required: "title", Response: gascity.CreatedBead{}},
 		{Method: "PATCH", Path: "/v0/bead/{bead}", Summary: "Change a bead",
 			Query: "force", Body: change{}, Response: city.Receipt{}},
 		{Method: "POST", Path: "/v0/bead/{bead}/update",
@@ -143,7 +145,8 @@ func writes() []openapi.Operation {
 		post("/v0/mail/{message}/archive", "Archive a message", markRequest{}, city.Receipt{}),
 		post("/v0/mail/{message}/reply", "Reply to a message", sendRequest{}, gascity.Sent{}),
 		post("/v0/sling", "Assign work", gascity.Sling{}, city.Receipt{}),
-		post("/v0/events", "Write a user-defined event", events.Event{}, city.Receipt{}),
+		post("/v0/events", "Write a user-defined event", events.Event{}, city.Receipt{}).
+			Requires("type"),
 	}
 }
 

@@ -27,15 +27,16 @@ func (h workHandlers) beads(q *query) (any, error) {
 func beadQuery(r *http.Request) (beads.Query, error) {
 	v := r.URL.Query()
 	q := beads.Query{
-		Labels: given(v["label"]), Type: v.Get("type"), NotType: given(v["not_type"]),
+		Labels: given(v["label"]), Type: v.Get("type"), NotType: splitLists(v["not_type"]),
 		Assignee: v.Get("assignee"),
 		Parent:   v.Get("parent"), Ref: v.Get("ref"), Before: v.Get("cursor"),
 	}
-	for _, s := range given(strings.Split(strings.Join(v["status"], ","), ",")) {
-		q.Status = append(q.Status, queriedStatus(s))
-	}
-	if err := q.Check(); err != nil {
-		return q, city.WorkError(err)
+	for _, s := range splitLists(v["status"]) {
+		status := queriedStatus(s)
+		if !status.Valid() {
+			return q, wire.Invalid("status=%.40q is invalid: use open, in_progress or closed", s)
+		}
+		q.Status = append(q.Status, status)
 	}
 	var err error
 	if q.Ready, _, err = flag(r, "ready"); err != nil {
@@ -68,6 +69,11 @@ func queriedStatus(s string) beads.Status {
 		return beads.StatusInProgress
 	}
 	return beads.Status(s)
+}
+
+// splitLists returns the items of lists that are separated by commas.
+func splitLists(lists []string) []string {
+	return given(strings.Split(strings.Join(lists, ","), ","))
 }
 
 func given(values []string) (out []string) {

@@ -101,6 +101,7 @@ func TestWorkShapes(t *testing.T) {
 		{"/v0/city/town/beads?not_type=run&limit=2", []string{`{"items":[{"id":"tw-3"`, `"total":2,"next_cursor":"tw-2"}`}},
 		{"/v0/beads?cursor=tw-2&limit=2", []string{`{"items":[{"id":"tw-1"`, `"total":1}`}},
 		{"/v0/beads?limit=all&not_type=run&not_type=molecule", []string{`"total":2}`}},
+		{"/v0/beads?limit=all&not_type=run,molecule", []string{`"total":2}`}},
 		{"/v0/beads?status=open", []string{`"total":2`, `"tw-3"`, `"tw-2"`}},
 		{"/v0/beads?not_type=run&closed_since=2999-01-01T00:00:00Z", []string{`"total":0`}},
 		{"/v0/beads?status=in_progress,closed&not_type=run", []string{`"total":1`, `"tw-1"`, `"priority":0`}},
@@ -184,6 +185,10 @@ func TestWorkRejections(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
+	const badStatus = `status=\"done\" is invalid: use open, in_progress or closed`
+	if _, _, body := send(t, hc, "GET", "/v0/beads?status=open,done", ""); !strings.Contains(body, badStatus) {
+		t.Errorf("invalid status: %s", body)
+	}
 	for _, c := range []struct {
 		method, path, body string
 		status             int

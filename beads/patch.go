@@ -9,10 +9,11 @@ import (
 
 // Patch describes a change to a bead. Fields that are nil or empty have no effect.
 type Patch struct {
-	Title       *string   `json:"title,omitempty"`
-	Status      *Status   `json:"status,omitempty"`
-	Type        *string   `json:"type,omitempty"`
-	Priority    *Priority `json:"priority,omitempty"`
+	Title    *string   `json:"title,omitempty"`
+	Status   *Status   `json:"status,omitempty"`
+	Type     *string   `json:"type,omitempty"`
+	Priority *Priority `json:"priority,omitempty"`
+	// "" removes the assignee, and reopens work in progress unless Status is set
 	Assignee    *string   `json:"assignee,omitempty"`
 	ParentID    *string   `json:"parent_id,omitempty"`
 	Ref         *string   `json:"ref,omitempty"`
@@ -51,6 +52,10 @@ func (p Patch) Apply(b Bead, now time.Time) (Bead, error) {
 	set(&n.Description, p.Description)
 	if p.Needs != nil {
 		n.Needs = slices.Clone(*p.Needs)
+	}
+	if p.Status == nil && p.Assignee != nil && n.Assignee == "" && b.Assignee != "" &&
+		n.Status == StatusInProgress {
+		n.Status = StatusOpen
 	}
 	n.Labels = slices.DeleteFunc(n.Labels, func(l string) bool {
 		return slices.ContainsFunc(p.RemoveLabels, func(r string) bool {

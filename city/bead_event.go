@@ -10,6 +10,7 @@ import (
 )
 
 type beadEvent struct {
+	Rig      string       `json:"rig,omitempty"`
 	Type     string       `json:"type"`
 	Status   beads.Status `json:"status"`
 	Assignee string       `json:"assignee,omitempty"`
@@ -25,14 +26,14 @@ type beadEvent struct {
 
 // BeadEvent returns the event for a change to a bead. If old is nil, the bead is new. The author "" means an operator.
 // If nothing has changed, the event has no type.
-func BeadEvent(old *beads.Bead, b beads.Bead, by string, depth int) events.Event {
+func BeadEvent(old *beads.Bead, b Located, by string, depth int) events.Event {
 	if by == "" {
 		by = "operator"
 	}
 	e := events.Event{Actor: by, Subject: b.ID, Message: b.Title}
-	word := beadEvent{Type: b.Type, Status: b.Status, Assignee: b.Assignee, ParentID: b.ParentID,
-		Labels: b.Labels, Depth: depth}
-	m, is := mail.FromBead(b)
+	word := beadEvent{Rig: b.Rig, Type: b.Type, Status: b.Status, Assignee: b.Assignee,
+		ParentID: b.ParentID, Labels: b.Labels, Depth: depth}
+	m, is := mail.FromBead(b.Bead)
 	if is {
 		word.From, word.To, word.Thread, word.Depth = m.From, m.To, m.Thread, max(depth, m.Depth)
 	}

@@ -98,6 +98,10 @@ const (
 	CityRequired Code = "city_required"
 )
 
+// Codes lists all codes.
+var Codes = [...]Code{NotFound, Conflict, Invalid, Unavailable, Forbidden, Unsupported,
+	CityRequired}
+
 // ConfigRefused is the value of Error.Details if the configuration on disk is invalid.
 const ConfigRefused = "config_refused"
 

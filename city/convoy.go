@@ -30,42 +30,85 @@ func ProgressOf(children []beads.Bead) Progress {
 	return p
 }
 
-// CloseConvoy closes a convoy if a change to a bead has left it without open beads. An unreadable bead counts as open
-// unless its status is closed. ok is false if CloseConvoy closed nothing.
-func CloseConvoy(ctx context.Context, store beads.Store, child, changed beads.Bead) (was,
-	now beads.Bead, ok bool, err error) {
-	id, moved := changed.ParentID, child.ParentID != changed.ParentID
-	switch {
-	case changed.Status == beads.StatusClosed && (moved || child.Status != beads.StatusClosed):
-	case moved && child.Status != beads.StatusClosed:
-		id = child.ParentID
-	default:
-		id = ""
+// ConvoyChange is a convoy before and after SettleConvoys has closed or reopened it.
+type ConvoyChange struct{ Was, Now beads.Bead }
+
+// SettleConvoys closes a convoy if a change to a bead has left it without open beads, and reopens a closed convoy if
+// the change has given it an open bead. child is zero for a new bead. An unreadable bead counts as open unless its
+// status is closed.
+func SettleConvoys(ctx context.Context, store beads.Store, child, changed beads.Bead) (
+	out []ConvoyChange, err error) {
+	settle := func(id string, opened bool) {
+		if id == "" || err != nil {
+			return
+		}
+		var c *ConvoyChange
+		if c, err = settleConvoy(ctx, store, id, opened); c != nil {
+			out = append(out, *c)
+		}
 	}
-	if id == "" {
-		return was, now, false, nil
+	was, now := child.Status != beads.StatusClosed, changed.Status != beads.StatusClosed
+	moved := child.ParentID != changed.ParentID
+	if moved || was != now {
+		settle(changed.ParentID, now)
 	}
-	was, err = store.Get(ctx, id)
-	if errors.Is(err, beads.ErrNotFound) || err == nil &&
-		(was.Type != ConvoyType || was.Status == beads.StatusClosed) {
-		return was, now, false, nil
+	if moved && was {
+		settle(child.ParentID, false)
 	}
-	if err != nil {
-		return was, now, false, err
+	return out, err
+}
+
+// convoyAttempts limits the changes to a convoy while other processes change its beads.
+const convoyAttempts = 4
+
+// settleConvoy reads the convoy again after it has changed it. If another process adds a bead at the same time, this
+// process sees the bead, or the other one sees that the convoy is closed.
+func settleConvoy(ctx context.Context, store beads.Store, id string, opened bool) (c *ConvoyChange,
+	err error) {
+	for range convoyAttempts {
+		b, err := store.Get(ctx, id)
+		if errors.Is(err, beads.ErrNotFound) || err == nil && b.Type != ConvoyType {
+			return c, nil
+		}
+		if err != nil {
+			return c, err
+		}
+		closed := b.Status == beads.StatusClosed
+		if c != nil {
+			c.Now = b
+		} else if closed != opened {
+			return nil, nil
+		}
+		p, done, err := convoyDone(ctx, store, id)
+		if err != nil || done == closed {
+			return c, err
+		}
+		patch := beads.Patch{Status: new(beads.StatusOpen), IfRev: &b.Rev}
+		if done {
+			patch.Status = new(beads.StatusClosed)
+			patch.SetMetadata = map[string]string{
+				beads.CloseReason: "all beads are closed: " + p.String()}
+		}
+		now, err := store.Update(ctx, id, patch)
+		switch {
+		case errors.Is(err, beads.ErrConflict):
+		case err != nil:
+			return c, err
+		case c == nil:
+			c = &ConvoyChange{Was: b, Now: now}
+		default:
+			c.Now = now
+		}
 	}
-	children, err := store.List(ctx, beads.Query{Parent: was.ID, Limit: -1})
-	if err != nil {
-		return was, now, false, err
-	}
+	return c, nil
+}
+
+func convoyDone(ctx context.Context, store beads.Store, id string) (Progress, bool, error) {
+	children, err := store.List(ctx, beads.Query{Parent: id, Limit: -1})
 	p := ProgressOf(children)
-	if !p.Done() {
-		return was, now, false, nil
+	if err != nil || !p.Done() {
+		return p, false, err
 	}
-	if lost, err := UnreadableSteps(ctx, store, was.ID); err != nil || len(lost) > 0 {
-		return was, now, false, err
-	}
-	patch := beads.Closing()
-	patch.SetMetadata = map[string]string{beads.CloseReason: "all beads are closed: " + p.String()}
-	now, err = store.Update(ctx, was.ID, patch)
-	return was, now, err == nil && now.Rev != was.Rev, err
+	lost, err := UnreadableSteps(ctx, store, id)
+	return p, err == nil && len(lost) == 0, err
 }

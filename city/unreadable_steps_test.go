@@ -47,8 +47,9 @@ func TestUnreadableStepsCountAsOpen(t *testing.T) {
 					t.Fatal(err)
 				}
 				if kind == city.ConvoyType {
-					if _, _, ok, err := city.CloseConvoy(t.Context(), s, child, closed); ok != c.closes || err != nil {
-						t.Errorf("convoy closed: %v, %v", ok, err)
+					got, err := city.SettleConvoys(t.Context(), s, child, closed)
+					if (len(got) == 1) != c.closes || err != nil {
+						t.Errorf("convoy closed: %v, %v", got, err)
 					}
 					continue
 				}

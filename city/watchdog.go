@@ -27,6 +27,8 @@ const (
 	Stale     Freshness = "stale"
 	VeryStale Freshness = "very stale"
 	Dead      Freshness = "dead" // no session is running
+	// the session is older than the limit for Fresh, and its heartbeat has not been read yet
+	Unchecked Freshness = "unchecked"
 )
 
 // WatchMode says how a watchdog decides.
@@ -55,7 +57,7 @@ type Watchdog struct {
 	Degraded string `json:"degraded,omitempty"`
 
 	// time of the latest heartbeat, by the controller's clock; before a session's first heartbeat, the time at which
-	// the controller began to wait for it
+	// the controller began to wait for it; nil = unknown
 	Heartbeat *time.Time `json:"heartbeat,omitempty"`
 	Freshness Freshness  `json:"freshness"`
 	Mail      int        `json:"mail,omitempty"`    // unread, for the monitored agent

@@ -11,6 +11,7 @@ func TestWatchdogWord(t *testing.T) {
 	}{
 		{Watchdog{Freshness: Fresh}, "fresh", false},
 		{Watchdog{Freshness: Stale}, "stale", false},
+		{Watchdog{Freshness: Unchecked}, "unchecked", false},
 		{Watchdog{Freshness: VeryStale}, "very stale", true},
 		{Watchdog{Freshness: Dead}, "dead", true},
 		{Watchdog{Freshness: Fresh, Degraded: "scout said nothing"}, "fresh", true},

@@ -1,14 +1,18 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"gcity/config/files"
 	"gcity/config/keys"
 	"gcity/internal/toml"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
-type script struct{ hash, problem string }
+type script struct{ hash, problem, warning string }
 
 type checker struct{ *loading }
 
@@ -42,6 +46,7 @@ func (d checker) checkCity() {
 	agentFileReader(d).warnUnusedFragments()
 	for a := range d.agents {
 		agentFileReader(d).read(a)
+		d.warnUnexpanded(a)
 		switch {
 		case a.Name == "": // already reported
 		case a.Pool == nil || a.Pool.Max <= 1:
@@ -67,6 +72,28 @@ func (d checker) agent(a *Agent, sessions map[string]string) {
 		addMisuse(d.loading, a, p.Place, p.Key, p.Message)
 	}
 	d.script(a, e.Script)
+}
+
+// warnUnexpanded reports template fields in the shell commands of an agent, which are not templates.
+func (d checker) warnUnexpanded(a *Agent) {
+	by, line := d.city.programKey(a)
+	at := cmp.Or(a.Origins["start_command"], d.city.Origins[by])
+	warnFields(d.loading, at, by, line)
+	warnFields(d.loading, a.Origins["work_query"], "agents.work_query", a.WorkQuery)
+	warnFields(d.loading, a.Origins["sling_query"], "agents.sling_query", a.SlingQuery)
+	if a.Pool != nil {
+		warnFields(d.loading, a.Origins["pool.check"], "agents.pool.check", a.Pool.Check)
+	}
+}
+
+func warnFields(d *loading, at Origin, key, command string) {
+	for _, f := range [][2]string{{"ConfigDir", "GC_PACK_DIR"}, {"CityRoot", "GC_CITY_PATH"},
+		{"WorkDir", "GC_DIR"}} {
+		if strings.Contains(command, "{{."+f[0]+"}}") {
+			d.warnOnce(toml.At(at, key, "is not a template, so gcity does not replace {{.%s}}; "+
+				"use $%s instead", f[0], f[1]))
+		}
+	}
 }
 
 func (d checker) cityName() {
@@ -107,14 +134,33 @@ func (d checker) script(a *Agent, path string) {
 	}
 	s, ok := d.scripts[path]
 	if !ok {
-		d.city.Sources = append(d.city.Sources, path)
-		if data, err := files.ReadSource(path); err != nil {
-			s.problem = err.Error()
-		} else {
-			s.hash = files.Sum(data)
-		}
+		s = d.readScript(path)
 		d.scripts[path] = s
-		d.hashes[path] = s.hash
 	}
 	a.ScriptHash, a.ScriptProblem = s.hash, s.problem
+	const key = "agents.session_setup_script"
+	at := a.Origins["session_setup_script"]
+	if s.warning != "" && !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
+		return p.Place == at && p.Key == key // of another member, or in another rig
+	}) {
+		d.addWarning(at, key, s.warning)
+	}
+}
+
+func (d checker) readScript(path string) (s script) {
+	d.city.Sources = append(d.city.Sources, path)
+	data, err := files.ReadSource(path)
+	if err != nil {
+		s.problem = err.Error()
+		s.warning = "cannot be read: " + s.problem + "; the agent cannot be started"
+		return s
+	}
+	s.hash = files.Sum(data)
+	d.hashes[path] = s.hash
+	if info, err := os.Stat(path); err == nil && info.Mode()&0o111 == 0 {
+		d.hashes[path] += " not executable"
+		s.warning = fmt.Sprintf("%s is not executable, so the agent's start fails; run "+
+			"`chmod +x` on it", path)
+	}
+	return s
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"gcity/config/keys"
-	"gcity/formula"
 	"gcity/topology"
 )
 
@@ -24,12 +23,12 @@ func (d composer) compose() {
 	ownAgents, watchdogs := c.Agents, c.Watchdogs
 	c.Agents, c.Watchdogs = nil, nil
 	refs := d.references("workspace.", c.Origins, w.Topology, w.Topologies, w.Includes)
-	c.formulaLayers = d.apply(refs, nil)
+	c.packs = d.apply(refs, nil)
 	c.Agents, c.Watchdogs = append(c.Agents, ownAgents...), append(c.Watchdogs, watchdogs...)
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
 		refs := d.references("rigs.", r.Origins, r.Topology, r.Topologies, r.Includes)
-		r.formulaLayers = d.apply(refs, r)
+		r.packs = d.apply(refs, r)
 	}
 }
 
@@ -82,28 +81,20 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 	return dir, err
 }
 
-// apply adds the topologies' agents and watchdogs to the rig r (nil = the city), and their providers to the city. It
-// returns the topologies' formula layers.
-func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
-	var layers []formula.Layer
-	var done []*pack
+// apply adds the topologies' agents and watchdogs to the rig r (nil = the city). It returns the topologies, included
+// ones first.
+func (d composer) apply(entries []entry, r *Rig) []*pack {
 	d.rigChecked = new(nameOf(r))
 	defer func() { d.rigChecked = nil }()
-	for _, e := range entries {
-		dir, err := d.topologyDir(d.city.folderOf(e.at), e.text)
-		if err != nil {
-			d.failedSources.addTopology(r)
-			d.addTopologyError(e.at, e.key, err.Error(), err)
-			continue
+	packs := make([]*pack, len(entries))
+	var all, done []*pack // with their includes
+	for i, e := range entries {
+		if packs[i] = d.referenced(e, r); packs[i] != nil {
+			all = append(all, packs[i].withIncludes()...)
 		}
-		if d.failedSources.files && !strings.Contains(e.text, "/") && !files.IsDir(dir) {
-			d.failedSources.addTopology(r)
-			continue // an unreadable file might declare a table with this name
-		}
-		p := d.topology(dir, e.key, []packRef{{dir, e.text, e.at}})
-		if p == nil || p.partial {
-			d.failedSources.addTopology(r)
-		}
+	}
+	for i, e := range entries {
+		p := packs[i]
 		if p == nil {
 			continue
 		}
@@ -112,23 +103,39 @@ func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 			continue
 		}
 		took := 0
-		all := p.withIncludes()
-		ofCity := cityNames(all)
-		all = slices.DeleteFunc(all, func(q *pack) bool { return slices.Contains(done, q) })
-		for _, q := range all {
+		ofCity := cityNames(p.withIncludes())
+		fresh := slices.DeleteFunc(p.withIncludes(), func(q *pack) bool {
+			return slices.Contains(done, q)
+		})
+		for _, q := range fresh {
 			done = append(done, q)
-			took += d.copyAgents(q, ofCity, e, r)
-			d.copyWatchdogs(q, ofCity, e, r)
-			d.addProviders(q)
-			if q.Formulas.Dir != "" {
-				layers = append(layers, layerOf(q, r))
-			}
+			took += d.copyAgents(q, q.replacedAgents(all, ofCity, r), ofCity, e, r)
+			d.copyWatchdogs(q, all, ofCity, e, r)
 		}
-		if took == 0 && hasAgents(all) {
+		if took == 0 && hasAgents(fresh) {
 			d.addWarning(e.at, e.key, noAgentsFor(e.text, r))
 		}
 	}
-	return layers
+	return done
+}
+
+// referenced returns the topology of an entry, or nil if it cannot be read.
+func (d composer) referenced(e entry, r *Rig) *pack {
+	dir, err := d.topologyDir(d.city.folderOf(e.at), e.text)
+	if err != nil {
+		d.failedSources.addTopology(r)
+		d.addTopologyError(e.at, e.key, err.Error(), err)
+		return nil
+	}
+	if d.failedSources.files && !strings.Contains(e.text, "/") && !files.IsDir(dir) {
+		d.failedSources.addTopology(r)
+		return nil // an unreadable file might declare a table with this name
+	}
+	p := d.topology(dir, e.key, []packRef{{dir, e.text, e.at}})
+	if p == nil || p.partial {
+		d.failedSources.addTopology(r)
+	}
+	return p
 }
 
 func hasAgents(packs []*pack) bool {
@@ -143,14 +150,6 @@ func noAgentsFor(topology string, r *Rig) string {
 	}
 	return fmt.Sprintf("all agents of the topology %q are for the city, none for rigs; use the "+
 		"topology in [workspace]", topology)
-}
-
-func layerOf(p *pack, r *Rig) formula.Layer {
-	l := formula.Layer{Dir: p.Formulas.Dir, Title: "topology " + p.Topology.Name, Root: p.dir}
-	if r != nil {
-		l.Rig = r.Name
-	}
-	return l
 }
 
 // cityNames returns the names that topologies list as city agents, or nil if no topology distinguishes city agents from
@@ -177,14 +176,34 @@ func (a *Agent) belongsTo(ofCity map[string]bool, r *Rig) bool {
 	return ofCity == nil || forCity == (r == nil)
 }
 
-func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (n int) {
+// replacedAgents returns the names of agents that p does not add to the rig r (nil = the city), because a topology that
+// includes p adds its own.
+func (p *pack) replacedAgents(all []*pack, ofCity map[string]bool, r *Rig) map[string]bool {
+	out := map[string]bool{}
+	for _, q := range all {
+		if q != p && q.contains(p) {
+			for i := range q.agents {
+				if a := &q.agents[i]; a.belongsTo(ofCity, r) {
+					out[a.Name] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (d composer) copyAgents(p *pack, replaced, ofCity map[string]bool, e entry,
+	r *Rig) (n int) {
 	c := d.city
 	for i := range p.agents {
 		a := p.agents[i]
 		if !a.belongsTo(ofCity, r) {
 			continue
 		}
-		if n++; len(c.Agents) > keys.MaxAgents {
+		if n++; replaced[a.Name] {
+			continue
+		}
+		if len(c.Agents) > keys.MaxAgents {
 			return n
 		}
 		a.Topology, a.Origins, a.Env = p.dir, maps.Clone(a.Origins), maps.Clone(a.Env)
@@ -204,29 +223,6 @@ func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (
 		c.cityTopologies = append(c.cityTopologies, p)
 	}
 	return n
-}
-
-// addProviders adds a topology's providers to the city. Keys that are already set keep their values.
-func (d composer) addProviders(p *pack) {
-	c := d.city
-	if d.providersAdded[p] {
-		return
-	}
-	if d.providersAdded == nil {
-		d.providersAdded = map[*pack]bool{}
-	}
-	d.providersAdded[p] = true
-	for _, own := range p.providers {
-		own.Origins, own.Env = maps.Clone(own.Origins), maps.Clone(own.Env)
-		at := slices.IndexFunc(c.Providers, func(q Provider) bool { return q.Name == own.Name })
-		if at < 0 {
-			c.Providers = append(c.Providers, own)
-			continue
-		}
-		own.merge(&c.Providers[at], func(string) bool { return true })
-		own.Origin = c.Providers[at].Origin
-		c.Providers[at] = own
-	}
 }
 
 // remotes checks the [topologies] tables and adds the lock file to the city's sources. It must be called after all

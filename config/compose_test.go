@@ -127,3 +127,85 @@ suspended = true
 		t.Errorf("the output of TOML has the values\n%s\nwant\n%s", is, was)
 	}
 }
+
+// A topology's agent replaces an included agent with the same name.
+func TestAgentReplacesIncluded(t *testing.T) {
+	const head = "[topology]\nname = \"p\"\nschema = 1\n"
+	dir := folderOf(t, map[string]string{
+		FileName: "[workspace]\ntopology = \"a\"\n[[rigs]]\nname = \"r\"\npath = \"/usr\"\n" +
+			"topology = \"base\"\n",
+		"a/topology.toml": head + "includes = [\"../b\", \"../base\"]\n" +
+			"[[agents]]\nname = \"y\"\nstart_command = \"a\"\n",
+		"b/topology.toml": head + "includes = [\"../base\"]\n" +
+			"[[agents]]\nname = \"x\"\nstart_command = \"b\"\n",
+		"base/topology.toml": head + "[[agents]]\nname = \"x\"\nstart_command = \"base\"\n" +
+			"env = { A = \"1\" }\n[[agents]]\nname = \"y\"\nstart_command = \"base\"\n" +
+			"depends_on = [\"x\"]\n[[watchdogs]]\nname = \"eye\"\nwatches = \"x\"\nheartbeat = \"h\"\n",
+	})
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range c.Agents {
+		a := &c.Agents[i]
+		got = append(got, fmt.Sprint(a.Qualified(), " ", a.StartCommand, " ", a.Env, a.Needs))
+	}
+	if want := "x b map[] [], y a map[] [], r/x base map[A:1] [], r/y base map[] [r/x]"; strings.Join(got,
+		", ") != want {
+		t.Errorf("got %s\nwant %s", strings.Join(got, ", "), want)
+	}
+}
+
+// A city's agent does not replace an included agent of rigs. Each has the watchdog.
+func TestIncludedAgentWithOtherScope(t *testing.T) {
+	const head = "[topology]\nname = \"p\"\nschema = 1\n"
+	dir := folderOf(t, map[string]string{
+		FileName: "[workspace]\ntopology = \"a\"\n[[rigs]]\nname = \"r\"\npath = \"/usr\"\n" +
+			"topology = \"a\"\n",
+		"a/topology.toml": head + "includes = [\"../base\"]\ncity_agents = [\"x\"]\n" +
+			"[[agents]]\nname = \"x\"\n",
+		"base/topology.toml": head + "[[agents]]\nname = \"x\"\nscope = \"rig\"\n[[agents]]\n" +
+			"name = \"y\"\n[[watchdogs]]\nname = \"eye\"\nwatches = \"x\"\nheartbeat = \"h\"\n",
+	})
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range c.Agents {
+		got = append(got, c.Agents[i].Qualified())
+	}
+	for i := range c.Watchdogs {
+		got = append(got, c.Watchdogs[i].Qualified())
+	}
+	if want := "x r/x r/y eye r/eye"; strings.Join(got, " ") != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// The order of topologies that share an included one does not matter for the agent that replaces the included agent.
+func TestAgentReplacesSharedIncluded(t *testing.T) {
+	const head = "[topology]\nname = \"p\"\nschema = 1\n"
+	for _, order := range []string{`"a", "b"`, `"b", "a"`, `"base", "a", "b"`} {
+		c, err := Load(folderOf(t, map[string]string{
+			FileName: "[workspace]\ntopologies = [" + order + "]\n",
+			"a/topology.toml": head + "includes = [\"../base\"]\n[[agents]]\nname = \"x\"\n" +
+				"start_command = \"a\"\n",
+			"b/topology.toml": head + "includes = [\"../base\"]\n",
+			"base/topology.toml": head + "[[agents]]\nname = \"x\"\nstart_command = \"base\"\n" +
+				"[[watchdogs]]\nname = \"eye\"\nwatches = \"x\"\nheartbeat = \"h\"\n",
+		}))
+		if err != nil {
+			t.Errorf("%s: %v", order, err)
+			continue
+		}
+		if len(c.Agents) != 1 || c.Agents[0].StartCommand != "a" || len(c.Watchdogs) != 1 {
+			t.Errorf("%s: got %d agents and %d watchdogs: %+v", order, len(c.Agents),
+				len(c.Watchdogs), c.Agents)
+		}
+		if len(c.Warnings) > 0 {
+			t.Errorf("%s: %v", order, c.Warnings)
+		}
+	}
+}

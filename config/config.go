@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"gcity/automation"
-	"gcity/formula"
 	"gcity/internal/toml"
 	"gcity/prompt"
 	"gcity/restart"
@@ -28,9 +27,9 @@ type City struct {
 	Path      string   // absolute path of the city's folder, with symbolic links resolved
 	Include   []string // as written in city.toml
 	Workspace Workspace
-	Agents    []Agent // in file order
-	Rigs      []Rig   // in file order
-	Providers []Provider
+	Agents    []Agent    // in file order
+	Rigs      []Rig      // in file order
+	Providers []Provider // the city's own tables; see ProviderFor
 	Watchdogs []Watchdog // in file order
 	Daemon    Daemon
 	Session   Session
@@ -52,9 +51,9 @@ type City struct {
 	Remotes []Remote // from git repositories
 
 	patches        patches // already applied
-	cityTopologies []*pack
+	cityTopologies []*pack // of the city and of all rigs, each once
 	topologyDirs   []string
-	formulaLayers  []formula.Layer
+	packs          []*pack // the city's topologies, included ones first
 	showSecrets    bool
 	// agents with prompts that depend on fragments of their topology, by qualified name
 	topologyPrompts map[string]bool
@@ -186,7 +185,7 @@ type Provider struct {
 	Origin  Origin            // position of the table, or a source such as "preset claude"
 	Origins map[string]Origin // positions of keys, by TOML name
 
-	// ignore the preset with the same name
+	// ignore the preset and the topologies' tables with the same name
 	IgnorePreset bool `key:"_replace"`
 }
 
@@ -212,7 +211,7 @@ type Rig struct {
 	Topology           string
 	Includes           []string
 	overrides          []patch // already applied
-	formulaLayers      []formula.Layer
+	packs              []*pack // as in City
 	DefaultSlingTarget string
 
 	// why the rig's folder cannot be used; "" = no problem

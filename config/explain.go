@@ -21,7 +21,8 @@ func (c printer) explainAgent(a *Agent, member string) string {
 		kind = "pool"
 	}
 	fmt.Fprintf(&b, "%s %s, %s\n", kind, a.Qualified(), a.Origin)
-	writeRows(&b, "  ", rows(s, "agents", place{city: c.City, agent: a}))
+	writeRows(&b, "  ", append(rows(s, "agents", place{city: c.City, agent: a}),
+		c.removedRows(a)...))
 	if r := c.Rig(a.Rig); r != nil {
 		fmt.Fprintf(&b, "\nfrom the rig %s, %s\n", r.Name, r.Origin)
 		writeRows(&b, "  ", rows(s, "rigs", place{city: c.City, rig: r})[1:])
@@ -37,6 +38,29 @@ func (c printer) explainAgent(a *Agent, member string) string {
 		writeRows(&b, "  ", c.memberRows(a))
 	}
 	return b.String()
+}
+
+// removedRows shows which variables patches and overrides have removed from an agent's env.
+func (c printer) removedRows(a *Agent) (out []row) {
+	add := func(p *patch) {
+		if len(p.remove) > 0 {
+			out = append(out, row{"env_remove", c.shown(&p.remove),
+				p.Origins["env_remove"].String()})
+		}
+	}
+	for i := range c.patches.agents {
+		if p := &c.patches.agents[i]; p.matches(a) {
+			add(p)
+		}
+	}
+	if r := c.Rig(a.Rig); r != nil && a.Topology != "" {
+		for i := range r.overrides {
+			if r.overrides[i].Name == a.Name {
+				add(&r.overrides[i])
+			}
+		}
+	}
+	return out
 }
 
 func (c printer) cityRows(s keys.Schema, a *Agent) []row {

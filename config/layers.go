@@ -14,13 +14,23 @@ import (
 // Layers returns the folders with formulas and automations: the city's, lowest precedence first, and then the rigs'.
 func (c *City) Layers() []formula.Layer {
 	dir, _ := resolve(c.Path, c.Path, c.Formulas.Dir) // Load has rejected invalid paths
-	out := append(slices.Clone(c.formulaLayers), formula.Layer{Dir: dir, Title: "city"})
+	out := append(layersOf(c.packs, ""), formula.Layer{Dir: dir, Title: "city"})
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
-		out = append(out, r.formulaLayers...)
+		out = append(out, layersOf(r.packs, r.Name)...)
 		if r.FormulasDir != "" {
 			out = append(out, formula.Layer{Dir: r.FormulasDir, Title: "rig " + r.Name,
 				Rig: r.Name})
+		}
+	}
+	return out
+}
+
+func layersOf(packs []*pack, rig string) (out []formula.Layer) {
+	for _, p := range packs {
+		if p.Formulas.Dir != "" {
+			out = append(out, formula.Layer{Dir: p.Formulas.Dir, Rig: rig, Root: p.dir,
+				Title: "topology " + p.Topology.Name})
 		}
 	}
 	return out

@@ -538,6 +538,13 @@ func TestRevision(t *testing.T) {
 	step("a script")
 	put(t, script, "false\n")
 	step("another script")
+	if err := os.Chmod(script, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	step("an executable script")
+	if err := os.Chmod(script, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	put(t, path, text+"# a word\n")
 	step("a comment")
 	put(t, path, "[broken\nsession_setup_script")

@@ -50,16 +50,20 @@ func (p *pack) withIncludes() []*pack {
 	var out []*pack
 	var walk func(p *pack)
 	walk = func(p *pack) {
+		if slices.Contains(out, p) {
+			return
+		}
 		for _, b := range p.below {
 			walk(b)
 		}
-		if !slices.Contains(out, p) {
-			out = append(out, p)
-		}
+		out = append(out, p)
 	}
 	walk(p)
 	return out
 }
+
+// contains reports whether q is the topology p, or is included in it.
+func (p *pack) contains(q *pack) bool { return slices.Contains(p.withIncludes(), q) }
 
 type packRef struct {
 	dir, name string
@@ -216,7 +220,9 @@ func (d composer) packFormulas(p *pack) {
 func (d composer) checkAgentNames(p *pack) {
 	var names []string
 	seen := map[string]*Agent{}
-	for _, q := range p.withIncludes() {
+	all := p.withIncludes()
+	for _, q := range all {
+		replaced := q.replacedAgents(all, nil, nil)
 		for i := range q.agents {
 			a := &q.agents[i]
 			names = append(names, a.Name)
@@ -228,7 +234,8 @@ func (d composer) checkAgentNames(p *pack) {
 				}
 				seen[a.Name] = a
 			}
-			if a.Scope == "rig" && slices.Contains(p.Topology.CityAgents, a.Name) {
+			if a.Scope == "rig" && !replaced[a.Name] &&
+				slices.Contains(p.Topology.CityAgents, a.Name) {
 				d.addError(p.origins["topology.city_agents"], "topology.city_agents",
 					fmt.Sprintf("lists %q, but its scope is \"rig\", at %s; remove one of the two",
 						a.Name, a.Origins["scope"]))

@@ -218,8 +218,5 @@ func (d patcher) patchProviders() {
 		default:
 			c.Providers[at].merge(p, func(string) bool { return true })
 		}
-		if at >= 0 && presetNamed(presets(), p.Name) == nil {
-			c.Providers[at].IgnorePreset = false // no preset has this name
-		}
 	}
 }

@@ -95,12 +95,12 @@ func values(c *City) string {
 	bare := *c
 	bare.Revision, bare.Origins, bare.Warnings, bare.Sources, bare.Include, bare.patches.agents,
 		bare.overrides = "", nil, nil, nil, nil, nil, nil
-	bare.patches.providers, bare.Providers = nil, slices.Clone(c.Providers)
+	bare.patches.providers, bare.Providers = nil, printer{City: c}.mergedTables()
 	for i := range bare.Providers {
 		bare.Providers[i].Origin, bare.Providers[i].Origins = Origin{}, nil
 	}
 	bare.topologyPrompts, bare.Remotes, bare.patches.rigs = nil, nil, nil
-	bare.cityTopologies, bare.topologyDirs, bare.formulaLayers = nil, nil, nil
+	bare.cityTopologies, bare.topologyDirs, bare.packs = nil, nil, nil
 	w := &bare.Workspace
 	w.Topology, w.Topologies, w.Includes = "", nil, nil
 	bare.Agents = slices.Clone(c.Agents)
@@ -116,7 +116,7 @@ func values(c *City) string {
 	for i := range bare.Rigs {
 		r := &bare.Rigs[i]
 		r.Origin, r.Origins, r.Topology, r.Topologies, r.Includes, r.overrides,
-			r.formulaLayers = Origin{}, nil, "", nil, nil, nil, nil
+			r.packs = Origin{}, nil, "", nil, nil, nil, nil
 	}
 	bare.Automations.Overrides = slices.Clone(c.Automations.Overrides)
 	for i := range bare.Automations.Overrides {

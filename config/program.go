@@ -58,7 +58,7 @@ func (c *City) ProgramOf(a *Agent, firstFound func(presets []Preset) string) Pro
 		name = firstFound(presets())
 	}
 	if name != "" {
-		p.Provider, p.Dialogs = c.ProviderNamed(name)
+		p.Provider, p.Dialogs = c.ProviderFor(a, name)
 	}
 	if p.Origins == nil {
 		p.Origins = map[string]Origin{}
@@ -171,24 +171,25 @@ func withoutAnswers(all []Dialog) []Dialog {
 	return out
 }
 
-// ProviderNamed returns the preset with this name, overridden by its [providers] table. Name is "" if neither exists.
-func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
+// ProviderFor returns the provider with this name for an agent: the preset, overridden by the [providers] tables that
+// apply to the agent. Name is "" if neither exists.
+func (c *City) ProviderFor(a *Agent, name string) (Provider, []Dialog) {
 	var out Provider
 	var dialogs []Dialog
-	at := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
+	table := c.providerTable(a, name)
 	known := presetNamed(presets(), name)
-	if known != nil && (at < 0 || !c.Providers[at].IgnorePreset) {
+	if known != nil && !table.IgnorePreset {
 		out, dialogs = known.Provider, known.Dialogs
-	} else if at < 0 {
+	} else if table.Name == "" {
 		return Provider{}, nil
 	}
 	out.Name, out.Origins = name, maps.Clone(out.Origins)
 	if out.Origins == nil {
 		out.Origins = map[string]Origin{}
 	}
-	if at >= 0 {
-		out.merge(&c.Providers[at], func(string) bool { return true })
-		out.Origin = c.Providers[at].Origin
+	if table.Name != "" {
+		out.merge(&table, anyKey)
+		out.Origin = table.Origin
 	}
 	if word := out.FirstWord(); len(out.ProcessNames) == 0 && word != "" {
 		out.ProcessNames = []string{path.Base(word)}
@@ -196,12 +197,111 @@ func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
 	return out, dialogs
 }
 
-func (c *City) providerNames() []string {
-	names := presetNames(presets())
-	for i := range c.Providers {
-		if !slices.Contains(names, c.Providers[i].Name) {
-			names = append(names, c.Providers[i].Name)
+func anyKey(string) bool { return true }
+
+// providerTable merges the [providers.NAME] tables that apply to an agent. Name is "" if no table applies.
+func (c *City) providerTable(a *Agent, name string) Provider {
+	own := tableNamed(c.Providers, name)
+	if own != nil && own.IgnorePreset {
+		return *own
+	}
+	known := presetNamed(presets(), name)
+	all := c.topologyTables(a, name, known != nil || own != nil && own.Command != "")
+	if own != nil {
+		all = append(all, own)
+	}
+	out := Provider{Origins: map[string]Origin{}}
+	for _, t := range all {
+		out.merge(t, anyKey)
+		out.Name, out.Origin = name, t.Origin
+	}
+	return out
+}
+
+// topologyTables returns the [providers.NAME] tables of topologies that apply to an agent, lowest precedence first:
+// those of the agent's topology and of the topologies that include it or are included in it. If these have no such
+// table, or if the provider has no command, the rig's other topologies follow, and then the city's. The topologies of
+// other rigs follow only if the provider has no command.
+func (c *City) topologyTables(a *Agent, name string, hasCommand bool) (all []*Provider) {
+	if firstTables(c.cityTopologies, name, true) == nil {
+		return nil
+	}
+	add := func(tables []*Provider) {
+		hasCommand = hasCommand || slices.ContainsFunc(tables, setsCommand)
+		all = append(tables, all...)
+	}
+	scopes := [][]*pack{c.packs}
+	if r := c.Rig(a.Rig); r != nil {
+		scopes = [][]*pack{r.packs, c.packs}
+	}
+	for _, packs := range scopes {
+		i := slices.IndexFunc(packs, func(p *pack) bool { return p.dir == a.Topology })
+		if i >= 0 {
+			add(relatedTables(packs, packs[i], name))
+			break
 		}
+	}
+	for _, packs := range scopes {
+		if len(all) == 0 || !hasCommand {
+			add(firstTables(packs, name, hasCommand))
+		}
+	}
+	if !hasCommand {
+		add(firstTables(c.cityTopologies, name, false))
+	}
+	return all
+}
+
+// relatedTables returns the tables of a topology, of those that it includes, and of those that include it.
+func relatedTables(packs []*pack, of *pack, name string) (out []*Provider) {
+	for _, p := range packs {
+		if t := tableNamed(p.providers, name); t != nil && (p.contains(of) || of.contains(p)) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// firstTables returns the tables of the first topology with a table of this name, and of those related to it. If the
+// provider has no command yet, topologies without a command are used only if no topology has one.
+func firstTables(packs []*pack, name string, hasCommand bool) (out []*Provider) {
+	for _, p := range packs {
+		if tableNamed(p.providers, name) == nil {
+			continue
+		}
+		tables := relatedTables(packs, p, name)
+		if hasCommand || slices.ContainsFunc(tables, setsCommand) {
+			return tables
+		}
+		if out == nil {
+			out = tables
+		}
+	}
+	return out
+}
+
+func setsCommand(p *Provider) bool { return p.Command != "" }
+
+func tableNamed(all []Provider, name string) *Provider {
+	i := slices.IndexFunc(all, func(p Provider) bool { return p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
+
+// declaredProviders appends the names of all [providers] tables to names, the city's own first.
+func (c *City) declaredProviders(names []string) []string {
+	add := func(tables []Provider) {
+		for i := range tables {
+			if !slices.Contains(names, tables[i].Name) {
+				names = append(names, tables[i].Name)
+			}
+		}
+	}
+	add(c.Providers)
+	for _, p := range c.cityTopologies {
+		add(p.providers)
 	}
 	return names
 }
@@ -217,17 +317,14 @@ func (c *City) provider(name string, at Origin) *Provider {
 }
 
 func (c *City) unknownProvider(name string) string {
-	if name == "" {
-		return ""
-	}
-	if p, _ := c.ProviderNamed(name); p.Name != "" {
+	names := c.declaredProviders(presetNames(presets()))
+	if name == "" || slices.Contains(names, name) {
 		return ""
 	}
 	if slices.Contains([]string{"pty", "tmux", "subprocess", "k8s"}, name) {
 		return fmt.Sprintf("unknown provider %q; it is a session provider: set session = %q",
 			name, name)
 	}
-	names := c.providerNames()
 	return fmt.Sprintf("unknown provider %q", name) + cmp.Or(didYouMean(name, names),
 		fmt.Sprintf("; use one of %s, or declare it as [providers.NAME]", toml.List(names)))
 }

@@ -515,7 +515,82 @@ func TestProviderPatchesInTwoFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, _ := c.ProviderNamed("claude"); p.Command != "two" || p.PromptMode != "typed" {
+	if p, _ := c.ProviderFor(&Agent{}, "claude"); p.Command != "two" || p.PromptMode != "typed" {
 		t.Errorf("%+v", p)
+	}
+}
+
+// A shell command is not a template, so a field in it is reported.
+func TestUnexpandedFields(t *testing.T) {
+	dir := folderOf(t, map[string]string{
+		FileName: "[workspace]\ntopology = \"t\"\nstart_command = \"{{.CityRoot}}/run\"\n",
+		"t/topology.toml": `[topology]
+name = "t"
+schema = 1
+[providers.own]
+command = "{{.ConfigDir}}/run"
+[[agents]]
+name = "a"
+work_query = "docker ps --format '{{.Names}}'"
+pre_start = ["{{.ConfigDir}}/run"]
+[[agents]]
+name = "b"
+start_command = "exec {{.ConfigDir}}/run"
+pool = { max = 2, check = "cd {{.WorkDir}}" }
+`,
+	})
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range c.Warnings {
+		got = append(got, w.String())
+	}
+	const not = ": is not a template, so gcity does not replace "
+	want := strings.Join([]string{
+		"t/topology.toml:5:11: providers.own.command" + not + "{{.ConfigDir}}; use $GC_PACK_DIR instead",
+		"city.toml:3:17: workspace.start_command" + not + "{{.CityRoot}}; use $GC_CITY_PATH instead",
+		"t/topology.toml:12:17: agents.start_command" + not + "{{.ConfigDir}}; use $GC_PACK_DIR instead",
+		"t/topology.toml:13:27: agents.pool.check" + not + "{{.WorkDir}}; use $GC_DIR instead",
+	}, "\n")
+	if strings.Join(got, "\n") != want {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
+	}
+}
+
+// A session_setup_script that is missing or cannot be executed is a warning, once for all members of a pool.
+func TestSetupScriptWarnings(t *testing.T) {
+	dir := folderOf(t, map[string]string{
+		FileName: `[[agents]]
+name = "a"
+session_setup_script = "a.sh"
+[[agents]]
+name = "b"
+session_setup_script = "{{.Name}}.sh"
+pool = { max = 3 }
+[[agents]]
+name = "c"
+session_setup_script = "c.sh"
+`,
+		"a.sh": "true\n", "c.sh": "true\n",
+	})
+	if err := os.Chmod(filepath.Join(dir, "c.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range c.Warnings {
+		got = append(got, strings.ReplaceAll(w.String(), dir, "CITY"))
+	}
+	const key = ": agents.session_setup_script: "
+	want := "city.toml:3:24" + key + "CITY/a.sh is not executable, so the agent's start fails; run " +
+		"`chmod +x` on it\ncity.toml:6:24" + key + "cannot be read: open CITY/b-1.sh: no such file " +
+		"or directory; the agent cannot be started"
+	if strings.Join(got, "\n") != want {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 }

@@ -10,8 +10,14 @@ type providerChecker struct{ *loading }
 
 func (d providerChecker) providers() {
 	c := d.city
-	for i := range c.Providers {
-		d.provider(&c.Providers[i])
+	d.checkTables("", "", c.Providers)
+	for _, p := range c.packs {
+		d.checkTables("", p.dir, p.providers)
+	}
+	for i := range c.Rigs {
+		for _, p := range c.Rigs[i].packs {
+			d.checkTables(c.Rigs[i].Name, p.dir, p.providers)
+		}
 	}
 	if msg := c.unknownProvider(c.Workspace.Provider); msg != "" && !d.failedSources.any() {
 		d.addError(c.Origins[byWorkspaceProvider], byWorkspaceProvider, msg)
@@ -32,19 +38,23 @@ func (d providerChecker) providers() {
 	}
 }
 
-func (d providerChecker) provider(p *Provider) {
-	all, _ := d.city.ProviderNamed(p.Name)
-	table := "providers." + p.Name
-	switch {
-	case all.Command == "" && d.failedSources.any():
-		// an unreadable file might set the command
-	case all.Command == "":
-		d.addError(p.Origin, table,
-			fmt.Sprintf(`has no command, and no preset has the name %q; set command = "…"%s`,
-				p.Name, d.suggestPreset(p)))
-	case all.PromptMode == "flag" && all.PromptFlag == "":
-		d.addError(p.Origins["prompt_mode"], table+".prompt_mode",
-			"is \"flag\", but prompt_flag is not set; set prompt_flag = \"--…\"")
+// checkTables checks the tables of a topology in a rig, with the tables that supply their missing keys.
+func (d providerChecker) checkTables(rig, topology string, tables []Provider) {
+	for i := range tables {
+		p := &tables[i]
+		all, _ := d.city.ProviderFor(&Agent{Topology: topology, Derived: Derived{Rig: rig}}, p.Name)
+		table := "providers." + p.Name
+		warnFields(d.loading, p.Origins["command"], table+".command", p.Command)
+		switch {
+		case all.Command == "" && d.failedSources.any():
+			// an unreadable file might set the command
+		case all.Command == "":
+			d.addError(p.Origin, table, fmt.Sprintf("has no command, and no preset has the "+
+				`name %q; set command = "…"%s`, p.Name, d.suggestPreset(p)))
+		case all.PromptMode == "flag" && all.PromptFlag == "":
+			d.addError(all.Origins["prompt_mode"], table+".prompt_mode",
+				"is \"flag\", but prompt_flag is not set; set prompt_flag = \"--…\"")
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ func TestSchemaIsComplete(t *testing.T) {
 			p := placeFor(k.Table())
 			d := decoder{&loading{schema: keys.City(), city: p.city}}
 			d.defaults(k.Table(), p)
-			if s := (printer{&City{}}).shown(p.field(k)); s == "" {
+			if s := (printer{City: &City{}}).shown(p.field(k)); s == "" {
 				t.Errorf("default of %s is not shown", path)
 			}
 		}
@@ -277,6 +277,9 @@ rejected, and the expanded text can be at most 64 KiB long. In a shell command, 
 of a folder can contain spaces. In ` + "`session_template`" + `, gcity escapes values for file names: ` + "`_`" + ` as ` + "`__`, `/`" + ` as ` + "`_s`" + `,
 ` + "`.`" + ` as ` + "`_d`" + `.
 
+` + "`start_command`, `pool.check`, `work_query`, `sling_query`" + ` and a provider's ` + "`command`" + ` are not templates. They can use
+the variables below instead, for example ` + "`exec \"$GC_PACK_DIR\"/run.sh`" + `.
+
 ## Command and environment of an agent
 
 An agent's command is the first of these that is set: ` + "`agents.start_command`" + `, the command of ` + "`agents.provider`" + `, the
@@ -292,7 +295,8 @@ An agent's environment consists of these variables. Later ones override earlier 
    systemd passes to services (` + "`NOTIFY_SOCKET`, `WATCHDOG_*`, `LISTEN_*`, `INVOCATION_ID`, `JOURNAL_STREAM`" + `,
    ` + "`SYSTEMD_EXEC_PID`, `MANAGERPID`, `MANAGERPIDFDID`, `MEMORY_PRESSURE_*`" + `). ` + "`TERM`" + ` is ` + "`xterm-256color`" + `.
 2. The provider's ` + "`env`" + `, then ` + "`agents.env`" + `. gcity replaces ` + "`$NAME` and `${NAME}`" + ` in them with the controller's
-   variables, or with nothing if a variable is not set.
+   variables, or with nothing if a variable is not set. If they do not set ` + "`GC_PACK_DIR`" + `, it is the folder of the
+   file that declares the agent, for example the topology's folder.
 3. ` + "`GC_AGENT`, `GC_CITY` and `GC_CITY_PATH`" + ` (the city's folder), ` + "`GC_CITY_NAME`, `GC_SESSION_NAME`, `GC_SESSION_ID`" + `,
    ` + "`GC_DIR` and `PWD`" + ` (the working folder), ` + "`BEADS_DIR`" + `, and in a rig ` + "`GC_RIG` and `GC_RIG_PATH`" + `. ` + "`.gc/bin`" + ` is the first
    folder on ` + "`PATH`" + `.

@@ -27,7 +27,6 @@ type loading struct {
 
 	packs             map[string]*pack // topologies by folder; nil = invalid
 	packSchema        keys.Schema
-	providersAdded    map[*pack]bool
 	reportedWatchdogs map[string]bool
 
 	scripts      map[string]script

@@ -22,15 +22,15 @@ import (
 
 // TOML returns the effective configuration as one file, with origins as comments. Secrets are ***.
 func (c *City) TOML() string {
-	body := printer{c}.tables()
+	body := printer{City: c}.tables()
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s, revision %.12s\n", toml.Quote(c.Path), c.Revision)
 	for _, p := range c.cityTopologies {
 		fmt.Fprintf(&b, "# with agents of the topology %s, %s\n", p.Topology.Name,
 			toml.Quote(p.file))
 	}
-	open := printer{c.Revealed()}
-	for _, line := range (printer{c}).omittedParts(body != open.tables()) {
+	open := printer{City: c.Revealed()}
+	for _, line := range (printer{City: c}).omittedParts(body != open.tables()) {
 		fmt.Fprintf(&b, "# %s\n", toml.Visible(line))
 	}
 	b.WriteString(body)
@@ -44,11 +44,15 @@ func (c *City) Revealed() *City {
 	return &open
 }
 
-type printer struct{ *City }
+type printer struct {
+	*City
+	merged []Provider // see mergedTables
+}
 
 func (c printer) tables() string {
 	var b strings.Builder
 	s := keys.City()
+	c.merged = c.mergedTables()
 	for _, t := range s.Tables[""] {
 		switch {
 		case t.Status != keys.Supported || t.Path == "patches" || t.Redundant:
@@ -72,8 +76,8 @@ func (c printer) tables() string {
 }
 
 func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
-	for i := range c.Providers {
-		p := &c.Providers[i]
+	for i := range c.merged {
+		p := &c.merged[i]
 		if p.IgnorePreset && presetNamed(presets(), p.Name) != nil {
 			fmt.Fprintf(b, "\n[[patches.providers]]\n")
 			writeRows(b, "", append([]row{{"name", toml.Quote(p.Name), p.Origin.String()},
@@ -84,6 +88,49 @@ func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 		fmt.Fprintf(b, "\n[%s.%s]\n", t.Path, tomlKey(p.Name))
 		writeRows(b, "", rows(s, t.Path+".*", place{city: c.City, provider: p}))
 	}
+}
+
+// mergedTables returns one [providers] table for each name: the one that applies to the first agent with this provider.
+func (c printer) mergedTables() (out []Provider) {
+	users := map[string]*Agent{}
+	for i := range slices.Backward(c.Agents) {
+		for _, name := range c.possibleProviders(&c.Agents[i]) {
+			users[name] = &c.Agents[i]
+		}
+	}
+	for _, name := range c.declaredProviders(nil) {
+		a := cmp.Or(users[name], &Agent{})
+		if t := c.providerTable(a, name); t.Name != "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// possibleProviders returns the agent's provider, or all presets if the machine determines the provider.
+func (c printer) possibleProviders(a *Agent) []string {
+	switch key, name := c.programKey(a); key {
+	case byAgentProvider, byWorkspaceProvider:
+		return []string{name}
+	case "":
+		return presetNames(presets())
+	}
+	return nil
+}
+
+// providerNote returns a comment for an agent to which a printed provider does not apply, or "".
+func (c printer) providerNote(a *Agent) string {
+	for _, name := range c.possibleProviders(a) {
+		var printed map[string]Origin
+		if t := tableNamed(c.merged, name); t != nil {
+			printed = t.Origins
+		}
+		if !maps.Equal(c.providerTable(a, name).Origins, printed) {
+			return fmt.Sprintf("its provider %s has other values than in this file; "+
+				"`gcity config explain %s` shows them", name, a.Qualified())
+		}
+	}
+	return ""
 }
 
 func (c printer) writeInner(b *strings.Builder, s keys.Schema, t *keys.Key) {
@@ -170,12 +217,12 @@ func rows(s keys.Schema, table string, p place) []row {
 			}
 			continue
 		}
-		value, origin := printer{p.city}.shown(field), origins[name]
+		value, origin := printer{City: p.city}.shown(field), origins[name]
 		switch {
 		case k.Path == "rigs.prefix" && origin.File == "":
 			origin.File = "derived from the name"
 		case k.Path == "agents.session_setup_script":
-			value = toml.Quote(printer{p.city}.scriptFromHere(p.agent))
+			value = toml.Quote(printer{City: p.city}.scriptFromHere(p.agent))
 		}
 		if k.Kind == keys.Millis {
 			value = strconv.FormatInt(field.(*time.Duration).Milliseconds(), 10)
@@ -287,11 +334,11 @@ func (c *City) Explain(name string) (string, error) {
 	var parts []string
 	a, member, err := c.find(name)
 	if err == nil {
-		parts = append(parts, printer{c}.explainAgent(a, member))
+		parts = append(parts, printer{City: c}.explainAgent(a, member))
 	}
 	r := c.Rig(name)
 	if r != nil {
-		parts = append(parts, printer{c}.explainRig(r))
+		parts = append(parts, printer{City: c}.explainRig(r))
 	}
 	if len(parts) > 0 {
 		return strings.Join(parts, "\n"), nil

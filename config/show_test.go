@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -339,5 +340,42 @@ args = ["--api-key", "hunter2", "--model", "y"]
 	if got := c.Revealed().TOML(); strings.Count(got, "hunter2") != 5 ||
 		strings.Contains(got, "# secrets are shown as") {
 		t.Errorf("output for the owner: got\n%s", got)
+	}
+}
+
+// Explain shows which variables a patch or an override has removed, and where.
+func TestExplainRemovedVariables(t *testing.T) {
+	dir := folderOf(t, map[string]string{
+		FileName: `[[rigs]]
+name = "r"
+path = "/usr"
+topology = "t"
+[[rigs.overrides]]
+name = "a"
+env_remove = ["B"]
+[[patches.agents]]
+dir = "r"
+name = "a"
+env_remove = ["A"]
+`,
+		"t/topology.toml": "[topology]\nname = \"t\"\nschema = 1\n[[agents]]\nname = \"a\"\n" +
+			"env = { A = \"1\", B = \"2\", C = \"3\" }\n[[agents]]\nname = \"b\"\n",
+	})
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := c.Explain("r/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`env_remove = \["A"\] +# city.toml:11:14`,
+		`env_remove = \["B"\] +# city.toml:7:14`} {
+		if !regexp.MustCompile(want).MatchString(text) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	if text, _ := c.Explain("r/b"); strings.Contains(text, "env_remove") {
+		t.Errorf("an agent without removed variables:\n%s", text)
 	}
 }

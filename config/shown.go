@@ -19,6 +19,9 @@ func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 		notes = append(notes, "its prompt uses fragments that this file does not contain; "+
 			"copy them from the topology to prompts/shared in the city")
 	}
+	if note := c.providerNote(a); note != "" {
+		notes = append(notes, toml.Visible(note))
+	}
 	for _, r := range all {
 		switch r.key {
 		case "prompt_template", "inject_fragments":

@@ -10,9 +10,12 @@ import (
 	"gcity/session"
 )
 
+// ConfigDir returns the folder of the file that declares an agent.
+func (c *City) ConfigDir(a *Agent) string { return c.folderOf(a.Origin) }
+
 func (c *City) vars(a *Agent) placeholder.Values {
 	return placeholder.Values{City: c.Workspace.Name, CityName: c.Workspace.Name, CityRoot: c.Path,
-		ConfigDir: c.folderOf(a.Origin),
+		ConfigDir: c.ConfigDir(a),
 		Agent:     a.Qualified(), Name: a.Name, Rig: a.Rig, Session: a.SessionName}
 }
 

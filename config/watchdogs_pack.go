@@ -31,13 +31,15 @@ func (d composer) checkWatched(p *pack, names []string) {
 	}
 }
 
-func (d composer) copyWatchdogs(p *pack, ofCity map[string]bool, e entry, r *Rig) {
+func (d composer) copyWatchdogs(p *pack, all []*pack, ofCity map[string]bool, e entry, r *Rig) {
 	for i := range p.watchdogs {
 		w := p.watchdogs[i]
-		if !slices.ContainsFunc(p.withIncludes(), func(q *pack) bool {
-			return slices.ContainsFunc(q.agents, func(a Agent) bool {
-				return a.Name == w.Watches && a.belongsTo(ofCity, r)
-			})
+		if !slices.ContainsFunc(all, func(q *pack) bool {
+			return (p.contains(q) || q.contains(p)) &&
+				!q.replacedAgents(all, ofCity, r)[w.Watches] &&
+				slices.ContainsFunc(q.agents, func(a Agent) bool {
+					return a.Name == w.Watches && a.belongsTo(ofCity, r)
+				})
 		}) {
 			continue
 		}

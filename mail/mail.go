@@ -38,6 +38,7 @@ const (
 	keyFrom  = "from"
 	keyReply = "reply_to"
 	keyDepth = "depth"
+	keyPool  = "taken_from" // the pool's address, if a member has taken the message
 )
 
 // Message is one message. The API uses its JSON form.
@@ -56,6 +57,9 @@ type Message struct {
 	Thread  string `json:"thread_id,omitempty"`
 	ReplyTo string `json:"reply_to,omitempty"` // ID of the message that this one replies to
 
+	// address of the pool that the message was sent to, if a member has taken it; "" = it was not
+	TakenFrom string `json:"-"`
+
 	// number of automation runs in the chain that led to this message
 	Depth int `json:"-"`
 }
@@ -69,6 +73,7 @@ func FromBead(b beads.Bead) (m Message, ok bool) {
 		ID: b.ID, From: cmp.Or(b.Metadata[keyFrom], Person), To: b.Assignee, Subject: b.Title,
 		Text: b.Description, Sent: b.CreatedAt,
 		Archived: b.Status == beads.StatusClosed, ReplyTo: b.Metadata[keyReply],
+		TakenFrom: b.Metadata[keyPool],
 	}
 	if n, err := strconv.Atoi(b.Metadata[keyDepth]); err == nil {
 		m.Depth = n
@@ -185,8 +190,9 @@ func ArchivePatch() beads.Patch { return beads.Closing() }
 func TakePatch(b beads.Bead, member string) beads.Patch {
 	p := beads.Patch{Assignee: &member, IfRev: &b.Rev}
 	for _, l := range b.Labels {
-		if strings.HasPrefix(l, labelTo) {
+		if to, is := strings.CutPrefix(l, labelTo); is {
 			p.RemoveLabels = append(p.RemoveLabels, l)
+			p.SetMetadata = map[string]string{keyPool: to}
 		}
 	}
 	return p

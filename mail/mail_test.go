@@ -70,7 +70,8 @@ func TestMarks(t *testing.T) {
 		return of(t, b)
 	}
 	before := b
-	if m := change(mail.TakePatch(b, "crew-2")); m.To != "crew-2" || m.Read {
+	if m := change(mail.TakePatch(b, "crew-2")); m.To != "crew-2" || m.Read ||
+		m.TakenFrom != "pool:crew" {
 		t.Errorf("taken: %+v", m)
 	}
 	if _, err := s.Update(t.Context(), b.ID, mail.TakePatch(before, "crew-1")); err == nil {

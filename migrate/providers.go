@@ -26,17 +26,30 @@ type launch struct {
 // programs converts what the agents of the original city start.
 type programs struct{ *conversion }
 
-func (c programs) providers(b *strings.Builder, p *pack) {
-	var names []string
+// namesIn returns the names of the providers that a pack sets, each once.
+func (c programs) namesIn(p *pack) (names []string) {
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
 	for _, s := range c.manifests(p) {
 		if n := s.root.Get("providers"); n != nil && n.Shape == toml.ShapeTable {
 			for _, kid := range n.Kids {
-				names = append(names, kid.Key)
+				add(kid.Key)
 			}
 		}
 	}
 	for _, v := range c.patches(p) {
-		names = append(names, v.TextOf("name"))
+		add(v.TextOf("name"))
+	}
+	return names
+}
+
+func (c programs) providers(b *strings.Builder, p *pack) {
+	names := c.namesIn(p)
+	if p == c.root {
+		names = append(names, c.sharedNames()...)
 	}
 	for i, name := range names {
 		if !slices.Contains(names[:i], name) {
@@ -45,17 +58,33 @@ func (c programs) providers(b *strings.Builder, p *pack) {
 	}
 }
 
+// sharedNames returns the names of the providers that city.toml must contain, because several packs or a rig's pack set
+// them. In Gas City, a pack's table applies to all agents. In gcity, a topology's table applies to its own agents, and
+// to those without a table of their own. A rig's table does not apply to other agents if there is a preset.
+func (c programs) sharedNames() (names []string) {
+	seen := map[string]bool{}
+	for _, p := range c.order {
+		for _, name := range c.namesIn(p) {
+			if seen[name] || !p.inCity && presetNamed(name) != nil {
+				names = append(names, name)
+			}
+			seen[name] = true
+		}
+	}
+	return names
+}
+
 // provider writes a pack's settings of a provider, or all of them if the pack is the city.
 func (c programs) provider(b *strings.Builder, p *pack, name string) {
 	own := c.tables(p, name)
-	if len(own) == 0 {
-		return
-	}
 	layers := own
 	if p == c.root {
 		layers = c.allTables(name)
 	}
-	v, l := own[0], c.launch(name, layers, 0)
+	if len(layers) == 0 {
+		return
+	}
+	v, l := slices.Concat(own, layers)[0], c.launch(name, layers, 0)
 	t, env := &table{}, &table{}
 	for _, key := range slices.Sorted(maps.Keys(l.keys)) {
 		if kid := l.keys[key]; c.supports("providers.*", key) {

@@ -84,8 +84,9 @@ func (s *Slinger) attach(ctx context.Context, of locatedBead, name string, j job
 	if err != nil {
 		return "", err
 	}
-	j.out.created = append(j.out.created, createdBeads{whole, b, of.store})
-	j.out.Events = append(j.out.Events, city.BeadEvent(nil, whole, req.By, req.Depth))
+	j.out.created = append(j.out.created, createdBeads{whole, b, of.store, of.rig})
+	j.out.Events = append(j.out.Events, city.BeadEvent(nil, city.Located{Bead: whole, Rig: of.rig},
+		req.By, req.Depth))
 	return whole.ID, nil
 }
 

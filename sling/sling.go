@@ -51,6 +51,7 @@ type createdBeads struct {
 	// previous version of the bead that the molecule belongs to; zero = none
 	of    beads.Bead
 	store beads.Store
+	rig   string // rig of the store; "" = the city
 }
 
 type assignee struct {
@@ -248,8 +249,9 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 	if err != nil {
 		return err
 	}
-	out.created = append(out.created, createdBeads{root: out.Bead, store: store})
-	out.Events = append(out.Events, city.BeadEvent(nil, out.Bead, req.By, req.Depth))
+	out.created = append(out.created, createdBeads{root: out.Bead, store: store, rig: to.rig})
+	out.Events = append(out.Events, city.BeadEvent(nil, city.Located{Bead: out.Bead, Rig: to.rig},
+		req.By, req.Depth))
 	if byDefault {
 		f := locatedBead{out.Bead, store, to.rig}
 		molecule, err := s.attach(ctx, f, to.defaultFormula(), job{req, to, out})
@@ -292,7 +294,8 @@ func (s *Slinger) assign(ctx context.Context, f locatedBead, molecule string, j 
 			return err
 		}
 		out.Message = fmt.Sprintf("handed %s to %s%s", b.ID, to.name(), to.note)
-		if e := city.BeadEvent(&was, out.Bead, req.By, req.Depth); e.Type != "" {
+		if e := city.BeadEvent(&was, city.Located{Bead: out.Bead, Rig: f.rig}, req.By,
+			req.Depth); e.Type != "" {
 			out.Events = append(out.Events, e)
 		} else if to.query() == "" {
 			out.Message = b.ID + " is already assigned to " + to.name() + to.note
@@ -355,7 +358,7 @@ func (s *Slinger) runSlingQuery(ctx context.Context, store beads.Store, req city
 	defer cancel()
 	env = append(slices.Clip(env), "GC_SLING_TARGET="+to.name(), "GC_SLING_BEAD="+out.Bead.ID,
 		"GC_EVENT_DEPTH="+strconv.Itoa(req.Depth),
-		"GC_RUN="+s.Config.Path+":"+rand.Text())
+		"GC_PACK_DIR="+s.Config.ConfigDir(to.by), "GC_RUN="+s.Config.Path+":"+rand.Text())
 	res, err := shell.Run(ctx, shell.Line{Text: strings.ReplaceAll(to.query(), "{}", out.Bead.ID),
 		Dir: dir, Env: env})
 	switch {

@@ -29,7 +29,7 @@ name = "cook"
 default_sling_formula = "polish"
 [[agents]]
 name = "odd"
-sling_query = "echo {} >> given; test ! -e full || { echo 'the hook is full'; exit 3; }"
+sling_query = "echo {} $GC_PACK_DIR >> given; test ! -e full || { echo 'the hook is full'; exit 3; }"
 [[rigs]]
 name = "yard"
 path = "yard"
@@ -238,7 +238,8 @@ func TestSlingFormula(t *testing.T) {
 	if err != nil || whole.Bead.ID != "ya-1" || whole.Bead.Title != "all of it" || !slices.Contains(whole.Bead.Labels, "pool:yard/crew") {
 		t.Errorf("%+v, %v", whole, err)
 	}
-	if len(whole.Events) != 1 || whole.Events[0].Actor != "ann" || !strings.Contains(string(whole.Events[0].Payload), `"depth":2`) {
+	if len(whole.Events) != 1 || whole.Events[0].Actor != "ann" || !strings.Contains(string(whole.Events[0].Payload), `"depth":2`) ||
+		!strings.Contains(string(whole.Events[0].Payload), `"rig":"yard"`) {
 		t.Errorf("%+v", whole.Events)
 	}
 	before := len(all)
@@ -259,7 +260,7 @@ func TestSlingQuery(t *testing.T) {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	given, err := os.ReadFile(filepath.Join(s.Config.Path, "given"))
-	if err != nil || string(given) != "tw-1\n" {
+	if err != nil || string(given) != "tw-1 "+s.Config.Path+"\n" {
 		t.Errorf("%q, %v", given, err)
 	}
 	if err := os.WriteFile(filepath.Join(s.Config.Path, "full"), nil, 0o644); err != nil {

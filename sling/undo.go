@@ -114,7 +114,7 @@ func (m createdBeads) undo(ctx context.Context, req city.SlingRequest, out *Resu
 			return err
 		}
 	}
-	out.recordChange(line[0], closed, req)
+	out.recordChange(line[0], city.Located{Bead: closed, Rig: m.rig}, req)
 	if was.ID == "" || was.Metadata[city.MoleculeKey] != m.root.ID {
 		return nil
 	}
@@ -123,11 +123,11 @@ func (m createdBeads) undo(ctx context.Context, req city.SlingRequest, out *Resu
 	if err != nil {
 		return err
 	}
-	out.recordChange(was, now, req)
+	out.recordChange(was, city.Located{Bead: now, Rig: m.rig}, req)
 	return nil
 }
 
-func (out *Result) recordChange(was, now beads.Bead, req city.SlingRequest) {
+func (out *Result) recordChange(was beads.Bead, now city.Located, req city.SlingRequest) {
 	if e := city.BeadEvent(&was, now, req.By, req.Depth); e.Type != "" {
 		out.Events = append(out.Events, e)
 	}

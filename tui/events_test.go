@@ -268,7 +268,9 @@ func TestOlderEventsBehindAFilter(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: happened(50_001, 30)})
-	s.press("5", "/", "x", "y", "z", "enter", "k")
+	s.press("5", "/", "x", "y", "z", "enter")
+	s.shows(`None of the 30 loaded events matches "xyz". pgup loads older events. esc clears`)
+	s.press("pgup")
 	pages := 0
 	for first := uint64(50_001); ; pages++ {
 		var q *feed.LoadHistory
@@ -289,6 +291,7 @@ func TestOlderEventsBehindAFilter(t *testing.T) {
 	if n := len(s.m.Events.Rows); pages == 0 || n < panel.MaxPages || n >= panel.MaxPages+feed.HistoryPageSize {
 		t.Errorf("%d pages, %d rows", pages, n)
 	}
+	s.shows(fmt.Sprintf(`None of the %d loaded events matches "xyz". esc clears`, len(s.m.Events.Rows)))
 }
 
 // Control characters in a payload do not reach the terminal.

@@ -90,6 +90,36 @@ func TestARequiredNumberStaysWhileTheUserTypes(t *testing.T) {
 	s.wants(city.Suspend{})
 }
 
+// While the user types, both the number in the request and the smaller current number confirm. After any other number,
+// the question asks for the current one.
+func TestTheCurrentNumberConfirms(t *testing.T) {
+	for _, c := range []struct {
+		typed func(n int) string
+		wants []city.Command
+	}{
+		{func(n int) string { return fmt.Sprint(n) }, []city.Command{city.Suspend{}}},
+		{func(n int) string { return fmt.Sprint(n - 1) }, []city.Command{city.Suspend{}}},
+		{func(n int) string { return fmt.Sprint(n - 2) }, nil},
+	} {
+		s := pooled(t, 120, 40)
+		s.out = perform(s.m, actionOf(s.m, "city.suspend"))
+		n := state.RunningAgents(s.m)
+		for i, digit := range c.typed(n) {
+			s.press(string(digit))
+			if i == 0 {
+				s.change(without("builder"))
+			}
+		}
+		s.shows(fmt.Sprintf("type %d, the number", n))
+		s.now = s.now.Add(time.Second)
+		s.press("enter")
+		s.wants(c.wants...)
+		if c.wants == nil {
+			s.shows(fmt.Sprintf("type %d to confirm:", n-1), "this does not match; nothing was done")
+		}
+	}
+}
+
 // A typed number does not confirm an action on more targets than it says.
 func TestATypedNumberDoesNotConfirmMore(t *testing.T) {
 	s := pooled(t, 120, 40)

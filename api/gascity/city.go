@@ -12,8 +12,9 @@ import (
 func cityOperations() []Operation {
 	return []Operation{
 		{openapi.Operation{
-			Method: "PATCH", Path: "/v0/city", Body: cityChange{}, Response: city.Receipt{},
-			Summary: "Suspend or resume the city",
+			Method: "PATCH", Path: "/v0/city", Body: cityChange{}, Required: "suspended",
+			Response: city.Receipt{},
+			Summary:  "Suspend or resume the city",
 		}, patchCity},
 		{openapi.Post("/v0/rig/{rig}/restart", "Restart a rig's agents, except suspended and "+
 			"draining ones", nil, rigRestart{}), restartRig},

@@ -15,11 +15,11 @@ func convoyOperations() []Operation {
 	return []Operation{
 		{openapi.List("/v0/convoys", "The convoys, newest first", Filter, beads.Bead{}), convoys},
 		{openapi.Post("/v0/convoys", "Create a convoy of beads", newConvoy{},
-			CreatedBead{}), createConvoy},
+			CreatedBead{}).Requires("title"), createConvoy},
 		{openapi.Get("/v0/convoy/{bead}", "A convoy, its beads, and how many of them are closed",
 			"index wait", convoy{}), showConvoy},
 		{openapi.Post("/v0/convoy/{bead}/add", "Add beads to a convoy", convoyItems{},
-			convoy{}), addToConvoy},
+			convoy{}).Requires("items"), addToConvoy},
 		{openapi.Post("/v0/convoy/{bead}/close", "Close a convoy; its beads stay as they are", nil,
 			city.Receipt{}), closeConvoy},
 	}

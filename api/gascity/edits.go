@@ -13,16 +13,17 @@ import (
 func editOperations() []Operation {
 	return []Operation{
 		{openapi.Operation{
-			Method: "PATCH", Path: "/v0/agent/{agent}", Body: cityChange{},
+			Method: "PATCH", Path: "/v0/agent/{agent}", Body: cityChange{}, Required: "suspended",
 			Response: city.Receipt{},
 			Summary:  "Suspend or resume an agent or a pool",
 		}, patchAgent},
 		{openapi.Operation{
-			Method: "PATCH", Path: "/v0/rig/{rig}", Body: cityChange{}, Response: city.Receipt{},
-			Summary: "Suspend or resume a rig",
+			Method: "PATCH", Path: "/v0/rig/{rig}", Body: cityChange{}, Required: "suspended",
+			Response: city.Receipt{},
+			Summary:  "Suspend or resume a rig",
 		}, patchRig},
 		{openapi.Post("/v0/rigs", "Declare a rig in city.toml", city.NewRig{},
-			city.Receipt{}), addRig},
+			city.Receipt{}).Requires("name path"), addRig},
 		{openapi.Operation{
 			Method: "DELETE", Path: "/v0/rig/{rig}", Response: city.Receipt{},
 			Summary: "Remove a rig without agents from city.toml; its folder stays",
@@ -43,7 +44,7 @@ func providerOperations() []Operation {
 }
 
 func unsupported(method, path, instead string) Operation {
-	return Operation{openapi.Operation{Method: method, Path: path, Response: city.Receipt{},
+	return Operation{openapi.Operation{Method: method, Path: path, Unsupported: true,
 		Summary: "Not implemented (501): " + instead},
 		func(context.Context, *Request) (any, error) {
 			return nil, city.Errorf(city.Unsupported, "the API does not support this request; "+

@@ -21,7 +21,7 @@ func workOperations() []Operation {
 			beads.Bead{}), ready},
 		{openapi.Post("/v0/bead/{bead}/reopen", "Reopen closed work", nil, city.Receipt{}), reopen},
 		{openapi.Post("/v0/bead/{bead}/assign", "Assign work to an agent", assignment{},
-			city.Receipt{}), assign},
+			city.Receipt{}).Requires("assignee"), assign},
 		{openapi.Get("/v0/bead/{bead}/deps", "The children and needs of a bead", "index wait",
 			dependencies{}), deps},
 	}

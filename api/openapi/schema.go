@@ -31,6 +31,8 @@ func (s *shapes) of(t reflect.Type, sent bool) schema {
 		return schema{"type": "integer", "minimum": 0, "maximum": 4}
 	case reflect.TypeFor[city.State]():
 		return schema{"type": "string", "enum": city.States}
+	case reflect.TypeFor[city.Code]():
+		return schema{"type": "string", "enum": city.Codes}
 	case reflect.TypeFor[city.Level]():
 		return schema{"type": "string",
 			"enum": []city.Level{city.AgentLevel, city.RigLevel, city.CityLevel}}
@@ -64,7 +66,7 @@ func (s *shapes) of(t reflect.Type, sent bool) schema {
 func (s *shapes) ref(t reflect.Type, sent bool) schema {
 	name := s.nameOf(t)
 	if sent {
-		name += "Body"
+		name = s.bodyName(t)
 	}
 	ref := schema{"$ref": "#/components/schemas/" + name}
 	if other, known := s.types[name]; known {
@@ -138,3 +140,5 @@ func (s *shapes) nameOf(t reflect.Type) string {
 	}
 	return strings.ToUpper(name[:1]) + name[1:]
 }
+
+func (s *shapes) bodyName(t reflect.Type) string { return s.nameOf(t) + "Body" }

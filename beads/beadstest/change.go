@@ -32,6 +32,7 @@ func patchChanges(t *testing.T, h Harness) {
 		RemoveLabels: want.Labels, SetMetadata: map[string]string{"cans": "", "a.b/c": ""}})
 	want.Assignee, want.ParentID, want.Ref, want.Needs, want.Description, want.Labels,
 		want.Metadata = "", "", "", nil, "", nil, nil
+	want.Status = beads.StatusOpen // because it has no assignee anymore
 	want.UpdatedAt, want.Rev = bare.UpdatedAt, 3
 	same(t, "emptied", get(t, s, a.ID), want)
 	titles(t, s, beads.Query{Parent: root.ID}, "")

@@ -92,7 +92,7 @@ func (f *Fake) updateBead(ctx context.Context, c city.UpdateBead) (city.Receipt,
 func (f *Fake) worked(was *beads.Bead, b beads.Bead) city.Receipt {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	e := city.BeadEvent(was, b, "", 0)
+	e := city.BeadEvent(was, city.Located{Bead: b}, "", 0)
 	e.Type = cmp.Or(e.Type, events.BeadUpdated)
 	seq := f.publish(e)
 	_, verb, _ := strings.Cut(e.Type, ".")

@@ -83,7 +83,7 @@ func typing() []Verb {
 	return []Verb{
 		{Name: "nudge", Noun: Agent, API: API{Summary: "Type text into an agent's terminal " +
 			"and submit it",
-			Body: city.Nudge{}},
+			Body: nudge{}},
 			decode: aliased("message", "text", checked(func(n string) city.Nudge {
 				return city.Nudge{Agent: n}
 			}, func(c city.Nudge) error {
@@ -96,7 +96,7 @@ func typing() []Verb {
 			Body: city.Unsend{}},
 			decode: bare(func(n string) city.Unsend { return city.Unsend{Agent: n} })},
 		{Name: "send-keys", Noun: Agent, API: API{Summary: "Press keys in an agent's terminal",
-			Body: city.SendKeys{}},
+			Body: city.SendKeys{}, Required: "keys"},
 			decode: checked(func(n string) city.SendKeys {
 				return city.SendKeys{Agent: n}
 			}, func(c city.SendKeys) error {

@@ -44,7 +44,7 @@ func watchdogs() []Verb {
 			decode: bare(func(n string) city.Beat { return city.Beat{Watchdog: n} })},
 		{Name: "decide", Noun: Watchdog,
 			API: API{Summary: "Decide what the watchdog does after a check",
-				Body: city.Decide{}},
+				Body: city.Decide{}, Required: "decision"},
 			decode: checked(func(n string) city.Decide {
 				return city.Decide{Watchdog: n}
 			}, func(c city.Decide) error {

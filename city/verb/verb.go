@@ -42,6 +42,8 @@ type API struct {
 	Alias   string // another valid last part of the path; "" = none
 	Summary string // in the OpenAPI document; "" = the API has a separate path
 	Body    any    // a value of the request body's type; nil = no body
+	// names of the fields that the body must contain, separated by spaces
+	Required string
 }
 
 // Shell describes a verb's command on the command line.
@@ -132,6 +134,12 @@ func checked[C city.Command](newCommand func(target string) C, check func(C) err
 		}
 		return c, nil
 	}
+}
+
+// nudge is the body of a request to nudge an agent.
+type nudge struct {
+	city.Nudge
+	Message string `json:"message"` // another name for text
 }
 
 // aliased returns a decoder that also accepts the field alias instead of name. Gas City's clients use the alias.

@@ -53,6 +53,8 @@ func heartbeatAge(e *env.Env, w *city.Watchdog) string {
 	switch {
 	case w.Freshness == "":
 		return "-"
+	case w.Freshness == city.Unchecked:
+		return "unknown"
 	case w.Heartbeat == nil:
 		return "none"
 	}

@@ -68,6 +68,20 @@ func (e *Env) Receipt(r city.Receipt) error {
 	return nil
 }
 
+// Receipts prints the receipts of several commands, as a list if the output is JSON.
+func (e *Env) Receipts(all []city.Receipt) error {
+	if len(all) == 1 {
+		return e.Receipt(all[0])
+	}
+	if e.JSON {
+		return e.WriteJSON(output.ListOf(all))
+	}
+	for _, r := range all {
+		e.Sayf("%s", output.SafeLine(r.Message))
+	}
+	return nil
+}
+
 // StatusShape returns a city's totals in the API's form.
 func StatusShape(e *Env, s *city.Snapshot) api.Status {
 	out := api.StatusOf(s, e.Now())

@@ -45,13 +45,14 @@ city.toml, which must be unique among the registered cities.`,
 // UnregisterCommand returns the unregister command.
 func UnregisterCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "unregister [NAME|DIR]", Short: "Stop a city and remove it from the supervisor",
-		Long: `unregister removes a city from the cities that the supervisor runs. Give its name or
-its folder, which may no longer exist. A running supervisor stops the city and its
-agents. The folder is not changed.`,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string,
+		Use: "unregister [NAME|DIR]…", Short: "Stop cities and remove them from the supervisor",
+		Long: `unregister removes cities from those that the supervisor runs. Give their names or
+their folders, which may no longer exist. Without an argument, unregister removes the
+current city. A running supervisor stops the cities and their agents. The folders are
+not changed. If one of the names is unknown, unregister does nothing.`,
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, typed string) ([]string,
 			cobra.ShellCompDirective) {
-			return completeCity(e, cmd, args, typed)
+			return completeCity(e, cmd, nil, typed)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return unregister(cmd.Context(), e, args)
@@ -169,15 +170,31 @@ func unregister(ctx context.Context, e *env.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	entry, err := findRegistered(e, all, args)
-	if err != nil {
-		return err
+	if len(args) == 0 {
+		args = []string{""} // the current city
 	}
-	what, err := UnregisterAndWait(ctx, e, home, entry)
-	if err != nil {
-		return err
+	var entries []host.Registered
+	for _, given := range args {
+		entry, err := findRegistered(e, all, given)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(entries, entry) {
+			entries = append(entries, entry)
+		}
 	}
-	return e.Receipt(city.Receipt{Message: what})
+	var done []city.Receipt
+	for _, entry := range entries {
+		what, err := UnregisterAndWait(ctx, e, home, entry)
+		if err != nil && len(done) > 0 {
+			return errors.Join(e.Receipts(done), err)
+		}
+		if err != nil {
+			return err
+		}
+		done = append(done, city.Receipt{Message: what})
+	}
+	return e.Receipts(done)
 }
 
 // registeredCities prefers a running supervisor's names to those in the registry.
@@ -237,15 +254,14 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return r.Message, err
 }
 
-func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Registered, error) {
-	given := e.Dir
-	if len(args) > 0 && args[0] != "" {
-		given = args[0]
-		if i := slices.IndexFunc(all, func(e host.Registered) bool {
-			return e.Name == given
-		}); i >= 0 {
-			return all[i], nil
-		}
+// findRegistered returns the city with this name or folder. If given is "", it returns the city in e.Dir.
+func findRegistered(e *env.Env, all []host.Registered, given string) (host.Registered, error) {
+	if given == "" {
+		given = e.Dir
+	} else if i := slices.IndexFunc(all, func(e host.Registered) bool {
+		return e.Name == given
+	}); i >= 0 {
+		return all[i], nil
 	}
 	at, none := given, error(nil)
 	if at == "" {

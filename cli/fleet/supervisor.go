@@ -205,7 +205,20 @@ func warnOfRefused(ctx context.Context, e *env.Env, registered int) {
 			break
 		}
 	}
+	var gone []string
 	for _, i := range all {
+		if host.IsGone(i) {
+			gone = append(gone, i.Name)
+		}
+	}
+	if len(gone) > 1 {
+		e.Warn(fmt.Sprintf("the folders of %d cities no longer exist; `gcity unregister %s` "+
+			"removes the cities from the list", len(gone), strings.Join(gone, " ")))
+	}
+	for _, i := range all {
+		if len(gone) > 1 && host.IsGone(i) {
+			continue
+		}
 		if err := cannotRun(e, i); err != nil {
 			e.Warn(err.Error())
 		}

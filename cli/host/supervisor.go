@@ -318,8 +318,17 @@ func GoneText(entry Registered) string {
 	if _, err := os.Stat(entry.Path); !errors.Is(err, os.ErrNotExist) {
 		return ""
 	}
-	return "the city's folder no longer exists; `gcity unregister " + entry.Name +
+	return goneText(entry.Name)
+}
+
+func goneText(name string) string {
+	return "the city's folder no longer exists; `gcity unregister " + name +
 		"` removes the city from the list"
+}
+
+// IsGone reports whether the supervisor cannot run a city because it has no folder.
+func IsGone(i city.Info) bool {
+	return i.Status == city.CityRefused && i.Error == goneText(i.Name)
 }
 
 type hostedCity struct {

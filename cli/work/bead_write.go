@@ -57,11 +57,13 @@ func beadCreate(e *env.Env) *cobra.Command {
 			return elsewhere(ctx, e, d, err, linked{b.Needs, b.ParentID})
 		}
 		if announced {
-			return depot.Repeated(e, made)
+			return errors.Join(depot.Repeated(e, made),
+				printSettledConvoys(ctx, e, d, beads.Bead{}, made))
 		}
 		warnPools(e, d, b.Labels)
 		warnAssignee(e, d, b.Assignee)
-		return changed(ctx, e, d, events.BeadCreated, made)
+		return errors.Join(changed(ctx, e, d, events.BeadCreated, made),
+			printSettledConvoys(ctx, e, d, beads.Bead{}, made))
 	})
 	depot.Operation(e, c)
 	flags := c.Flags()
@@ -120,7 +122,7 @@ func (f *patchFlags) flags(c *cobra.Command) {
 	flags.StringVar(&f.kind, "type", "", "the new type")
 	flags.StringVar(&f.priority, "priority", "", "priority from 0 (most urgent) to 4")
 	flags.StringVar(&f.assignee, "assignee", "", "assign the bead to this agent or person; "+
-		"empty removes the assignee")
+		"empty removes the assignee, and reopens the bead if it is in progress")
 	flags.StringVar(&f.parent, "parent", "",
 		"the ID of the new parent; empty removes the parent")
 	flags.StringVar(&f.description, "description", "", "the new description")
@@ -182,7 +184,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "update ID", Short: "Change only the given fields of a bead",
 		Example: `  gc bead update gc-12 --claim             # fails if another agent has it
-  gc bead update gc-12 --assignee ""       # no assignee`,
+  gc bead update gc-12 --assignee ""       # gives up the work, and reopens it`,
 	}
 	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		if f.claim {
@@ -295,14 +297,14 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 	if err != nil && e.Op != "" {
 		return err // the repetition also closes the convoy
 	}
-	return errors.Join(err, printClosedConvoy(ctx, e, has, old, b))
+	return errors.Join(err, printSettledConvoys(ctx, e, has, old, b))
 }
 
 // retryConvoyClose closes the convoy of a closed bead if an earlier attempt was interrupted and left it open.
 func retryConvoyClose(ctx context.Context, e *env.Env, has *depot.Store, b beads.Bead) error {
 	was := b
 	was.Status = beads.StatusOpen
-	return printClosedConvoy(ctx, e, has, was, b)
+	return printSettledConvoys(ctx, e, has, was, b)
 }
 
 // update applies a patch. If an earlier attempt of the current operation has already made the change, the bead no

@@ -24,8 +24,8 @@ func ConvoyCommand(e *env.Env) *cobra.Command {
 	c := env.Group("convoy", "Group work and follow its progress",
 		convoyCreate(e), convoyAdd(e), convoyList(e), convoyStatus(e), convoyClose(e))
 	c.Long = `A convoy is a bead that groups others, which are its children. Its progress is the
-number of closed children. It closes automatically when the last child is closed. A
-convoy and its beads must be in the same store.`
+number of closed children. It closes automatically when the last child is closed, and
+reopens when a child is reopened. A convoy and its beads must be in the same store.`
 	return c
 }
 
@@ -138,10 +138,12 @@ func addToConvoy(ctx context.Context, e *env.Env, d *depot.Store, convoy beads.B
 		if !all.Add(depot.ReportChange(ctx, e, d, events.BeadUpdated, b)) {
 			return all.Err()
 		}
-		before, now = was, b
+		if now.ID == "" || now.Status == beads.StatusClosed { // an open bead keeps the convoy open
+			before, now = was, b
+		}
 	}
 	// after the loop, because inside it the convoy could close before all beads are added
-	if _, err := closeConvoy(ctx, e, d, before, now); !all.Add(err) {
+	if _, err := settleConvoys(ctx, e, d, before, now); !all.Add(err) {
 		return all.Err()
 	}
 	convoy, err := d.Get(ctx, convoy.ID)
@@ -292,20 +294,29 @@ func convoyClose(e *env.Env) *cobra.Command {
 	return c
 }
 
-func closeConvoy(ctx context.Context, e *env.Env, d *depot.Store, was, b beads.Bead) (*beads.Bead,
-	error) {
-	_, convoy, ok, err := city.CloseConvoy(ctx, d, was, b)
-	if err != nil || !ok {
-		return nil, err
+func settleConvoys(ctx context.Context, e *env.Env, d *depot.Store, was, b beads.Bead) (
+	[]city.ConvoyChange, error) {
+	changes, err := city.SettleConvoys(ctx, d, was, b)
+	all := []error{err}
+	for _, c := range changes {
+		kind := city.BeadEvent(&c.Was, city.Located{Bead: c.Now}, "", 0).Type
+		all = append(all, depot.ReportChange(ctx, e, d, kind, c.Now))
 	}
-	return &convoy, depot.ReportChange(ctx, e, d, events.BeadClosed, convoy)
+	return changes, errors.Join(all...)
 }
 
-func printClosedConvoy(ctx context.Context, e *env.Env, d *depot.Store, was, b beads.Bead) error {
-	convoy, err := closeConvoy(ctx, e, d, was, b)
-	if convoy != nil && !e.JSON {
-		e.Sayf("closed convoy %s (%s), because all its beads are closed",
-			e.Bold(convoy.ID), output.SafeLine(convoy.Title))
+func printSettledConvoys(ctx context.Context, e *env.Env, d *depot.Store, was, b beads.Bead) error {
+	changes, err := settleConvoys(ctx, e, d, was, b)
+	for _, c := range changes {
+		switch closed := c.Now.Status == beads.StatusClosed; {
+		case e.JSON || c.Now.Status == c.Was.Status:
+		case closed:
+			e.Sayf("closed convoy %s (%s), because all its beads are closed",
+				e.Bold(c.Now.ID), output.SafeLine(c.Now.Title))
+		default:
+			e.Sayf("reopened convoy %s (%s), because %s is open",
+				e.Bold(c.Now.ID), output.SafeLine(c.Now.Title), b.ID)
+		}
 	}
 	return err
 }

@@ -244,20 +244,7 @@ func changeMail(ctx context.Context, e *env.Env, l *env.Link, ids []string,
 		}
 		all = append(all, r)
 	}
-	return receipts(e, all)
-}
-
-func receipts(e *env.Env, all []city.Receipt) error {
-	if len(all) == 1 {
-		return e.Receipt(all[0])
-	}
-	if e.JSON {
-		return e.WriteJSON(output.ListOf(all))
-	}
-	for _, r := range all {
-		e.Sayf("%s", output.SafeLine(r.Message))
-	}
-	return nil
+	return e.Receipts(all)
 }
 
 // mailOf returns the mailbox for a command; "" is the one that all people share.

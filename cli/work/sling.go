@@ -92,13 +92,13 @@ fails if the work is closed, or is assigned to a different agent.`,
 			r, err := city.Sling(ctx, l, req)
 			if err != nil {
 				if len(given) > 0 {
-					err = errors.Join(receipts(e, given), err)
+					err = errors.Join(e.Receipts(given), err)
 				}
 				return folder.NeedsFile(err, slingNeedsConfig)
 			}
 			given = append(given, r)
 		}
-		return receipts(e, given)
+		return e.Receipts(given)
 	}
 	f.flags(c)
 	return c

@@ -54,7 +54,7 @@ func PatchKeys() []Key {
 			Doc: "The provider's name: a `[providers]` table or a preset. An unknown provider " +
 				"is an error."},
 		{Path: "patches.providers._replace", Kind: Bool,
-			Doc: "`true`: the patch replaces the provider completely, including its table and " +
-				"its preset."},
+			Doc: "`true`: the patch replaces the provider completely, including its tables " +
+				"and its preset."},
 	}, providerKeys("patches.providers")...)
 }

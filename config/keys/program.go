@@ -78,7 +78,8 @@ func NamedProviderKeys() []Key {
 		{Path: "providers.*", Kind: Table,
 			Doc: "The provider NAME. If there is a preset with this name, the table overrides " +
 				"individual keys and environment variables of the preset. Without a preset, " +
-				"`command` is required."},
+				"`command` is required. A topology's table applies to that topology's " +
+				"agents; see [topologies.md](topologies.md#topologies)."},
 	}, providerKeys("providers.*")...)
 }
 

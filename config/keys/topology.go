@@ -66,7 +66,8 @@ func topologyKeys() []Key {
 				"with " + compatibleWith + "; an unmet requirement is an error."},
 		{Path: "topology.includes", Kind: Strings, Check: checkLines,
 			Doc: "Folders of other topologies, relative to this topology's folder. Their agents, " +
-				"providers and formulas are included, but the topology's own take precedence."},
+				"providers and formulas are included, but the topology's own take precedence. " +
+				"An agent replaces an included agent with the same name completely."},
 		{Path: "topology.city_agents", Kind: Strings, Check: checkLines,
 			Doc: "Names of the agents with scope `city`; all others have scope `rig`. If the " +
 				"topology uses neither this key nor `scope`, all agents have both scopes."},

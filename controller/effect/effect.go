@@ -235,11 +235,13 @@ type (
 	// ProbeStores tries to use failed stores again. The results are StoresProbed and StoresReported.
 	ProbeStores struct{ isEffect }
 	// Purge removes wisps that have been closed for longer than Wisps (0 = never). It also removes run records that are
-	// older than Runs, except the newest of each automation. The result is Purged.
+	// older than Runs, except the newest of each automation, and old files of agents that are not in Agents. The result
+	// is Purged.
 	Purge struct {
 		isEffect
 		Wisps, Runs time.Duration
-		Of          []string
+		Of          []string // automations
+		Agents      []string // also includes possible members of pools
 	}
 	// BackUp makes the backups that are due. The result is BackedUp.
 	BackUp struct{ isEffect }

@@ -249,6 +249,7 @@ type (
 		Problem        string
 		Output         string
 		Created, Title string // root bead that the formula created, and its title
+		Rig            string // rig of the store that contains Created; "" = the city
 		Formula        bool
 		TimedOut       bool
 		Canceled       bool

@@ -95,10 +95,13 @@ func TestASweepNamesAutomationsThatRan(t *testing.T) {
 	}
 }
 
-// A purge names all known automations and keeps their run records for two weeks.
+// A purge names all agents, also those that have no record, and all known automations. It keeps run records for two
+// weeks.
 func TestPurgeNamesAutomations(t *testing.T) {
 	w := newWorld()
-	w.m.conf = &effect.Configuration{}
+	w.m.agents["left"] = &record{} // removed from the configuration, but its session exists
+	w.m.conf = &effect.Configuration{Wants: []agent.Want{{Name: "pool-2", Pool: "pool"},
+		{Name: "rig/worker"}}}
 	w.m.runs.RecordsRead = true
 	for _, name := range []string{"often", "lately"} {
 		w.m.runs.Schedule.Recall(map[string]automation.Memory{name: {}})
@@ -106,7 +109,8 @@ func TestPurgeNamesAutomations(t *testing.T) {
 	w.m.work.purge(w.now)
 	f, ok := w.m.step.Effects[len(w.m.step.Effects)-1].(effect.Purge)
 	if !ok || f.Runs != runsTTL || f.Wisps != 0 ||
-		!slices.Equal(f.Of, []string{"lately", "often"}) {
+		!slices.Equal(f.Of, []string{"lately", "often"}) ||
+		!slices.Equal(f.Agents, []string{"left", "pool-2", "rig/worker"}) {
 		t.Errorf("%+v", w.m.step.Effects)
 	}
 }

@@ -225,7 +225,17 @@ func (wk *work) purge(now time.Time) {
 	}
 	wk.purging, wk.purged = true, now
 	wk.m.step.Do(effect.Purge{Wisps: wk.m.conf.WispTTL, Runs: cmp.Or(wk.m.conf.WispTTL, runsTTL),
-		Of: wk.m.runs.SavedNames()})
+		Of: wk.m.runs.SavedNames(), Agents: wk.agentNames()})
+}
+
+// agentNames returns the names of all agents, including those of pool members that do not exist now.
+func (wk *work) agentNames() []string {
+	names := slices.Collect(maps.Keys(wk.m.agents))
+	for i := range wk.m.conf.Wants {
+		names = append(names, wk.m.conf.Wants[i].Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func (wk *work) backUp(now time.Time) {

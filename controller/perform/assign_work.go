@@ -23,7 +23,7 @@ func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effec
 	}
 	type found struct {
 		in beads.Store
-		beads.Bead
+		city.Located
 	}
 	var all []found
 	for _, scope := range wr.Stores.scopes() {
@@ -39,27 +39,27 @@ func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effec
 		in.Err = errors.Join(in.Err, err)
 		for _, b := range slices.Backward(held) {
 			if _, gone := of[b.Assignee]; gone {
-				all = append(all, found{store, b})
+				all = append(all, found{store, city.Located{Bead: b, Rig: scope}})
 			}
 		}
 	}
 	for _, last := range [...]bool{false, true} {
 		for _, b := range all {
 			if (b.Status == beads.StatusInProgress) == last {
-				in.Err = errors.Join(in.Err, returnBead(ctx, &in, b.in, b.Bead, of[b.Assignee]))
+				in.Err = errors.Join(in.Err, returnBead(ctx, &in, b.in, b.Located, of[b.Assignee]))
 			}
 		}
 	}
 	return in
 }
 
-func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store, b beads.Bead,
+func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store, b city.Located,
 	l effect.Leaver) error {
-	was, now, err := unassign(ctx, store, b, l.Pool)
+	was, now, err := unassign(ctx, store, b.Bead, l.Pool)
 	if err != nil {
 		return err
 	}
-	for _, e := range eventOf(&was, now, effect.ActorController) {
+	for _, e := range eventOf(&was, city.Located{Bead: now, Rig: b.Rig}, effect.ActorController) {
 		in.Done = append(in.Done, effect.Returned{Leaver: l, Bead: b.ID, Event: e})
 	}
 	return nil

@@ -154,7 +154,7 @@ func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnd
 		}
 		root = made[0]
 	}
-	in.Created, in.Title = root.ID, root.Title
+	in.Created, in.Title, in.Rig = root.ID, root.Title, d.Rig
 	return nil
 }
 

@@ -259,15 +259,20 @@ func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []ci
 	return runs, nil
 }
 
+// eventBatch is the maximum number of earlier events in one input.
+const eventBatch = 1000
+
+// followEvents delivers the events that are already in the log together, so that one run handles all of them.
 func (au *automations) followEvents(f effect.Subscribe) {
 	if au.state.follow != nil {
 		au.state.follow()
 	}
 	ctx, cancel := context.WithCancel(au.ctx)
 	au.state.follow = cancel
-	want := events.Query{Types: f.Types}
+	want, newest := events.Query{Types: f.Types}, au.w.Log.Last()
 	au.wg.Go(func() {
 		defer cancel()
+		var batch []events.Event
 		for e, err := range au.w.Log.Follow(ctx, f.After) {
 			if err != nil {
 				if ctx.Err() == nil {
@@ -275,11 +280,15 @@ func (au *automations) followEvents(f effect.Subscribe) {
 				}
 				return
 			}
-			if !want.Match(&e) {
+			if want.Match(&e) {
+				batch = append(batch, e)
+			}
+			if len(batch) == 0 || e.Seq < newest && len(batch) < eventBatch {
 				continue
 			}
 			select {
-			case au.w.Inbox <- effect.EventsReceived{Subscription: f.ID, Events: []events.Event{e}}:
+			case au.w.Inbox <- effect.EventsReceived{Subscription: f.ID, Events: batch}:
+				batch = nil
 			case <-ctx.Done():
 				return
 			case <-au.closed:
@@ -512,7 +521,14 @@ func (wr *workRunner) purge(ctx context.Context, f effect.Purge) effect.Input {
 		}
 	}
 	if in.N > 0 {
-		wr.w.Logger.Info("removed old wisps", "beads", in.N)
+		wr.w.Logger.Info("removed old wisps and run records", "beads", in.N)
+	}
+	removed, err := removeAgentFiles(wr.w.At, f.Agents, time.Now())
+	if err != nil { // not a problem of the work stores
+		wr.w.Logger.Warn("cannot remove old files of removed agents", "err", err)
+	}
+	if len(removed) > 0 {
+		wr.w.Logger.Info("removed old files of removed agents", "files", removed)
 	}
 	return in
 }

@@ -41,6 +41,29 @@ func TestFollowersReportTheirEnd(t *testing.T) {
 	}
 }
 
+// Events from before the subscription arrive in one input, so that they cause one run.
+func TestEarlierEventsAreDeliveredTogether(t *testing.T) {
+	w, _ := workBench(t)
+	defer w.r.Finish(false)
+	from := w.log.Last()
+	job, other := events.Event{Type: "job.done"}, events.Event{Type: "other"}
+	if _, err := w.log.Append(job, other, job, job, other); err != nil {
+		t.Fatal(err)
+	}
+	w.r.automations.followEvents(effect.Subscribe{After: from, Types: []string{"job.*"}})
+	in := eventually.Receive(t, "the earlier events", w.inbox)
+	if got, ok := in.(effect.EventsReceived); !ok || len(got.Events) != 3 {
+		t.Errorf("%T %+v", in, in)
+	}
+	if _, err := w.log.Append(job, other); err != nil {
+		t.Fatal(err)
+	}
+	in = eventually.Receive(t, "a later event", w.inbox)
+	if got, ok := in.(effect.EventsReceived); !ok || len(got.Events) != 1 {
+		t.Errorf("%T %+v", in, in)
+	}
+}
+
 // The events file of a run contains all its events, even a large number.
 func TestARunGetsAllItsEvents(t *testing.T) {
 	w, _ := workBench(t)
@@ -334,7 +357,7 @@ func TestChangeOfNothingIsNoEvent(t *testing.T) {
 			events.BeadUpdated}, {beads.Patch{IfRev: new(uint64(4))}, ""},
 	} {
 		was, got, err := swap(t.Context(), store, city.UpdateBead{ID: b.ID, Patch: c.patch})
-		if kind := city.BeadEvent(&was, got, "", 0).Type; err != nil || kind != c.kind ||
+		if kind := city.BeadEvent(&was, city.Located{Bead: got}, "", 0).Type; err != nil || kind != c.kind ||
 			got.ID != b.ID {
 			t.Errorf("%d: %q of %+v, %v", i, kind, got, err)
 		}
@@ -348,7 +371,7 @@ func TestChangeOfNothingIsNoEvent(t *testing.T) {
 		all.Go(func() {
 			was, got, err := swap(t.Context(), store,
 				city.UpdateBead{ID: b.ID, Patch: label("by" + string(rune('a'+i)))})
-			if kind := city.BeadEvent(&was, got, "", 0).Type; err != nil ||
+			if kind := city.BeadEvent(&was, city.Located{Bead: got}, "", 0).Type; err != nil ||
 				kind != events.BeadUpdated {
 				t.Errorf("%q, %v", kind, err)
 			}

@@ -204,9 +204,7 @@ func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Inpu
 	var err error
 	switch c := f.Cmd.(type) {
 	case city.CreateBead:
-		if in.Bead, err = wr.Stores.create(ctx, c); err == nil {
-			in.Events = eventOf(nil, in.Bead, f.By)
-		}
+		err = wr.Stores.create(ctx, c, f.By, &in)
 	case city.UpdateBead:
 		err = wr.Stores.update(ctx, c, f.By, &in)
 	case city.SlingWork:
@@ -217,31 +215,36 @@ func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Inpu
 	return in
 }
 
-func eventOf(was *beads.Bead, b beads.Bead, by string) []events.Event {
+func eventOf(was *beads.Bead, b city.Located, by string) []events.Event {
 	if e := city.BeadEvent(was, b, by, 0); e.Type != "" {
 		return []events.Event{e}
 	}
 	return nil
 }
 
-func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, error) {
+func (s *Stores) create(ctx context.Context, c city.CreateBead, by string,
+	in *effect.BeadChanged) error {
 	rig := c.Rig
 	if wisp := city.DigestedWisp(c.Bead); wisp != "" {
 		at, err := s.Locate(ctx, wisp)
 		if err != nil {
-			return beads.Bead{}, err
+			return err
 		}
 		rig = at.Rig
 	}
 	if err := s.checkScope(rig); err != nil {
-		return beads.Bead{}, err
+		return err
 	}
 	store, err := s.Store(rig)
 	if err != nil {
-		return beads.Bead{}, err
+		return err
 	}
-	b, err := store.Create(ctx, c.Bead)
-	return b, s.elsewhere(ctx, rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
+	if in.Bead, err = store.Create(ctx, c.Bead); err != nil {
+		return s.elsewhere(ctx, rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
+	}
+	made := city.Located{Bead: in.Bead, Rig: rig}
+	in.Events = append(eventOf(nil, made, by), convoyEvents(ctx, store, beads.Bead{}, made)...)
+	return nil
 }
 
 func (s *Stores) update(ctx context.Context, c city.UpdateBead, by string,
@@ -264,7 +267,8 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, by string,
 				return err
 			}
 			in.Bead, in.Message = b, city.ChangeText(&was, b)
-			in.Events = append(eventOf(&was, b, by), convoyEvent(ctx, store, was, b)...)
+			now := city.Located{Bead: b, Rig: rig}
+			in.Events = append(eventOf(&was, now, by), convoyEvents(ctx, store, was, now)...)
 			return nil
 		case lost == nil:
 			lost = err
@@ -276,14 +280,16 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, by string,
 	return lost
 }
 
-// convoyEvent closes the convoy of a changed bead if no open beads are left, and returns the event. It ignores errors,
-// because a user can close the convoy.
-func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []events.Event {
-	before, now, ok, err := city.CloseConvoy(ctx, store, was, b)
-	if err != nil || !ok {
-		return nil
+// convoyEvents closes or reopens the convoys of a changed bead, and returns the events. It ignores errors, because a
+// user can close or reopen the convoy.
+func convoyEvents(ctx context.Context, store beads.Store, was beads.Bead, b city.Located) (
+	out []events.Event) {
+	changes, _ := city.SettleConvoys(ctx, store, was, b.Bead)
+	for _, c := range changes {
+		now := city.Located{Bead: c.Now, Rig: b.Rig}
+		out = append(out, eventOf(&c.Was, now, effect.ActorController)...)
 	}
-	return eventOf(&before, now, effect.ActorController)
+	return out
 }
 
 // swaps is the maximum number of attempts to update a bead. In swap, the last attempt ignores conflicts.

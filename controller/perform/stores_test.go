@@ -2,6 +2,7 @@ package perform
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -26,6 +27,12 @@ func TestWorkIsRoutedByItsPrefix(t *testing.T) {
 		w.r.Stores.open = func(rig string) (beads.Store, error) { return stores[rig], nil }
 		do := func(c city.Command) (beads.Bead, *city.Error) {
 			in := w.r.work.bead(t.Context(), effect.ChangeBead{Cmd: c}).(effect.BeadChanged)
+			for _, e := range in.Events {
+				rig := map[string]string{"ya": `"rig":"yard"`, "old": `"rig":"shop"`}[city.BeadPrefix(e.Subject)]
+				if p := string(e.Payload); !strings.Contains(p, rig) || rig == "" && strings.Contains(p, "rig") {
+					t.Errorf("%s %s: payload %s, want %s", e.Type, e.Subject, p, rig)
+				}
+			}
 			return in.Bead, in.Err
 		}
 		for rig, id := range map[string]string{"": "tw-1", "yard": "ya-1", "shop": "old-1"} {
@@ -92,7 +99,7 @@ func TestConvoyCloses(t *testing.T) {
 		if i == 2 {
 			want = []string{"bead.closed " + convoy.ID}
 		}
-		if got := kinds(convoyEvent(t.Context(), s, was, now)); !slices.Equal(got, want) {
+		if got := kinds(convoyEvents(t.Context(), s, was, city.Located{Bead: now})); !slices.Equal(got, want) {
 			t.Errorf("%d: got %q, want %q", i, got, want)
 		}
 	}
@@ -124,9 +131,80 @@ func TestConvoyClosesByMoves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := kinds(convoyEvent(t.Context(), s, was, now)); !slices.Equal(got, c.want) {
+		if got := kinds(convoyEvents(t.Context(), s, was, city.Located{Bead: now})); !slices.Equal(got, c.want) {
 			t.Errorf("%d: got %q, want %q", i, got, c.want)
 		}
+	}
+}
+
+// A closed convoy is reopened by an open bead: a new one, a reopened one or one that moves into it. A change to a bead
+// that was open before does not reopen it, because a user might have closed it.
+func TestConvoyReopens(t *testing.T) {
+	s := fake.New("tw")
+	convoy := put(t, s, beads.Bead{Title: "c", Type: city.ConvoyType, Status: beads.StatusClosed})
+	done := put(t, s, beads.Bead{Title: "1", ParentID: convoy.ID, Status: beads.StatusClosed})
+	outside := put(t, s, beads.Bead{Title: "2"})
+	shut := []string{"bead.closed " + convoy.ID}
+	opened := []string{"bead.updated " + convoy.ID}
+	for i, c := range []struct {
+		id    string
+		patch beads.Patch
+		want  []string
+	}{
+		{done.ID, beads.Patch{Status: new(beads.StatusOpen)}, opened},
+		{done.ID, beads.Closing(), shut},
+		{outside.ID, beads.Patch{ParentID: &convoy.ID}, opened},
+		{convoy.ID, beads.Closing(), nil},
+		{outside.ID, beads.Patch{Status: new(beads.StatusInProgress)}, nil},
+	} {
+		was, now, err := swap(t.Context(), s, city.UpdateBead{ID: c.id, Patch: c.patch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := kinds(convoyEvents(t.Context(), s, was, city.Located{Bead: now})); !slices.Equal(got, c.want) {
+			t.Errorf("%d: got %q, want %q", i, got, c.want)
+		}
+	}
+	added := put(t, s, beads.Bead{Title: "3", ParentID: convoy.ID})
+	if got := kinds(convoyEvents(t.Context(), s, beads.Bead{}, city.Located{Bead: added})); !slices.Equal(got, opened) {
+		t.Errorf("a new bead: got %q, want %q", got, opened)
+	}
+}
+
+// busyStore calls between before the next update.
+type busyStore struct {
+	*fake.Store
+	between func()
+}
+
+func (b *busyStore) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead, error) {
+	if between := b.between; between != nil {
+		b.between = nil
+		between()
+	}
+	return b.Store.Update(ctx, id, p)
+}
+
+// An open bead that another process adds while a convoy is being closed keeps the convoy open. The event about the last
+// change of the convoy says so.
+func TestConvoyClosesDuringAnAddition(t *testing.T) {
+	s := &busyStore{Store: fake.New("tw")}
+	convoy := put(t, s.Store, beads.Bead{Title: "c", Type: city.ConvoyType})
+	last := put(t, s.Store, beads.Bead{Title: "1", ParentID: convoy.ID})
+	was, now, err := swap(t.Context(), s, city.UpdateBead{ID: last.ID, Patch: beads.Closing()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.between = func() {
+		put(t, s.Store, beads.Bead{Title: "2", ParentID: convoy.ID})
+	}
+	got := convoyEvents(t.Context(), s, was, city.Located{Bead: now})
+	if b, err := s.Get(t.Context(), convoy.ID); err != nil || b.Status != beads.StatusOpen {
+		t.Errorf("%+v, %v", b, err)
+	}
+	if len(got) != 1 || got[0].Type != events.BeadUpdated ||
+		!strings.Contains(string(got[0].Payload), `"status":"open"`) {
+		t.Errorf("got %v", got)
 	}
 }
 

@@ -281,6 +281,7 @@ func (rs *Rollouts) end(r *rollout, failed string) {
 		if len(r.skipped) > 0 {
 			how += "; skipped " + strings.Join(r.skipped, ", ") + " (no longer wanted)"
 		}
-		rs.out.Reply(r.id, fmt.Sprintf("pool %s: restarted %d of %d%s", r.pool, r.done, r.all, how))
+		rs.out.Reply(r.id, fmt.Sprintf("pool %s: restarted %d of %d%s", r.pool, r.done,
+			r.done+len(r.skipped), how))
 	}
 }

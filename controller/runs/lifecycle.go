@@ -307,10 +307,12 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	}
 	rs.replyToCancel(&done, in.Canceled)
 	if in.Created != "" {
+		about := map[string]any{"status": beads.StatusOpen, "depth": run.Depth + 1}
+		if in.Rig != "" {
+			about["rig"] = in.Rig
+		}
 		rs.out.Record(events.Event{Type: events.BeadCreated,
-			Subject: in.Created, Message: in.Title,
-			Payload: step.Payload(map[string]any{"status": beads.StatusOpen,
-				"depth": run.Depth + 1})})
+			Subject: in.Created, Message: in.Title, Payload: step.Payload(about)})
 	}
 	rs.closeRecord(effect.CloseRun{Run: done, Formula: in.Formula, Kind: kind, Msg: msg,
 		Again: rs.retryOf(in.Scoped)})

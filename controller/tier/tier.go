@@ -365,13 +365,19 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 	}
 	at := now
 	// show the age at the last check of the file
-	if !t.checkedAt.IsZero() && !t.life.SeenAfter(t.checkedAt) {
+	checked := !t.checkedAt.IsZero() && !t.life.SeenAfter(t.checkedAt)
+	if checked {
 		at = t.checkedAt
 	}
 	f, sign := wd.facts(at, t, a), wd.lastSign(at, t, a)
 	v.Freshness, v.Mail, v.Problem = city.Freshness(watchdog.Class(t.spec(), f)), f.Mail, f.Problem
 	if f.CannotType != "" && v.Mode == city.ByThresholds {
 		v.Mode = city.ByRestart
+	}
+	if !checked && a.Alive && !f.IsTriage && v.Freshness != city.Fresh {
+		// the age of the session shows only that the heartbeat, if there is one, is not older
+		v.Freshness = city.Unchecked
+		return v
 	}
 	switch {
 	case !sign.Stamp.IsZero() && (!f.NoHeartbeat || !a.Alive):

@@ -1,8 +1,10 @@
 package dialog
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -199,12 +201,28 @@ func (c *Confirm[T]) typed() {
 // text is typed.
 func (c *Confirm[T]) Accept(close func()) []T {
 	a := c.Answers[c.Cursor]
-	if !a.Safe && c.RequiredText != "" && c.Edit.String() != c.RequiredText {
-		c.mismatch = true
+	if !a.Safe && c.RequiredText != "" && !c.confirmed() {
+		if c.pending != nil { // ask for the current number
+			c.Edit = widget.NewEntry("")
+			c.Update(c.pending, c.Since)
+		}
+		if c.mismatch = c.RequiredText != ""; !c.mismatch {
+			c.note = noMatch
+		}
 		return nil
 	}
 	close()
 	return []T{a.Do}
+}
+
+const noMatch = "this does not match; nothing was done"
+
+// confirmed reports whether the required text is typed. The current number of targets, which the body shows, confirms
+// too, although the question still asks for the number that it had when the user began to type.
+func (c *Confirm[T]) confirmed() bool {
+	text, now := c.Edit.String(), c.pending
+	return text == c.RequiredText ||
+		now != nil && text == cmp.Or(now.RequiredText, strconv.Itoa(now.Targets))
 }
 
 // Cancel closes the question without an answer.
@@ -311,13 +329,13 @@ func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 	label += confirm
 	typed, at := c.Edit.Show(max(4, w-widget.Width(label)-2))
 	state := themes.Warn
-	if c.Edit.String() == c.RequiredText {
+	if c.confirmed() {
 		state = themes.Good
 	}
 	note := ""
 	if c.mismatch {
 		room := max(0, w-widget.Width(label)-widget.Width(typed))
-		note = on.Styles.Cut("  this does not match; nothing was done", room)
+		note = on.Styles.Cut("  "+noMatch, room)
 		note, state = on.Styles.Paint(themes.Bad, note), themes.Bad
 	}
 	return on.Styles.Paint(themes.Dim, label) +

@@ -75,6 +75,7 @@ func states[T any](look *widget.Styles) (all []dialog.Item[T]) {
 		{g.Failed, "watchdogs: dead; cities: crashed"},
 		{g.Quarantined, "quarantined: it crashed too often"},
 		{g.Unknown, "unknown: its provider does not respond"},
+		{g.Unknown, "watchdogs: unchecked"},
 		{g.Exited, "exited: it ended as intended"},
 		{g.Exited, "rigs: idle; cities: stopped"},
 		{g.Stopped, "stopped: no controller is running to start it"},

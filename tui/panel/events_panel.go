@@ -134,7 +134,7 @@ func (t *Events) empty(e *Env, w int) []string {
 	text := "No events yet. Starts, exits, crashes and changes are listed here."
 	switch {
 	case t.Filter.Active():
-		text = fmt.Sprintf("No event matches %q. %s", t.Filter.Text, e.Clears())
+		text = t.noMatch(e)
 	case t.agent != "":
 		text = "No events are known for " + widget.Plain(t.agent) + ". " +
 			e.KeyOf("event.only") + " shows the events of all agents."
@@ -142,6 +142,25 @@ func (t *Events) empty(e *Env, w int) []string {
 		text = "Waiting for the city."
 	}
 	return []string{e.Look.Note(text, w)}
+}
+
+func (t *Events) noMatch(e *Env) string {
+	if t.startsLog() {
+		return fmt.Sprintf("No event matches %q. %s", t.Filter.Text, e.Clears())
+	}
+	text := fmt.Sprintf("None of the %d loaded events matches %q. ", len(t.Rows), t.Filter.Text)
+	if t.HasOlder() {
+		text += e.KeyOf("move.page.up") + " loads older events. "
+	}
+	return text + e.Clears()
+}
+
+// HasOlder reports whether the panel can load events that are older than its first one.
+func (t *Events) HasOlder() bool { return !t.startsLog() && len(t.Rows) < MaxPages }
+
+// startsLog reports whether the panel contains the first event of the log.
+func (t *Events) startsLog() bool {
+	return len(t.Rows) == 0 || t.AtOldest || t.Rows[0].Event.Seq <= 1
 }
 
 func (t *Events) limits() string {

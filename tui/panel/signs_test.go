@@ -43,4 +43,9 @@ func TestASCIISymbolsOfStates(t *testing.T) {
 		sign, _ := workSign(l, s)
 		add("work", string(s), sign)
 	}
+	for _, w := range []string{city.WatchdogEscalated, city.WatchdogSuspended, string(city.Dead), string(city.VeryStale),
+		string(city.Stale), string(city.Fresh), string(city.Unchecked)} {
+		sign, _ := watchdogSign(l, w)
+		add("watchdogs", w, sign)
+	}
 }

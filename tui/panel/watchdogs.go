@@ -88,7 +88,10 @@ func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 // BeatAge returns the age of the heartbeat, and when it becomes stale.
 func (r *WatchdogRow) BeatAge(now time.Time) widget.Phrase {
 	w := r.Info
-	if w.Heartbeat == nil {
+	switch {
+	case w.Freshness == city.Unchecked:
+		return widget.SamePhrase("unknown")
+	case w.Heartbeat == nil:
 		return widget.SamePhrase("none")
 	}
 	old := now.Sub(*w.Heartbeat)
@@ -159,6 +162,8 @@ func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 		return l.Glyphs.Waiting, themes.Warn
 	case string(city.Fresh):
 		return l.Glyphs.Running, themes.Good
+	case string(city.Unchecked):
+		return l.Glyphs.Unknown, themes.Off
 	}
 	return l.Glyphs.Suspended, themes.Off
 }

@@ -99,8 +99,7 @@ func RefilterEvents(m *Room) { m.Events.Refill(m.Env(), nil) }
 
 func loadOlder(m *Room) {
 	t := m.Events
-	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.Asked != 0 || t.AtOldest ||
-		len(t.Rows) >= panel.MaxPages || t.Rows[0].Event.Seq <= 1 {
+	if t.List.Cursor > 0 || t.Asked != 0 || !t.HasOlder() {
 		return
 	}
 	m.Requests++
