@@ -154,7 +154,7 @@ func TestDocumentedParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files = append(files, "gascity/mail.go", "gascity/events.go")
+	files = append(files, "gascity/mail.go", "gascity/events.go", "gascity/work.go")
 	// the search below does not find these: "after_seq" is read through a variable; "git" and "tail" have no effect
 	read := map[string]bool{"after_seq": true, "git": true, "tail": true}
 	for _, file := range files {

@@ -97,7 +97,7 @@ func workReads() []openapi.Operation {
 	return []openapi.Operation{
 		list("/v0/beads", "Beads of the city and its rigs, newest first, including messages and "+
 			"runs", gascity.Filter, beads.Bead{}),
-		get("/v0/bead/{bead}", "One bead", waitParams, beads.Bead{}),
+		get("/v0/bead/{bead}", "One bead", waitParams, city.Located{}),
 		list("/v0/mail", "Messages to one address, or to all addresses",
 			paged+"to agent all status rig", mail.Message{}),
 		get("/v0/mail/{message}", "One message", waitParams, mail.Message{}),

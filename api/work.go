@@ -21,7 +21,7 @@ func (h workHandlers) beads(q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gascity.Beads(q.Context(), h.city, q.snap, q.URL.Query().Get("rig"), of)
+	return gascity.Beads(q.Context(), h.city, q.snap, q.URL.Query(), of)
 }
 
 func beadQuery(r *http.Request) (beads.Query, error) {
@@ -86,7 +86,7 @@ func given(values []string) (out []string) {
 }
 
 func (h workHandlers) bead(q *query) (any, error) {
-	return city.GetBead(q.Context(), h.city, q.Target)
+	return city.Locate(q.Context(), h.city, q.Target)
 }
 
 func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.Route) error {

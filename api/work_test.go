@@ -107,6 +107,7 @@ func TestWorkShapes(t *testing.T) {
 		{"/v0/beads?status=in_progress,closed&not_type=run", []string{`"total":1`, `"tw-1"`, `"priority":0`}},
 		{"/v0/beads?status=open&status=in_progress&status=", []string{`"total":3`}},
 		{"/v0/beads?label=a&label=pool:crew", []string{`"total":1`, `"tw-2"`, `"assignee":"crew-1"`}},
+		{"/v0/beads?store=city&not_type=run", []string{`"total":3`}},
 		{"/v0/beads?label=none", []string{`{"items":[],"total":0}`}},
 		{"/v0/beads?parent=tw-1&ready=true", []string{`"total":1`, `"tw-2"`}},
 		{"/v0/beads?type=molecule", []string{`"total":1`, `"title":"one"`}},

@@ -40,7 +40,7 @@ type StoreReader interface {
 // Located is a bead and its store.
 type Located struct {
 	beads.Bead
-	Rig string // the bead is in the store of this rig; "" = the city's store
+	Rig string `json:"rig,omitempty"` // the bead is in the store of this rig; "" = the city's store
 }
 
 // Locate returns the bead with this ID and the store that contains it. Errors are *Error.

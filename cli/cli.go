@@ -25,6 +25,7 @@ import (
 
 	"gcity/city"
 	"gcity/cli/agents"
+	"gcity/cli/depot"
 	"gcity/cli/doctor"
 	"gcity/cli/env"
 	"gcity/cli/exit"
@@ -55,7 +56,8 @@ func Main(args []string, version string) int {
 		Version: version,
 		InTTY:   term.IsTerminal(os.Stdin.Fd()),
 	}
-	e.Dial, e.Store = folder.Dial, workstore.OpenStore
+	e.Dial = folder.Dial
+	e.Store = func(p workstore.Place) (workstore.Store, error) { return depot.OpenStore(e, p) }
 	e.Cities = func() (city.Directory, func(), error) { return host.OpenDirectory(e) }
 	e.Reach = func(ctx context.Context, dir string) (*env.Link, error) {
 		return offline.ReachCity(ctx, e, dir)

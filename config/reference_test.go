@@ -308,8 +308,9 @@ not set.
 
 gcity restarts an agent when one of these changes: the session provider; the command and its arguments; the ` + "`env`" + ` of
 the agent or its provider (as written, before gcity replaces variables); ` + "`pre_start`" + `, ` + "`session_setup`" + ` and
-` + "`session_setup_script`" + `, including the content of that script; the prompt; the content of the overlay. Other changes do
-not restart the agent; a change to ` + "`dir`" + ` or ` + "`ready_delay_ms`" + `, for example, takes effect at its next start. Installing
-the program of a different preset does not restart running agents either. ` + "`GC_SESSION`" + ` in the controller's
-environment takes precedence over ` + "`session.provider`" + `.
+` + "`session_setup_script`" + `, including the content of that script; the prompt; the content of the overlay. At its next
+start, the controller also restarts the agents in pods if ` + "`image`" + ` in ` + "`[session.k8s]`" + ` has changed. Other changes do not
+restart the agent; a change to ` + "`dir`" + ` or ` + "`ready_delay_ms`" + `, for example, takes effect at its next start. Installing the
+program of a different preset does not restart running agents either. ` + "`GC_SESSION`" + ` in the controller's environment
+takes precedence over ` + "`session.provider`" + `.
 `

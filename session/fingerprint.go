@@ -66,7 +66,7 @@ const ProviderField = "provider"
 
 // Drift describes how a session differs from one that would be started now.
 func (s *Status) Drift(want *Spec) []string {
-	out := s.Fingerprint.Drift(want.Fingerprint)
+	out := append(s.Fingerprint.Drift(want.Fingerprint), s.Outdated...)
 	if s.ProviderChanged(want) {
 		out = append(out, ProviderField+" changed")
 	}

@@ -138,6 +138,9 @@ type Status struct {
 	// where the session runs, for display: "node n1", "image x"
 	Details []string `json:"details,omitempty"`
 
+	// the provider's settings that have changed since the session was started, in the form of Drift
+	Outdated []string `json:"outdated,omitempty"`
+
 	// the fingerprint that was passed to Start; zero if unknown
 	Fingerprint Fingerprint `json:"fingerprint"`
 	Exit        *Exit       `json:"exit,omitempty"` // nil while Alive

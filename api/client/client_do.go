@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -83,17 +84,37 @@ func CommandPath(cmd city.Command) (string, error) {
 
 // Beads implements city.Control.
 func (c *Client) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	return c.listBeads(ctx, q, url.Values{})
+}
+
+// BeadsIn implements city.StoreReader. An older controller rejects a request for the city's store.
+func (c *Client) BeadsIn(ctx context.Context, rig string, q beads.Query) ([]beads.Bead, error) {
+	if rig == "" {
+		return c.listBeads(ctx, q, url.Values{"store": {gascity.CityStore}})
+	}
+	return c.listBeads(ctx, q, url.Values{"rig": {rig}})
+}
+
+func (c *Client) listBeads(ctx context.Context, q beads.Query, params url.Values) ([]beads.Bead,
+	error) {
 	if err := q.Check(); err != nil {
 		return nil, city.WorkError(err)
 	}
+	maps.Copy(params, BeadValues(q))
 	var page gascity.List[beads.Bead]
-	err := c.get(ctx, "/v0/beads", BeadValues(q), &page)
+	err := c.get(ctx, "/v0/beads", params, &page)
 	return page.Items, err
 }
 
 // Bead implements city.Control.
 func (c *Client) Bead(ctx context.Context, id string) (beads.Bead, error) {
-	var b beads.Bead
+	b, err := c.Locate(ctx, id)
+	return b.Bead, err
+}
+
+// Locate implements city.StoreReader.
+func (c *Client) Locate(ctx context.Context, id string) (city.Located, error) {
+	var b city.Located
 	path, err := wire.Path(wire.KindBead, id, "")
 	if err != nil {
 		return b, err

@@ -3,6 +3,7 @@ package gascity
 import (
 	"context"
 	"encoding/json"
+	"net/url"
 	"slices"
 
 	"gcity/api/openapi"
@@ -11,7 +12,7 @@ import (
 )
 
 // Filter lists the query parameters of requests that list work.
-const Filter = "index wait limit cursor rig" +
+const Filter = "index wait limit cursor rig store" +
 	" status label type not_type assignee parent ref ready assigned closed_since"
 
 func workOperations() []Operation {
@@ -45,13 +46,16 @@ func ready(ctx context.Context, r *Request) (any, error) {
 }
 
 func (r *Request) list(ctx context.Context, q beads.Query) (any, error) {
-	return Beads(ctx, r.City, r.Snapshot, r.Query.Get("rig"), q)
+	return Beads(ctx, r.City, r.Snapshot, r.Query, q)
 }
 
-// Beads lists the work that matches a query. If rig is not "", it lists only that rig's work.
-func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
+// CityStore is the value of the query parameter "store" that selects the city's store without those of its rigs.
+const CityStore = "city"
+
+// Beads lists the work that matches a query. The query parameters rig and store select one store.
+func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, v url.Values,
 	q beads.Query) (List[beads.Bead], error) {
-	found, err := foundBeads(ctx, c, snap, rig, q)
+	found, err := foundBeads(ctx, c, snap, v, q)
 	page := ListOf(found)
 	if n := len(found); n > 0 && n == q.MaxResults() {
 		page.Next = found[n-1].ID
@@ -59,11 +63,18 @@ func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
 	return page, err
 }
 
-func foundBeads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
+func foundBeads(ctx context.Context, c city.Control, snap *city.Snapshot, v url.Values,
 	q beads.Query) ([]beads.Bead, error) {
-	if rig == "" {
+	rig := v.Get("rig")
+	switch store := v.Get("store"); {
+	case store == "" && rig == "":
 		found, err := c.Beads(ctx, q)
 		return found, city.WorkError(err)
+	case store == CityStore && rig == "":
+		return city.BeadsIn(ctx, c, "", q)
+	case store != "":
+		return nil, city.Errorf(city.Invalid, "invalid store=%q: use store=%s, or rig=NAME "+
+			"without store", store, CityStore)
 	}
 	if _, err := rigOf(snap, rig); err != nil {
 		return nil, err

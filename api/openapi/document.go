@@ -257,6 +257,7 @@ func parameters() map[string]parameter {
 		"status":   {"string", "only items with one of these statuses, separated by commas"},
 		"label":    {"string", "only beads with this label; if repeated, with all of these labels"},
 		"type":     {"string", typeFilter},
+		"store":    {"string", "city: only work in the city's store, without that of its rigs"},
 		"not_type": {"string", "only beads of other types than these, separated by commas"},
 		"assignee": {"string", "only work assigned to this agent or user"},
 		"parent":   {"string", "only children of this bead"},

@@ -12,6 +12,9 @@ import (
 
 // BuiltIn returns the store if it is the built-in one, or an error.
 func (d *Store) BuiltIn() (workstore.EmbeddedStore, error) {
+	if _, remote := d.Store.(*remoteStore); remote {
+		return nil, errLocalOnly
+	}
 	s, ok := d.Store.(workstore.EmbeddedStore)
 	if !ok {
 		return nil, fmt.Errorf("%s stores the work of %s, so gcity cannot back it up or restore "+

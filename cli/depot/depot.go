@@ -76,6 +76,9 @@ func (d *Store) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 
 // PlacesIn returns the city and its rigs, even if the configuration is invalid.
 func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, error) {
+	if e.Remote(dir) { // a copy of the configuration might be outdated
+		return placesInForce(ctx, e, dir)
+	}
 	c, invalid := folder.LoadCity(dir)
 	if invalid == nil {
 		return workstore.Places(c), nil
@@ -94,6 +97,20 @@ func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, e
 		return workstore.PlacesOf(dir, k.Snapshot(dir)), nil
 	}
 	return nil, folder.NeedsFile(invalid, folder.UnknownWork)
+}
+
+// placesInForce returns the places that the running controller uses.
+func placesInForce(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, error) {
+	near, closeNear, err := e.Dial(dir)
+	if err != nil {
+		return nil, env.Unreachable(err)
+	}
+	defer closeNear()
+	s, err := near.Snapshot(ctx)
+	if err != nil {
+		return nil, env.Unreachable(err)
+	}
+	return workstore.PlacesOf(dir, s), nil
 }
 
 func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
@@ -188,8 +205,11 @@ type beadEvent struct {
 	Op       string       `json:"op,omitempty"`
 }
 
-// ReportChange reports a change to a bead as an event.
+// ReportChange reports a change to a bead as an event, unless the controller made the change and wrote the event.
 func ReportChange(ctx context.Context, e *env.Env, d *Store, kind string, b beads.Bead) error {
+	if e.Remote(d.City) {
+		return nil
+	}
 	payload, err := json.Marshal(beadEvent{d.Rig, b.Type, b.Status, b.Assignee, b.ParentID,
 		b.Labels, e.Depth(), e.Op})
 	if err != nil {
@@ -207,7 +227,7 @@ func Emit(ctx context.Context, e *env.Env, dir string, ev events.Event) error {
 	case err == nil:
 		defer closeNear()
 		_, err = near.Do(ctx, city.Emit{Event: ev})
-	case exit.IsNotRunning(err):
+	case exit.IsNotRunning(err) && !e.Remote(dir):
 		_, err = folder.AppendEvent(dir, ev)
 	}
 	if err != nil {

@@ -123,6 +123,9 @@ func WasReported(ctx context.Context, e *env.Env, d *Store, kind, id string) (bo
 	if err := checkOperation(e); e.Op == "" || err != nil {
 		return false, err
 	}
+	if e.Remote(d.City) { // the controller writes the event of a bead that it creates
+		return kind == events.BeadCreated, nil
+	}
 	past, err := folder.ReadEvents(ctx, d.City,
 		events.Query{Types: []string{kind}, Subject: id, Limit: operationPast})
 	if err != nil {

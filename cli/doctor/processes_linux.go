@@ -93,8 +93,12 @@ func commandLines(pids []int) (lines []string) {
 	return lines
 }
 
-// hiddenSession returns the deleted folder of a process's running session, or "".
+// hiddenSession returns the deleted folder of a process's running session, or "". It ignores processes in pods, because
+// their session folders are in the pods.
 func hiddenSession(pid int) string {
+	if !proc.SharesPIDs(pid) {
+		return ""
+	}
 	for st, err := proc.ReadStat(pid); err == nil && st.PPID > 1; st, err = proc.ReadStat(pid) {
 		pid = st.PPID
 		if args := proc.Args(pid); len(args) == 3 && args[1] == "hold" {

@@ -46,6 +46,30 @@ type Env struct {
 	Store func(p workstore.Place) (workstore.Store, error)
 }
 
+// RemoteVar is an environment variable that contains the path of a city. It means that the city's files are on another
+// machine, for example because the command runs in a pod. Commands reach that city only through its controller.
+const RemoteVar = "GCITY_REMOTE"
+
+// Remote reports whether the files of the city with this folder are on another machine; see RemoteVar.
+func (e *Env) Remote(dir string) bool {
+	at := e.Getenv(RemoteVar)
+	if at == "" || at == dir {
+		return at != ""
+	}
+	theirs, err := os.Stat(at)
+	if err != nil {
+		return false
+	}
+	own, err := os.Stat(dir)
+	return err == nil && os.SameFile(theirs, own)
+}
+
+// Unreachable returns the error for a command that cannot reach the controller of a city on another machine.
+func Unreachable(err error) error {
+	return city.Errorf(city.Unavailable, "cannot reach the city's controller, which is on "+
+		"another machine: %v", err)
+}
+
 // Actor returns the actor for this command's events: an agent, an automation or the user.
 func (e *Env) Actor() string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), "operator")

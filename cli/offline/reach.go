@@ -18,6 +18,9 @@ func ReachCity(ctx context.Context, e *env.Env, dir string) (*env.Link, error) {
 	if !exit.IsNotRunning(err) {
 		return nil, err
 	}
+	if e.Remote(dir) {
+		return nil, env.Unreachable(err)
+	}
 	held, _ := errors.AsType[*folder.HeldError](err)
 	c, err := newCity(dir, true, e.Now, nil)
 	if err != nil {

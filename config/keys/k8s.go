@@ -16,7 +16,8 @@ func k8sKeys() []Key {
 		{Path: "session.k8s", Kind: Table, Doc: "Pods for agents with the session provider " +
 			"`k8s`; see [kubernetes.md](kubernetes.md). If a key is not set, gcity uses an " +
 			"environment variable instead, for example `GC_K8S_IMAGE` for `image`. A change " +
-			"takes effect at the controller's next start."},
+			"takes effect at the controller's next start, which restarts the agents in pods " +
+			"if `image` has changed."},
 		file("kubeconfig", "The kubeconfig: an absolute path, or relative to the file that "+
 			"contains the key. Default: `KUBECONFIG`, or else `~/.kube/config`."),
 		name("context", "", "The context in the kubeconfig. Default: its current context."),

@@ -88,7 +88,7 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 		m.step.Do(effect.Resume{Want: a.want, Status: a.sess.life})
 		return
 	}
-	if a.drain.current != nil {
+	if d := a.drain.current; d != nil && (d.by != byHost || !a.sess.unknown()) {
 		m.drains.draining(now, a)
 		return
 	}

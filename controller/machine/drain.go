@@ -36,8 +36,12 @@ const (
 // drainTimeout is the timeout for draining agents that are not in a pool.
 const drainTimeout = 5 * time.Minute
 
-func (a *record) drainTimeout() time.Duration {
-	if a.pool != nil {
+// drainTimeout returns 0 if the session's host ends the session.
+func (a *record) drainTimeout(by string) time.Duration {
+	switch {
+	case by == byHost:
+		return 0
+	case a.pool != nil:
 		return a.pool.Want.DrainTimeout
 	}
 	return drainTimeout
@@ -62,8 +66,8 @@ func (dr *drains) pending(now time.Time, a *record) {
 		dr.undrain(now, a, events.Event{Actor: effect.ActorController, Message: why})
 	}
 	// a new configuration may set a different timeout
-	if a.drain.current != nil && a.drain.current.timeout != a.drainTimeout() {
-		a.drain.current.limit(a.drainTimeout())
+	if d := a.drain.current; d != nil && d.timeout != a.drainTimeout(d.by) {
+		d.limit(a.drainTimeout(d.by))
 	}
 }
 
@@ -83,10 +87,10 @@ func (d *drain) limit(t time.Duration) {
 
 func (dr *drains) drain(now time.Time, a *record, sender city.Peer, by, why string) {
 	a.drain.current = &drain{since: now, stamp: now.Unix(), by: by, why: why}
-	a.drain.current.limit(a.drainTimeout())
+	a.drain.current.limit(a.drainTimeout(by))
 	dr.m.decided(now, a, "drain", why)
 	end := a.drain.current.end(now)
-	if !a.drain.current.deadline.IsZero() {
+	if !a.drain.current.deadline.IsZero() || by == byHost {
 		end += " if still running"
 	}
 	e := events.Event{Type: events.AgentDraining, Message: why + "; " + end}
@@ -100,7 +104,10 @@ func (dr *drains) drain(now time.Time, a *record, sender city.Peer, by, why stri
 }
 
 func (d *drain) end(now time.Time) string {
-	if d.deadline.IsZero() {
+	switch {
+	case d.by == byHost:
+		return "its host stops it"
+	case d.deadline.IsZero():
 		return "no timeout"
 	}
 	return "kill in " + span.Text(d.deadline.Sub(now).Round(time.Second))
@@ -158,6 +165,16 @@ func (dr *drains) draining(now time.Time, a *record) {
 	}
 	dr.m.setUntil(now, a, city.Draining, reason, a.drain.current.deadline)
 	a.since = a.drain.current.since
+}
+
+func (a *record) nextOfDrain() string {
+	switch d := a.drain.current; {
+	case d != nil && d.by == byHost:
+		return "is stopped by its host" + city.IfNotDone
+	case a.until.IsZero():
+		return "stops when it reports done"
+	}
+	return "is killed" + city.IfNotDone
 }
 
 func (dr *drains) mark(now time.Time, a *record) {
@@ -237,10 +254,10 @@ func (dr *drains) resume(now time.Time, a *record) {
 		by = d.By
 	}
 	lasted := min(max(0, time.Duration(now.UnixNano()-d.Since.UnixNano())),
-		max(a.drainTimeout(), time.Second))
+		max(a.drainTimeout(by), time.Second))
 	a.drain.current = &drain{since: now.Add(-lasted), stamp: d.Since.Unix(), by: by, why: h.Why,
 		sender: h.Sender, acked: d.Acked, final: h.Final}
-	a.drain.current.limit(a.drainTimeout())
+	a.drain.current.limit(a.drainTimeout(by))
 	dr.m.decided(now, a, "drain", a.drain.current.why)
 }
 

@@ -22,10 +22,6 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 	swapped := a.sess.life.ProviderChanged(&a.want.Spec)
 	before := a.sess.restartBarred
 	a.sess.restartBarred = ""
-	if !swapped && a.sess.life.Fingerprint.Sum == a.want.Spec.Fingerprint.Sum {
-		df.drifted(a, nil)
-		return cause{}
-	}
 	diff := a.sess.life.Drift(&a.want.Spec)
 	df.drifted(a, diff)
 	if len(diff) == 0 || a.sess.busy(now) || a.sess.unknown() {

@@ -29,7 +29,7 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 	case a.want.Problem != "":
 		m.set(now, a, city.Failed, a.want.Problem)
 	case !a.phase.Seen() && m.lists.unknown[a.want.Spec.Provider] != nil:
-		m.set(now, a, city.Failed, "provider "+a.want.Spec.Provider+
+		m.set(now, a, city.Unknown, "provider "+a.want.Spec.Provider+
 			" does not respond, so it is unknown whether the agent is running")
 	case a.sess.exit != nil:
 		m.set(now, a, city.Exited, "no controller is running; the agent exited while none "+
@@ -52,7 +52,7 @@ func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 	case d != nil:
 		// without a controller, a drain does not end at its timeout, so measure it from its start
 		d.since = effect.NotInFuture(now, a.sess.life.Drain.Since)
-		d.limit(a.drainTimeout())
+		d.limit(a.drainTimeout(d.by))
 		why := "asked by " + d.by + " to finish"
 		if d.acked {
 			why += ", reported done"

@@ -57,7 +57,7 @@ func TestObservation(t *testing.T) {
 		name  string
 		state city.State
 		since time.Time
-	}{{"frozen", city.Unknown, ended}, {"off", city.Suspended, ended}, {"runs", city.Running, ended}, {"stray", city.Running, ended}, {"tmux", city.Failed, stopped}} {
+	}{{"frozen", city.Unknown, ended}, {"off", city.Suspended, ended}, {"runs", city.Running, ended}, {"stray", city.Running, ended}, {"tmux", city.Unknown, stopped}} {
 		a, ok := m.Snapshot(t0).Agent(want.name)
 		if !ok || a.State != want.state || !a.Since.Equal(want.since) || a.Reason == "" || a.Next != nil || len(a.Decisions) > 0 {
 			t.Errorf("%s: got %+v, want %s since %v", want.name, a, want.state, want.since)

@@ -215,10 +215,7 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		}
 		return at(time.Time{}, "starts when its dependencies are running")
 	case city.Draining:
-		if a.until.IsZero() {
-			return at(a.until, "stops when it reports done")
-		}
-		return at(a.until, "is killed"+city.IfNotDone)
+		return at(a.until, a.nextOfDrain())
 	case city.Stopping:
 		return at(a.until, a.nextOfStop())
 	case city.Backoff, city.Failed, city.Quarantined:

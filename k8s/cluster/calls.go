@@ -332,7 +332,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if err != nil {
 		return err
 	}
-	return l.Send(ctx, name, text)
+	return l.typed(l.Send(ctx, name, text))
 }
 
 // SendPolitely implements session.PoliteSender.
@@ -341,7 +341,7 @@ func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet ti
 	if err != nil {
 		return err
 	}
-	return l.SendPolitely(ctx, name, text, quiet)
+	return l.typed(l.SendPolitely(ctx, name, text, quiet))
 }
 
 // SendKeys implements session.Keyer.

@@ -234,7 +234,8 @@ func unavailable(p *Provider) error {
 	if p.term == nil { // the elector adds a random delay to the interval of its requests
 		at = "by"
 	}
-	return fmt.Errorf("the cluster has been unavailable since %s; retry %s %s: %w",
+	return fmt.Errorf("the state of the city's pods has been unknown since %s; "+
+		"retry %s %s: %w",
 		p.since.Format(time.TimeOnly), at, p.retry.Format(time.TimeOnly), p.down)
 }
 
@@ -371,6 +372,9 @@ func (p *Provider) status(e *entry) session.Status {
 	st.PID = 0 // a pid in the pod has no meaning on this machine
 	st.Alive, st.Exit = e.exit == nil, e.exit
 	st.Details = details(e.pod)
+	if e.note.Image != "" && e.note.Image != p.o.Settings.Image {
+		st.Outdated = []string{"session.k8s.image changed"}
+	}
 	if st.Started.IsZero() {
 		st.Started = since(e.pod).Time
 	}

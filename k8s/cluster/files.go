@@ -3,6 +3,7 @@ package cluster
 import (
 	"archive/tar"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -80,6 +81,9 @@ func sendFiles(
 	}
 	resp, err := client.Do(r)
 	if err != nil {
+		if u, ok := errors.AsType[*url.Error](err); ok { // its URL means nothing to users
+			err = u.Err
+		}
 		return fmt.Errorf("cannot copy the working folder into the pod: %w", err)
 	}
 	defer resp.Body.Close()

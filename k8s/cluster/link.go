@@ -27,6 +27,15 @@ type link struct {
 	mux *yamux.Session
 }
 
+// typed adds to the error of a call that types a text that the stream was lost, if so.
+func (l *link) typed(err error) error {
+	if err == nil || !l.mux.IsClosed() {
+		return err
+	}
+	return fmt.Errorf("the connection to the pod was lost, so the text may have been typed "+
+		"completely, partly or not at all (%w)", err)
+}
+
 func (p *Provider) keep(ctx context.Context, e *entry) {
 	defer func() { // the next term starts another worker
 		p.mu.Lock()

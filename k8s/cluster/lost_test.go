@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"gcity/internal/eventually"
+	"gcity/k8s/tunnel"
 )
 
 type network struct {
@@ -96,7 +98,7 @@ func TestLostCluster(t *testing.T) {
 		_, first = p.List(t.Context())
 		return first != nil
 	})
-	want := regexp.MustCompile(`^the cluster has been unavailable since \d\d:\d\d:\d\d; retry at \d\d:\d\d:\d\d: `)
+	want := regexp.MustCompile(`^the state of the city's pods has been unknown since \d\d:\d\d:\d\d; retry at \d\d:\d\d:\d\d: `)
 	if !want.MatchString(first.Error()) {
 		t.Error(first)
 	}
@@ -119,5 +121,26 @@ func TestLostCluster(t *testing.T) {
 	case x := <-p.Exits():
 		t.Errorf("got an exit: %+v", x)
 	default:
+	}
+}
+
+// If the stream is lost while a text is being typed, the error says so.
+func TestLostWhileTyping(t *testing.T) {
+	near, far := net.Pipe()
+	defer far.Close()
+	mux, err := tunnel.Client(near)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &link{mux: mux}
+	if got := l.typed(io.EOF); got != io.EOF {
+		t.Errorf("with a stream: %v", got)
+	}
+	mux.Close()
+	if got := l.typed(io.EOF); !errors.Is(got, io.EOF) || !strings.Contains(got.Error(), "connection to the pod was lost") {
+		t.Errorf("without a stream: %v", got)
+	}
+	if got := l.typed(nil); got != nil {
+		t.Errorf("after success: %v", got)
 	}
 }

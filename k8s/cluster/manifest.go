@@ -32,12 +32,15 @@ type note struct {
 	City        string              `json:"city"`
 	ID          string              `json:"id"`
 	Fingerprint session.Fingerprint `json:"fingerprint"`
+	// as configured; the cluster may change the image in the manifest. "" = unknown
+	Image string `json:"image,omitempty"`
 }
 
 // manifest returns the pod for a session. The pod does not contain the agent's command and environment, which are sent
 // through the stream.
 func (s *Settings) manifest(spec *session.Spec) (*corev1.Pod, error) {
-	data, err := json.Marshal(note{spec.Name, spec.Agent, spec.City, spec.ID, spec.Fingerprint})
+	data, err := json.Marshal(note{spec.Name, spec.Agent, spec.City, spec.ID, spec.Fingerprint,
+		s.Image})
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +87,7 @@ func (s *Settings) manifest(spec *session.Spec) (*corev1.Pod, error) {
 			return nil, err
 		}
 	}
-	setGrace(pod)
+	setEnvironment(pod, spec.City)
 	return pod, nil
 }
 

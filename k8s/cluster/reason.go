@@ -112,7 +112,8 @@ func ended(pod *corev1.Pod) (code int, signal, reason string) {
 	if pod.Status.Reason != "" {
 		reason = strings.TrimSpace(pod.Status.Reason + ": " + pod.Status.Message)
 	}
-	if reason == "" && pod.DeletionTimestamp != nil {
+	vague := []string{"", "Completed", "Error", "ContainerStatusUnknown"}
+	if pod.DeletionTimestamp != nil && slices.Contains(vague, reason) {
 		reason = "the pod was deleted"
 	}
 	return code, signal, cmp.Or(reason, "the pod has ended")

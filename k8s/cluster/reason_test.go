@@ -117,3 +117,16 @@ contexts: [{name: x, context: {cluster: c, user: u}}]}`)
 		}
 	}
 }
+
+// A session that was started with a different image is outdated. The image in the manifest does not matter, because the
+// cluster may change it.
+func TestOutdatedImage(t *testing.T) {
+	p := &Provider{o: Options{Settings: Settings{Image: "box:2"}}}
+	for image, want := range map[string]int{"box:1": 1, "box:2": 0, "": 0} {
+		pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: container, Image: "mirror/box:2"}}}}
+		st := p.status(&entry{note: note{Name: "a", ID: "1", Image: image}, pod: pod})
+		if got := st.Drift(&session.Spec{}); len(got) != want {
+			t.Errorf("started with image %q: got %q", image, got)
+		}
+	}
+}

@@ -48,6 +48,20 @@ func (e *entry) killTime() time.Time {
 	return e.deletionSeen.Add(time.Duration(grace) * time.Second)
 }
 
+// interruptTime returns when the agent in a pod that is being deleted is interrupted, at the latest. See killTime.
+func (e *entry) interruptTime() time.Time {
+	grace := int64(graceSeconds) // the pod does not know the grace period of its deletion
+	if s := e.pod.Spec.TerminationGracePeriodSeconds; s != nil {
+		grace = *s
+	}
+	after, _ := tunnel.EndOfPod(time.Duration(grace) * time.Second)
+	at, end := e.deletionSeen.Add(after), e.killTime()
+	if end.Before(at) {
+		return end
+	}
+	return at
+}
+
 // reason describes the problem of a session, or returns "". A session is alive until the API server confirms that its
 // pod is gone. The caller must hold mu.
 func (e *entry) reason(now time.Time) string {
@@ -96,7 +110,9 @@ func askToFinish(p *Provider, e *entry) {
 	}
 	e.drained = true
 	until := e.killTime()
-	t.wg.Go(func() { requestDrain(t.ctx, p, e, until, "its pod is terminating: "+why) })
+	why = fmt.Sprintf("its pod is terminating: %s; interrupt at %s", why,
+		e.interruptTime().Format(time.TimeOnly))
+	t.wg.Go(func() { requestDrain(t.ctx, p, e, until, why) })
 }
 
 // drainRetry is the interval of the requests to drain an agent. The controller rejects them while it starts, and while
@@ -178,15 +194,16 @@ func giveUp(ctx context.Context, p *Provider, pod *corev1.Pod) error {
 	})
 }
 
-func setGrace(pod *corev1.Pod) {
+// setEnvironment passes the city's path and the pod's grace period to gcity's programs in the pod.
+func setEnvironment(pod *corev1.Pod, city string) {
 	seconds := int64(graceSeconds)
 	if s := pod.Spec.TerminationGracePeriodSeconds; s != nil {
 		seconds = *s
 	}
 	for i := range pod.Spec.Containers {
 		if c := &pod.Spec.Containers[i]; c.Name == container {
-			c.Env = append(c.Env, corev1.EnvVar{Name: tunnel.Grace,
-				Value: strconv.FormatInt(seconds, 10)})
+			c.Env = append(c.Env, corev1.EnvVar{Name: tunnel.Remote, Value: city},
+				corev1.EnvVar{Name: tunnel.Grace, Value: strconv.FormatInt(seconds, 10)})
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"gcity/internal/disk"
@@ -146,6 +147,42 @@ func TestReasonOfListedExit(t *testing.T) {
 		}
 		if *e.exit != want {
 			t.Errorf("asked %v: got %+v", asked, *e.exit)
+		}
+	}
+}
+
+// An agent is interrupted before the end of the pod's grace period, and at the latest when Kubernetes kills the pod.
+func TestInterruptTime(t *testing.T) {
+	seen := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		pod, deletion *int64
+		want          time.Duration
+	}{
+		{nil, nil, 18 * time.Second},
+		{new(int64(30)), new(int64(30)), 18 * time.Second},
+		{new(int64(60)), new(int64(60)), 48 * time.Second},
+		{new(int64(30)), new(int64(5)), 5 * time.Second},
+	} {
+		pod := &corev1.Pod{Spec: corev1.PodSpec{TerminationGracePeriodSeconds: c.pod}}
+		pod.DeletionGracePeriodSeconds = c.deletion
+		e := &entry{pod: pod, deletionSeen: seen}
+		if got := e.interruptTime().Sub(seen); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+}
+
+// A container that ended because its pod was deleted has no reason of its own.
+func TestReasonOfDeletedPod(t *testing.T) {
+	for reason, want := range map[string]string{
+		"Completed": "the pod was deleted", "ContainerStatusUnknown": "the pod was deleted", "OOMKilled": "OOMKilled",
+	} {
+		pod := &corev1.Pod{}
+		pod.DeletionTimestamp = &metav1.Time{}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: container,
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: reason}}}}
+		if _, _, got := ended(pod); got != want {
+			t.Errorf("%s: got %q, want %q", reason, got, want)
 		}
 	}
 }

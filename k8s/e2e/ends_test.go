@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,4 +108,23 @@ func TestTerminatingPod(t *testing.T) {
 		a := c.agents()["a"]
 		return a.State == "running" && a.Session != nil && a.Session.ID != before
 	}, c.state)
+}
+
+// A controller that starts with a different image restarts the agents in new pods.
+func TestImageChange(t *testing.T) {
+	c := newCity(t, endsCity+`exec cat'''`+"\n")
+	c.start()
+	eventually.True(t, "the agent runs", func() bool { return c.running() == 1 }, c.state)
+	before := c.agents()["a"].Session.ID
+	c.kill()
+	c.rewrite(`image = "docker.io/local/box:1"`, `image = "docker.io/library/busybox:1"`)
+	c.start()
+	eventually.True(t, "the agent runs in a pod with the new image", func() bool {
+		a := c.agents()["a"]
+		return a.State == "running" && a.Session != nil && a.Session.ID != before &&
+			slices.Contains(a.Session.Details, "image docker.io/library/busybox:1")
+	}, c.state)
+	if got := c.awaitEvent("agent.stopped"); got != "configuration changed: session.k8s.image changed" {
+		t.Errorf("stopped: %s", got)
+	}
 }

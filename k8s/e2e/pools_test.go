@@ -117,3 +117,26 @@ session = %q
 		t.Errorf("agent here was restarted: %+v, previously %+v", now.Session, all["here"].Session)
 	}
 }
+
+// Agents in pods change the work in the city's store, and each change is recorded once.
+func TestWorkOfPods(t *testing.T) {
+	c := newCity(t, "[workspace]\nname = \"town\"\n[[agents]]\nname = \"a\"\nstart_command = \"exec sh\"\n")
+	c.start()
+	eventually.True(t, "the agent runs", func() bool { return c.running() == 1 }, c.state)
+	c.must("bead", "create", "real work")
+	c.must("agent", "nudge", "a", "gc bead update to-1 --claim && gc bead create 'more work' && gc bead close to-1")
+	eventually.True(t, "the work is done", func() bool {
+		all := c.quiet("bead", "list")
+		return strings.Contains(all, "closed") && strings.Contains(all, "more work")
+	}, func() string { return c.quiet("bead", "list") + c.quiet("agent", "peek", "a") + c.state() })
+	var got []string
+	for _, e := range c.events() {
+		if strings.HasPrefix(e.Type, "bead.") {
+			got = append(got, e.Type+" "+e.Subject)
+		}
+	}
+	want := []string{"bead.created to-1", "bead.updated to-1", "bead.created to-2", "bead.closed to-1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got the events %v, want %v", got, want)
+	}
+}

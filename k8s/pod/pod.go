@@ -29,13 +29,7 @@ import (
 	"gcity/session/pty"
 )
 
-// Near the end of the pod's grace period, gcity-pod interrupts the agent, which then has stopGrace to exit. It kills
-// the agent killMargin before Kubernetes would.
-const (
-	stopGrace  = 8 * time.Second
-	killMargin = 4 * time.Second
-	graceUnset = 30 * time.Second // the default of Kubernetes
-)
+const graceUnset = 30 * time.Second // the default of Kubernetes
 
 // Serve runs the main process of a container. It serves the helper and observers until the container must stop.
 func Serve(log *slog.Logger) error {
@@ -223,9 +217,9 @@ func (h *house) stopAgents() {
 	if len(names) == 0 {
 		return
 	}
-	last := min(stopGrace, grace/3)
+	interrupt, last := tunnel.EndOfPod(grace)
 	if helper != nil && !helper.IsClosed() { // time for the controller to ask the agent to finish
-		awaitEnd(ctx, p, grace-last-killMargin)
+		awaitEnd(ctx, p, interrupt)
 	}
 	for _, name := range living(ctx, p) {
 		_ = p.terminate(ctx, name, last)

@@ -26,6 +26,24 @@ const Usage = "this program runs in gcity's pods"
 // Grace is the environment variable that contains a pod's grace period in seconds.
 const Grace = "GCITY_POD_GRACE"
 
+// Near the end of a pod's grace period, gcity-pod interrupts the agent, which then has stopGrace to exit. It kills the
+// agent killMargin before Kubernetes would.
+const (
+	stopGrace  = 8 * time.Second
+	killMargin = 4 * time.Second
+)
+
+// EndOfPod returns when gcity-pod interrupts an agent, measured from the start of the pod's grace period, and how long
+// the agent then has to exit. Without a connection to the controller, gcity-pod interrupts the agent at once.
+func EndOfPod(grace time.Duration) (interrupt, last time.Duration) {
+	last = min(stopGrace, grace/3)
+	return grace - last - killMargin, last
+}
+
+// Remote is the environment variable with the city's path. It makes gcity's commands in a pod use only the city's
+// controller.
+const Remote = "GCITY_REMOTE"
+
 // FilesPath is the URL path for a tar archive of an agent's working folder.
 const FilesPath = "/v1/files"
 

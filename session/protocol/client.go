@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"sync"
@@ -139,8 +140,8 @@ func (c *Client) post(ctx context.Context, op string, body any) (*http.Response,
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode the request for %s: %w", op, err)
 	}
-	url := "http://helper/v1/" + op
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(data))
+	at := "http://helper/v1/" + op
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, at, bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}
@@ -169,6 +170,9 @@ func (c *Client) post(ctx context.Context, op string, body any) (*http.Response,
 func unreachable(ctx context.Context, op string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fmt.Errorf("the helper did not respond to %s: %w", op, cause)
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok { // its URL means nothing to users
+		err = u.Err
 	}
 	return fmt.Errorf("the helper did not respond to %s: %w", op, err)
 }
