@@ -278,10 +278,10 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 		if a.want.Pool != "" && a.want.Declared != a.name {
 			cs.m.step.Reject(id, city.Conflict,
 				fmt.Sprintf("agent %s is a member of pool %s and cannot be suspended on its own; "+
-					"%s the pool, or scale it", a.name, a.want.Declared, verbFor(on)))
+					"%s the pool, or scale it", a.name, a.want.Declared, step.VerbFor(on)))
 			return
 		}
-		a.waiters = append(a.waiters, waiter{id, verbFor(on)})
+		a.waiters = append(a.waiters, waiter{id, step.VerbFor(on)})
 		if still := a.want.Suspended; !on && still.On() && still.Level != agent.AgentLevel {
 			a.waiters = a.waiters[:len(a.waiters)-1]
 			cs.m.step.Reject(id, city.Conflict,

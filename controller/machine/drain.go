@@ -328,3 +328,17 @@ func (dr *drains) ack(now time.Time, id uint64, a *record) {
 	dr.m.step.Reply(id, "agent "+a.name+" has finished; its session is being stopped")
 	dr.m.decide(now, a)
 }
+
+// correctDeadlines corrects the wall-clock times of the deadlines after the wall clock was set. Intervals are monotonic
+// (L13), but clients and the next controller receive only the wall-clock time of a deadline.
+func (a *record) correctDeadlines(now time.Time) {
+	deadlines := []*time.Time{&a.until, &a.restart.until}
+	if a.drain.current != nil {
+		deadlines = append(deadlines, &a.drain.current.deadline)
+	}
+	for _, at := range deadlines {
+		if at.After(now) {
+			*at = now.Add(at.Sub(now))
+		}
+	}
+}

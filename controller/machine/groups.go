@@ -100,7 +100,7 @@ func (ld *loader) unfulfilledGroups(err error) {
 		if on, _ := ld.suspendedByFlag(g); on == g.on {
 			return false
 		}
-		ld.m.step.RejectFlag(g.id, step.NotInEffect(g.String(), verbFor(g.on), err), err)
+		ld.m.step.RejectFlag(g.id, step.NotInEffect(g.String(), step.VerbFor(g.on), err), err)
 		return true
 	})
 }
@@ -159,15 +159,8 @@ func (ld *loader) edited(in effect.Edited) {
 		ld.load()
 		return
 	}
-	ld.load(waiter{in.Edit.ID, verbFor(in.Edit.On)})
+	ld.load(waiter{in.Edit.ID, step.VerbFor(in.Edit.On)})
 }
 
 // allEdits returns the edits that are not yet in force.
 func (ld *loader) allEdits() []effect.Edit { return slices.Concat(ld.written, ld.edits) }
-
-func verbFor(suspend bool) string {
-	if suspend {
-		return "suspend"
-	}
-	return "resume"
-}

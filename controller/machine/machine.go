@@ -3,6 +3,7 @@
 package machine
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -52,6 +53,11 @@ type Machine struct {
 	clock
 }
 
+type clock struct {
+	wall         step.WallClock
+	stalledUntil time.Time // end of the program's latest stall; zero = no stall
+}
+
 type ending int
 
 const (
@@ -79,7 +85,7 @@ func newMachine() *Machine {
 func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	m.stepNumber++
 	m.step.Begin()
-	if m.clock.wasSet(now) {
+	if m.wall.WasSet(now) {
 		m.step.Changed = true
 		for _, a := range m.order {
 			a.correctDeadlines(now)
@@ -423,7 +429,7 @@ func (tl *tcpListener) open() {
 		return
 	}
 	want := tl.m.conf.API
-	if want.Equal(tl.asked) {
+	if reflect.DeepEqual(want, tl.asked) {
 		return
 	}
 	tl.asked = want

@@ -120,7 +120,7 @@ func (ld *loader) unfulfilled(err error) {
 		if !a.want.Suspended.On() {
 			ld.m.commands.resolve(a, "agent "+a.name+" is not suspended", "resume")
 		}
-		verb := verbFor(!a.want.Suspended.On())
+		verb := step.VerbFor(!a.want.Suspended.On())
 		msg := step.NotInEffect("agent "+a.name, verb, err)
 		for _, w := range a.take(verb) {
 			ld.m.step.RejectFlag(w.id, msg, err)

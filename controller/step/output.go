@@ -202,3 +202,11 @@ func Numbered(pid int, format string) string {
 	}
 	return fmt.Sprintf(format, pid)
 }
+
+// VerbFor returns the verb of a command that suspends or resumes.
+func VerbFor(suspend bool) string {
+	if suspend {
+		return "suspend"
+	}
+	return "resume"
+}
