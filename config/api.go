@@ -3,13 +3,15 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"gcity/config/keys"
 )
 
 func (d checker) checkAPI() {
 	c := d.city
 	d.tokenFile("api.token_file", &c.API.TokenFile)
 	d.tokenFile("api.read_token_file", &c.API.ReadFile)
-	if c.API.Port != 0 && !c.API.Token && !Local(c.API.Bind) && !d.failedIn("api") {
+	if c.API.Port != 0 && !c.API.Token && !keys.IsLocal(c.API.Bind) && !d.failedIn("api") {
 		d.addError(c.Origins["api.bind"], "api.bind",
 			fmt.Sprintf("other machines can reach %q, and without a token every client has full "+
 				"access; remove `token = false`", c.API.Bind))

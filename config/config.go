@@ -8,9 +8,7 @@ package config
 
 import (
 	"cmp"
-	"net/netip"
 	"reflect"
-	"slices"
 	"time"
 
 	"gcity/automation"
@@ -337,21 +335,6 @@ type API struct {
 	TokenFile string   // absolute; "" = the city creates the file if Token is set
 	// file with a token that only allows reading; absolute; "" = none
 	ReadFile string `key:"read_token_file"`
-}
-
-// Equal reports whether two [api] tables have the same values.
-func (a API) Equal(b API) bool {
-	return a.Port == b.Port && a.Bind == b.Bind && slices.Equal(a.Hosts, b.Hosts) &&
-		a.Token == b.Token && a.TokenFile == b.TokenFile && a.ReadFile == b.ReadFile
-}
-
-// Local reports whether a bind address is reachable only from this machine.
-func Local(bind string) bool {
-	if bind == "localhost" {
-		return true
-	}
-	addr, err := netip.ParseAddr(bind)
-	return err == nil && addr.Unmap().IsLoopback()
 }
 
 // Remote is one [topologies.X] table: a topology in a git repository.

@@ -7,7 +7,6 @@ import (
 	"gcity/config/files"
 	"gcity/internal/toml"
 	"io/fs"
-	"os"
 	"slices"
 )
 
@@ -82,17 +81,11 @@ func (d decoder) readAdditional(files []string) {
 
 func (d decoder) read(path string) ([]byte, error) {
 	for other, data := range d.contents {
-		if path == other || sameFile(path, other) {
+		if path == other || files.Same(path, other) {
 			return data, nil
 		}
 	}
 	return files.ReadSource(path)
-}
-
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	other, otherErr := os.Stat(b)
-	return err == nil && otherErr == nil && os.SameFile(one, other)
 }
 
 func (d decoder) readIncluded(path string) ([]byte, error) {

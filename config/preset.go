@@ -3,10 +3,10 @@ package config
 import (
 	_ "embed"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"gcity/internal/shell"
 	"gcity/internal/toml"
 )
 
@@ -114,10 +114,4 @@ func presetNames(all []Preset) []string {
 }
 
 // FirstWord returns the program in a provider's command, or "" if only a shell can determine it.
-func (p *Provider) FirstWord() string {
-	word, _, _ := strings.Cut(strings.TrimSpace(p.Command), " ")
-	if strings.ContainsAny(word, "\t\n'\"\\$`;&|<>(){}[]*?~#=!") {
-		return ""
-	}
-	return word
-}
+func (p *Provider) FirstWord() string { return shell.FirstWord(p.Command) }

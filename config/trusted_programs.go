@@ -2,12 +2,10 @@ package config
 
 import (
 	"cmp"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"gcity/internal/shell"
 	"gcity/session"
 	"gcity/trust"
 )
@@ -133,7 +131,7 @@ func (r *programList) agent(a *Agent) {
 		cmp.Or(p.CommandLine(), "(the first preset that is installed)"), trustedFlag(&p))
 	r.declaredIn(p.Origins)
 	if len(p.Env) > 0 {
-		r.add("environment of "+name, at("env", "provider"), envOf(p.Env))
+		r.add("environment of "+name, at("env", "provider"), trust.Environment(p.Env))
 		r.declaredIn(p.Origins)
 	}
 	for i, line := range a.PreStart {
@@ -199,13 +197,4 @@ func (r *programList) setupScript(a *Agent, at Origin, members []Expanded) {
 			r.file(path)
 		}
 	}
-}
-
-// envOf formats variables for the trust question, because PATH and LD_PRELOAD can change which programs run.
-func envOf(env map[string]string) string {
-	var pairs []string
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		pairs = append(pairs, name+"="+shell.Quote(env[name]))
-	}
-	return strings.Join(pairs, " ")
 }

@@ -3,10 +3,13 @@ package trust
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"gcity/internal/shell"
 )
 
 // Limits for reading the scripts that a command line names.
@@ -144,4 +147,13 @@ func sumOf(path string) (string, bool) {
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:16]), true
+}
+
+// Environment formats variables for the trust question, because PATH and LD_PRELOAD can change which programs run.
+func Environment(env map[string]string) string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		pairs = append(pairs, name+"="+shell.Quote(env[name]))
+	}
+	return strings.Join(pairs, " ")
 }

@@ -12,6 +12,7 @@ import (
 	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/config/keys"
 	"gcity/controller"
 	"gcity/describe"
 	"gcity/events/mirror"
@@ -52,7 +53,7 @@ func judgeAPI(dir string, c config.API) finding {
 	if at == "" {
 		return ok("reachable only through the city's socket")
 	}
-	local := config.Local(c.Bind)
+	local := keys.IsLocal(c.Bind)
 	token, own := host.TokenOf(dir, c)
 	if token != "" {
 		err := host.CheckToken(token)
