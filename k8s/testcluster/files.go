@@ -104,6 +104,8 @@ func (c *cluster) kubelet() object {
 		"evictionHard":                object{"memory.available": "50Mi"},
 		"imageGCHighThresholdPercent": 100,
 		"nodeStatusUpdateFrequency":   "2s",
+		// kubelet 1.34 can crash in doPodResizeAction if a container ends while its pod starts
+		"featureGates": object{"InPlacePodVerticalScaling": false},
 	}
 }
 
