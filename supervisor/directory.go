@@ -356,7 +356,7 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	defer s.mu.Unlock()
 	switch {
 	case w.other != nil:
-		text = fmt.Sprintf("%s is no longer registered, but the supervisor did not stop it: %v",
+		text = fmt.Sprintf("%s is no longer registered. The supervisor did not stop it: %v",
 			name, w.other)
 	case w.ended == 1:
 		text += "; 1 session from an earlier run was stopped"

@@ -140,7 +140,7 @@ func TestUnregisterCityOfAnotherController(t *testing.T) {
 		l.begin("/c/busy", "/c/taken")
 		tick()
 		for _, name := range []string{"busy", "taken"} {
-			want := name + " is no longer registered, but the supervisor did not stop it: " + errBusy.Error()
+			want := name + " is no longer registered. The supervisor did not stop it: " + errBusy.Error()
 			if r, err := l.s.Unregister(t.Context(), name); err != nil || r.Message != want {
 				t.Errorf("got %q, %v; want %q", r.Message, err, want)
 			}
