@@ -53,6 +53,21 @@ func TestDrainAllThenLeave(t *testing.T) {
 	}
 }
 
+// A starting agent can have a session, but cannot be drained. Leaving does not wait for it.
+func TestDrainAllSkipsStartingAgents(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(few)
+	s.agent("chatty", func(a *city.Agent) { a.State = city.Starting })
+	s.press("q", "d")
+	s.shows("Drain 2 agents, then quit?")
+	s.press("y")
+	s.wants(city.Drain{Agent: "builder", Final: true}, city.Drain{Agent: "idle", Final: true})
+	s.ended("builder", "idle")
+	if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.StopCity {
+		t.Error("all drained agents have finished, but the room stays open")
+	}
+}
+
 func TestDrainAllHasADeadline(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(few)
@@ -310,11 +325,11 @@ func TestDrainAllIsRefused(t *testing.T) {
 func TestDrainAllOfMany(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("q", "d")
-	s.shows("type 6")
+	s.shows("type 5") // shop/reviewer is starting
 	s.press("y", "enter")
 	s.wants()
-	s.press("backspace", "6", "enter")
-	if n := len(s.commands()); n != 5 { // deployer is already draining
+	s.press("backspace", "5", "enter")
+	if n := len(s.commands()); n != 4 { // deployer is already draining
 		t.Errorf("%d agents are asked to finish", n)
 	}
 	s.change(func(n *city.Snapshot) {

@@ -413,7 +413,7 @@ func TestNoSwitchWhileLeaving(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.Mode = state.Hosting
 	s.press("q", "d")
-	s.typeIn("6")
+	s.typeIn("5")
 	s.press("enter")
 	if !s.m.Departure.Waits() {
 		t.Fatal(s.text())

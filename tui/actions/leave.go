@@ -173,7 +173,7 @@ func explainSuspend(m *state.Room) []feed.Effect {
 }
 
 func askDrainAll(m *state.Room, stay state.Task) []feed.Effect {
-	rows := m.Agents.Where(func(r *panel.AgentRow) bool { return r.Running && r.Session != nil })
+	rows := m.Agents.Where((*panel.AgentRow).CanFinish)
 	if len(rows) == 0 {
 		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
 	}
@@ -190,7 +190,7 @@ func askDrainAll(m *state.Room, stay state.Task) []feed.Effect {
 }
 
 func drainAllQuestion(m *state.Room, rows []*panel.AgentRow) question {
-	rows = slices.DeleteFunc(rows, func(r *panel.AgentRow) bool { return r.Session == nil })
+	rows = slices.DeleteFunc(rows, func(r *panel.AgentRow) bool { return !r.CanFinish() })
 	if len(rows) == 0 {
 		return nothingDone("no agent is running")
 	}

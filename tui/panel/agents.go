@@ -228,6 +228,12 @@ func (r *AgentRow) Drainable() bool {
 	return r.Running && r.State != city.Draining && r.State != city.Stopping
 }
 
+// CanFinish reports whether an agent's session is, or can be, drained. The controller does not drain an agent that is
+// starting.
+func (r *AgentRow) CanFinish() bool {
+	return r.Running && r.Session != nil && r.State != city.Starting
+}
+
 // AcceptsText reports whether text can be sent to the agent, possibly after a restart.
 func (r *AgentRow) AcceptsText() bool {
 	return r.Running || r.State == city.Starting || r.State == city.Backoff ||
