@@ -137,7 +137,7 @@ func (d decoder) decodePart(path string) error {
 		}
 	}
 	first := len(d.city.Agents)
-	d.table(root, "", place{city: d.city})
+	d.table(root, "", place{d.city})
 	d.sortByPosition(first)
 	return nil
 }

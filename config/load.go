@@ -94,7 +94,7 @@ func (d decoder) environment(environ []string) {
 			d.addError(origin, "", msg)
 			continue
 		}
-		set(place{city: d.city}.field(k), value)
+		set(place{d.city}.field(k), value)
 		d.city.Origins[path] = origin
 	}
 	if d.city.Session.Provider == "" {

@@ -139,7 +139,7 @@ func (d composer) openPack(dir, key string, ref packRef) *pack {
 	if root == nil {
 		return nil
 	}
-	decoder(d).table(root, "", place{city: d.city, pack: p})
+	decoder(d).table(root, "", place{p})
 	decoder(d).sortByPosition(0)
 	own.Warnings = append(own.Warnings, d.city.Warnings...)
 	p.agents, p.providers, p.watchdogs = d.city.Agents, d.city.Providers, d.city.Watchdogs

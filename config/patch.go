@@ -79,7 +79,7 @@ func (d patcher) change(p *patch, a *Agent) {
 }
 
 func (d patcher) copyValues(p *patch, a *Agent, table string) (changed bool) {
-	from, to := place{city: d.city, agent: &p.Agent}, place{city: d.city, agent: a}
+	from, to := place{&p.Agent}, place{a}
 	for _, k := range d.schema.Tables[table] {
 		_, name := to.origins(k)
 		origin, written := p.Origins[name]
@@ -125,7 +125,7 @@ func (d patcher) changePool(p *patch, a *Agent) bool {
 	fresh := a.Pool == nil
 	a.Pool = &own
 	if fresh {
-		decoder(d).defaults("agents.pool", place{city: d.city, agent: a})
+		decoder(d).defaults("agents.pool", place{a})
 	}
 	return d.copyValues(p, a, "agents.pool") || fresh
 }

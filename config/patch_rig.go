@@ -26,7 +26,7 @@ func (d patcher) patchRigs() {
 			continue
 		}
 		done[r] = p.Origin
-		if !d.copyKeys("rigs", place{city: c, rig: r}, place{city: c, rig: p}, "name") {
+		if !d.copyKeys("rigs", place{r}, place{p}, "name") {
 			d.addWarning(p.Origin, "patches.rigs", changesNothing)
 		}
 	}

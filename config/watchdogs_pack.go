@@ -78,8 +78,7 @@ func (d patcher) patchWatchdogs() {
 			continue
 		}
 		done[w] = p.Origin
-		if !d.copyKeys("watchdogs", place{city: c, watchdog: w}, place{city: c, watchdog: p},
-			"name", "rig") {
+		if !d.copyKeys("watchdogs", place{w}, place{p}, "name", "rig") {
 			d.addWarning(p.Origin, key, changesNothing)
 		}
 	}
