@@ -99,7 +99,7 @@ func (d composer) apply(entries []entry, r *Rig) []*pack {
 			continue
 		}
 		if slices.Contains(done, p) {
-			d.addWarning(e.at, e.key, fmt.Sprintf("%q is listed twice; remove one of them", e.text))
+			d.addWarning(e.at, e.key, "%q is listed twice; remove one of them", e.text)
 			continue
 		}
 		took := 0
@@ -113,7 +113,7 @@ func (d composer) apply(entries []entry, r *Rig) []*pack {
 			d.copyWatchdogs(q, all, ofCity, e, r)
 		}
 		if took == 0 && hasAgents(fresh) {
-			d.addWarning(e.at, e.key, noAgentsFor(e.text, r))
+			d.addWarning(e.at, e.key, "%s", noAgentsFor(e.text, r))
 		}
 	}
 	return done

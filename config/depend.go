@@ -23,7 +23,7 @@ func (d dependencies) depend() {
 			}
 			if msg != "" {
 				d.addError(a.Origins["depends_on"], "agents.depends_on",
-					fmt.Sprintf("item %d, %q, %s", n+1, name, msg))
+					"item %d, %q, %s", n+1, name, msg)
 				continue
 			}
 			a.Needs = append(a.Needs, other.Qualified())
@@ -139,6 +139,6 @@ func (d dependencies) addCycle(agents []*Agent, reported map[*Agent]bool) {
 	}
 	steps = append(steps, agents[0].Qualified())
 	d.addError(agents[0].Origins["depends_on"], "agents.depends_on",
-		"contains a cycle, so none of these agents can be started first: "+
-			strings.Join(steps, " → ")+"; remove one of the dependencies")
+		"contains a cycle, so none of these agents can be started first: %s; remove one of the "+
+			"dependencies", strings.Join(steps, " → "))
 }

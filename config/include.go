@@ -74,7 +74,7 @@ func (d decoder) readAdditional(files []string) {
 	d.city.Additional = files
 	for _, path := range files {
 		if err := d.decodePart(path); err != nil {
-			d.addError(Origin{File: "-f " + path}, "", err.Error())
+			d.addError(Origin{File: "-f " + path}, "", "%v", err)
 		}
 	}
 }

@@ -45,13 +45,13 @@ func (d patcher) patchAgents() {
 		}
 		if at < 0 {
 			d.addError(p.Origins["name"], p.table+".name",
-				fmt.Sprintf("agent %q%s not found%s", p.Name, p.where(), d.unknownAgent(p)))
+				"agent %q%s not found%s", p.Name, p.where(), d.unknownAgent(p))
 			continue
 		}
 		a := called[p.Name][at]
 		if first := done[a]; first.File == p.Origin.File && first.File != "" {
-			d.addError(p.Origin, p.table, fmt.Sprintf("the agent %q is already patched at %s; "+
-				"merge the two patches", a.Qualified(), first))
+			d.addError(p.Origin, p.table, "the agent %q is already patched at %s; "+
+				"merge the two patches", a.Qualified(), first)
 			continue
 		}
 		done[a] = p.Origin
@@ -68,7 +68,7 @@ func (d patcher) change(p *patch, a *Agent) {
 	for _, name := range p.remove {
 		if _, there := a.Env[name]; !there {
 			d.addWarning(p.Origins["env_remove"], p.table+".env_remove",
-				fmt.Sprintf("removes nothing: the env of %q has no %s", a.Qualified(), name))
+				"removes nothing: the env of %q has no %s", a.Qualified(), name)
 		}
 		delete(a.Env, name)
 		delete(a.Origins, "env."+name)
@@ -197,8 +197,8 @@ func (d patcher) patchProviders() {
 		}
 		const key = "patches.providers"
 		if first := done[p.Name]; first.File == p.Origin.File && first.File != "" {
-			d.addError(p.Origin, key, fmt.Sprintf("the provider %q is already patched at %s; "+
-				"merge the two patches", p.Name, first))
+			d.addError(p.Origin, key, "the provider %q is already patched at %s; "+
+				"merge the two patches", p.Name, first)
 			continue
 		}
 		done[p.Name] = p.Origin
@@ -206,7 +206,7 @@ func (d patcher) patchProviders() {
 			if d.failedSources.any() {
 				continue // an unreadable file might declare it
 			}
-			d.addError(p.Origins["name"], key+".name", msg)
+			d.addError(p.Origins["name"], key+".name", "%s", msg)
 			continue
 		}
 		at := slices.IndexFunc(c.Providers, func(q Provider) bool { return q.Name == p.Name })

@@ -17,12 +17,12 @@ func (d patcher) patchRigs() {
 		case r == nil && d.failedSources.files:
 			continue // an unreadable file might declare it
 		case r == nil:
-			d.addError(p.Origins["name"], "patches.rigs.name", c.noRig(p.Name, "patch"))
+			d.addError(p.Origins["name"], "patches.rigs.name", "%s", c.noRig(p.Name, "patch"))
 			continue
 		}
 		if first := done[r]; first.File == p.Origin.File && first.File != "" {
-			d.addError(p.Origin, "patches.rigs", fmt.Sprintf("the rig %q is already patched "+
-				"at %s; merge the two patches", r.Name, first))
+			d.addError(p.Origin, "patches.rigs", "the rig %q is already patched "+
+				"at %s; merge the two patches", r.Name, first)
 			continue
 		}
 		done[r] = p.Origin
@@ -54,14 +54,14 @@ func (d patcher) rigOverrides() {
 				continue // an unreadable file might declare it
 			}
 			if a == nil {
-				d.addError(o.Origins["name"], "rigs.overrides.name",
+				d.addError(o.Origins["name"], "rigs.overrides.name", "%s",
 					d.unknownOverride(&c.Rigs[i], o.Name, theirs[c.Rigs[i].Name]))
 				continue
 			}
 			if first, twice := done[a]; twice {
 				d.addError(o.Origin, "rigs.overrides",
-					fmt.Sprintf("the agent %q is already overridden at %s; merge the two overrides",
-						a.Qualified(), first))
+					"the agent %q is already overridden at %s; merge the two overrides",
+					a.Qualified(), first)
 				continue
 			}
 			done[a] = o.Origin

@@ -23,7 +23,7 @@ func (d composer) checkWatched(p *pack, names []string) {
 			continue
 		}
 		d.addError(w.Origins["watches"], "watchdogs.watches",
-			fmt.Sprintf("this topology has no agent %q", w.Watches)+didYouMean(w.Watches, names))
+			"this topology has no agent %q%s", w.Watches, didYouMean(w.Watches, names))
 		if d.reportedWatchdogs == nil {
 			d.reportedWatchdogs = map[string]bool{}
 		}
@@ -68,13 +68,13 @@ func (d patcher) patchWatchdogs() {
 		}
 		if at < 0 {
 			d.addError(p.Origins["name"], key+".name",
-				fmt.Sprintf("watchdog %q not found%s", p.Qualified(), c.suggestWatchdog(p)))
+				"watchdog %q not found%s", p.Qualified(), c.suggestWatchdog(p))
 			continue
 		}
 		w := &c.Watchdogs[at]
 		if first := done[w]; first.File == p.Origin.File && first.File != "" {
-			d.addError(p.Origin, key, fmt.Sprintf("the watchdog %q is already patched at %s; "+
-				"merge the two patches", w.Qualified(), first))
+			d.addError(p.Origin, key, "the watchdog %q is already patched at %s; "+
+				"merge the two patches", w.Qualified(), first)
 			continue
 		}
 		done[w] = p.Origin
