@@ -62,14 +62,12 @@ func (d composer) references(table string, origins map[string]Origin, one string
 // topologyDir returns the folder of a topology. base is the folder of the file with the reference.
 func (d composer) topologyDir(base, word string) (dir string, err error) {
 	c := d.city
-	for i := range c.Remotes {
-		if r := &c.Remotes[i]; r.Name == word {
-			dir, err := topology.Fetched(c.Path, c.remoteTopology(r))
-			if err != nil {
-				return "", err
-			}
-			return filepath.Join(dir, r.Path), nil
+	if r := first(c.Remotes, func(r *Remote) bool { return r.Name == word }); r != nil {
+		dir, err := topology.Fetched(c.Path, c.remoteTopology(r))
+		if err != nil {
+			return "", err
 		}
+		return filepath.Join(dir, r.Path), nil
 	}
 	dir, err = resolve(c.Path, base, word)
 	if err != nil && !within(c.Path, base) {

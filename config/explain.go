@@ -108,7 +108,7 @@ func (c printer) derivedRows(a *Agent, member bool) []row {
 	}
 	if p := c.ProgramOf(a, noPreset); p.SelectedBy == "" {
 		out = append(out, row{"command", "the first of these that is found: " +
-			toml.List(presetNames(presets())), "not set; set agents.provider or " +
+			toml.List(presetNames()), "not set; set agents.provider or " +
 			"agents.start_command"})
 	} else if p.Line == "" {
 		out = append(out, row{"command", c.shown(new(p.CommandLine())), ""})

@@ -2,11 +2,9 @@ package config
 
 import (
 	"gcity/config/keys"
-	"gcity/restart"
 	"reflect"
 	"strings"
 	"sync"
-	"time"
 )
 
 // place is a table in which keys are set: a pointer to a City, Agent, Rig, patch, Provider, override, Remote, pack or
@@ -52,6 +50,16 @@ func (p place) field(k *keys.Key) any {
 	return root.FieldByIndex(index).Addr().Interface()
 }
 
+// first returns a pointer to the first element that fits, or nil.
+func first[T any](all []T, fits func(*T) bool) *T {
+	for i := range all {
+		if fits(&all[i]) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
 func fieldName(key string) string { return strings.ReplaceAll(key, "_", "") }
 
 var fieldIndexes = sync.OnceValue(func() map[reflect.Type]map[string][]int {
@@ -95,32 +103,12 @@ func addFields(to map[string][]int, t reflect.Type, table string, at []int) {
 	}
 }
 
+// set sets a field, or the value that an optional field points to.
 func set(field, v any) {
-	switch f := field.(type) {
-	case *string:
-		*f = v.(string)
-	case *restart.Mode:
-		*f = restart.Mode(v.(string))
-	case *restart.Strategy:
-		*f = restart.Strategy(v.(string))
-	case *bool:
-		*f = v.(bool)
-	case *int:
-		*f = v.(int)
-	case *time.Duration:
-		if ms, ok := v.(int); ok {
-			v = time.Duration(ms) * time.Millisecond
-		}
-		*f = v.(time.Duration)
-	case *[]string:
-		*f = v.([]string)
-	case **string:
-		*f = new(v.(string))
-	case **bool:
-		*f = new(v.(bool))
-	case **time.Duration:
-		*f = new(v.(time.Duration))
-	case *map[string]string:
-		*f = v.(map[string]string)
+	f := reflect.ValueOf(field).Elem()
+	if f.Kind() == reflect.Pointer {
+		f.Set(reflect.New(f.Type().Elem()))
+		f = f.Elem()
 	}
+	f.Set(reflect.ValueOf(v).Convert(f.Type()))
 }

@@ -209,14 +209,13 @@ func (d patcher) patchProviders() {
 			d.addError(p.Origins["name"], key+".name", "%s", msg)
 			continue
 		}
-		at := slices.IndexFunc(c.Providers, func(q Provider) bool { return q.Name == p.Name })
-		switch {
-		case at < 0:
+		switch table := tableNamed(c.Providers, p.Name); {
+		case table == nil:
 			c.Providers = append(c.Providers, *p)
 		case p.IgnorePreset:
-			c.Providers[at] = *p
+			*table = *p
 		default:
-			c.Providers[at].merge(p, func(string) bool { return true })
+			table.merge(p, anyKey)
 		}
 	}
 }

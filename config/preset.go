@@ -2,7 +2,6 @@ package config
 
 import (
 	_ "embed"
-	"slices"
 	"sync"
 	"time"
 
@@ -97,18 +96,13 @@ func (t *presetTable) preset() Preset {
 	return p
 }
 
-func presetNamed(all []Preset, name string) *Preset {
-	i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &all[i]
+func presetNamed(name string) *Preset {
+	return first(presets(), func(p *Preset) bool { return p.Name == name })
 }
 
-func presetNames(all []Preset) []string {
-	var names []string
-	for i := range all {
-		names = append(names, all[i].Name)
+func presetNames() (names []string) {
+	for _, p := range presets() {
+		names = append(names, p.Name)
 	}
 	return names
 }

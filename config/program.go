@@ -177,7 +177,7 @@ func (c *City) ProviderFor(a *Agent, name string) (Provider, []Dialog) {
 	var out Provider
 	var dialogs []Dialog
 	table := c.providerTable(a, name)
-	known := presetNamed(presets(), name)
+	known := presetNamed(name)
 	if known != nil && !table.IgnorePreset {
 		out, dialogs = known.Provider, known.Dialogs
 	} else if table.Name == "" {
@@ -205,7 +205,7 @@ func (c *City) providerTable(a *Agent, name string) Provider {
 	if own != nil && own.IgnorePreset {
 		return *own
 	}
-	known := presetNamed(presets(), name)
+	known := presetNamed(name)
 	all := c.topologyTables(a, name, known != nil || own != nil && own.Command != "")
 	if own != nil {
 		all = append(all, own)
@@ -283,11 +283,7 @@ func firstTables(packs []*pack, name string, hasCommand bool) (out []*Provider) 
 func setsCommand(p *Provider) bool { return p.Command != "" }
 
 func tableNamed(all []Provider, name string) *Provider {
-	i := slices.IndexFunc(all, func(p Provider) bool { return p.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &all[i]
+	return first(all, func(p *Provider) bool { return p.Name == name })
 }
 
 // declaredProviders appends the names of all [providers] tables to names, the city's own first.
@@ -307,17 +303,15 @@ func (c *City) declaredProviders(names []string) []string {
 }
 
 func (c *City) provider(name string, at Origin) *Provider {
-	i := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
-	if i < 0 {
-		i = len(c.Providers)
-		c.Providers = append(c.Providers, Provider{Name: name, Origin: at,
-			Origins: map[string]Origin{}})
+	p := tableNamed(c.Providers, name)
+	if p == nil {
+		p = added(&c.Providers, Provider{Name: name, Origin: at, Origins: map[string]Origin{}})
 	}
-	return &c.Providers[i]
+	return p
 }
 
 func (c *City) unknownProvider(name string) string {
-	names := c.declaredProviders(presetNames(presets()))
+	names := c.declaredProviders(presetNames())
 	if name == "" || slices.Contains(names, name) {
 		return ""
 	}

@@ -59,7 +59,7 @@ func (d providerChecker) checkTables(rig, topology string, tables []Provider) {
 }
 
 func (d providerChecker) suggestPreset(p *Provider) string {
-	if near := keys.Suggest(p.Name, presetNames(presets())); near != "" && near != p.Name {
+	if near := keys.Suggest(p.Name, presetNames()); near != "" && near != p.Name {
 		return fmt.Sprintf(", or did you mean [providers.%s]?", near)
 	}
 	return ""

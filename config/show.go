@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,6 @@ import (
 	"gcity/internal/redact"
 	"gcity/internal/span"
 	"gcity/internal/toml"
-	"gcity/restart"
 )
 
 // TOML returns the effective configuration as one file, with origins as comments. Secrets are ***.
@@ -78,7 +78,7 @@ func (c printer) tables() string {
 func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	for i := range c.merged {
 		p := &c.merged[i]
-		if p.IgnorePreset && presetNamed(presets(), p.Name) != nil {
+		if p.IgnorePreset && presetNamed(p.Name) != nil {
 			fmt.Fprintf(b, "\n[[patches.providers]]\n")
 			writeRows(b, "", append([]row{{"name", toml.Quote(p.Name), p.Origin.String()},
 				{"_replace", "true", p.Origins["_replace"].String()}},
@@ -113,7 +113,7 @@ func (c printer) possibleProviders(a *Agent) []string {
 	case byAgentProvider, byWorkspaceProvider:
 		return []string{name}
 	case "":
-		return presetNames(presets())
+		return presetNames()
 	}
 	return nil
 }
@@ -252,56 +252,35 @@ func (c printer) scriptFromHere(a *Agent) string {
 
 // shown formats a value as TOML. It hides secrets, which command lines can contain, unless showSecrets is set.
 func (c printer) shown(field any) string {
-	if !c.showSecrets {
-		field = redacted(field)
+	v := reflect.ValueOf(field).Elem()
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem() // invalid if the value is not set
 	}
-	switch f := field.(type) {
-	case *string:
-		return toml.Quote(*f)
-	case *restart.Mode:
-		return toml.Quote(string(*f))
-	case *restart.Strategy:
-		return toml.Quote(string(*f))
-	case *bool:
-		return strconv.FormatBool(*f)
-	case *int:
-		return strconv.Itoa(*f)
-	case *time.Duration:
-		return toml.Quote(span.Text(*f))
-	case **string:
-		if *f != nil {
-			return toml.Quote(**f)
+	switch v.Kind() {
+	case reflect.String:
+		text := v.String()
+		if !c.showSecrets {
+			text = redact.Text(text)
 		}
-	case **bool:
-		if *f != nil {
-			return strconv.FormatBool(**f)
+		return toml.Quote(text)
+	case reflect.Bool:
+		return strconv.FormatBool(v.Bool())
+	case reflect.Int:
+		return strconv.FormatInt(v.Int(), 10)
+	case reflect.Int64:
+		return toml.Quote(span.Text(time.Duration(v.Int())))
+	case reflect.Slice:
+		all := v.Interface().([]string)
+		if !c.showSecrets {
+			all = redact.Args(all)
 		}
-	case **time.Duration:
-		if *f != nil {
-			return toml.Quote(span.Text(**f))
-		}
-	case *[]string:
-		items := make([]string, len(*f))
-		for i, s := range *f {
+		items := make([]string, len(all))
+		for i, s := range all {
 			items[i] = toml.Quote(s)
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	}
 	return ""
-}
-
-func redacted(field any) any {
-	switch f := field.(type) {
-	case *string:
-		return new(redact.Text(*f))
-	case **string:
-		if *f != nil {
-			return new(new(redact.Text(**f)))
-		}
-	case *[]string:
-		return new(redact.Args(*f))
-	}
-	return field
 }
 
 func writeRows(b *strings.Builder, indent string, rows []row) {

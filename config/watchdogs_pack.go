@@ -59,19 +59,18 @@ func (d patcher) patchWatchdogs() {
 		if p.Name == "" || d.full() {
 			continue // already reported, or the maximum number of errors is reached
 		}
-		at := slices.IndexFunc(c.Watchdogs, func(w Watchdog) bool {
+		w := first(c.Watchdogs, func(w *Watchdog) bool {
 			return w.Name == p.Name && w.Rig == p.Rig
 		})
-		if at < 0 && (d.failedSources.affects("", p.Rig) || d.reportedWatchdogs[p.Name]) {
+		if w == nil && (d.failedSources.affects("", p.Rig) || d.reportedWatchdogs[p.Name]) {
 			// an unreadable file might declare the watchdog, or an error in its declaration is already reported
 			continue
 		}
-		if at < 0 {
+		if w == nil {
 			d.addError(p.Origins["name"], key+".name",
 				"watchdog %q not found%s", p.Qualified(), c.suggestWatchdog(p))
 			continue
 		}
-		w := &c.Watchdogs[at]
 		if first := done[w]; first.File == p.Origin.File && first.File != "" {
 			d.addError(p.Origin, key, "the watchdog %q is already patched at %s; "+
 				"merge the two patches", w.Qualified(), first)
