@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"gcity/internal/toml"
 	"maps"
 	"slices"
@@ -82,7 +83,7 @@ func (d dependencies) suggestion(name string, asker *Agent) string {
 	if len(same) > 0 {
 		return fmt.Sprintf("; known names are %s", toml.List(same))
 	}
-	return didYouMean(name, spelled)
+	return keys.DidYouMean(name, spelled)
 }
 
 func cutRig(name string) (rig, bare string) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"gcity/config/keys"
 	"slices"
 	"time"
 
@@ -128,5 +129,5 @@ func (d checker) poolOf(o *override) {
 		}
 	}
 	d.addWarning(o.origins["pool"], "automations.overrides.pool",
-		"pool %q not found%s", target, didYouMean(target, names))
+		"pool %q not found%s", target, keys.DidYouMean(target, names))
 }

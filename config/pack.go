@@ -248,6 +248,6 @@ func (d composer) checkAgentNames(p *pack) {
 			continue
 		}
 		d.addError(p.origins["topology.city_agents"], "topology.city_agents",
-			"this topology has no agent %q%s", name, didYouMean(name, names))
+			"this topology has no agent %q%s", name, keys.DidYouMean(name, names))
 	}
 }

@@ -166,7 +166,7 @@ func (d patcher) unknownAgent(p *patch) string {
 				"be patched", s.Name)
 		}
 	}
-	return cmp.Or(didYouMean(p.Name, names), "; remove this patch, or declare the agent")
+	return cmp.Or(keys.DidYouMean(p.Name, names), "; remove this patch, or declare the agent")
 }
 
 func (d patcher) unknownDir(p *patch) string {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"slices"
 	"strings"
 )
@@ -77,7 +78,7 @@ func (d patcher) unknownOverride(r *Rig, name string, theirs map[string]*Agent) 
 		names = append(names, n)
 	}
 	slices.Sort(names)
-	if hint := didYouMean(name, names); hint != "" {
+	if hint := keys.DidYouMean(name, names); hint != "" {
 		return msg + hint
 	}
 	for i := range d.city.Agents {

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"gcity/config/keys"
 	"maps"
 	"path"
 	"slices"
@@ -319,6 +320,6 @@ func (c *City) unknownProvider(name string) string {
 		return fmt.Sprintf("unknown provider %q; it is a session provider: set session = %q",
 			name, name)
 	}
-	return fmt.Sprintf("unknown provider %q", name) + cmp.Or(didYouMean(name, names),
+	return fmt.Sprintf("unknown provider %q", name) + cmp.Or(keys.DidYouMean(name, names),
 		fmt.Sprintf("; use one of %s, or declare it as [providers.NAME]", toml.List(names)))
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -23,7 +24,7 @@ func (d composer) checkWatched(p *pack, names []string) {
 			continue
 		}
 		d.addError(w.Origins["watches"], "watchdogs.watches",
-			"this topology has no agent %q%s", w.Watches, didYouMean(w.Watches, names))
+			"this topology has no agent %q%s", w.Watches, keys.DidYouMean(w.Watches, names))
 		if d.reportedWatchdogs == nil {
 			d.reportedWatchdogs = map[string]bool{}
 		}
