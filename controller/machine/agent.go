@@ -162,7 +162,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		}
 		a.act.intent, a.act.startReason = cause{}, ""
 		m.set(now, a, city.Exited, why)
-		m.commands.reject(a, city.NotFound, "agent "+a.name+" has stopped: "+why)
+		m.commands.reject(a, city.NotFound, "agent %s has stopped: %s", a.name, why)
 	case a.want.Suspended.On():
 		if a.act.intent.kind == causeSuspend { // it ended, or its start was canceled
 			m.loader.recordSuspended(a, a.want.Suspended)
@@ -172,12 +172,12 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		m.commands.resolve(a, fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended), "stop",
 			"suspend")
 		m.commands.rejectAll(a.take("restart", "kill"), city.Conflict,
-			fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended))
+			"agent %s is %s", a.name, a.want.Suspended)
 	case a.want.Problem != "":
 		a.act.intent = cause{}
 		m.set(now, a, city.Failed, a.want.Problem)
-		m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
-			a.want.Problem))
+		m.commands.reject(a, city.Unavailable, "agent %s cannot start: %s", a.name,
+			a.want.Problem)
 	case m.ending == stopAgents && (a.restart.stays() || a.restart.state() == city.Quarantined):
 		until := a.restart.until
 		if !m.conf.OnDisk { // without a saved history, the next controller starts the agent
@@ -379,7 +379,7 @@ func (p always) failed(now time.Time, a *record, err error) {
 	a.restart.missing = effect.FailedStarts{}
 	v := a.restart.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
 	m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
-	m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
+	m.commands.reject(a, city.Unavailable, "agent %s cannot start: %v", a.name, err)
 	if v.Outcome == restart.Quarantine {
 		v.Reason, v.Last = v.Reason+": "+err.Error(), v.Last+": "+err.Error()
 	}
@@ -398,7 +398,7 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 		a.restart.missing = effect.FailedStarts{Why: err.Error(),
 			Tries: a.restart.missing.Tries, Since: now}
 	}
-	m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
+	m.commands.reject(a, city.Unavailable, "agent %s cannot start: %v", a.name, err)
 	a.restart.missing.Tries++
 	a.restart.cannotStart(err.Error(), a.want.Policy.Again(now, a.restart.missing.Tries))
 	a.act.startReason = "retried after a failed start"
@@ -624,7 +624,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 		m.setUntil(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.retryStopAt)
 		m.decided(now, a, "stop failed", in.Err.Error())
 		m.commands.reject(a, city.Unavailable,
-			fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
+			"agent %s cannot be stopped: %v", a.name, in.Err)
 		m.loader.rejectGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
 		return
 	}

@@ -43,7 +43,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	if in.Err != nil && !partly {
 		lk.m.step.Note(&lk.problem, "sessions cannot be listed: "+in.Err.Error())
 		if !lk.listed {
-			lk.m.commands.rejectAll(lk.m.loader.waiting, city.Unavailable, lk.problem)
+			lk.m.commands.rejectAll(lk.m.loader.waiting, city.Unavailable, "%s", lk.problem)
 			for _, w := range lk.m.loader.waiting {
 				delete(lk.m.loader.confirms, w.id)
 			}

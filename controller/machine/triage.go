@@ -68,8 +68,8 @@ func (p onCall) rest(now time.Time, a *record) {
 	a.act.intent = cause{}
 	m.commands.resolve(a, "agent "+a.name+" was stopped", "kill")
 	m.commands.rejectAll(a.take("restart"), city.Conflict,
-		fmt.Sprintf("agent %s is now the triage agent of watchdog %s and starts only "+
-			"for its checks", a.name, a.want.TriageOf))
+		"agent %s is now the triage agent of watchdog %s and starts only "+
+			"for its checks", a.name, a.want.TriageOf)
 	if a.triage.startProblem != "" {
 		m.set(now, a, city.Failed, a.triage.startProblem)
 		return
