@@ -157,9 +157,10 @@ func (cs *commands) noRestart(a *record) string {
 	case a.want.Suspended.On():
 		return fmt.Sprintf("agent %s is %s; run `%s` first", a.name, a.want.Suspended,
 			a.want.Suspended.ResumeCommand(a.want.Declared))
-	}
-	if why := a.policy.noRestart(a); why != "" {
-		return why
+	case a.isTriage():
+		return fmt.Sprintf("agent %s is the triage agent of watchdog %s and starts only for its "+
+			"checks; `gcity watchdog triage %s` starts a check", a.name, a.want.TriageOf,
+			a.want.TriageOf)
 	}
 	if !a.phase.Alive() || a.phase.InFlight() {
 		return "" // skip the slow check below, because every snapshot calls this for every agent
@@ -211,7 +212,7 @@ func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 
 func (a *record) startsAfterKill() bool {
 	return a.want != nil && !a.unwanted() && !a.want.Suspended.On() && a.want.Problem == "" &&
-		a.policy.counts()
+		!a.isTriage()
 }
 
 func (cs *commands) release(now time.Time, id uint64, a *record) {
