@@ -6,6 +6,7 @@ package verb
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 
 	"gcity/city"
@@ -33,7 +34,11 @@ type Verb struct {
 	API   API
 	Shell Shell
 
-	decode decoder
+	command city.Command             // zero value of the command's type
+	rewrite func(body []byte) []byte // nil = the body is decoded as it is
+	check   func(city.Command) error // nil = every command is valid
+	// nil = decode
+	decode func(target string, body []byte) (city.Command, error)
 }
 
 // API describes how the API exposes a verb.
@@ -56,13 +61,14 @@ type Shell struct {
 	ForPool string
 }
 
-type decoder func(target string, body []byte) (city.Command, error)
-
 // All returns the table, in the order in which the command line lists verbs.
 func All() []Verb {
-	return slices.Concat(sessions(), drains(), typing(), pools(), rigs(), automations(),
-		watchdogs(),
-		work(), cities())
+	all := slices.Concat(sessions(), drains(), typing(), pools(), rigs(), automations(),
+		watchdogs(), work(), cities())
+	for i := range all {
+		all[i].Name = all[i].command.Verb()
+	}
+	return all
 }
 
 // Of returns the row of the table that describes a command.
@@ -93,7 +99,7 @@ func (v Verb) Parts() []string {
 }
 
 // Command returns the verb's command for a target, with all other fields empty.
-func (v Verb) Command(target string) (city.Command, error) { return v.decode(target, nil) }
+func (v Verb) Command(target string) (city.Command, error) { return v.decoded(target, nil) }
 
 // Decode decodes a verb's command for a target. The body can be empty if the verb needs no values. Errors are
 // *city.Error with code Invalid. Decode does not check whether the target exists or a number is within bounds.
@@ -101,7 +107,7 @@ func Decode(name, target string, body []byte) (city.Command, error) {
 	v, ok := find(name, target == "")
 	switch {
 	case ok:
-		return v.decode(target, body)
+		return v.decoded(target, body)
 	case target == "":
 		return nil, invalid("unknown city command %q", name)
 	}
@@ -119,21 +125,29 @@ func find(name string, ofCity bool) (Verb, bool) {
 	return all[i], true
 }
 
-func bare[C city.Command](newCommand func(target string) C) decoder {
-	return checked(newCommand, func(C) error { return nil })
-}
-
-func checked[C city.Command](newCommand func(target string) C, check func(C) error) decoder {
-	return func(target string, body []byte) (city.Command, error) {
-		c := newCommand(target)
-		if err := city.DecodeBody(body, &c); err != nil {
-			return nil, err
-		}
-		if err := check(c); err != nil {
-			return nil, err
-		}
-		return c, nil
+func (v Verb) decoded(target string, body []byte) (city.Command, error) {
+	if v.decode != nil {
+		return v.decode(target, body)
 	}
+	if v.rewrite != nil {
+		body = v.rewrite(body)
+	}
+	c := reflect.New(reflect.TypeOf(v.command)).Elem()
+	for i := range c.NumField() {
+		if c.Type().Field(i).Tag.Get("json") == "-" { // the target
+			c.Field(i).SetString(target)
+		}
+	}
+	if err := city.DecodeBody(body, c.Addr().Interface()); err != nil {
+		return nil, err
+	}
+	out := c.Interface().(city.Command)
+	if v.check != nil {
+		if err := v.check(out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // nudge is the body of a request to nudge an agent.
@@ -142,19 +156,19 @@ type nudge struct {
 	Message string `json:"message"` // another name for text
 }
 
-// aliased returns a decoder that also accepts the field alias instead of name. Gas City's clients use the alias.
-func aliased(alias, name string, decode decoder) decoder {
-	return func(target string, body []byte) (city.Command, error) {
-		var fields map[string]json.RawMessage
-		if json.Unmarshal(body, &fields) == nil && fields[alias] != nil && fields[name] == nil {
-			fields[name] = fields[alias]
-			delete(fields, alias)
-			if renamed, err := json.Marshal(fields); err == nil {
-				body = renamed
-			}
-		}
-		return decode(target, body)
+// renameMessage renames the field message to text. Gas City's clients use message.
+func renameMessage(body []byte) []byte {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil || fields["message"] == nil || fields["text"] != nil {
+		return body
 	}
+	fields["text"] = fields["message"]
+	delete(fields, "message")
+	renamed, err := json.Marshal(fields)
+	if err != nil {
+		return body
+	}
+	return renamed
 }
 
 func invalid(format string, args ...any) error {
