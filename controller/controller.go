@@ -267,8 +267,6 @@ func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 	}
 	own, _ := color.Parse(cfg.Console.Colour) // already validated
 	host, port := cfg.Dolt.Server()
-	automations := cfg.AutomationOptions()
-	automations.Local = time.Local
 	return &effect.Configuration{
 		Name: cfg.Workspace.Name, Revision: cfg.Revision, Suspended: cfg.Workspace.Suspended,
 		Wants: wants, Pools: agent.Pools(cfg, c.o.Host), Rigs: agent.Rigs(cfg), Warnings: warnings,
@@ -276,7 +274,7 @@ func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 		Overrides: overrides, Environ: config.Overriding(c.o.Host.Environ),
 		Dir: c.o.Dir, Source: cfg, NoWork: c.o.Stores == nil,
 		Backups: c.o.BackUp != nil && c.o.Stores != nil, Layers: cfg.Layers(),
-		Automations: automations, Tiers: tiersOf(cfg),
+		Automations: cfg.AutomationOptions(), Tiers: tiersOf(cfg),
 		WispEvery: cfg.Daemon.WispGCInterval, WispTTL: cfg.Daemon.WispTTL,
 		OnDisk:  cfg.Daemon.CrashHistory == "disk",
 		Store:   city.WorkStore{Provider: cfg.Beads.Keeper(), Host: host, Port: port},

@@ -36,7 +36,7 @@ func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge
 		j.Reason += " (" + by.why + ")"
 	}
 	t.last, wd.out.Changed = j, true
-	wd.replyToBeat(t, fmt.Sprintf("watchdog %s decided %q: %s", t.want.Name, j.Decision, j.Reason))
+	wd.replyToBeat(t, "watchdog %s decided %q: %s", t.want.Name, j.Decision, j.Reason)
 	if v.Decision == watchdog.Nothing {
 		return
 	}
@@ -310,9 +310,9 @@ func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 	}
 }
 
-func (wd *Watchdogs) replyToBeat(t *tier, msg string) {
+func (wd *Watchdogs) replyToBeat(t *tier, format string, args ...any) {
 	for _, id := range t.waiters {
-		wd.out.Reply(id, "%s", msg)
+		wd.out.Reply(id, format, args...)
 	}
 	t.waiters = nil
 }

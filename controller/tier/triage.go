@@ -59,8 +59,8 @@ func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
 	t.beat, wd.out.Changed = b, true
 	triageAgent := wd.city.Agent(t.want.Triage)
 	wd.city.StartTriage(triageAgent.Name, wd.request(t, a, f, v))
-	wd.replyToBeat(t, fmt.Sprintf("triage agent %s is deciding check %s of watchdog %s",
-		triageAgent.Name, b.id, t.want.Name))
+	wd.replyToBeat(t, "triage agent %s is deciding check %s of watchdog %s",
+		triageAgent.Name, b.id, t.want.Name)
 	wd.city.Decide(now, triageAgent.Name)
 	return true
 }
