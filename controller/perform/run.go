@@ -119,9 +119,8 @@ func New(w World) *Runner {
 		copyLimit: copyLimit,
 		starts:    map[string]*starting{},
 		checker:   preflight.New(w.Provider)}
-	sr.provider = &limitedProvider{Provider: w.Provider,
-		slots:  make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
-		forked: sr.startForked, begun: sr.begun, answered: sr.answered, asks: sr.reportQuestion}
+	sr.provider = &limitedProvider{Provider: w.Provider, sessions: sr,
+		slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
 	au := &automations{base: b, state: newAutomationState(ctx)}
 	return &Runner{base: b, Cancel: cancel, Sessions: sr, automations: au,
 		work: &workRunner{base: b, au: au}, checks: make(chan struct{}, checksAtOnce)}

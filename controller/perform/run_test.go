@@ -156,7 +156,7 @@ func TestWaitingStartsNeedNoSlot(t *testing.T) {
 	const n = 5
 	p, ends := &platform{}, make(chan error, n)
 	p.begun.Add(n)
-	pace := &limitedProvider{Provider: p, slots: make(chan struct{}, 1), forked: func(string) {}}
+	pace := &limitedProvider{Provider: p, slots: make(chan struct{}, 1), sessions: &sessions{}}
 	var mu sync.Mutex
 	reports := map[string]int{}
 	ctx := session.WithProgress(t.Context(), func(why string) {
