@@ -20,7 +20,8 @@ import (
 const outputWait = effect.CaptureLimit + time.Second
 
 type journal struct {
-	m     *Machine
+	*Machine
+
 	queue []queuedRecord
 	// events about exits that could not be written to the log
 	unwritten []queuedRecord
@@ -50,7 +51,7 @@ func (j *journal) add(q queuedRecord) {
 		q.Event.Subject = q.agent.name
 	}
 	if len(j.queue) == 0 && q.output == "" {
-		j.m.step.Do(q.Record)
+		j.step.Do(q.Record)
 		return
 	}
 	j.queue = append(j.queue, q)
@@ -89,7 +90,7 @@ func (j *journal) recordExit(a *record, x session.Exit, msg string) {
 func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events.Event) {
 	j.add(queuedRecord{Record: effect.Record{Event: e, End: &x}, agent: a, output: x.ID,
 		by: now.Add(outputWait)})
-	j.m.step.DoLate(effect.Capture{
+	j.step.DoLate(effect.Capture{
 		Agent: a.name, Session: x.Name, ID: x.ID, At: x.At, Cols: a.want.Spec.Cols,
 		Rows: a.want.Spec.Rows,
 	})
@@ -107,7 +108,7 @@ func (j *journal) release(now time.Time) {
 			q.Event.Payload = step.AddToPayload(q.Event.Payload, map[string]any{
 				"output_error": fmt.Sprintf("not saved within %s", outputWait)})
 		}
-		j.m.step.Do(q.Record)
+		j.step.Do(q.Record)
 		if q.agent != nil {
 			q.agent.act.queued--
 		}
@@ -130,16 +131,16 @@ func (j *journal) captured(now time.Time, in effect.Captured) {
 			q.output = ""
 		}
 	}
-	a, ok := j.m.agents[in.Agent]
+	a, ok := j.agents[in.Agent]
 	if !ok {
 		return
 	}
 	if a.sess.exit != nil && a.sess.lastEnd == in.ID {
 		kept := *a.sess.exit
 		kept.File = in.File
-		a.sess.exit, j.m.step.Changed = &kept, true
+		a.sess.exit, j.step.Changed = &kept, true
 	}
-	j.m.decide(now, a)
+	j.decide(now, a)
 }
 
 func (j *journal) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
@@ -163,7 +164,7 @@ func (j *journal) unrecordedCrashes(a *record) (n int) {
 }
 
 func (j *journal) begin(a *record) {
-	j.m.step.Do(j.withEnds(a.startEffect(), a))
+	j.step.Do(j.withEnds(a.startEffect(), a))
 }
 
 func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []session.Status) {
@@ -174,16 +175,16 @@ func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []sess
 	for _, e := range in.Ends {
 		id := e.Exit.ID
 		ack := effect.Acknowledge{Agent: e.Exit.Agent, Session: e.Exit.Name, ID: id}
-		a := j.m.agents[e.Exit.Agent]
+		a := j.agents[e.Exit.Agent]
 		switch {
 		case shown[id]:
 		case in.Recorded[id]:
-			j.m.step.Do(ack)
+			j.step.Do(ack)
 		case a == nil: // removed from the configuration
-			j.m.step.Do(effect.Record{Event: e.Event})
-			j.m.step.Do(ack)
+			j.step.Do(effect.Record{Event: e.Event})
+			j.step.Do(ack)
 		default:
-			j.m.decided(now, a, "record", "not recorded by the previous "+
+			j.decided(now, a, "record", "not recorded by the previous "+
 				"controller: "+e.Event.Message)
 			j.inheritEnd(now, a, e)
 			j.past[id] = true
@@ -210,7 +211,7 @@ const (
 )
 
 type historyFile struct {
-	m *Machine
+	*Machine
 
 	// read at startup; empty once the first configuration has been applied
 	fromFile     effect.Histories
@@ -227,7 +228,7 @@ type historyFile struct {
 // save runs after each step, so code that changes a history need not call it.
 func (kp *historyFile) save(now time.Time) {
 	kp.delayedUntil = time.Time{}
-	if kp.saving || kp.m.conf == nil || kp.m.lost != nil || !kp.unsaved() {
+	if kp.saving || kp.conf == nil || kp.lost != nil || !kp.unsaved() {
 		return
 	}
 	if now.Before(kp.notBefore) {
@@ -240,34 +241,34 @@ func (kp *historyFile) save(now time.Time) {
 		return
 	}
 	kp.saving, kp.retry = true, false
-	kp.m.step.Do(effect.SaveHistories{Memory: content})
+	kp.step.Do(effect.SaveHistories{Memory: content})
 }
 
 func (kp *historyFile) unsaved() bool {
 	n := 0
-	for _, a := range kp.m.order {
+	for _, a := range kp.order {
 		if a.restart.saved != nil {
 			n++
 		}
-		if a.act.queued == 0 && !a.isSaved(kp.m.conf.OnDisk) {
+		if a.act.queued == 0 && !a.isSaved(kp.conf.OnDisk) {
 			return true
 		}
 	}
-	return kp.retry || n != kp.entries || n == 0 && kp.mayExist && !kp.m.conf.OnDisk
+	return kp.retry || n != kp.entries || n == 0 && kp.mayExist && !kp.conf.OnDisk
 }
 
 // awaits reports whether the next controller needs the exit that the agent's provider reports, because the history does
 // not include it yet. A new session replaces the exit anyway, and a controller that ends saves the histories.
 func (kp *historyFile) awaits(a *record) bool {
-	return kp.m.conf.OnDisk && kp.m.ending == running && !kp.m.oneShot && a.phase.Idle() &&
+	return kp.conf.OnDisk && kp.ending == running && !kp.oneShot && a.phase.Idle() &&
 		(kp.saving || kp.retry || !a.isSaved(true))
 }
 
 // encode omits crashes without a recorded event, because the next controller counts them again.
 func (kp *historyFile) encode(memo func(*record) *effect.SavedAgent) ([]byte, error) {
 	all := map[string]*effect.SavedAgent{}
-	for _, a := range kp.m.order {
-		switch crashes := kp.m.journal.unrecordedCrashes(a); {
+	for _, a := range kp.order {
+		switch crashes := kp.journal.unrecordedCrashes(a); {
 		case a.act.queued == 0 || crashes == 0:
 			a.restart.saved = memo(a)
 		case a.restart.saved == nil:
@@ -277,7 +278,7 @@ func (kp *historyFile) encode(memo func(*record) *effect.SavedAgent) ([]byte, er
 			all[a.name] = a.restart.saved
 		}
 	}
-	kp.entries, kp.mayExist = len(all), len(all) > 0 || kp.m.conf.OnDisk
+	kp.entries, kp.mayExist = len(all), len(all) > 0 || kp.conf.OnDisk
 	if !kp.mayExist {
 		return nil, nil
 	}
@@ -290,13 +291,13 @@ func (kp *historyFile) saved(now time.Time, err error) {
 		kp.saveFailed(now, err)
 		return
 	}
-	kp.m.step.Note(&kp.readProblem, "")
-	kp.m.step.Note(&kp.saveProblem, "")
+	kp.step.Note(&kp.readProblem, "")
+	kp.step.Note(&kp.saveProblem, "")
 }
 
 func (kp *historyFile) saveFailed(now time.Time, err error) {
 	kp.retry, kp.notBefore = true, now.Add(SaveRetry)
-	kp.m.step.Note(&kp.saveProblem,
+	kp.step.Note(&kp.saveProblem,
 		fmt.Sprintf("crash histories cannot be saved: %v; the controller "+
 			"retries every %s, and agents keep running", err, SaveRetry))
 }
@@ -322,7 +323,7 @@ func (a *record) isSaved(crashes bool) bool {
 		k.Member == member && k.Fingerprint == a.fingerprint()
 }
 
-func (kp *historyFile) toSave(a *record) *effect.SavedAgent { return a.toSave(kp.m.conf.OnDisk) }
+func (kp *historyFile) toSave(a *record) *effect.SavedAgent { return a.toSave(kp.conf.OnDisk) }
 
 // crashes is false if crash histories are not saved.
 func (a *record) toSave(crashes bool) *effect.SavedAgent {
@@ -410,11 +411,11 @@ func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.
 // restoreAll restores the saved agents. If an agent's declaration has changed, it restores only the stop time.
 func (kp *historyFile) restoreAll(now time.Time) {
 	for name, r := range kp.fromFile.Agents {
-		a := kp.m.agents[name]
+		a := kp.agents[name]
 		// a member that its pool does not currently want has no record yet
-		if w := kp.m.pools.MemberWant(name); a == nil && w != nil {
-			a = kp.m.record(now, name)
-			kp.m.join(a, kp.m.pools.Get(w.Pool), w)
+		if w := kp.pools.MemberWant(name); a == nil && w != nil {
+			a = kp.record(now, name)
+			kp.join(a, kp.pools.Get(w.Pool), w)
 		}
 		if a == nil || a.want == nil {
 			continue
@@ -427,9 +428,9 @@ func (kp *historyFile) restoreAll(now time.Time) {
 	// a file from a controller that left its agents running is used only once
 	kp.entries, kp.retry, kp.fromFile = len(kp.fromFile.Agents), kp.fromFile.HandedOver,
 		effect.Histories{}
-	kp.mayExist = kp.m.conf.OnDisk
+	kp.mayExist = kp.conf.OnDisk
 	// the effects of this step are dropped, so write in a later step
-	if kp.unsaved() || len(kp.m.pools.All()) > 0 {
+	if kp.unsaved() || len(kp.pools.All()) > 0 {
 		kp.notBefore = now.Add(saveInterval)
 	}
 }
@@ -439,9 +440,9 @@ func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedS
 	case s == nil:
 		return
 	case s.State == city.Suspended && a.want.Suspended.On():
-		kp.m.set(now, a, city.Suspended, a.want.Suspended.Where)
+		kp.set(now, a, city.Suspended, a.want.Suspended.Where)
 	case s.State == city.Failed && !a.want.Suspended.On() && a.want.Problem != "":
-		kp.m.set(now, a, city.Failed, a.want.Problem)
+		kp.set(now, a, city.Failed, a.want.Problem)
 	default:
 		return
 	}
@@ -474,7 +475,7 @@ func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	if r.State != "" {
 		a.restart.inherit(&r, r.WaitsUntil(now, a.want.Policy))
 		a.act.startReason = r.StartReason
-		kp.m.setUntil(now, a, r.State, r.Why, a.restart.until)
+		kp.setUntil(now, a, r.State, r.Why, a.restart.until)
 		if !r.Since.IsZero() {
 			a.since = effect.NotInFuture(now, r.Since)
 		}
@@ -483,11 +484,11 @@ func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	if x := r.Exited; x != nil {
 		a.restart.inheritExit(x)
 		a.sess.exit = x.Exit
-		kp.m.set(now, a, a.restart.state(), x.Why)
+		kp.set(now, a, a.restart.state(), x.Why)
 		a.since = effect.NotInFuture(now, x.Since)
 		what = append(what, fmt.Sprintf("%s (%s)", a.state, x.Why))
 	}
 	if len(what) > 0 {
-		kp.m.decided(now, a, "restore", strings.Join(what, "; ")+", from the previous controller")
+		kp.decided(now, a, "restore", strings.Join(what, "; ")+", from the previous controller")
 	}
 }
