@@ -23,8 +23,7 @@ func sessions() []Verb {
 					"\nTo stop the session and let a new one start, use restart.",
 				Pools: true}},
 		{command: city.Kill{}, Noun: Agent,
-			API: API{Summary: "Kill an agent's session immediately; the agent restarts",
-				Body: city.Kill{}},
+			API:   API{Summary: "Kill an agent's session immediately; the agent restarts"},
 			Shell: Shell{Short: "Kill an agent's session immediately; the agent restarts"}},
 		{command: city.Suspend{}, Noun: Agent,
 			API: API{Summary: "Set an agent's suspended flag"},
@@ -44,7 +43,7 @@ func sessions() []Verb {
 func drains() []Verb {
 	return []Verb{
 		{command: city.Drain{}, Noun: Agent,
-			API: API{Summary: "Ask an agent to finish", Body: city.Drain{}},
+			API: API{Summary: "Ask an agent to finish"},
 			Shell: Shell{Short: "Ask an agent to finish its work; then, or at a deadline, it " +
 				"stops and restarts",
 				Long: `drain asks an agent to finish its work. The agent sees the request
@@ -86,9 +85,9 @@ func typing() []Verb {
 				return nil
 			}},
 		{command: city.Unsend{}, Noun: Agent,
-			API: API{Summary: "Cancel queued nudges", Body: city.Unsend{}}},
+			API: API{Summary: "Cancel queued nudges"}},
 		{command: city.SendKeys{}, Noun: Agent,
-			API: API{Summary: "Press keys in an agent's terminal", Body: city.SendKeys{},
+			API: API{Summary: "Press keys in an agent's terminal",
 				Required: "keys"},
 			check: func(c city.Command) error {
 				if len(c.(city.SendKeys).Keys) == 0 {

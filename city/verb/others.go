@@ -5,11 +5,10 @@ import "gcity/city"
 func pools() []Verb {
 	return []Verb{
 		{command: city.Scale{}, Noun: Pool,
-			API: API{Summary: "Set a pool's size, or let its check decide again",
-				Body: city.Scale{}},
+			API:    API{Summary: "Set a pool's size, or let its check decide again"},
 			decode: decodeScale},
 		{command: city.RestartPool{}, Noun: Pool,
-			API: API{Path: "restart", Body: city.RestartPool{},
+			API: API{Path: "restart",
 				Summary: "Restart all members, all at once or one after another"}},
 		{command: city.CheckPool{}, Noun: Pool,
 			API: API{Path: "check", Summary: "Run a pool's check now"}},
@@ -28,10 +27,9 @@ func rigs() []Verb {
 func automations() []Verb {
 	return []Verb{
 		{command: city.Fire{}, Noun: Automation,
-			API: API{Summary: "Run an automation now", Body: city.Fire{}}},
+			API: API{Summary: "Run an automation now"}},
 		{command: city.EndRun{}, Noun: Automation,
-			API: API{Path: "stop", Summary: "Stop an automation's current run",
-				Body: city.EndRun{}}},
+			API: API{Path: "stop", Summary: "Stop an automation's current run"}},
 	}
 }
 
@@ -39,7 +37,7 @@ func watchdogs() []Verb {
 	return []Verb{
 		{command: city.Beat{}, Noun: Watchdog, API: API{Summary: "Run a watchdog's check now"}},
 		{command: city.Decide{}, Noun: Watchdog,
-			API: API{Summary: "Decide what the watchdog does after a check", Body: city.Decide{},
+			API: API{Summary: "Decide what the watchdog does after a check",
 				Required: "decision"},
 			check: func(c city.Command) error {
 				switch c.(city.Decide).Decision {
@@ -50,7 +48,7 @@ func watchdogs() []Verb {
 					`"reason": "…"}`)
 			}},
 		{command: city.Acknowledge{}, Noun: Watchdog,
-			API: API{Summary: "Acknowledge a watchdog's escalation", Body: city.Acknowledge{}}},
+			API: API{Summary: "Acknowledge a watchdog's escalation"}},
 	}
 }
 
@@ -68,11 +66,11 @@ func work() []Verb {
 func cities() []Verb {
 	return []Verb{
 		{command: city.Reload{},
-			API: API{Summary: "Reload the configuration", Body: city.Reload{}}},
+			API: API{Summary: "Reload the configuration"}},
 		{command: city.Suspend{}, API: API{Summary: "Suspend the city"}},
 		{command: city.Resume{}, API: API{Summary: "Resume the city"}},
 		{command: city.Shutdown{},
-			API: API{Path: "stop", Alias: "shutdown", Body: city.Shutdown{},
+			API: API{Path: "stop", Alias: "shutdown",
 				Summary: "Stop the city; with `leave`, stop only its controller"}},
 	}
 }

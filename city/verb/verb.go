@@ -46,7 +46,7 @@ type API struct {
 	Path    string // last part, if it is not the verb's name
 	Alias   string // another valid last part of the path; "" = none
 	Summary string // in the OpenAPI document; "" = the API has a separate path
-	Body    any    // a value of the request body's type; nil = no body
+	Body    any    // a value of the request body's type; nil = no body. All sets it if the command has values.
 	// names of the fields that the body must contain, separated by spaces
 	Required string
 }
@@ -66,7 +66,13 @@ func All() []Verb {
 	all := slices.Concat(sessions(), drains(), typing(), pools(), rigs(), automations(),
 		watchdogs(), work(), cities())
 	for i := range all {
-		all[i].Name = all[i].command.Verb()
+		v := &all[i]
+		v.Name = v.command.Verb()
+		for field := range reflect.TypeOf(v.command).Fields() {
+			if field.Tag.Get("json") != "-" && v.API.Body == nil { // not the target
+				v.API.Body = v.command
+			}
+		}
 	}
 	return all
 }
