@@ -46,7 +46,8 @@ type API struct {
 	Path    string // last part, if it is not the verb's name
 	Alias   string // another valid last part of the path; "" = none
 	Summary string // in the OpenAPI document; "" = the API has a separate path
-	Body    any    // a value of the request body's type; nil = no body. All sets it if the command has values.
+	// a value of the request body's type; nil = no body. All sets it if the command has values.
+	Body any
 	// names of the fields that the body must contain, separated by spaces
 	Required string
 }
