@@ -20,7 +20,7 @@ import (
 // effects.
 type Runs struct {
 	city City
-	out  *step.Output
+	*step.Output
 
 	Schedule *automation.Runs
 	catalog  automation.Catalog
@@ -86,7 +86,7 @@ type City interface {
 func New(c City, out *step.Output) Runs {
 	return Runs{
 		city:          c,
-		out:           out,
+		Output:        out,
 		Schedule:      automation.NewRuns(0),
 		Inherited:     map[string]automation.Memory{},
 		Current:       map[string]*city.Run{},
@@ -159,7 +159,7 @@ func (rs *Runs) subscribe() {
 	}
 	rs.subscribedTypes, rs.handledSeq = on, from
 	rs.SubscriptionID++
-	rs.out.Do(effect.Subscribe{ID: rs.SubscriptionID, After: from, Types: on})
+	rs.Do(effect.Subscribe{ID: rs.SubscriptionID, After: from, Types: on})
 }
 
 // SubscriptionEnded handles the end of the subscription. The next patrol subscribes again.
@@ -168,12 +168,12 @@ func (rs *Runs) SubscriptionEnded(in effect.SubscriptionEnded) {
 		return
 	}
 	rs.subscriptionLost = true
-	rs.out.Note(&rs.NoEvents, "the events that trigger automations cannot be read: "+in.Err.Error())
+	rs.Note(&rs.NoEvents, "the events that trigger automations cannot be read: "+in.Err.Error())
 }
 
 func (rs *Runs) resubscribe() {
 	if !rs.subscriptionLost {
-		rs.out.Note(&rs.NoEvents, "")
+		rs.Note(&rs.NoEvents, "")
 		return
 	}
 	rs.subscriptionLost, rs.subscribedTypes = false, nil
@@ -198,17 +198,17 @@ func (rs *Runs) save() {
 	if rev := rs.Schedule.Rev(); rev != rs.SavedRev && !rs.saving {
 		data, err := json.Marshal(rs.Schedule.Memory())
 		if err != nil {
-			rs.out.Note(&rs.StateNotSaved, err.Error())
+			rs.Note(&rs.StateNotSaved, err.Error())
 			return
 		}
 		rs.saving = true
-		rs.out.Do(effect.SaveAutomations{Rev: rev, Memory: data})
+		rs.Do(effect.SaveAutomations{Rev: rev, Memory: data})
 	}
 	rs.Queued = slices.DeleteFunc(rs.Queued, func(f effect.Run) bool {
 		if f.Memory > rs.SavedRev && (rs.saving || rs.StateNotSaved == "") {
 			return false
 		}
-		rs.out.Do(f)
+		rs.Do(f)
 		return true
 	})
 }
@@ -217,15 +217,15 @@ func (rs *Runs) save() {
 func (rs *Runs) Saved(now time.Time, in effect.AutomationsSaved) {
 	rs.saving = false
 	if in.Err != nil {
-		rs.out.Note(&rs.StateNotSaved, "the automation state cannot be saved: "+in.Err.Error())
+		rs.Note(&rs.StateNotSaved, "the automation state cannot be saved: "+in.Err.Error())
 	} else {
 		rs.SavedRev = in.Rev
-		rs.out.Note(&rs.StateNotSaved, "")
+		rs.Note(&rs.StateNotSaved, "")
 		rs.save()
 		return
 	}
 	for _, f := range rs.Queued {
-		rs.out.Do(f)
+		rs.Do(f)
 	}
 	rs.Queued = nil
 }
