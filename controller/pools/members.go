@@ -24,7 +24,7 @@ func (ps *Pools) choose(p *Pool) {
 	wait := !ps.informed() && (p.final && p.wanted() > n || !p.final && ps.city.Listed() &&
 		ps.dependsOnWork(all, n))
 	if wait && p.countStep == 0 {
-		p.countStep, ps.Changed = ps.city.Step(), true
+		p.countStep, ps.out.Changed = ps.city.Step(), true
 		ps.city.CountWork()
 	}
 	switch {
@@ -38,7 +38,7 @@ func (ps *Pools) choose(p *Pool) {
 		if all[i].In == p.wantedAt[w.Index] {
 			continue
 		}
-		p.wantedAt[w.Index], ps.Changed = all[i].In, true
+		p.wantedAt[w.Index], ps.out.Changed = all[i].In, true
 		if all[i].In && before {
 			ps.city.WantedAgain(w.Name)
 		}

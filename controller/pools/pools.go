@@ -53,7 +53,7 @@ type Work struct {
 // Pools decides how many members each pool has, and which members these are.
 type Pools struct {
 	city City
-	*step.Output
+	out  *step.Output
 
 	byName map[string]*Pool
 	order  []*Pool // sorted by name
@@ -67,7 +67,7 @@ type Pools struct {
 
 // New returns an empty Pools that adds its effects to out.
 func New(c City, out *step.Output) Pools {
-	return Pools{city: c, Output: out, checking: map[string]time.Time{},
+	return Pools{city: c, out: out, checking: map[string]time.Time{},
 		Rollouts: rollout.New(c, out)}
 }
 
@@ -183,7 +183,7 @@ func (ps *Pools) WorkCounted(now time.Time) {
 // Decided stores a decision about a pool. It ignores unknown pools.
 func (ps *Pools) Decided(now time.Time, name, what, why string) {
 	if p := ps.byName[name]; p != nil {
-		ps.Output.Decided(now, &p.decisions, what, why)
+		ps.out.Decided(now, &p.decisions, what, why)
 	}
 }
 
@@ -298,8 +298,8 @@ func (ps *Pools) setSize(now time.Time, p *Pool, size *int, by *city.Peer) {
 		}
 		defer ps.resize(now, p, p.Want.Size(p.automatic), why)
 	}
-	p.override, p.overrideBy, ps.Changed = size, by, true
-	ps.Output.Decided(now, &p.decisions, "override", what)
+	p.override, p.overrideBy, ps.out.Changed = size, by, true
+	ps.out.Decided(now, &p.decisions, "override", what)
 }
 
 const noCheckYet = ", because no check has succeeded yet"
@@ -313,7 +313,7 @@ func (ps *Pools) guess(now time.Time, p *Pool) {
 	}
 	p.settled = true
 	p.Desired, p.why, p.since = n, why, now
-	ps.Changed = true
+	ps.out.Changed = true
 }
 
 func (p *Pool) bounded(n int) string {
@@ -329,17 +329,17 @@ func (p *Pool) bounded(n int) string {
 func (ps *Pools) resize(now time.Time, p *Pool, n int, why string) {
 	from, first := p.Desired, !p.settled && !ps.city.Listed()
 	if p.why != why {
-		p.why, ps.Changed = why, true
+		p.why, ps.out.Changed = why, true
 	}
 	p.settled = p.settled || ps.city.Listed()
 	if n == from {
 		return
 	}
-	p.Desired, p.since, ps.Changed = n, now, true
+	p.Desired, p.since, ps.out.Changed = n, now, true
 	if first {
 		return
 	}
-	ps.Output.Decided(now, &p.decisions, "scale", fmt.Sprintf("%d → %d: %s", from, n, why))
+	ps.out.Decided(now, &p.decisions, "scale", fmt.Sprintf("%d → %d: %s", from, n, why))
 	e := events.Event{
 		Type: events.PoolScaled, Subject: p.Name(),
 		Message: fmt.Sprintf("%d → %d: %s", from, n, why),
@@ -359,8 +359,8 @@ func (ps *Pools) check(now time.Time, p *Pool) {
 	if _, already := ps.checking[p.Name()]; already {
 		return
 	}
-	ps.checking[p.Name()], p.checkCommand, ps.Changed = now, p.Want.Check, true
-	ps.Do(effect.CheckPool{Pool: p.Want})
+	ps.checking[p.Name()], p.checkCommand, ps.out.Changed = now, p.Want.Check, true
+	ps.out.Do(effect.CheckPool{Pool: p.Want})
 }
 
 func (ps *Pools) CheckAll(now time.Time) {
@@ -376,7 +376,7 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 	if !ok {
 		return
 	}
-	ps.Changed = true
+	ps.out.Changed = true
 	if in.Check != p.Want.Check {
 		ps.check(now, p)
 		if _, again := ps.checking[in.Pool]; !again {
@@ -392,8 +392,8 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 	if in.Err != nil {
 		p.last.Problem = in.Err.Error()
 		if problem == "" || kind != in.Kind {
-			ps.Output.Decided(now, &p.decisions, "check failed", p.last.Problem)
-			ps.Record(events.Event{
+			ps.out.Decided(now, &p.decisions, "check failed", p.last.Problem)
+			ps.out.Record(events.Event{
 				Type: events.PoolCheckFailed, Subject: p.Name(),
 				Message: fmt.Sprintf("the size stays %d: %s", p.Desired, p.last.Problem),
 				Payload: step.Payload(map[string]any{"size": p.Desired, "output": in.Output}),
@@ -402,7 +402,7 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 		return
 	}
 	if problem != "" {
-		ps.Output.Decided(now, &p.decisions, "check works again", fmt.Sprint(in.Value))
+		ps.out.Decided(now, &p.decisions, "check works again", fmt.Sprint(in.Value))
 	}
 	p.last.Good, p.last.Value, p.lastValid = &now, in.Value, true
 	ps.size(now, p)
@@ -414,17 +414,17 @@ func (ps *Pools) Scale(id uint64, c city.Scale) {
 	if !ok {
 		return
 	}
-	f := effect.Scale{Pool: p.Name(), ID: id, By: ps.Caller()}
+	f := effect.Scale{Pool: p.Name(), ID: id, By: ps.out.Caller()}
 	if !c.Auto {
 		if why := p.Want.OutOfBounds(c.Size); why != "" {
-			ps.Reject(id, city.Invalid, "%s", why)
+			ps.out.Reject(id, city.Invalid, "%s", why)
 			return
 		}
 		f.Size = &c.Size
 	}
 	ps.Scales = append(ps.Scales, f)
 	if len(ps.Scales) == 1 {
-		ps.Do(f)
+		ps.out.Do(f)
 	}
 }
 
@@ -433,15 +433,15 @@ func (ps *Pools) Scale(id uint64, c city.Scale) {
 func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	ps.Scales = ps.Scales[1:]
 	if len(ps.Scales) > 0 {
-		ps.Do(ps.Scales[0])
+		ps.out.Do(ps.Scales[0])
 	}
 	p, ok := ps.byName[in.Scale.Pool]
 	switch {
 	case in.Err != nil:
-		ps.Reject(in.Scale.ID, city.Unavailable, "%v", in.Err)
+		ps.out.Reject(in.Scale.ID, city.Unavailable, "%v", in.Err)
 		return
 	case !ok:
-		ps.Reject(in.Scale.ID, city.NotFound, "pool %s was removed from the configuration",
+		ps.out.Reject(in.Scale.ID, city.NotFound, "pool %s was removed from the configuration",
 			in.Scale.Pool)
 		return
 	}
@@ -456,14 +456,14 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 			msg += ": " + p.why
 		}
 	} else { // even if the size does not change
-		ps.Record(by.AsActor(events.Event{Type: events.PoolScaled, Subject: p.Name(),
+		ps.out.Record(by.AsActor(events.Event{Type: events.PoolScaled, Subject: p.Name(),
 			Message: fmt.Sprintf("size %d: %s", p.Desired, p.decisions[len(p.decisions)-1].Why)}))
 	}
 	if p.Want.Suspended.On() {
 		msg += "; it is " + p.Want.Suspended.String() + ", so its members stay stopped until " +
 			"it is resumed"
 	}
-	ps.Reply(in.Scale.ID, "%s", msg)
+	ps.out.Reply(in.Scale.ID, "%s", msg)
 }
 
 func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
@@ -478,7 +478,7 @@ func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 	if ps.city.IsAgent(name) {
 		msg = fmt.Sprintf("%s is an agent; an [agents.pool] table makes the agent a pool", name)
 	}
-	ps.Reject(id, city.NotFound, "%s", msg)
+	ps.out.Reject(id, city.NotFound, "%s", msg)
 	return nil, false
 }
 

@@ -48,8 +48,8 @@ const settleTime = 2 * time.Second
 // Rollouts is the state of all pool restarts in progress.
 type Rollouts struct {
 	city City
-	*step.Output
-	all []*rollout
+	out  *step.Output
+	all  []*rollout
 }
 
 type rollout struct {
@@ -74,7 +74,7 @@ type replacement struct {
 }
 
 // New returns an empty Rollouts that adds its effects to out.
-func New(c City, out *step.Output) Rollouts { return Rollouts{city: c, Output: out} }
+func New(c City, out *step.Output) Rollouts { return Rollouts{city: c, out: out} }
 
 // Progress describes the progress of a pool's restart. It returns "" if the pool is not being restarted.
 func (rs *Rollouts) Progress(pool string) string {
@@ -108,9 +108,9 @@ type Request struct {
 func (rs *Rollouts) Begin(now time.Time, q Request) {
 	r := &rollout{pool: q.Pool, id: q.ID, left: q.Members, skipped: q.Skipped,
 		replaced: map[string]string{}, all: len(q.Members), rolling: q.Rolling,
-		by: rs.Caller()}
+		by: rs.out.Caller()}
 	rs.all = append(rs.all, r)
-	rs.Changed = true
+	rs.out.Changed = true
 	count := r.all
 	if r.rolling {
 		count = 1
@@ -167,7 +167,7 @@ func (rs *Rollouts) finishPending(now time.Time, r *rollout) (failed string) {
 				r.replaced[rep.agent] = m.Life
 			}
 			r.done++
-			rs.Changed = true
+			rs.out.Changed = true
 		case failed == "":
 			failed = why
 		}
@@ -250,7 +250,7 @@ func (rs *Rollouts) Drop(pool string) {
 
 func (rs *Rollouts) end(r *rollout, failed string) {
 	rs.all = slices.DeleteFunc(rs.all, func(other *rollout) bool { return other == r })
-	rs.Changed = true
+	rs.out.Changed = true
 	switch {
 	case failed != "":
 		msg := fmt.Sprintf("pool %s: restarted %d of %d: %s", r.pool, r.done, r.all, failed)
@@ -267,9 +267,9 @@ func (rs *Rollouts) end(r *rollout, failed string) {
 		if r.culprit != "" {
 			msg += "; run `gcity why " + r.culprit + "`"
 		}
-		rs.Reject(r.id, city.Unavailable, "%s", msg)
+		rs.out.Reject(r.id, city.Unavailable, "%s", msg)
 	case !rs.city.Running():
-		rs.Reject(r.id, city.Unavailable, "the city is being stopped")
+		rs.out.Reject(r.id, city.Unavailable, "the city is being stopped")
 	default:
 		how := ""
 		switch {
@@ -281,7 +281,7 @@ func (rs *Rollouts) end(r *rollout, failed string) {
 		if len(r.skipped) > 0 {
 			how += "; skipped " + strings.Join(r.skipped, ", ") + " (no longer wanted)"
 		}
-		rs.Reply(r.id, "pool %s: restarted %d of %d%s", r.pool, r.done,
+		rs.out.Reply(r.id, "pool %s: restarted %d of %d%s", r.pool, r.done,
 			r.done+len(r.skipped), how)
 	}
 }

@@ -32,7 +32,7 @@ func (rs *Runs) fireEarly(now time.Time) {
 // Fire runs an automation because a user or agent requested it. It reads the automation's file first.
 func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 	if err := city.CheckBy(c.By); err != nil {
-		rs.Reject(id, err.Code, "%s", err.Message)
+		rs.out.Reject(id, err.Code, "%s", err.Message)
 		return
 	}
 	rs.afterScan(now, id, func(now time.Time) { rs.fire(now, id, c) })
@@ -48,38 +48,38 @@ func (rs *Runs) fire(now time.Time, id uint64, c city.Fire) {
 	if i := slices.IndexFunc(rs.catalog.Broken, func(b automation.Broken) bool {
 		return b.Scoped() == c.Automation
 	}); i >= 0 {
-		rs.Reject(id, city.Conflict, "automation %s cannot be run: %s",
+		rs.out.Reject(id, city.Conflict, "automation %s cannot be run: %s",
 			c.Automation,
 			rs.catalog.Broken[i].Problems.Error())
 		return
 	}
 	if !rs.known && (rs.city.Configuration() == nil || !rs.city.Configuration().NoWork) {
-		rs.Reject(id, city.Unavailable, "automations cannot be run yet, because their "+
+		rs.out.Reject(id, city.Unavailable, "automations cannot be run yet, because their "+
 			"folders are still being read")
 		return
 	}
 	if code, why := rs.whyNotFired(c.Automation); why != "" {
-		rs.Reject(id, code, "%s", why)
+		rs.out.Reject(id, code, "%s", why)
 		return
 	}
 	running, queued := rs.Current[c.Automation] != nil, rs.Schedule.Queued(c.Automation)
 	if err := rs.Schedule.Fire(c.Automation, cmp.Or(c.By, effect.ActorOperator), now); err != nil {
-		rs.Reject(id, city.Conflict, "automation %s was not started: %v", c.Automation, err)
+		rs.out.Reject(id, city.Conflict, "automation %s was not started: %v", c.Automation, err)
 		return
 	}
 	rs.save()
 	switch {
 	case queued:
-		rs.Reply(id, "automation %s is running, and its next run is already queued; this "+
+		rs.out.Reply(id, "automation %s is running, and its next run is already queued; this "+
 			"request does not queue another one", c.Automation)
 		return
 	case running:
-		rs.Reply(id, "automation %s is running; its next run is queued and will start when "+
+		rs.out.Reply(id, "automation %s is running; its next run is queued and will start when "+
 			"the current one has ended", c.Automation)
 		return
 	}
 	rs.FireWaiters[c.Automation] = append(rs.FireWaiters[c.Automation], id)
-	rs.Changed = true // shown as due while the request waits
+	rs.out.Changed = true // shown as due while the request waits
 	rs.Advance(now)
 }
 
@@ -120,7 +120,7 @@ func (rs *Runs) Abandon(now time.Time, id uint64) {
 		}
 		delete(rs.FireWaiters, name)
 		if rs.Schedule.Withdraw(name) {
-			rs.Changed = true
+			rs.out.Changed = true
 			rs.Advance(now)
 		}
 	}
@@ -135,7 +135,7 @@ func (rs *Runs) rejectUnfired() {
 			continue
 		}
 		for _, id := range rs.FireWaiters[name] {
-			rs.Reject(id, city.Conflict, "automation %s was not started: it was disabled or "+
+			rs.out.Reject(id, city.Conflict, "automation %s was not started: it was disabled or "+
 				"removed in the meantime", name)
 		}
 		delete(rs.FireWaiters, name)
@@ -151,7 +151,7 @@ func (rs *Runs) Stop() {
 	rs.fireEarly(time.Time{})
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
 		for _, id := range rs.FireWaiters[name] {
-			rs.Reject(id, city.Unavailable, "automation %s was not started: the city is being "+
+			rs.out.Reject(id, city.Unavailable, "automation %s was not started: the city is being "+
 				"stopped", name)
 		}
 	}
@@ -161,7 +161,7 @@ func (rs *Runs) Stop() {
 	}
 	rs.Queued = nil
 	if len(rs.Current) > 0 {
-		rs.Do(effect.CancelRuns{})
+		rs.out.Do(effect.CancelRuns{})
 	}
 }
 
@@ -186,24 +186,24 @@ func depthOf(depth int) json.RawMessage {
 func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 	name := c.Automation
 	if err := city.CheckBy(c.By); err != nil {
-		rs.Reject(id, err.Code, "%s", err.Message)
+		rs.out.Reject(id, err.Code, "%s", err.Message)
 		return
 	}
 	run, by := rs.Current[name], cmp.Or(c.By, effect.ActorOperator)
 	switch {
 	case run == nil && !rs.exists(name):
-		rs.Reject(id, city.NotFound,
+		rs.out.Reject(id, city.NotFound,
 			"%v", suggest.NotFound(suggest.Automation, name, rs.names()))
 		return
 	case run == nil && rs.Schedule.Awaits(name):
-		rs.Reject(id, city.Conflict, "automation %s is not running: a run is due and is "+
+		rs.out.Reject(id, city.Conflict, "automation %s is not running: a run is due and is "+
 			"waiting to start", name)
 		return
 	case run == nil:
-		rs.Reject(id, city.Conflict, "automation %s is not running", name)
+		rs.out.Reject(id, city.Conflict, "automation %s is not running", name)
 		return
 	case run.ID == "":
-		rs.Reject(id, city.Conflict, "the run of %s is starting: try again in a moment", name)
+		rs.out.Reject(id, city.Conflict, "the run of %s is starting: try again in a moment", name)
 		return
 	}
 	rs.cancelWaiters[run.ID] = append(rs.cancelWaiters[run.ID], id)
@@ -216,7 +216,7 @@ func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 			Formula: f.Run.Definition.Formula != "", Canceled: true})
 		return
 	}
-	rs.Do(effect.CancelRun{Bead: bead, By: by})
+	rs.out.Do(effect.CancelRun{Bead: bead, By: by})
 }
 
 func (rs *Runs) replyToCancel(run *city.Run, canceled bool) {
@@ -226,7 +226,7 @@ func (rs *Runs) replyToCancel(run *city.Run, canceled bool) {
 			cmp.Or(run.Error, run.Outcome))
 	}
 	for _, id := range rs.cancelWaiters[run.ID] {
-		rs.Reply(id, "%s", text)
+		rs.out.Reply(id, "%s", text)
 	}
 	delete(rs.cancelWaiters, run.ID)
 }

@@ -39,7 +39,7 @@ func (rs *Runs) Scan() {
 	}
 	rs.Scanning, rs.rescan = true, false
 	c := rs.city.Configuration()
-	rs.Do(effect.Scan{Source: c.Source, Layers: c.Layers, Rigs: c.Rigs, Options: c.Automations})
+	rs.out.Do(effect.Scan{Source: c.Source, Layers: c.Layers, Rigs: c.Rigs, Options: c.Automations})
 }
 
 func (rs *Runs) scans() bool {
@@ -62,14 +62,14 @@ func (rs *Runs) ReplyAfterScan(now time.Time, id uint64, message string) {
 	before := rs.catalog.Revision
 	rs.afterScan(now, id, func(time.Time) {
 		if !rs.city.Running() {
-			rs.Reject(id, city.Unavailable, "the city is being stopped")
+			rs.out.Reject(id, city.Unavailable, "the city is being stopped")
 			return
 		}
 		if before != "" && rs.catalog.Revision != before {
 			message = strings.TrimPrefix(message, "nothing changed: ") +
 				"; the automations have changed"
 		}
-		rs.Reply(id, "%s", message)
+		rs.out.Reply(id, "%s", message)
 	})
 }
 
@@ -95,11 +95,11 @@ func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 }
 
 func (rs *Runs) take(now time.Time, in effect.Scanned) {
-	rs.Note(&rs.FoldersNotRead, in.Trouble)
+	rs.out.Note(&rs.FoldersNotRead, in.Trouble)
 	if rs.known && rs.catalog.Revision == in.Catalog.Revision {
 		return
 	}
-	rs.catalog, rs.known, rs.logSeq, rs.Changed = in.Catalog, true, in.Newest, true
+	rs.catalog, rs.known, rs.logSeq, rs.out.Changed = in.Catalog, true, in.Newest, true
 	rs.Sweep()
 	rs.load(now)
 }
@@ -126,7 +126,7 @@ func (rs *Runs) Sweep() {
 				of = append(of, name)
 			}
 		}
-		rs.Do(effect.SweepRuns{Of: of})
+		rs.out.Do(effect.SweepRuns{Of: of})
 	}
 }
 
@@ -135,16 +135,16 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 	rs.sweeping = false
 	rs.recordInherited(&in)
 	if in.Err != nil { // the next patrol tries again
-		rs.Lose(&rs.RecordsNotRead, "work cannot be read", in.Err)
+		rs.out.Lose(&rs.RecordsNotRead, "work cannot be read", in.Err)
 		rs.fireEarly(now)
 		return
 	}
-	rs.Note(&rs.RecordsNotRead, "")
+	rs.out.Note(&rs.RecordsNotRead, "")
 	if in.Unclosable != "" {
-		rs.Note(&rs.Unclosable, "some records of ended runs cannot be closed "+
+		rs.out.Note(&rs.Unclosable, "some records of ended runs cannot be closed "+
 			"(`gcity bead show ID` shows a record): "+in.Unclosable)
 	}
-	rs.RecordsRead, rs.recorded, rs.Changed = true, nil, true
+	rs.RecordsRead, rs.recorded, rs.out.Changed = true, nil, true
 	for _, r := range slices.Backward(in.Runs) {
 		if r.Outcome == city.RunVoid {
 			continue
@@ -188,20 +188,20 @@ func (rs *Runs) Advance(now time.Time) {
 	actions := rs.Schedule.Advance(now, automation.World{Suspended: rs.Suspended,
 		Patrol: rs.city.Configuration().Patrol, Closed: closed, Ending: rs.IsClosing})
 	for _, p := range actions.Skipped {
-		rs.Record(events.Event{Type: events.AutomationSkipped,
+		rs.out.Record(events.Event{Type: events.AutomationSkipped,
 			Subject: p.Scoped, Message: p.Reason,
 			Payload: depthOf(p.Depth)})
 	}
 	for _, d := range actions.Check {
-		rs.Do(effect.CheckCondition{In: rs.city.Configuration().Source, Of: d})
+		rs.out.Do(effect.CheckCondition{In: rs.city.Configuration().Source, Of: d})
 	}
 	for _, r := range actions.Open {
 		rs.Current[r.Definition.Scoped()] = &city.Run{}
-		rs.Do(effect.OpenRun{Run: r})
+		rs.out.Do(effect.OpenRun{Run: r})
 	}
 	rs.rejectUnfired()
 	if actions.TextChanged || len(actions.Check)+len(actions.Open)+len(actions.Skipped) > 0 {
-		rs.Changed = true
+		rs.out.Changed = true
 	}
 	rs.save()
 }
@@ -226,16 +226,16 @@ func (rs *Runs) Suspended(rig string) string {
 // Opened handles the result of creating a run's record. The run starts after the state is saved (L4).
 func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	name := in.Run.Definition.Scoped()
-	rs.Changed = true
+	rs.out.Changed = true
 	if in.Err != nil {
 		delete(rs.Current, name)
 		rs.Schedule.Unopened(name, in.Err.Error(), now)
 		rs.unclosedCheck = now.Add(UnclosedWait)
-		rs.Lose(&rs.RecordNotCreated,
+		rs.out.Lose(&rs.RecordNotCreated,
 			"run records cannot be created, so automations do not run",
 			in.Err)
 		for _, id := range rs.FireWaiters[name] {
-			rs.Reject(id, city.Unavailable,
+			rs.out.Reject(id, city.Unavailable,
 				"automation %s cannot be run, because its record cannot be "+
 					"created: %v",
 				name, in.Err)
@@ -243,7 +243,7 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 		delete(rs.FireWaiters, name)
 		return
 	}
-	rs.Note(&rs.RecordNotCreated, "")
+	rs.out.Note(&rs.RecordNotCreated, "")
 	run := city.RunOf(in.Bead)
 	if rs.Schedule.Opened(name, now) {
 		rs.discard(now, run, in.Run.Definition.Formula != "")
@@ -295,7 +295,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	done.Ended, done.Outcome, done.Code, done.Error, done.Output, done.Made = &now,
 		string(in.Outcome), in.Code, in.Problem, in.Output, in.Created
 	done.MadeTitle, done.TimedOut, done.Canceled = in.Title, in.TimedOut, in.Canceled
-	rs.Changed = true
+	rs.out.Changed = true
 	kind, msg := endOf(&done)
 	if in.Outcome != automation.OK {
 		rs.failed[in.Scoped] = &done
@@ -311,7 +311,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 		if in.Rig != "" {
 			about["rig"] = in.Rig
 		}
-		rs.Record(events.Event{Type: events.BeadCreated,
+		rs.out.Record(events.Event{Type: events.BeadCreated,
 			Subject: in.Created, Message: in.Title, Payload: step.Payload(about)})
 	}
 	rs.closeRecord(effect.CloseRun{Run: done, Formula: in.Formula, Kind: kind, Msg: msg,
@@ -341,7 +341,7 @@ func (rs *Runs) record(f effect.CloseRun, replies ...effect.Reply) {
 		about["again"] = f.Again
 		msg += fmt.Sprintf("; retry %d of %d follows", f.Again.Try, f.Again.Of)
 	}
-	rs.Record(events.Event{Type: f.Kind,
+	rs.out.Record(events.Event{Type: f.Kind,
 		Actor: r.By, Subject: r.Automation, Message: msg,
 		Payload: step.Payload(about)}, replies...)
 }
@@ -356,8 +356,8 @@ func (rs *Runs) Patrol(now time.Time) {
 	}
 	// the state has been saved again, and users have had time to see the problem
 	if rs.SavedRev > 0 && now.Sub(rs.firstPatrol) > forgotShown {
-		rs.Note(&rs.StateNotRead, "")
-		rs.Note(&rs.Unclosable, "")
+		rs.out.Note(&rs.StateNotRead, "")
+		rs.out.Note(&rs.Unclosable, "")
 	}
 	rs.Scan()
 }

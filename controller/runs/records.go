@@ -17,7 +17,7 @@ import (
 
 func (rs *Runs) closeRecord(f effect.CloseRun) {
 	rs.OpenRecords[f.Run.ID] = f
-	rs.Do(f)
+	rs.out.Do(f)
 }
 
 // Closed handles the result of closing a run's record.
@@ -39,7 +39,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 				in.Err)
 		}
 		rs.record(f)
-		f.Kind, rs.Changed = "", true
+		f.Kind, rs.out.Changed = "", true
 		if last := rs.Last[f.Run.Automation]; last == nil || last.ID == f.Run.ID {
 			rs.Last[f.Run.Automation] = new(f.Run)
 		}
@@ -48,13 +48,13 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	if in.Err == nil || forgone {
 		delete(rs.OpenRecords, in.Bead)
 		if rs.retryClose(); len(rs.OpenRecords) == 0 {
-			rs.Note(&rs.RecordNotClosed, "")
+			rs.out.Note(&rs.RecordNotClosed, "")
 		}
 		return
 	}
 	f.Failed = true
 	rs.OpenRecords[in.Bead] = f
-	rs.Lose(&rs.RecordNotClosed, "a run's record cannot be closed", in.Err)
+	rs.out.Lose(&rs.RecordNotClosed, "a run's record cannot be closed", in.Err)
 }
 
 // IsClosing reports whether the first attempt to close the latest run's record is in flight. Until it ends, no new run
@@ -115,13 +115,13 @@ func (rs *Runs) CheckUnclosedRuns(now time.Time) {
 	}
 	slices.Sort(known)
 	rs.unclosedCheck = time.Time{}
-	rs.Do(effect.CloseUnclosedRuns{Known: known, Before: now.Add(-unclosedAge)})
+	rs.out.Do(effect.CloseUnclosedRuns{Known: known, Before: now.Add(-unclosedAge)})
 }
 
 // UnclosedRunsClosed handles the result of checking open records.
 func (rs *Runs) UnclosedRunsClosed(now time.Time, in effect.UnclosedRunsClosed) {
 	if in.Err == nil {
-		rs.Note(&rs.RecordNotCreated, "")
+		rs.out.Note(&rs.RecordNotCreated, "")
 	} else if rs.unclosedCheck.IsZero() {
 		rs.unclosedCheck = now.Add(UnclosedWait)
 	}

@@ -20,7 +20,7 @@ import (
 // effects.
 type Runs struct {
 	city City
-	*step.Output
+	out  *step.Output
 
 	Schedule *automation.Runs
 	catalog  automation.Catalog
@@ -86,7 +86,7 @@ type City interface {
 func New(c City, out *step.Output) Runs {
 	return Runs{
 		city:          c,
-		Output:        out,
+		out:           out,
 		Schedule:      automation.NewRuns(0),
 		Inherited:     map[string]automation.Memory{},
 		Current:       map[string]*city.Run{},
@@ -159,7 +159,7 @@ func (rs *Runs) subscribe() {
 	}
 	rs.subscribedTypes, rs.handledSeq = on, from
 	rs.SubscriptionID++
-	rs.Do(effect.Subscribe{ID: rs.SubscriptionID, After: from, Types: on})
+	rs.out.Do(effect.Subscribe{ID: rs.SubscriptionID, After: from, Types: on})
 }
 
 // SubscriptionEnded handles the end of the subscription. The next patrol subscribes again.
@@ -168,12 +168,12 @@ func (rs *Runs) SubscriptionEnded(in effect.SubscriptionEnded) {
 		return
 	}
 	rs.subscriptionLost = true
-	rs.Note(&rs.NoEvents, "the events that trigger automations cannot be read: "+in.Err.Error())
+	rs.out.Note(&rs.NoEvents, "the events that trigger automations cannot be read: "+in.Err.Error())
 }
 
 func (rs *Runs) resubscribe() {
 	if !rs.subscriptionLost {
-		rs.Note(&rs.NoEvents, "")
+		rs.out.Note(&rs.NoEvents, "")
 		return
 	}
 	rs.subscriptionLost, rs.subscribedTypes = false, nil
@@ -198,17 +198,17 @@ func (rs *Runs) save() {
 	if rev := rs.Schedule.Rev(); rev != rs.SavedRev && !rs.saving {
 		data, err := json.Marshal(rs.Schedule.Memory())
 		if err != nil {
-			rs.Note(&rs.StateNotSaved, err.Error())
+			rs.out.Note(&rs.StateNotSaved, err.Error())
 			return
 		}
 		rs.saving = true
-		rs.Do(effect.SaveAutomations{Rev: rev, Memory: data})
+		rs.out.Do(effect.SaveAutomations{Rev: rev, Memory: data})
 	}
 	rs.Queued = slices.DeleteFunc(rs.Queued, func(f effect.Run) bool {
 		if f.Memory > rs.SavedRev && (rs.saving || rs.StateNotSaved == "") {
 			return false
 		}
-		rs.Do(f)
+		rs.out.Do(f)
 		return true
 	})
 }
@@ -217,15 +217,15 @@ func (rs *Runs) save() {
 func (rs *Runs) Saved(now time.Time, in effect.AutomationsSaved) {
 	rs.saving = false
 	if in.Err != nil {
-		rs.Note(&rs.StateNotSaved, "the automation state cannot be saved: "+in.Err.Error())
+		rs.out.Note(&rs.StateNotSaved, "the automation state cannot be saved: "+in.Err.Error())
 	} else {
 		rs.SavedRev = in.Rev
-		rs.Note(&rs.StateNotSaved, "")
+		rs.out.Note(&rs.StateNotSaved, "")
 		rs.save()
 		return
 	}
 	for _, f := range rs.Queued {
-		rs.Do(f)
+		rs.out.Do(f)
 	}
 	rs.Queued = nil
 }

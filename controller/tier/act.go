@@ -35,7 +35,7 @@ func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge
 	if by.why != "" {
 		j.Reason += " (" + by.why + ")"
 	}
-	t.last, wd.Changed = j, true
+	t.last, wd.out.Changed = j, true
 	wd.replyToBeat(t, "watchdog %s decided %q: %s", t.want.Name, j.Decision, j.Reason)
 	if v.Decision == watchdog.Nothing {
 		return
@@ -180,7 +180,7 @@ func (wd *Watchdogs) Typed(watchdog string, text SentMessage) {
 				last.Result = result
 				t.last = &last
 			}
-			wd.Changed = true
+			wd.out.Changed = true
 			wd.recordAct(t, j)
 			return
 		}
@@ -188,8 +188,8 @@ func (wd *Watchdogs) Typed(watchdog string, text SentMessage) {
 }
 
 func (wd *Watchdogs) recovered(t *tier) {
-	t.escalation, t.escalationPending, t.command, wd.Changed = nil, false, "", true
-	wd.Note(&t.escalationProblem, "")
+	t.escalation, t.escalationPending, t.command, wd.out.Changed = nil, false, "", true
+	wd.out.Note(&t.escalationProblem, "")
 	wd.record(t, events.Event{Type: events.WatchdogRecovered,
 		Message: t.want.Watches + " is healthy again"},
 		map[string]any{"watches": t.want.Watches})
@@ -205,7 +205,7 @@ func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 			msg = fmt.Sprintf("%s is unhealthy, and the last action did not help: %s", w.Watches,
 				reason)
 		}
-		t.escalation, t.escalationPending, t.command, wd.Changed = &city.Escalation{At: now,
+		t.escalation, t.escalationPending, t.command, wd.out.Changed = &city.Escalation{At: now,
 			To:      w.EscalateTo,
 			Message: msg}, true, w.EscalateCommand, true
 		wd.record(t, events.Event{Type: events.WatchdogEscalated,
@@ -224,7 +224,7 @@ func (wd *Watchdogs) sendEscalation(t *tier) {
 	wd.escalating[t.want.Name] = true
 	command := t.command
 	t.command = ""
-	wd.Do(effect.Escalate{
+	wd.out.Do(effect.Escalate{
 		Tier: t.want.Name, Call: t.escalation.At, To: t.want.EscalateTo,
 		From:    city.WatchdogSender + t.want.Name,
 		Subject: t.want.Watches + " is unhealthy",
@@ -252,7 +252,7 @@ func (wd *Watchdogs) mailText(t *tier) string {
 // Escalated handles the result of an escalation.
 func (wd *Watchdogs) Escalated(in effect.Escalated) {
 	for _, e := range in.Events {
-		wd.Do(effect.Record{Event: e})
+		wd.out.Do(effect.Record{Event: e})
 	}
 	if len(in.Events) > 0 {
 		wd.city.CountWork()
@@ -274,7 +274,7 @@ func (wd *Watchdogs) Escalated(in effect.Escalated) {
 		return
 	}
 	t.escalationPending = in.Err != ""
-	wd.Note(&t.escalationProblem, in.Err)
+	wd.out.Note(&t.escalationProblem, in.Err)
 }
 
 func (wd *Watchdogs) findTier(id uint64, name string) *tier {
@@ -285,7 +285,7 @@ func (wd *Watchdogs) findTier(id uint64, name string) *tier {
 	for _, t := range wd.tiers {
 		names = append(names, t.want.Name)
 	}
-	wd.Reject(id, city.NotFound, "%v", suggest.NotFound(suggest.Watchdog, name, names))
+	wd.out.Reject(id, city.NotFound, "%v", suggest.NotFound(suggest.Watchdog, name, names))
 	return nil
 }
 
@@ -295,14 +295,14 @@ func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 	switch {
 	case t == nil:
 	case t.paused != "":
-		wd.Reject(id, city.Conflict, "watchdog %s is paused: %s",
+		wd.out.Reject(id, city.Conflict, "watchdog %s is paused: %s",
 			t.want.Name,
 			t.paused)
 	case t.beat != nil:
-		wd.Reply(id, "triage agent %s is already deciding check %s of watchdog %s",
+		wd.out.Reply(id, "triage agent %s is already deciding check %s of watchdog %s",
 			t.want.Triage, t.beat.id, t.want.Name)
 	case !wd.city.Listed():
-		wd.Reject(id, city.Unavailable, "the sessions have not been listed yet; try again "+
+		wd.out.Reject(id, city.Unavailable, "the sessions have not been listed yet; try again "+
 			"in a moment")
 	default:
 		t.waiters = append(t.waiters, id)
@@ -312,7 +312,7 @@ func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 
 func (wd *Watchdogs) replyToBeat(t *tier, format string, args ...any) {
 	for _, id := range t.waiters {
-		wd.Reply(id, format, args...)
+		wd.out.Reply(id, format, args...)
 	}
 	t.waiters = nil
 }
@@ -322,16 +322,16 @@ func (wd *Watchdogs) Acknowledge(id uint64, c city.Acknowledge) {
 	switch {
 	case t == nil:
 	case t.escalation == nil:
-		wd.Reject(id, city.Conflict, "watchdog %s has no open escalation, so "+
+		wd.out.Reject(id, city.Conflict, "watchdog %s has no open escalation, so "+
 			"there is nothing to acknowledge", t.want.Name)
 	case t.escalation.Seen:
-		wd.Reply(id, "the escalation from watchdog %s was already acknowledged "+
+		wd.out.Reply(id, "the escalation from watchdog %s was already acknowledged "+
 			"by %s",
 			t.want.Name, t.escalation.By)
 	default:
 		seen := *t.escalation
 		seen.Seen, seen.By = true, cmp.Or(c.By, effect.ActorOperator)
-		t.escalation, wd.Changed = &seen, true
+		t.escalation, wd.out.Changed = &seen, true
 		wd.record(t, events.Event{Type: events.WatchdogAcknowledged, Actor: seen.By,
 			Message: seen.Message}, map[string]any{"watches": t.want.Watches},
 			effect.Reply{ID: id, Receipt: city.Receipt{

@@ -16,7 +16,7 @@ import (
 // Watchdogs is the state of all watchdogs in a city.
 type Watchdogs struct {
 	city City
-	*step.Output
+	out  *step.Output
 
 	tiers []*tier // sorted by name
 	// watchdogs with a heartbeat read or an escalation in flight, including removed ones
@@ -26,8 +26,7 @@ type Watchdogs struct {
 
 // New returns an empty Watchdogs that adds its effects to out.
 func New(c City, out *step.Output) Watchdogs {
-	return Watchdogs{city: c, Output: out, reading: map[string]bool{},
-		escalating: map[string]bool{}}
+	return Watchdogs{city: c, out: out, reading: map[string]bool{}, escalating: map[string]bool{}}
 }
 
 // City is the view of the city that watchdogs use.

@@ -123,18 +123,18 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 		if why == "" {
 			t.since = now
 		}
-		t.paused, wd.Changed = why, true
+		t.paused, wd.out.Changed = why, true
 	}
 	if t.paused != "" {
 		if !t.next.IsZero() {
-			t.next, wd.Changed = time.Time{}, true
+			t.next, wd.out.Changed = time.Time{}, true
 		}
 		wd.abandon(now, t)
 		wd.replyToBeat(t, "watchdog %s is paused: %s", t.want.Name, t.paused)
 		return
 	}
 	if t.next.IsZero() {
-		t.next, wd.Changed = now.Add(t.want.Every), true
+		t.next, wd.out.Changed = now.Add(t.want.Every), true
 	}
 	if t.beat != nil {
 		if why := wd.noTriage(t); why != "" {
@@ -145,7 +145,7 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 		wd.fallBack(now, t, wd.overdueTriage(t))
 	}
 	if !now.Before(t.next) {
-		t.next, wd.Changed = now.Add(t.want.Every), true
+		t.next, wd.out.Changed = now.Add(t.want.Every), true
 		if t.beat == nil {
 			wd.beginBeat(t)
 		}
@@ -178,7 +178,7 @@ func (wd *Watchdogs) beginBeat(t *tier) {
 		return
 	}
 	wd.reading[t.want.Name] = true
-	wd.Do(effect.ReadHeartbeat{Tier: t.want.Name, Path: t.want.Heartbeat})
+	wd.out.Do(effect.ReadHeartbeat{Tier: t.want.Name, Path: t.want.Heartbeat})
 }
 
 // HeartbeatRead handles the content of a heartbeat file and continues the beat.
@@ -208,7 +208,7 @@ func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 	if t.checkedAt = now; !in.ReadFailed {
 		t.readAt = now
 	}
-	wd.Note(&t.problem, in.Problem)
+	wd.out.Note(&t.problem, in.Problem)
 	a := wd.city.Agent(t.want.Watches)
 	if a == nil {
 		return

@@ -56,7 +56,7 @@ func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
 	if a.Alive {
 		b.session = a.Life.ID
 	}
-	t.beat, wd.Changed = b, true
+	t.beat, wd.out.Changed = b, true
 	triageAgent := wd.city.Agent(t.want.Triage)
 	wd.city.StartTriage(triageAgent.Name, wd.request(t, a, f, v))
 	wd.replyToBeat(t, "triage agent %s is deciding check %s of watchdog %s",
@@ -141,7 +141,7 @@ func formatNumber(n *int) string {
 }
 
 func (wd *Watchdogs) fallBack(now time.Time, t *tier, why string) {
-	t.beat, wd.Changed = nil, true
+	t.beat, wd.out.Changed = nil, true
 	wd.degrade(t, why)
 	wd.stopTriage(now, t)
 	if t.paused != "" {
@@ -155,7 +155,7 @@ func (wd *Watchdogs) abandon(now time.Time, t *tier) {
 	if t.beat == nil {
 		return
 	}
-	t.beat, wd.Changed = nil, true
+	t.beat, wd.out.Changed = nil, true
 	wd.stopTriage(now, t)
 }
 
@@ -167,7 +167,7 @@ func (wd *Watchdogs) degrade(t *tier, why string) {
 	if t.degraded == why {
 		return
 	}
-	t.degraded, wd.Changed = why, true
+	t.degraded, wd.out.Changed = why, true
 	wd.record(t, events.Event{Type: events.WatchdogDegraded,
 		Message: why + "; the thresholds decide"}, nil)
 }
@@ -180,7 +180,7 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	}
 	b, reason := t.beat, screen.Plain(strings.Join(strings.Fields(c.Reason), " "))
 	if code, why := t.whyRejected(c.Beat, reason); why != "" {
-		wd.Reject(id, code, "%s", why)
+		wd.out.Reject(id, code, "%s", why)
 		return
 	}
 	by := c.By
@@ -188,12 +188,12 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 		by = t.want.Triage
 	}
 	wd.city.Decided(t.want.Triage, b.id, now.Add(min(triageGrace, t.want.TriageTTL)))
-	t.beat, wd.Changed = nil, true
+	t.beat, wd.out.Changed = nil, true
 	if by == t.want.Triage {
 		t.decidedAt = now
 	}
 	if wd.countMilder(now, t, by, c.Decision) {
-		wd.Reply(id, "%s", wd.overrule(t, c.Decision))
+		wd.out.Reply(id, "%s", wd.overrule(t, c.Decision))
 		wd.city.Decide(now, t.want.Triage)
 		return
 	}
@@ -213,7 +213,7 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	}
 	wd.judged(now, t, watchdog.Verdict{Decision: watchdog.Decision(c.Decision), Reason: reason}, j)
 	if c.Decision == city.RemedyNothing {
-		wd.Reply(id, "%s", msg)
+		wd.out.Reply(id, "%s", msg)
 	}
 	wd.city.Decide(now, t.want.Triage)
 }
