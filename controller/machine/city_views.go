@@ -15,13 +15,13 @@ import (
 	"gcity/events"
 )
 
-type outboxCity struct{ *Machine }
+type outboxCity struct{ m *Machine }
 
-func (c outboxCity) Running() bool { return c.ending == running }
-func (c outboxCity) RequestList()  { c.lists.request() }
+func (c outboxCity) Running() bool { return c.m.ending == running }
+func (c outboxCity) RequestList()  { c.m.lists.request() }
 
 func (c outboxCity) Terminal(name string) (t outbox.Terminal) {
-	a := c.agents[name]
+	a := c.m.agents[name]
 	if a == nil {
 		return t
 	}
@@ -37,7 +37,7 @@ func (c outboxCity) Terminal(name string) (t outbox.Terminal) {
 }
 
 func (c outboxCity) Unreachable(name string) string {
-	a := c.agents[name]
+	a := c.m.agents[name]
 	if _, never := c.WhyNotTyped(name); never || a.phase.Idle() && a.state == city.Failed {
 		return noSession(a)
 	}
@@ -50,9 +50,9 @@ func noSession(a *record) string {
 }
 
 func (c outboxCity) WhyNotTyped(name string) (why string, never bool) {
-	a := c.agents[name]
+	a := c.m.agents[name]
 	switch {
-	case c.ending != running:
+	case c.m.ending != running:
 		return "the city is being stopped", true
 	case a == nil:
 		return "it was removed", true
@@ -72,29 +72,29 @@ func (c outboxCity) WhyNotTyped(name string) (why string, never bool) {
 
 func (c outboxCity) Record(name string, e events.Event, replies ...effect.Reply) {
 	e.Subject = name
-	c.journal.record(c.agents[name], e, replies...)
+	c.m.journal.record(c.m.agents[name], e, replies...)
 }
 
 // Typed passes the result of a watchdog's message to the watchdog.
 func (c outboxCity) Typed(d *outbox.Delivery) {
-	c.watchdogs.Typed(d.Tier, tier.SentMessage{ID: d.ID, Dropped: d.Stage == city.GivenUp,
+	c.m.watchdogs.Typed(d.Tier, tier.SentMessage{ID: d.ID, Dropped: d.Stage == city.GivenUp,
 		Withdrew: d.Obsolete != "", Why: d.Why})
 }
 
 type poolCity struct{ runsCity }
 
-func (c poolCity) Step() uint64             { return c.stepNumber }
-func (c poolCity) IsAgent(name string) bool { return c.agents[name] != nil }
+func (c poolCity) Step() uint64             { return c.m.stepNumber }
+func (c poolCity) IsAgent(name string) bool { return c.m.agents[name] != nil }
 
 func (c poolCity) Work() pools.Work {
-	wk := &c.work
+	wk := &c.m.work
 	// without a controller, open work does not change the size of a pool
-	return pools.Work{Counted: wk.counted && c.observes == nil, CountedStep: wk.countedStep,
+	return pools.Work{Counted: wk.counted && c.m.observes == nil, CountedStep: wk.countedStep,
 		AsOf: wk.asOf, Pools: wk.counts.Pools, Tasks: wk.tasks, Uncounted: wk.uncounted}
 }
 
 func (c poolCity) Session(name string) (alive, leaving bool) {
-	a := c.agents[name]
+	a := c.m.agents[name]
 	if a == nil || !a.phase.Alive() || a.phase.Stopping() {
 		return false, false
 	}
@@ -104,7 +104,7 @@ func (c poolCity) Session(name string) (alive, leaving bool) {
 
 func (c poolCity) Found(p *pools.Pool) int {
 	found := 0
-	for _, a := range c.order {
+	for _, a := range c.m.order {
 		if a.pool == p && a.want != nil && a.belonged() {
 			found++
 		}
@@ -120,26 +120,26 @@ func (a *record) belonged() bool {
 }
 
 func (c poolCity) WantedAgain(name string) {
-	if a := c.agents[name]; a != nil {
+	if a := c.m.agents[name]; a != nil {
 		a.restart.wantedAgain()
 	}
 }
 
 func (c poolCity) Populate(now time.Time, p *pools.Pool) {
 	for _, w := range p.Members {
-		if _, known := c.agents[w.Name]; !known && p.Has(w.Index) {
-			c.join(c.record(now, w.Name), p, w)
+		if _, known := c.m.agents[w.Name]; !known && p.Has(w.Index) {
+			c.m.join(c.m.record(now, w.Name), p, w)
 		}
 	}
-	for _, a := range c.order {
+	for _, a := range c.m.order {
 		if a.pool == p {
-			c.decide(now, a)
+			c.m.decide(now, a)
 		}
 	}
 }
 
 func (c poolCity) Member(name string) (rollout.Member, bool) {
-	a := c.agents[name]
+	a := c.m.agents[name]
 	switch {
 	case a == nil, a.hidden():
 		return rollout.Member{}, false
@@ -148,8 +148,8 @@ func (c poolCity) Member(name string) (rollout.Member, bool) {
 	}
 	m := rollout.Member{State: a.state, Reason: a.reason, Busy: a.phase.InFlight(),
 		Starts: a.phase.Starting(), Due: a.act.intent.kind == causeRestart,
-		Waits: a.state == city.Waiting && c.deps.missing(a) == "" &&
-			cmp.Or(a.waitsForCount(), c.work.waitsForReturn(a)) != "",
+		Waits: a.state == city.Waiting && c.m.deps.missing(a) == "" &&
+			cmp.Or(a.waitsForCount(), c.m.work.waitsForReturn(a)) != "",
 		Proven: a.want.Spec.Ready.Prefix != "" && a.want.Spec.Ready.Delay == 0}
 	if a.phase.Alive() {
 		m.Life = a.sess.life.ID
@@ -158,20 +158,20 @@ func (c poolCity) Member(name string) (rollout.Member, bool) {
 }
 
 func (c poolCity) Restart(now time.Time, name string, by city.Peer) (why string) {
-	a := c.agents[name]
-	if why := c.commands.noRestart(a); why != "" {
+	a := c.m.agents[name]
+	if why := c.m.commands.noRestart(a); why != "" {
 		return why
 	}
-	c.commands.startAgain(now, a, by)
+	c.m.commands.startAgain(now, a, by)
 	return ""
 }
 
 type tierCity struct{ runsCity }
 
-func (c tierCity) StalledUntil() time.Time { return c.stalledUntil }
+func (c tierCity) StalledUntil() time.Time { return c.m.stalledUntil }
 
 func (c tierCity) Agent(name string) *tier.Agent {
-	m, a := c.Machine, c.agents[name]
+	m, a := c.m, c.m.agents[name]
 	if a == nil {
 		return nil
 	}
@@ -195,16 +195,16 @@ func (c tierCity) Agent(name string) *tier.Agent {
 }
 
 func (c tierCity) Decide(now time.Time, name string) {
-	if a := c.agents[name]; a != nil {
-		c.decide(now, a)
+	if a := c.m.agents[name]; a != nil {
+		c.m.decide(now, a)
 	}
 }
 
 func (c tierCity) Start(now time.Time, name, why string) string {
-	a := c.agents[name]
+	a := c.m.agents[name]
 	a.restart.end()
 	a.act.startReason = "started by " + why
-	c.decide(now, a)
+	c.m.decide(now, a)
 	if !a.phase.Starting() {
 		return "not started yet: " + triageStatus(a)
 	}
@@ -212,7 +212,7 @@ func (c tierCity) Start(now time.Time, name, why string) string {
 }
 
 func (c tierCity) Replace(now time.Time, name, why string) string {
-	a := c.agents[name]
+	a := c.m.agents[name]
 	switch {
 	case a.phase.InFlight() && a.act.retryStopAt.IsZero():
 		return tier.LeftAlone + triageStatus(a)
@@ -220,21 +220,21 @@ func (c tierCity) Replace(now time.Time, name, why string) string {
 		return "not restarted yet: " + triageStatus(a)
 	case a.drain.current != nil:
 		return tier.LeftAlone + "the agent is draining"
-	case c.deps.missing(a) != "":
+	case c.m.deps.missing(a) != "":
 		return "failed: a restart would only stop the agent, " +
-			"because it " + c.deps.missing(a)
+			"because it " + c.m.deps.missing(a)
 	case a.want.Problem != "":
 		return "failed: a restart would only stop the agent, because it cannot start: " +
 			a.want.Problem
 	}
 	a.act.intent = cause{kind: causeWatchdog, why: "restarted by " + why}
-	c.decide(now, a)
+	c.m.decide(now, a)
 	return "restarting"
 }
 
 func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, problem string) {
-	a, tx := c.agents[name], &c.messages
-	if why, never := (outboxCity{c.Machine}).WhyNotTyped(name); never {
+	a, tx := c.m.agents[name], &c.m.messages
+	if why, never := (outboxCity{c.m}).WhyNotTyped(name); never {
 		return 0, why
 	}
 	if why := a.out.WhyFull(len(text)); why != "" {
@@ -250,7 +250,7 @@ func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, p
 }
 
 func (c tierCity) MessageReason(name string, id uint64) string {
-	if a := c.agents[name]; a != nil {
+	if a := c.m.agents[name]; a != nil {
 		if d := a.out.Message(id); d != nil {
 			return cmp.Or(d.Why, "the terminal is still receiving the nudge")
 		}
@@ -259,28 +259,28 @@ func (c tierCity) MessageReason(name string, id uint64) string {
 }
 
 func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
-	if a := c.agents[name]; a != nil {
+	if a := c.m.agents[name]; a != nil {
 		if d := a.out.Message(id); d != nil {
-			c.messages.TakeBack(now, a.out, d, why)
+			c.m.messages.TakeBack(now, a.out, d, why)
 		}
 	}
 }
 
 func (c tierCity) StartTriage(name string, s *tier.TriageRequest) {
-	a := c.agents[name]
+	a := c.m.agents[name]
 	a.triage.request, a.triage.startProblem = s, ""
 }
 
 func (c tierCity) StopTriage(now time.Time, name, watchdog string) {
-	a := c.agents[name]
+	a := c.m.agents[name]
 	if a != nil && a.triage.request != nil && a.triage.request.Tier == watchdog {
 		a.triage.request = nil
-		c.decide(now, a)
+		c.m.decide(now, a)
 	}
 }
 
 func (c tierCity) Decided(name, beat string, until time.Time) {
-	a := c.agents[name]
+	a := c.m.agents[name]
 	if a != nil && a.triage.request != nil && a.triage.request.Beat == beat {
 		a.triage.request.Judged, a.triage.request.Until = true, until
 		a.triage.startProblem = ""

@@ -35,19 +35,20 @@ func (m *Machine) stops() bool { return m.ending != running && !m.leftRunning }
 // Configuration returns the configuration in force.
 func (m *Machine) Configuration() *effect.Configuration { return m.conf }
 
-type runsCity struct{ *Machine }
+type runsCity struct{ m *Machine }
 
+func (c runsCity) Configuration() *effect.Configuration { return c.m.conf }
 func (c runsCity) Record(e events.Event, replies ...effect.Reply) {
-	c.journal.record(nil, e, replies...)
+	c.m.journal.record(nil, e, replies...)
 }
-func (c runsCity) Listed() bool         { return c.lists.listed }
-func (c runsCity) OneShot() bool        { return c.oneShot }
-func (c runsCity) FolderMoved() bool    { return c.folderMoved != "" }
-func (c runsCity) StoreProblem() string { return c.work.storeProblem("") }
-func (c runsCity) CountWork()           { c.work.count() }
-func (c runsCity) Stops() bool          { return c.stops() }
-func (c runsCity) Observed() bool       { return c.observes != nil }
-func (c runsCity) Running() bool        { return c.ending == running && c.observes == nil }
+func (c runsCity) Listed() bool         { return c.m.lists.listed }
+func (c runsCity) OneShot() bool        { return c.m.oneShot }
+func (c runsCity) FolderMoved() bool    { return c.m.folderMoved != "" }
+func (c runsCity) StoreProblem() string { return c.m.work.storeProblem("") }
+func (c runsCity) CountWork()           { c.m.work.count() }
+func (c runsCity) Stops() bool          { return c.m.stops() }
+func (c runsCity) Observed() bool       { return c.m.observes != nil }
+func (c runsCity) Running() bool        { return c.m.ending == running && c.m.observes == nil }
 
 // SetOneShot makes the machine ignore agents' exits, for a one-shot run.
 func (m *Machine) SetOneShot() { m.oneShot = true }
