@@ -20,7 +20,7 @@ import (
 const HurryLimit = 10 * time.Second
 
 type cityStop struct {
-	*Machine
+	m *Machine
 
 	leaving []effect.Reply
 	hurried bool
@@ -41,28 +41,28 @@ func (cs *cityStop) begin(now, deadline time.Time) {
 }
 
 func (cs *cityStop) hurryAt() time.Time {
-	if cs.ending != stopAgents || cs.hurried {
+	if cs.m.ending != stopAgents || cs.hurried {
 		return time.Time{}
 	}
 	return cs.by.Add(-HurryLimit)
 }
 
 func (cs *cityStop) hurryUp(now time.Time) {
-	if cs.ending != stopAgents || cs.hurried {
+	if cs.m.ending != stopAgents || cs.hurried {
 		return
 	}
-	cs.hurried, cs.step.Changed = true, true
+	cs.hurried, cs.m.step.Changed = true, true
 	cs.hurry = now
 	if by := now.Add(HurryLimit); by.Before(cs.by) {
 		cs.by = by
 	}
-	for _, a := range cs.order {
+	for _, a := range cs.m.order {
 		if a.phase.Stopping() {
-			cs.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
-			cs.setUntil(now, a, city.Stopping, a.act.stopping.why+"; being killed", cs.by)
+			cs.m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
+			cs.m.setUntil(now, a, city.Stopping, a.act.stopping.why+"; being killed", cs.by)
 		}
 		a.act.retryStopAt = time.Time{}
-		cs.decide(now, a)
+		cs.m.decide(now, a)
 	}
 }
 
@@ -70,7 +70,7 @@ func (cs *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
 	switch {
 	case grace > 0:
 		return now.Add(grace)
-	case cs.ending == stopAgents:
+	case cs.m.ending == stopAgents:
 		return cs.by
 	}
 	return time.Time{}
@@ -78,27 +78,27 @@ func (cs *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
 
 func (cs *cityStop) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
-		cs.setUntil(now, a, city.Stopping, a.act.stopping.why+"; the agent did not stop in time "+
+		cs.m.setUntil(now, a, city.Stopping, a.act.stopping.why+"; the agent did not stop in time "+
 			"and is being killed", cs.stopUntil(now, 0))
 	}
 }
 
 func (cs *cityStop) noteWaits() {
 	if waits := cs.awaited(); !slices.Equal(waits, cs.waits) {
-		cs.waits, cs.step.Changed = waits, true
+		cs.waits, cs.m.step.Changed = waits, true
 	}
 }
 
 func (cs *cityStop) awaited() []string {
 	var out []string
-	for _, name := range cs.runs.ActiveNames() {
+	for _, name := range cs.m.runs.ActiveNames() {
 		out = append(out, "the run of "+name+" is ending")
 	}
-	if records := cs.runs.Closing(); records > 0 {
+	if records := cs.m.runs.Closing(); records > 0 {
 		out = append(out, fmt.Sprintf("run records are being closed (%d)", records))
 	}
-	for i := range cs.journal.queue {
-		if q := &cs.journal.queue[i]; q.output != "" {
+	for i := range cs.m.journal.queue {
+		if q := &cs.m.journal.queue[i]; q.output != "" {
 			out = append(out, "the last output of "+q.agent.name+" is being saved")
 		}
 	}
@@ -109,10 +109,10 @@ func (cs *cityStop) awaited() []string {
 }
 
 func (cs *cityStop) unlistedReason() string {
-	if len(cs.lists.unknown) == 0 {
+	if len(cs.m.lists.unknown) == 0 {
 		return "listing the sessions, to confirm that all have ended"
 	}
-	return "the sessions of " + strings.Join(slices.Sorted(maps.Keys(cs.lists.unknown)), ", ") +
+	return "the sessions of " + strings.Join(slices.Sorted(maps.Keys(cs.m.lists.unknown)), ", ") +
 		" cannot be listed, so they might still be running"
 }
 
@@ -207,7 +207,7 @@ func (cs *cityStop) hurryInTime(now time.Time) {
 }
 
 func (cs *cityStop) proceed(now time.Time) {
-	m := cs.Machine
+	m := cs.m
 	switch m.ending {
 	case stopAgents:
 		if !m.lists.listing && cs.nothingInFlight() &&
@@ -247,20 +247,20 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 }
 
 func (cs *cityStop) nothingInFlight() bool {
-	if len(cs.journal.queue) > 0 {
+	if len(cs.m.journal.queue) > 0 {
 		return false
 	}
-	for _, a := range cs.order {
+	for _, a := range cs.m.order {
 		if a.phase.InFlight() {
 			return false
 		}
 	}
-	return cs.runs.Quiet()
+	return cs.m.runs.Quiet()
 }
 
 func (cs *cityStop) lastStop() uint64 {
 	var last uint64
-	for _, a := range cs.order {
+	for _, a := range cs.m.order {
 		last = max(last, a.phase.Step())
 	}
 	return last
@@ -269,16 +269,16 @@ func (cs *cityStop) lastStop() uint64 {
 // seen handles a list of sessions that was requested in the given step.
 func (cs *cityStop) seen(now time.Time, step uint64) {
 	switch {
-	case cs.ending != stopAgents:
+	case cs.m.ending != stopAgents:
 		return
-	case len(cs.lists.unknown) > 0:
+	case len(cs.m.lists.unknown) > 0:
 		cs.relook = now.Add(stopRetry)
 		return
 	case !cs.nothingInFlight():
 		cs.early = true
 		return
 	}
-	for _, a := range cs.order {
+	for _, a := range cs.m.order {
 		if a.phase.State() != lifecycle.Absent || a.phase.Step() > step {
 			return
 		}
@@ -288,11 +288,11 @@ func (cs *cityStop) seen(now time.Time, step uint64) {
 
 // the loop ends after this step
 func (cs *cityStop) end(now time.Time, msg string) {
-	cs.ending = ended
-	cs.by, cs.waits, cs.step.Changed = now.Add(effect.ShutdownLimit),
+	cs.m.ending = ended
+	cs.by, cs.waits, cs.m.step.Changed = now.Add(effect.ShutdownLimit),
 		[]string{"waiting for the last operations to finish"}, true
-	cs.messages.GiveUpAll(now)
-	cs.journal.release(time.Time{})
+	cs.m.messages.GiveUpAll(now)
+	cs.m.journal.release(time.Time{})
 	for i := range cs.leaving {
 		if cs.gaveUp {
 			cs.leaving[i].Err = &city.Error{Code: city.Unavailable,
@@ -301,7 +301,7 @@ func (cs *cityStop) end(now time.Time, msg string) {
 		}
 		cs.leaving[i].Receipt.Message = msg
 	}
-	cs.step.Record(events.Event{Type: events.ControllerStopped, Message: msg}, cs.leaving...)
+	cs.m.step.Record(events.Event{Type: events.ControllerStopped, Message: msg}, cs.leaving...)
 	cs.leaving = nil
 }
 

@@ -15,36 +15,36 @@ import (
 	"gcity/internal/suggest"
 )
 
-type commands struct{ *Machine }
+type commands struct{ m *Machine }
 
 func (cs *commands) takeFrom(now time.Time, in effect.Command) {
-	cs.step.TakeFrom(in.ID, in.Peer)
+	cs.m.step.TakeFrom(in.ID, in.Peer)
 	cs.take(now, in.ID, in.Cmd)
-	cs.step.Taken()
+	cs.m.step.Taken()
 }
 
 // unless take rejects the command, the reply follows when the action is complete (see waiter)
 func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
-	if cs.ending != running {
+	if cs.m.ending != running {
 		if c, ok := cmd.(city.Shutdown); ok && !c.Leave {
-			cs.cityStop.leaving = append(cs.cityStop.leaving, effect.Reply{ID: id})
-			cs.cityStop.hurryUp(now)
+			cs.m.cityStop.leaving = append(cs.m.cityStop.leaving, effect.Reply{ID: id})
+			cs.m.cityStop.hurryUp(now)
 			return
 		}
-		cs.step.Reject(id, city.Unavailable, "the city is being stopped")
+		cs.m.step.Reject(id, city.Unavailable, "the city is being stopped")
 		return
 	}
-	if cs.loader.rejectWhileHeld(id, cmd) {
+	if cs.m.loader.rejectWhileHeld(id, cmd) {
 		return
 	}
 	switch c := cmd.(type) {
 	case city.Reload:
-		cs.loader.askedFor(id, c)
+		cs.m.loader.askedFor(id, c)
 	case city.Emit:
 		cs.emit(id, c.Event)
 	case city.Shutdown:
-		cs.cityStop.leaving = append(cs.cityStop.leaving, effect.Reply{ID: id})
-		cs.shutdown(now, c.Leave)
+		cs.m.cityStop.leaving = append(cs.m.cityStop.leaving, effect.Reply{ID: id})
+		cs.m.shutdown(now, c.Leave)
 	case city.Suspend:
 		cs.suspend(id, c.Agent, true)
 	case city.Resume:
@@ -52,27 +52,27 @@ func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 	case city.Stop:
 		cs.suspend(id, c.Agent, true)
 	case city.SuspendRig:
-		cs.loader.suspendRig(id, c.Rig, true)
+		cs.m.loader.suspendRig(id, c.Rig, true)
 	case city.ResumeRig:
-		cs.loader.suspendRig(id, c.Rig, false)
+		cs.m.loader.suspendRig(id, c.Rig, false)
 	case city.Scale:
-		cs.pools.Scale(id, c)
+		cs.m.pools.Scale(id, c)
 	case city.RestartPool:
-		cs.pools.Restart(now, id, c)
+		cs.m.pools.Restart(now, id, c)
 	case city.CheckPool:
-		cs.pools.CheckNow(now, id, c.Pool)
+		cs.m.pools.CheckNow(now, id, c.Pool)
 	case city.Fire:
-		cs.runs.Fire(now, id, c)
+		cs.m.runs.Fire(now, id, c)
 	case city.EndRun:
-		cs.runs.Cancel(now, id, c)
+		cs.m.runs.Cancel(now, id, c)
 	case city.Beat:
-		cs.watchdogs.BeatNow(id, c)
+		cs.m.watchdogs.BeatNow(id, c)
 	case city.Decide:
-		cs.watchdogs.Decide(now, id, c)
+		cs.m.watchdogs.Decide(now, id, c)
 	case city.Acknowledge:
-		cs.watchdogs.Acknowledge(id, c)
+		cs.m.watchdogs.Acknowledge(id, c)
 	case city.CreateBead, city.UpdateBead, city.SlingWork:
-		cs.work.change(id, cmd)
+		cs.m.work.change(id, cmd)
 	default:
 		cs.agentCommand(now, id, cmd)
 	}
@@ -89,62 +89,62 @@ func (cs *commands) agentCommand(now time.Time, id uint64, cmd city.Command) {
 	case city.Kill:
 		cs.kill(now, id, a, c.Force)
 	case city.Drain:
-		cs.drains.command(now, id, a, c)
+		cs.m.drains.command(now, id, a, c)
 	case city.Undrain:
-		cs.drains.undoCommand(now, id, a)
+		cs.m.drains.undoCommand(now, id, a)
 	case city.DrainAck:
-		cs.drains.ack(now, id, a)
+		cs.m.drains.ack(now, id, a)
 	case city.Release:
 		cs.release(now, id, a)
 	case city.RequestRestart:
 		cs.requestRestart(now, id, a)
 	case city.Nudge:
-		cs.messages.Nudge(now, id, a.out, c)
+		cs.m.messages.Nudge(now, id, a.out, c)
 	case city.Unsend:
-		cs.messages.Unsend(now, id, a.out, c)
+		cs.m.messages.Unsend(now, id, a.out, c)
 	default:
 		cs.typeInto(id, a, cmd)
 	}
 }
 
 func (cs *commands) find(id uint64, name string) (*record, bool) {
-	if a, ok := cs.agents[name]; ok && !a.hidden() {
+	if a, ok := cs.m.agents[name]; ok && !a.hidden() {
 		return a, true
 	}
-	if p := cs.pools.Get(name); p != nil && p.Want.Max != 1 {
+	if p := cs.m.pools.Get(name); p != nil && p.Want.Max != 1 {
 		why := fmt.Sprintf("%s is a pool; name one of its members, %s to %s", name,
 			p.Want.Member(1), p.Want.Member(p.Want.Max))
 		if p.Want.Max == 0 {
 			why = name + " is a pool, and it is off (max = 0); set a larger max to use it"
 		}
-		cs.step.Reject(id, city.Invalid, "%s", why)
+		cs.m.step.Reject(id, city.Invalid, "%s", why)
 		return nil, false
 	}
-	for _, p := range cs.pools.All() {
+	for _, p := range cs.m.pools.All() {
 		if i := p.Want.Index(name); i > 0 {
-			cs.step.Reject(id, city.NotFound, "%v", suggest.NoSuch(suggest.Agent, name).Then(
+			cs.m.step.Reject(id, city.NotFound, "%v", suggest.NoSuch(suggest.Agent, name).Then(
 				fmt.Sprintf("its pool %s wants %d of at most %d members", p.Name(), p.Desired,
 					p.Want.Max)))
 			return nil, false
 		}
 	}
-	names := make([]string, 0, len(cs.order))
-	for _, a := range cs.order {
+	names := make([]string, 0, len(cs.m.order))
+	for _, a := range cs.m.order {
 		if !a.hidden() {
 			names = append(names, a.name)
 		}
 	}
-	cs.step.Reject(id, city.NotFound, "%v", suggest.NotFound(suggest.Agent, name, names))
+	cs.m.step.Reject(id, city.NotFound, "%v", suggest.NotFound(suggest.Agent, name, names))
 	return nil, false
 }
 
 func (cs *commands) restart(now time.Time, id uint64, a *record) {
 	if why := cs.noRestart(a); why != "" {
-		cs.step.Reject(id, city.Conflict, "%s", why)
+		cs.m.step.Reject(id, city.Conflict, "%s", why)
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "restart"})
-	cs.startAgain(now, a, cs.step.Caller())
+	cs.startAgain(now, a, cs.m.step.Caller())
 }
 
 func (cs *commands) noRestart(a *record) string {
@@ -165,7 +165,7 @@ func (cs *commands) noRestart(a *record) string {
 	if !a.phase.Alive() || a.phase.InFlight() {
 		return "" // skip the slow check below, because every snapshot calls this for every agent
 	}
-	if why := cs.deps.missing(a); why != "" {
+	if why := cs.m.deps.missing(a); why != "" {
 		return fmt.Sprintf("a restart would only stop agent %s, because it %s; start that "+
 			"dependency first, or kill the agent", a.name, why)
 	}
@@ -186,28 +186,28 @@ func (cs *commands) startAgain(now time.Time, a *record, by city.Peer) {
 	}
 	a.act.intent = cause{kind: causeRestart, why: "restarted by " + by.Name(), by: by}
 	a.act.startCheck.At = time.Time{}
-	cs.decide(now, a)
+	cs.m.decide(now, a)
 }
 
 func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 	if a.phase.Idle() {
-		cs.step.Reject(id, city.Conflict, "agent %s has no session to kill: the "+
+		cs.m.step.Reject(id, city.Conflict, "agent %s has no session to kill: the "+
 			"agent is %s (%s)", a.name, a.state.Is(), a.reason)
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "kill"})
-	by := cs.step.Caller()
+	by := cs.m.step.Caller()
 	killed := cause{kind: causeKill, why: "killed by " + by.Name(), by: by, force: force}
 	if a.phase.Stopping() {
 		if a.act.stopping.kind == causeRestart {
 			a.act.stopping = killed
 		}
 		a.act.stopping.force = a.act.stopping.force || force
-		cs.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name, Force: force})
+		cs.m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name, Force: force})
 		return
 	}
 	a.act.intent = killed
-	cs.decide(now, a)
+	cs.m.decide(now, a)
 }
 
 func (a *record) startsAfterKill() bool {
@@ -217,53 +217,53 @@ func (a *record) startsAfterKill() bool {
 
 func (cs *commands) release(now time.Time, id uint64, a *record) {
 	if a.want == nil || a.restart.kind == noHold {
-		cs.step.Reject(id, city.Conflict, "agent %s is %s; only agents in "+
+		cs.m.step.Reject(id, city.Conflict, "agent %s is %s; only agents in "+
 			"quarantine or in backoff can be released", a.name, a.state.Is())
 		return
 	}
-	held, by := a.restart.state(), cs.step.Caller().Name()
+	held, by := a.restart.state(), cs.m.step.Caller().Name()
 	a.forgive("released by " + by)
-	cs.decided(now, a, "release", "by "+by+"; the agent was "+held.Is())
-	cs.journal.record(a, events.Event{Type: events.AgentReleased, Actor: by,
+	cs.m.decided(now, a, "release", "by "+by+"; the agent was "+held.Is())
+	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: by,
 		Message: "was " + held.Is()})
 	a.waiters = append(a.waiters, waiter{id, "restart"})
-	cs.decide(now, a)
+	cs.m.decide(now, a)
 }
 
 func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 	switch why := cs.noRestart(a); {
 	case a.phase.State() == lifecycle.Starting:
-		cs.step.Reject(id, city.Conflict, "agent %s is starting and cannot be restarted yet",
+		cs.m.step.Reject(id, city.Conflict, "agent %s is starting and cannot be restarted yet",
 			a.name)
 	case a.phase.Stopping() && (why != "" || a.act.stopping.kind == causeDrained):
-		cs.step.Reject(id, city.Conflict, "agent %s is being stopped: %s", a.name,
+		cs.m.step.Reject(id, city.Conflict, "agent %s is being stopped: %s", a.name,
 			a.act.stopping.why)
 	case !a.phase.Alive() || a.want == nil && a.drain.current == nil:
-		cs.step.Reject(id, city.Conflict, "agent %s has no session to restart", a.name)
+		cs.m.step.Reject(id, city.Conflict, "agent %s has no session to restart", a.name)
 	case a.drain.current != nil: // the drain decides whether the agent starts again
-		cs.drains.ack(now, id, a)
+		cs.m.drains.ack(now, id, a)
 	case a.want.Problem != "":
-		cs.step.Reject(id, city.Conflict, "%s", a.onlyStops(a.want.Problem))
+		cs.m.step.Reject(id, city.Conflict, "%s", a.onlyStops(a.want.Problem))
 	case a.want.Suspended.On(): // it waits for its dependents to stop
-		cs.step.Reject(id, city.Conflict, "%s", why)
+		cs.m.step.Reject(id, city.Conflict, "%s", why)
 	case a.phase.Stopping():
-		cs.step.Reply(id, "agent %s is restarting", a.name)
+		cs.m.step.Reply(id, "agent %s is restarting", a.name)
 	default:
 		a.waiters = append(a.waiters, waiter{id, "request"})
 		if a.act.intent.kind == causeNone { // a pool's restart waits for the stop that it requested
-			by := cs.step.Caller()
+			by := cs.m.step.Caller()
 			by.Actor = cmp.Or(by.Actor, a.name)
 			a.act.intent = cause{kind: causeRequest, why: "restart requested", by: by}
 			a.act.startCheck.At = time.Time{}
 		}
-		cs.decide(now, a)
+		cs.m.decide(now, a)
 	}
 }
 
 func (cs *commands) suspend(id uint64, name string, on bool) {
-	if p := cs.pools.Get(name); p != nil && (p.Want.Max != 1 || cs.agents[name] == nil ||
-		cs.agents[name].hidden()) {
-		cs.loader.suspendPool(id, p, on)
+	if p := cs.m.pools.Get(name); p != nil && (p.Want.Max != 1 || cs.m.agents[name] == nil ||
+		cs.m.agents[name].hidden()) {
+		cs.m.loader.suspendPool(id, p, on)
 		return
 	}
 	if name != "" {
@@ -272,12 +272,12 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 			return
 		}
 		if a.want == nil {
-			cs.step.Reject(id, city.Conflict, "agent %s was removed from the configuration",
+			cs.m.step.Reject(id, city.Conflict, "agent %s was removed from the configuration",
 				a.name)
 			return
 		}
 		if a.want.Pool != "" && a.want.Declared != a.name {
-			cs.step.Reject(id, city.Conflict,
+			cs.m.step.Reject(id, city.Conflict,
 				"agent %s is a member of pool %s and cannot be suspended on its own; "+
 					"%s the pool, or scale it", a.name, a.want.Declared, step.VerbFor(on))
 			return
@@ -285,59 +285,59 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 		a.waiters = append(a.waiters, waiter{id, step.VerbFor(on)})
 		if still := a.want.Suspended; !on && still.On() && still.Level != agent.AgentLevel {
 			a.waiters = a.waiters[:len(a.waiters)-1]
-			cs.step.Reject(id, city.Conflict,
+			cs.m.step.Reject(id, city.Conflict,
 				"agent %s is %s; run `%s` instead", a.name, still,
 				still.ResumeCommand(a.name))
 			return
 		}
-		if !on && !a.want.Suspended.On() && !cs.loader.editing(name) {
+		if !on && !a.want.Suspended.On() && !cs.m.loader.editing(name) {
 			cs.resolve(a, "agent "+a.name+" is not suspended", "resume")
 			return
 		}
 	}
-	cs.loader.edit(effect.Edit{Agent: name, On: on, ID: id})
+	cs.m.loader.edit(effect.Edit{Agent: name, On: on, ID: id})
 }
 
 func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
 	if !a.hasSession() {
-		cs.step.Reject(id, city.Conflict, "%s", noSession(a))
+		cs.m.step.Reject(id, city.Conflict, "%s", noSession(a))
 		return
 	}
-	cs.messages.Type(id, a.out, cmd)
+	cs.m.messages.Type(id, a.out, cmd)
 }
 
 func (cs *commands) emit(id uint64, e events.Event) {
-	cs.step.Do(effect.Emit{ID: id, Event: e})
+	cs.m.step.Do(effect.Emit{ID: id, Event: e})
 	if strings.HasPrefix(e.Type, "bead.") { // a client has changed work
-		cs.work.count()
+		cs.m.work.count()
 	}
 }
 
 func (ld *loader) rejectLoad(ws []waiter, err error) {
 	for _, w := range ws {
 		if w.verb != "suspend" && w.verb != "resume" {
-			ld.step.RejectReload(w.id, err)
+			ld.m.step.RejectReload(w.id, err)
 			continue
 		}
-		ld.step.RejectFlag(w.id, step.NotInEffect("the city", w.verb, err), err)
+		ld.m.step.RejectFlag(w.id, step.NotInEffect("the city", w.verb, err), err)
 	}
 }
 
 func (cs *commands) rejectAll(ws []waiter, code city.Code, format string, args ...any) {
 	for _, w := range ws {
-		cs.step.Reject(w.id, code, format, args...)
+		cs.m.step.Reject(w.id, code, format, args...)
 	}
 }
 
 func (cs *commands) reject(a *record, code city.Code, format string, args ...any) {
 	cs.rejectAll(a.waiters, code, format, args...)
 	a.waiters = nil
-	cs.messages.Reject(a.out, code, fmt.Sprintf(format, args...))
+	cs.m.messages.Reject(a.out, code, fmt.Sprintf(format, args...))
 }
 
 func (cs *commands) resolve(a *record, msg string, verbs ...string) {
 	for _, w := range a.take(verbs...) {
-		cs.step.Reply(w.id, "%s", msg)
+		cs.m.step.Reply(w.id, "%s", msg)
 	}
 }
 

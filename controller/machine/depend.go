@@ -25,7 +25,7 @@ func (ds *dependencies) index() {
 		return
 	}
 	ds.after, ds.named = map[string][]*record{}, map[string][]*record{}
-	for _, a := range ds.order {
+	for _, a := range ds.m.order {
 		for _, need := range a.needs {
 			ds.after[need] = append(ds.after[need], a)
 		}
@@ -72,10 +72,10 @@ func (ds *dependencies) status(name string) (how string, up bool) {
 }
 
 func (ds *dependencies) statusNow(name string) (how string, up bool) {
-	if p := ds.pools.Get(name); p != nil {
+	if p := ds.m.pools.Get(name); p != nil {
 		return ds.poolStatus(p)
 	}
-	a := ds.agents[name]
+	a := ds.m.agents[name]
 	switch {
 	case a == nil || a.want == nil:
 		return name + " (not declared)", false
@@ -93,7 +93,7 @@ func (ds *dependencies) poolStatus(p *pools.Pool) (how string, up bool) {
 		return "", true
 	}
 	for _, w := range p.Members {
-		if a := ds.agents[w.Name]; a != nil && p.Has(w.Index) && a.isUp() {
+		if a := ds.m.agents[w.Name]; a != nil && p.Has(w.Index) && a.isUp() {
 			return "", true
 		}
 	}
@@ -103,15 +103,15 @@ func (ds *dependencies) poolStatus(p *pools.Pool) (how string, up bool) {
 func (ds *dependencies) decideRelated(now time.Time) {
 	for again := true; again; {
 		again = false
-		for i := range ds.order {
-			a := ds.order[i]
+		for i := range ds.m.order {
+			a := ds.m.order[i]
 			up, there := a.isUp(), !a.phase.Idle()
 			if up == a.wasUp && there == a.wasThere {
 				continue
 			}
 			a.wasUp, a.wasThere, again = up, there, true
 			for _, d := range ds.dependents(a.names()...) {
-				ds.decide(now, d)
+				ds.m.decide(now, d)
 			}
 			if there {
 				continue
@@ -120,11 +120,11 @@ func (ds *dependencies) decideRelated(now time.Time) {
 				ds.decideNamed(now, need)
 			}
 		}
-		for _, p := range ds.pools.All() {
+		for _, p := range ds.m.pools.All() {
 			if p.EmptyChanged() {
 				again = true
 				for _, d := range ds.dependents(p.Name()) {
-					ds.decide(now, d)
+					ds.m.decide(now, d)
 				}
 			}
 		}
@@ -135,17 +135,17 @@ func (ds *dependencies) decideNamed(now time.Time, name string) {
 	ds.index()
 	for _, a := range ds.named[name] {
 		if a.state == city.Stopping && !a.phase.InFlight() {
-			ds.decide(now, a)
+			ds.m.decide(now, a)
 		}
 	}
 }
 
 func (ds *dependencies) mustStopFirst(a *record) string {
-	if !ds.ordered || ds.cityStop.hurried {
+	if !ds.ordered || ds.m.cityStop.hurried {
 		return ""
 	}
 	for _, d := range ds.dependents(a.names()...) {
-		going := ds.ending == stopAgents || d.want == nil || d.want.Suspended.On()
+		going := ds.m.ending == stopAgents || d.want == nil || d.want.Suspended.On()
 		if d == a || !going || d.phase.Idle() {
 			continue
 		}
@@ -186,7 +186,7 @@ func (ds *dependencies) restartCoupled(now time.Time, a *record) {
 			continue
 		}
 		other.act.intent = cause{kind: causeStrategy, why: why}
-		ds.decide(now, other)
+		ds.m.decide(now, other)
 	}
 }
 
@@ -209,11 +209,11 @@ func (ds *dependencies) coupledAgents(a *record) []*record {
 			}
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(ds.order), func(o *record) bool { return !in[o] })
+	return slices.DeleteFunc(slices.Clone(ds.m.order), func(o *record) bool { return !in[o] })
 }
 
 type dependencies struct {
-	*Machine
+	m *Machine
 
 	after   map[string][]*record // by name; nil = must be rebuilt
 	ordered bool

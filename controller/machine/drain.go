@@ -47,14 +47,14 @@ func (a *record) drainTimeout(by string) time.Duration {
 	return drainTimeout
 }
 
-type drains struct{ *Machine }
+type drains struct{ m *Machine }
 
 func (dr *drains) pending(now time.Time, a *record) {
 	if a.pool == nil && a.drain.current == nil {
 		return
 	}
 	switch {
-	case dr.oneShot || dr.ending != running || !a.phase.Ready() || a.pool.Provisional():
+	case dr.m.oneShot || dr.m.ending != running || !a.phase.Ready() || a.pool.Provisional():
 	case a.pool != nil && a.unwanted() && a.drain.current == nil:
 		dr.drain(now, a, city.Peer{}, byPool, a.surplusReason())
 	case a.drain.current != nil && a.drain.current.by == byPool && !a.unwanted() &&
@@ -88,7 +88,7 @@ func (d *drain) limit(t time.Duration) {
 func (dr *drains) drain(now time.Time, a *record, sender city.Peer, by, why string) {
 	a.drain.current = &drain{since: now, stamp: now.Unix(), by: by, why: why}
 	a.drain.current.limit(a.drainTimeout(by))
-	dr.decided(now, a, "drain", why)
+	dr.m.decided(now, a, "drain", why)
 	end := a.drain.current.end(now)
 	if !a.drain.current.deadline.IsZero() || by == byHost {
 		end += " if still running"
@@ -100,7 +100,7 @@ func (dr *drains) drain(now time.Time, a *record, sender city.Peer, by, why stri
 	}
 	e.Payload = step.Payload(map[string]any{"by": cmp.Or(a.drain.current.sender, by),
 		"session": a.sess.life.ID})
-	dr.journal.record(a, e)
+	dr.m.journal.record(a, e)
 }
 
 func (d *drain) end(now time.Time) string {
@@ -118,15 +118,15 @@ func (dr *drains) undrain(now time.Time, a *record, e events.Event) {
 	if a.act.stopping.kind == causeDrained { // a stop that failed might still end the session
 		a.act.stopping = cause{}
 	}
-	dr.commands.resolve(a, "the drain of agent "+a.name+" was canceled ("+e.Message+")", "drain")
-	dr.decided(now, a, "undrain", e.Message)
+	dr.m.commands.resolve(a, "the drain of agent "+a.name+" was canceled ("+e.Message+")", "drain")
+	dr.m.decided(now, a, "undrain", e.Message)
 	a.act.startReason = "drain canceled " + e.Message
 	if e.Actor == effect.ActorController {
 		e.Message = "drain canceled: " + e.Message
 		a.act.startReason = e.Message
 	}
 	e.Type = events.AgentUndrained
-	dr.journal.record(a, e)
+	dr.m.journal.record(a, e)
 }
 
 func (a *record) drained(now time.Time) cause {
@@ -163,7 +163,7 @@ func (dr *drains) draining(now time.Time, a *record) {
 	if a.drain.unmarked {
 		reason += "; the session cannot be notified of the drain"
 	}
-	dr.setUntil(now, a, city.Draining, reason, a.drain.current.deadline)
+	dr.m.setUntil(now, a, city.Draining, reason, a.drain.current.deadline)
 	a.since = a.drain.current.since
 }
 
@@ -189,36 +189,36 @@ func (dr *drains) mark(now time.Time, a *record) {
 		return
 	}
 	a.drain.marking = true
-	dr.step.Do(effect.MarkDrain{Agent: a.name, Session: a.sess.life.Name, ID: a.sess.life.ID,
+	dr.m.step.Do(effect.MarkDrain{Agent: a.name, Session: a.sess.life.Name, ID: a.sess.life.ID,
 		Drain: want})
 }
 
 func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
-	a, ok := dr.agents[in.Agent]
+	a, ok := dr.m.agents[in.Agent]
 	if !ok || !a.drain.marking {
 		return
 	}
-	a.drain.marking, a.drain.markStep = false, dr.stepNumber
+	a.drain.marking, a.drain.markStep = false, dr.m.stepNumber
 	switch {
 	case errors.Is(in.Err, session.ErrUnsupported):
 		a.drain.unmarked = true
 		dr.notified(now, a)
 	case in.Err != nil:
 		if a.drain.markFrom.IsZero() {
-			dr.decided(now, a, "mark failed", in.Err.Error())
+			dr.m.decided(now, a, "mark failed", in.Err.Error())
 		}
 		a.drain.markFrom = now.Add(stopRetry)
-		dr.commands.rejectAll(a.take("drain"), city.Unavailable,
+		dr.m.commands.rejectAll(a.take("drain"), city.Unavailable,
 			"agent %s is draining, but its session could not be notified yet: %v",
 			a.name, in.Err)
-		dr.commands.rejectAll(a.take("undrain"), city.Unavailable,
+		dr.m.commands.rejectAll(a.take("undrain"), city.Unavailable,
 			"the drain of agent %s was canceled, but its session could not be "+
 				"notified yet: %v", a.name, in.Err)
 	case a.sess.life.ID == in.Session:
 		a.sess.life.Drain, a.drain.markFrom = in.Drain, time.Time{}
 		dr.notified(now, a)
 	}
-	dr.decide(now, a)
+	dr.m.decide(now, a)
 }
 
 // The next controller continues a drain, or its cancellation, only if the session's marks are up to date.
@@ -227,9 +227,9 @@ func (dr *drains) notified(now time.Time, a *record) {
 	if !a.drain.unmarked && (d == nil && !since.IsZero() || d != nil && since.Unix() != d.stamp) {
 		return
 	}
-	dr.commands.resolve(a, "canceled the drain of agent "+a.name, "undrain")
+	dr.m.commands.resolve(a, "canceled the drain of agent "+a.name, "undrain")
 	if d != nil {
-		dr.commands.resolve(a, fmt.Sprintf("agent %s was asked to finish; %s", a.name,
+		dr.m.commands.resolve(a, fmt.Sprintf("agent %s was asked to finish; %s", a.name,
 			d.end(now)), "drain")
 	}
 }
@@ -258,24 +258,24 @@ func (dr *drains) resume(now time.Time, a *record) {
 	a.drain.current = &drain{since: now.Add(-lasted), stamp: d.Since.Unix(), by: by, why: h.Why,
 		sender: h.Sender, acked: d.Acked, final: h.Final}
 	a.drain.current.limit(a.drainTimeout(by))
-	dr.decided(now, a, "drain", a.drain.current.why)
+	dr.m.decided(now, a, "drain", a.drain.current.why)
 }
 
 func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 	switch {
 	case !a.phase.Alive() || a.phase.Stopping():
-		dr.step.Reject(id, city.Conflict, "agent %s has no session to drain: the "+
+		dr.m.step.Reject(id, city.Conflict, "agent %s has no session to drain: the "+
 			"agent is %s (%s)", a.name, a.state.Is(), a.reason)
 	case a.drain.current != nil:
 		a.drain.current.final = a.drain.current.final || c.Final
-		dr.step.Reply(id, "agent %s is already draining; %s", a.name,
+		dr.m.step.Reply(id, "agent %s is already draining; %s", a.name,
 			a.drain.current.end(now))
 	case !a.phase.Ready() || a.phase.InFlight():
-		dr.step.Reject(id, city.Conflict, "agent %s is %s and cannot be drained yet",
+		dr.m.step.Reject(id, city.Conflict, "agent %s is %s and cannot be drained yet",
 			a.name, a.state.Is())
 	default:
 		a.waiters = append(a.waiters, waiter{id, "drain"})
-		sender := dr.step.Caller()
+		sender := dr.m.step.Caller()
 		by, why := byOperator, "requested by "+sender.Name()
 		if c.Why != "" {
 			by, why = byHost, c.Why
@@ -285,7 +285,7 @@ func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 		}
 		dr.drain(now, a, sender, by, why)
 		a.drain.current.final = c.Final
-		dr.decide(now, a)
+		dr.m.decide(now, a)
 		if !a.drain.marking { // otherwise the reply waits for the mark
 			dr.notified(now, a)
 		}
@@ -293,25 +293,25 @@ func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 }
 
 func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
-	switch by := dr.step.Caller(); {
+	switch by := dr.m.step.Caller(); {
 	case a.restart.kind == staysFinal && a.phase.Idle() && !a.unwanted():
 		a.forgive("restarted: its drain was canceled by " + by.Name())
-		dr.step.Reply(id, "agent %s has already stopped and is being restarted", a.name)
-		dr.decide(now, a)
+		dr.m.step.Reply(id, "agent %s has already stopped and is being restarted", a.name)
+		dr.m.decide(now, a)
 	case a.drain.current == nil || !a.phase.Alive() || a.phase.Stopping():
-		dr.step.Reject(id, city.Conflict, "agent %s is %s, not draining",
+		dr.m.step.Reject(id, city.Conflict, "agent %s is %s, not draining",
 			a.name, a.state.Is())
 	case a.unwanted() && a.want != nil:
-		dr.step.Reject(id, city.Conflict, "pool %s wants only %s; to keep "+
+		dr.m.step.Reject(id, city.Conflict, "pool %s wants only %s; to keep "+
 			"%s, run `gcity pool scale %s %d`",
 			a.pool.Name(), a.pool.DesiredText(), a.name, a.pool.Name(),
-			dr.pools.SizeFor(a.pool, a.want.Index))
+			dr.m.pools.SizeFor(a.pool, a.want.Index))
 	case a.unwanted():
-		dr.step.Reject(id, city.Conflict, "agent %s was removed from the configuration", a.name)
+		dr.m.step.Reject(id, city.Conflict, "agent %s was removed from the configuration", a.name)
 	default:
 		a.waiters, a.drain.markFrom = append(a.waiters, waiter{id, "undrain"}), time.Time{}
 		dr.undrain(now, a, by.AsActor(events.Event{Message: "by " + by.Name()}))
-		dr.decide(now, a)
+		dr.m.decide(now, a)
 		if !a.drain.marking { // otherwise the reply waits for the mark
 			dr.notified(now, a)
 		}
@@ -320,13 +320,13 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 
 func (dr *drains) ack(now time.Time, id uint64, a *record) {
 	if a.drain.current == nil || !a.phase.Alive() {
-		dr.step.Reject(id, city.Conflict, "agent %s is not draining, so there is "+
+		dr.m.step.Reject(id, city.Conflict, "agent %s is not draining, so there is "+
 			"nothing to acknowledge", a.name)
 		return
 	}
-	a.drain.current.acked, dr.step.Changed = true, true
-	dr.step.Reply(id, "agent %s has finished; its session is being stopped", a.name)
-	dr.decide(now, a)
+	a.drain.current.acked, dr.m.step.Changed = true, true
+	dr.m.step.Reply(id, "agent %s has finished; its session is being stopped", a.name)
+	dr.m.decide(now, a)
 }
 
 // correctDeadlines corrects the wall-clock times of the deadlines after the wall clock was set. Intervals are monotonic

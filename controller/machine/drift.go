@@ -13,8 +13,7 @@ import (
 )
 
 type drifts struct {
-	*Machine
-
+	m         *Machine
 	providers map[string]*lifecycle.Check
 	checking  int // number of checks in flight
 }
@@ -30,14 +29,14 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 	}
 	why, known := df.whyNotRestarted(now, a)
 	if a.sess.restartBarred = why; why != "" && why != before {
-		df.decided(now, a, "hold back", "a restart would fail: "+why)
+		df.m.decided(now, a, "hold back", "a restart would fail: "+why)
 	}
 	if why != "" || !known {
 		return cause{}
 	}
 	// a viewer might have attached since the last list
-	if now.Sub(a.sess.seenAt) > viewersFresh || a.sess.listStep < df.loader.since {
-		df.lists.request()
+	if now.Sub(a.sess.seenAt) > viewersFresh || a.sess.listStep < df.m.loader.since {
+		df.m.lists.request()
 		return cause{}
 	}
 	why = strings.Join(diff, ", ")
@@ -49,7 +48,7 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 
 func (df *drifts) drifted(a *record, diff []string) {
 	if len(diff) != len(a.sess.drift) {
-		df.step.Changed = true
+		df.m.step.Changed = true
 	}
 	a.sess.drift = diff
 }
@@ -58,9 +57,9 @@ func (df *drifts) drifted(a *record, diff []string) {
 func (df *drifts) whyNotRestarted(now time.Time, a *record) (why string, known bool) {
 	if a.want.Problem == "" && a.sess.life.ProviderChanged(&a.want.Spec) {
 		c := df.provider(a)
-		if c.Begin(now, df.stepNumber, df.loader.since, df.conf.Patrol) {
+		if c.Begin(now, df.m.stepNumber, df.m.loader.since, df.m.conf.Patrol) {
 			df.checking++
-			df.step.Do(effect.CheckProvider{Provider: a.want.Spec.Provider})
+			df.m.step.Do(effect.CheckProvider{Provider: a.want.Spec.Provider})
 		}
 		if c.Busy || c.Why != "" {
 			return c.Why, !c.Busy
@@ -73,10 +72,10 @@ func (df *drifts) whyNoStart(now time.Time, a *record) (why string, known bool) 
 	if a.want.Problem != "" {
 		return a.want.Problem, true
 	}
-	c, since := &a.act.startCheck, max(df.loader.since, a.phase.Step())
-	if c.Begin(now, df.stepNumber, since, df.conf.Patrol) {
+	c, since := &a.act.startCheck, max(df.m.loader.since, a.phase.Step())
+	if c.Begin(now, df.m.stepNumber, since, df.m.conf.Patrol) {
 		df.checking++
-		df.step.Do(effect.CheckStart{Want: a.want})
+		df.m.step.Do(effect.CheckStart{Want: a.want})
 	}
 	return c.Why, !c.Busy
 }
@@ -101,9 +100,9 @@ func (df *drifts) requested(now time.Time, a *record) cause {
 		return cause{}
 	case why != "":
 		a.act.intent = cause{}
-		df.decided(now, a, "hold back", "a restart would fail: "+why)
-		df.commands.rejectAll(a.take("restart", "request"), city.Conflict, "%s", a.onlyStops(why))
-		df.pools.Rollouts.Failed(a.name, rollout.Failure{
+		df.m.decided(now, a, "hold back", "a restart would fail: "+why)
+		df.m.commands.rejectAll(a.take("restart", "request"), city.Conflict, "%s", a.onlyStops(why))
+		df.m.pools.Rollouts.Failed(a.name, rollout.Failure{
 			Why: "was not restarted, because it cannot start: " + why})
 	}
 	return a.act.intent
@@ -117,7 +116,7 @@ func (df *drifts) nextRestartCheck(a *record) time.Time {
 	if c.Busy || c.Why == "" || a.want.Problem != "" {
 		return time.Time{}
 	}
-	return c.At.Add(df.conf.Patrol)
+	return c.At.Add(df.m.conf.Patrol)
 }
 
 func (df *drifts) providerChecked(now time.Time, in effect.ProviderChecked) {
@@ -125,27 +124,27 @@ func (df *drifts) providerChecked(now time.Time, in effect.ProviderChecked) {
 	if c := df.providers[in.Provider]; c != nil {
 		c.Ended(now, in.Err)
 	}
-	for _, a := range df.order {
+	for _, a := range df.m.order {
 		if a.want != nil && a.want.Spec.Provider == in.Provider {
-			df.decide(now, a)
+			df.m.decide(now, a)
 		}
 	}
 }
 
 func (df *drifts) startChecked(now time.Time, in effect.StartChecked) {
 	df.checking--
-	if a := df.agents[in.Agent]; a != nil {
+	if a := df.m.agents[in.Agent]; a != nil {
 		a.act.startCheck.Ended(now, in.Err)
-		df.decide(now, a)
+		df.m.decide(now, a)
 	}
 }
 
 const silentWhy = "the session's holder does not respond (stopped by a signal?)"
 
 func (df *drifts) running(now time.Time, a *record) {
-	df.updateStuck(now, a)
+	df.m.updateStuck(now, a)
 	if !a.sess.life.Silent.IsZero() {
-		df.set(now, a, city.Unknown, cmp.Or(a.sess.life.Reason, silentWhy))
+		df.m.set(now, a, city.Unknown, cmp.Or(a.sess.life.Reason, silentWhy))
 		return
 	}
 	if a.sess.uncertain {
@@ -153,28 +152,28 @@ func (df *drifts) running(now time.Time, a *record) {
 		if a.sess.life.Provider != "" {
 			why = "the sessions of " + a.sess.life.Provider + " cannot be listed"
 		}
-		df.set(now, a, city.Unknown, why)
+		df.m.set(now, a, city.Unknown, why)
 		return
 	}
 	if a.sess.life.Reason != "" {
-		df.set(now, a, city.Running, a.sess.life.Reason)
+		df.m.set(now, a, city.Running, a.sess.life.Reason)
 		return
 	}
 	if len(a.sess.drift) == 0 {
-		df.set(now, a, city.Running, cmp.Or(a.silence.barred, a.act.startReason, "adopted"))
+		df.m.set(now, a, city.Running, cmp.Or(a.silence.barred, a.act.startReason, "adopted"))
 		return
 	}
 	drift := strings.Join(a.sess.drift, ", ")
 	switch {
 	case a.sess.life.Attached > 0:
-		df.set(now, a, city.Running, "restart held back while a user is attached; "+drift)
+		df.m.set(now, a, city.Running, "restart held back while a user is attached; "+drift)
 	case a.sess.busy(now):
-		df.setUntil(now, a, city.Running, "restart held back because a user has just "+
+		df.m.setUntil(now, a, city.Running, "restart held back because a user has just "+
 			"typed; "+drift, a.sess.life.TypedAt.Add(typedRecently))
 	case a.sess.restartBarred != "":
-		df.setUntil(now, a, city.Running, "restart held back because a restart "+
+		df.m.setUntil(now, a, city.Running, "restart held back because a restart "+
 			"would fail: "+a.sess.restartBarred+"; "+drift, df.nextRestartCheck(a))
 	default:
-		df.set(now, a, city.Running, "about to restart: "+drift)
+		df.m.set(now, a, city.Running, "about to restart: "+drift)
 	}
 }

@@ -40,9 +40,9 @@ func (ld *loader) suspendPool(id uint64, p *pools.Pool, on bool) {
 }
 
 func (ld *loader) suspendRig(id uint64, name string, on bool) {
-	if ld.conf.Rig(name) == nil {
-		ld.step.Reject(id, city.NotFound,
-			"%v", suggest.NotFound(suggest.Rig, name, ld.conf.RigNames()))
+	if ld.m.conf.Rig(name) == nil {
+		ld.m.step.Reject(id, city.NotFound,
+			"%v", suggest.NotFound(suggest.Rig, name, ld.m.conf.RigNames()))
 		return
 	}
 	ld.groups = append(ld.groups, groupWaiter{id: id, on: on, rig: name})
@@ -51,14 +51,14 @@ func (ld *loader) suspendRig(id uint64, name string, on bool) {
 
 func (ld *loader) suspendedByFlag(g groupWaiter) (on bool, still agent.Suspension) {
 	if g.rig != "" {
-		rig := ld.conf.Rig(g.rig)
+		rig := ld.m.conf.Rig(g.rig)
 		on = rig != nil && rig.Suspended
-		if !on && ld.conf.Suspended {
+		if !on && ld.m.conf.Suspended {
 			still = agent.Suspension{Level: agent.CityLevel, Where: "with the city"}
 		}
 		return on, still
 	}
-	p := ld.pools.Get(g.pool)
+	p := ld.m.pools.Get(g.pool)
 	switch {
 	case p == nil, !p.Want.Suspended.On():
 		return false, still
@@ -75,7 +75,7 @@ func (ld *loader) replyToGroups() {
 			return false
 		}
 		members := 0
-		for _, a := range ld.order {
+		for _, a := range ld.m.order {
 			if ld.inGroup(g, a) {
 				if members++; g.on && !a.phase.Idle() {
 					return false
@@ -84,11 +84,11 @@ func (ld *loader) replyToGroups() {
 		}
 		switch {
 		case g.on:
-			ld.step.Reply(g.id, "%s is suspended; its agents are stopped", g)
+			ld.m.step.Reply(g.id, "%s is suspended; its agents are stopped", g)
 		case still.On():
-			ld.step.Reply(g.id, "%s was resumed, but is still %s", g, still)
+			ld.m.step.Reply(g.id, "%s was resumed, but is still %s", g, still)
 		default:
-			ld.step.Reply(g.id, "%s was resumed", g)
+			ld.m.step.Reply(g.id, "%s was resumed", g)
 		}
 		return true
 	})
@@ -99,14 +99,14 @@ func (ld *loader) unfulfilledGroups(err error) {
 		if on, _ := ld.suspendedByFlag(g); on == g.on {
 			return false
 		}
-		ld.step.RejectFlag(g.id, step.NotInEffect(g.String(), step.VerbFor(g.on), err), err)
+		ld.m.step.RejectFlag(g.id, step.NotInEffect(g.String(), step.VerbFor(g.on), err), err)
 		return true
 	})
 }
 
 func (ld *loader) rejectGroups(code city.Code, msg string) {
 	for _, g := range ld.groups {
-		ld.step.Reject(g.id, code, "%s", msg)
+		ld.m.step.Reject(g.id, code, "%s", msg)
 	}
 	ld.groups = nil
 }
@@ -116,16 +116,16 @@ func (ld *loader) rejectGroupsOf(a *record, msg string) {
 		if !g.on || !ld.inGroup(g, a) {
 			return false
 		}
-		ld.step.Reject(g.id, city.Unavailable, "%s", msg)
+		ld.m.step.Reject(g.id, city.Unavailable, "%s", msg)
 		return true
 	})
 }
 
 func (ld *loader) edit(f effect.Edit) {
-	f.By = ld.step.Caller()
+	f.By = ld.m.step.Caller()
 	ld.edits = append(ld.edits, f)
 	if len(ld.edits) == 1 {
-		ld.step.Do(f)
+		ld.m.step.Do(f)
 	}
 }
 
@@ -136,7 +136,7 @@ func (ld *loader) editing(name string) bool {
 func (ld *loader) edited(in effect.Edited) {
 	ld.edits = ld.edits[1:]
 	if len(ld.edits) > 0 {
-		ld.step.Do(ld.edits[0])
+		ld.m.step.Do(ld.edits[0])
 	}
 	if in.Err != nil {
 		msg := in.Err.Error()
@@ -144,10 +144,10 @@ func (ld *loader) edited(in effect.Edited) {
 			msg = "nothing was written because the configuration on disk is invalid; fix it and " +
 				"try again: " + msg
 		}
-		ld.step.RejectFlag(in.Edit.ID, msg, in.Err)
+		ld.m.step.RejectFlag(in.Edit.ID, msg, in.Err)
 		ld.groups = slices.DeleteFunc(ld.groups,
 			func(g groupWaiter) bool { return g.id == in.Edit.ID })
-		if a, ok := ld.agents[in.Edit.Agent]; ok {
+		if a, ok := ld.m.agents[in.Edit.Agent]; ok {
 			a.waiters = slices.DeleteFunc(a.waiters,
 				func(w waiter) bool { return w.id == in.Edit.ID })
 		}

@@ -20,7 +20,6 @@ import (
 )
 
 // Machine is the mutable state of a city. Only one goroutine may use it. The same inputs produce the same effects (L8).
-// Parts of the state embed the machine, because their methods use other parts.
 type Machine struct {
 	conf        *effect.Configuration // nil until the first configuration is loaded
 	loader      loader
@@ -70,10 +69,9 @@ const (
 
 func newMachine() *Machine {
 	m := &Machine{}
-	m.deps.Machine, m.lists.Machine, m.loader.Machine = m, m, m
-	m.histories.Machine, m.gauge.Machine, m.cityStop.Machine = m, m, m
-	m.journal.Machine, m.listener.Machine, m.commands.Machine = m, m, m
-	m.drains.Machine, m.drifts.Machine = m, m
+	m.deps.m, m.lists.m, m.loader.m = m, m, m
+	m.histories.m, m.gauge.m, m.cityStop.m, m.journal.m, m.listener.m = m, m, m, m, m
+	m.commands.m, m.drains.m, m.drifts.m = m, m, m
 	m.watchdogs = tier.New(tierCity{runsCity{m}}, &m.step)
 	m.work, m.runs = newWork(m), runs.New(runsCity{m}, &m.step)
 	m.pools = pools.New(poolCity{runsCity{m}}, &m.step)
@@ -346,8 +344,8 @@ func (lk *sessionLists) request() {
 		lk.relist = true
 		return
 	}
-	lk.listing, lk.ordered, lk.cityStop.early = true, lk.stepNumber, false
-	lk.step.Do(effect.List{Step: lk.stepNumber, First: !lk.listed,
+	lk.listing, lk.ordered, lk.m.cityStop.early = true, lk.m.stepNumber, false
+	lk.m.step.Do(effect.List{Step: lk.m.stepNumber, First: !lk.listed,
 		Inherit: !lk.listed || len(lk.unlistedProviders) > 0})
 }
 
@@ -357,11 +355,11 @@ func (ld *loader) load(ws ...waiter) {
 		ld.again = true
 		return
 	}
-	if ld.conf == nil || ld.ending != running {
+	if ld.m.conf == nil || ld.m.ending != running {
 		return
 	}
 	// removesMost needs the list of running agents
-	if !ld.lists.listed && !ld.oneShot {
+	if !ld.m.lists.listed && !ld.m.oneShot {
 		ld.again = true
 		return
 	}
@@ -369,26 +367,26 @@ func (ld *loader) load(ws ...waiter) {
 	ld.asking, ld.waiting = ld.waiting, nil
 	f := ld.request()
 	f.Now, f.Force = true, len(ld.asking) > 0
-	ld.step.Do(f)
+	ld.m.step.Do(f)
 }
 
 // loadAtPatrol finds a change that the file watcher missed. It loads a revision only after two patrols have read it,
 // because a user may be saving the file.
 func (ld *loader) loadAtPatrol() {
-	if ld.loading || ld.conf == nil || ld.ending != running || !ld.lists.listed {
+	if ld.loading || ld.m.conf == nil || ld.m.ending != running || !ld.m.lists.listed {
 		return
 	}
 	ld.loading = true
 	f := ld.request()
 	f.SeenAtPatrol = ld.seenAtPatrol
-	ld.step.Do(f)
+	ld.m.step.Do(f)
 }
 
 // request returns a load that skips the revisions in force and on hold. After a rejection, it does not skip the
 // revision in force, because the reason might not be part of the revision.
 func (ld *loader) request() (f effect.Load) {
 	if ld.rejected == "" {
-		f.Known = ld.conf.Revision
+		f.Known = ld.m.conf.Revision
 	}
 	if ld.held != nil {
 		f.HeldRevision = ld.held.revision
@@ -420,20 +418,20 @@ func (m *Machine) outboxOf(name string) *outbox.Outbox {
 }
 
 type tcpListener struct {
-	*Machine
+	m *Machine
 
 	asked config.API
 	city.Listener
 }
 
 func (tl *tcpListener) open() {
-	if tl.conf == nil || tl.ending != running || tl.oneShot {
+	if tl.m.conf == nil || tl.m.ending != running || tl.m.oneShot {
 		return
 	}
-	want := tl.conf.API
+	want := tl.m.conf.API
 	if reflect.DeepEqual(want, tl.asked) {
 		return
 	}
 	tl.asked = want
-	tl.step.Do(effect.Listen{Want: want})
+	tl.m.step.Do(effect.Listen{Want: want})
 }

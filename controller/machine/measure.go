@@ -20,22 +20,22 @@ const (
 )
 
 type gauge struct {
-	*Machine
+	m *Machine
 
 	// able: the provider can measure; atRest: the latest sample changed nothing
 	able, busy, atRest bool
 	ordered            time.Time
-	orderedStep        uint64
+	step               uint64
 	problem            string
 }
 
 func (ga *gauge) measure(now time.Time, age time.Duration) {
-	if !ga.able || ga.busy || ga.oneShot || ga.ending != running || now.Sub(ga.ordered) < age ||
-		!slices.ContainsFunc(ga.order, func(a *record) bool { return a.phase.Alive() }) {
+	if !ga.able || ga.busy || ga.m.oneShot || ga.m.ending != running || now.Sub(ga.ordered) < age ||
+		!slices.ContainsFunc(ga.m.order, func(a *record) bool { return a.phase.Alive() }) {
 		return
 	}
-	ga.busy, ga.ordered, ga.orderedStep = true, now, ga.stepNumber
-	ga.step.Do(effect.Measure{})
+	ga.busy, ga.ordered, ga.step = true, now, ga.m.stepNumber
+	ga.m.step.Do(effect.Measure{})
 }
 
 func (g *gauge) age(agents []*record) time.Duration {
@@ -55,10 +55,10 @@ func (ga *gauge) measured(in effect.Measured) {
 		problem = fmt.Sprintf("the resources used by the agents' processes cannot be measured: %v",
 			in.Err)
 	}
-	ga.step.Note(&ga.problem, problem)
-	for _, a := range ga.order {
+	ga.m.step.Note(&ga.problem, problem)
+	for _, a := range ga.m.order {
 		// the sample might be from an earlier session
-		if !a.phase.Alive() || a.phase.Step() > ga.orderedStep {
+		if !a.phase.Alive() || a.phase.Step() > ga.step {
 			continue
 		}
 		shown, before := a.usage(), a.sess.sample
@@ -66,7 +66,7 @@ func (ga *gauge) measured(in effect.Measured) {
 		if a.sess.sample.Take(&a.sess.life, u, in.At); !ok {
 			a.sess.sample = usage.Sample{}
 		}
-		ga.step.Changed = ga.step.Changed || a.usage() != shown
+		ga.m.step.Changed = ga.m.step.Changed || a.usage() != shown
 		ga.atRest = ga.atRest && a.sess.sample.Same(before, a.sess.life.ID)
 	}
 }

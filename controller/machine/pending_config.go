@@ -23,7 +23,7 @@ func (ld *loader) removes(c *effect.Configuration) (names []string, running int)
 	for i := range c.Wants {
 		wanted[c.Wants[i].Name] = true
 	}
-	for _, a := range ld.order {
+	for _, a := range ld.m.order {
 		if !a.phase.Alive() || a.unwanted() {
 			continue
 		}
@@ -73,20 +73,20 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 	if known {
 		h.Since = ld.held.Since
 	}
-	ld.held, ld.step.Changed = h, true
-	ld.step.Note(&ld.rejected, "")
+	ld.held, ld.m.step.Changed = h, true
+	ld.m.step.Note(&ld.rejected, "")
 	if !known {
-		ld.step.Record(events.Event{
+		ld.m.step.Record(events.Event{
 			Type: events.ConfigHeld,
 			Message: "the old configuration stays in force: " + h.why + "; run `gcity reload " +
 				"--confirm` to apply it, or `gcity plan` to see the changes",
-			Payload: step.Payload(map[string]any{"in_force": step.Short(ld.conf.Revision),
+			Payload: step.Payload(map[string]any{"in_force": step.Short(ld.m.conf.Revision),
 				"held":    h.Revision,
 				"running": running, "removes": names, "plan": h.Plan}),
 		})
 	}
 	for _, w := range waiting {
-		ld.step.Reject(w.id, city.Conflict, "%s", ld.heldBack(w, h))
+		ld.m.step.Reject(w.id, city.Conflict, "%s", ld.heldBack(w, h))
 	}
 }
 
@@ -106,7 +106,7 @@ func (ld *loader) heldBack(w waiter, h *held) string {
 
 func (ld *loader) dropHeld() {
 	if ld.held != nil {
-		ld.held, ld.step.Changed = nil, true
+		ld.held, ld.m.step.Changed = nil, true
 	}
 }
 
@@ -123,7 +123,7 @@ func (ld *loader) rejectWhileHeld(id uint64, cmd city.Command) bool {
 	}
 	switch cmd.(type) {
 	case city.Suspend, city.Resume, city.Stop, city.SuspendRig, city.ResumeRig:
-		ld.step.Reject(id, city.Conflict, "nothing was written, because a held configuration "+
+		ld.m.step.Reject(id, city.Conflict, "nothing was written, because a held configuration "+
 			"prevents `%s`: %s; run `gcity "+
 			"reload --confirm` to apply it, or undo the change to city.toml",
 			cmd.Verb(), ld.held.why)

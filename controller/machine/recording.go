@@ -20,8 +20,7 @@ import (
 const outputWait = effect.CaptureLimit + time.Second
 
 type journal struct {
-	*Machine
-
+	m     *Machine
 	queue []queuedRecord
 	// events about exits that could not be written to the log
 	unwritten []queuedRecord
@@ -51,7 +50,7 @@ func (j *journal) add(q queuedRecord) {
 		q.Event.Subject = q.agent.name
 	}
 	if len(j.queue) == 0 && q.output == "" {
-		j.step.Do(q.Record)
+		j.m.step.Do(q.Record)
 		return
 	}
 	j.queue = append(j.queue, q)
@@ -90,7 +89,7 @@ func (j *journal) recordExit(a *record, x session.Exit, msg string) {
 func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events.Event) {
 	j.add(queuedRecord{Record: effect.Record{Event: e, End: &x}, agent: a, output: x.ID,
 		by: now.Add(outputWait)})
-	j.step.DoLate(effect.Capture{
+	j.m.step.DoLate(effect.Capture{
 		Agent: a.name, Session: x.Name, ID: x.ID, At: x.At, Cols: a.want.Spec.Cols,
 		Rows: a.want.Spec.Rows,
 	})
@@ -108,7 +107,7 @@ func (j *journal) release(now time.Time) {
 			q.Event.Payload = step.AddToPayload(q.Event.Payload, map[string]any{
 				"output_error": fmt.Sprintf("not saved within %s", outputWait)})
 		}
-		j.step.Do(q.Record)
+		j.m.step.Do(q.Record)
 		if q.agent != nil {
 			q.agent.act.queued--
 		}
@@ -131,16 +130,16 @@ func (j *journal) captured(now time.Time, in effect.Captured) {
 			q.output = ""
 		}
 	}
-	a, ok := j.agents[in.Agent]
+	a, ok := j.m.agents[in.Agent]
 	if !ok {
 		return
 	}
 	if a.sess.exit != nil && a.sess.lastEnd == in.ID {
 		kept := *a.sess.exit
 		kept.File = in.File
-		a.sess.exit, j.step.Changed = &kept, true
+		a.sess.exit, j.m.step.Changed = &kept, true
 	}
-	j.decide(now, a)
+	j.m.decide(now, a)
 }
 
 func (j *journal) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
@@ -164,7 +163,7 @@ func (j *journal) unrecordedCrashes(a *record) (n int) {
 }
 
 func (j *journal) begin(a *record) {
-	j.step.Do(j.withEnds(a.startEffect(), a))
+	j.m.step.Do(j.withEnds(a.startEffect(), a))
 }
 
 func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []session.Status) {
@@ -175,16 +174,16 @@ func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []sess
 	for _, e := range in.Ends {
 		id := e.Exit.ID
 		ack := effect.Acknowledge{Agent: e.Exit.Agent, Session: e.Exit.Name, ID: id}
-		a := j.agents[e.Exit.Agent]
+		a := j.m.agents[e.Exit.Agent]
 		switch {
 		case shown[id]:
 		case in.Recorded[id]:
-			j.step.Do(ack)
+			j.m.step.Do(ack)
 		case a == nil: // removed from the configuration
-			j.step.Do(effect.Record{Event: e.Event})
-			j.step.Do(ack)
+			j.m.step.Do(effect.Record{Event: e.Event})
+			j.m.step.Do(ack)
 		default:
-			j.decided(now, a, "record", "not recorded by the previous "+
+			j.m.decided(now, a, "record", "not recorded by the previous "+
 				"controller: "+e.Event.Message)
 			j.inheritEnd(now, a, e)
 			j.past[id] = true
@@ -211,7 +210,7 @@ const (
 )
 
 type historyFile struct {
-	*Machine
+	m *Machine
 
 	// read at startup; empty once the first configuration has been applied
 	fromFile     effect.Histories
@@ -228,7 +227,7 @@ type historyFile struct {
 // save runs after each step, so code that changes a history need not call it.
 func (kp *historyFile) save(now time.Time) {
 	kp.delayedUntil = time.Time{}
-	if kp.saving || kp.conf == nil || kp.lost != nil || !kp.unsaved() {
+	if kp.saving || kp.m.conf == nil || kp.m.lost != nil || !kp.unsaved() {
 		return
 	}
 	if now.Before(kp.notBefore) {
@@ -241,34 +240,34 @@ func (kp *historyFile) save(now time.Time) {
 		return
 	}
 	kp.saving, kp.retry = true, false
-	kp.step.Do(effect.SaveHistories{Memory: content})
+	kp.m.step.Do(effect.SaveHistories{Memory: content})
 }
 
 func (kp *historyFile) unsaved() bool {
 	n := 0
-	for _, a := range kp.order {
+	for _, a := range kp.m.order {
 		if a.restart.saved != nil {
 			n++
 		}
-		if a.act.queued == 0 && !a.isSaved(kp.conf.OnDisk) {
+		if a.act.queued == 0 && !a.isSaved(kp.m.conf.OnDisk) {
 			return true
 		}
 	}
-	return kp.retry || n != kp.entries || n == 0 && kp.mayExist && !kp.conf.OnDisk
+	return kp.retry || n != kp.entries || n == 0 && kp.mayExist && !kp.m.conf.OnDisk
 }
 
 // awaits reports whether the next controller needs the exit that the agent's provider reports, because the history does
 // not include it yet. A new session replaces the exit anyway, and a controller that ends saves the histories.
 func (kp *historyFile) awaits(a *record) bool {
-	return kp.conf.OnDisk && kp.ending == running && !kp.oneShot && a.phase.Idle() &&
+	return kp.m.conf.OnDisk && kp.m.ending == running && !kp.m.oneShot && a.phase.Idle() &&
 		(kp.saving || kp.retry || !a.isSaved(true))
 }
 
 // encode omits crashes without a recorded event, because the next controller counts them again.
 func (kp *historyFile) encode(memo func(*record) *effect.SavedAgent) ([]byte, error) {
 	all := map[string]*effect.SavedAgent{}
-	for _, a := range kp.order {
-		switch crashes := kp.journal.unrecordedCrashes(a); {
+	for _, a := range kp.m.order {
+		switch crashes := kp.m.journal.unrecordedCrashes(a); {
 		case a.act.queued == 0 || crashes == 0:
 			a.restart.saved = memo(a)
 		case a.restart.saved == nil:
@@ -278,7 +277,7 @@ func (kp *historyFile) encode(memo func(*record) *effect.SavedAgent) ([]byte, er
 			all[a.name] = a.restart.saved
 		}
 	}
-	kp.entries, kp.mayExist = len(all), len(all) > 0 || kp.conf.OnDisk
+	kp.entries, kp.mayExist = len(all), len(all) > 0 || kp.m.conf.OnDisk
 	if !kp.mayExist {
 		return nil, nil
 	}
@@ -291,13 +290,13 @@ func (kp *historyFile) saved(now time.Time, err error) {
 		kp.saveFailed(now, err)
 		return
 	}
-	kp.step.Note(&kp.readProblem, "")
-	kp.step.Note(&kp.saveProblem, "")
+	kp.m.step.Note(&kp.readProblem, "")
+	kp.m.step.Note(&kp.saveProblem, "")
 }
 
 func (kp *historyFile) saveFailed(now time.Time, err error) {
 	kp.retry, kp.notBefore = true, now.Add(SaveRetry)
-	kp.step.Note(&kp.saveProblem,
+	kp.m.step.Note(&kp.saveProblem,
 		fmt.Sprintf("crash histories cannot be saved: %v; the controller "+
 			"retries every %s, and agents keep running", err, SaveRetry))
 }
@@ -323,7 +322,7 @@ func (a *record) isSaved(crashes bool) bool {
 		k.Member == member && k.Fingerprint == a.fingerprint()
 }
 
-func (kp *historyFile) toSave(a *record) *effect.SavedAgent { return a.toSave(kp.conf.OnDisk) }
+func (kp *historyFile) toSave(a *record) *effect.SavedAgent { return a.toSave(kp.m.conf.OnDisk) }
 
 // crashes is false if crash histories are not saved.
 func (a *record) toSave(crashes bool) *effect.SavedAgent {
@@ -411,11 +410,11 @@ func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.
 // restoreAll restores the saved agents. If an agent's declaration has changed, it restores only the stop time.
 func (kp *historyFile) restoreAll(now time.Time) {
 	for name, r := range kp.fromFile.Agents {
-		a := kp.agents[name]
+		a := kp.m.agents[name]
 		// a member that its pool does not currently want has no record yet
-		if w := kp.pools.MemberWant(name); a == nil && w != nil {
-			a = kp.record(now, name)
-			kp.join(a, kp.pools.Get(w.Pool), w)
+		if w := kp.m.pools.MemberWant(name); a == nil && w != nil {
+			a = kp.m.record(now, name)
+			kp.m.join(a, kp.m.pools.Get(w.Pool), w)
 		}
 		if a == nil || a.want == nil {
 			continue
@@ -428,9 +427,9 @@ func (kp *historyFile) restoreAll(now time.Time) {
 	// a file from a controller that left its agents running is used only once
 	kp.entries, kp.retry, kp.fromFile = len(kp.fromFile.Agents), kp.fromFile.HandedOver,
 		effect.Histories{}
-	kp.mayExist = kp.conf.OnDisk
+	kp.mayExist = kp.m.conf.OnDisk
 	// the effects of this step are dropped, so write in a later step
-	if kp.unsaved() || len(kp.pools.All()) > 0 {
+	if kp.unsaved() || len(kp.m.pools.All()) > 0 {
 		kp.notBefore = now.Add(saveInterval)
 	}
 }
@@ -440,9 +439,9 @@ func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedS
 	case s == nil:
 		return
 	case s.State == city.Suspended && a.want.Suspended.On():
-		kp.set(now, a, city.Suspended, a.want.Suspended.Where)
+		kp.m.set(now, a, city.Suspended, a.want.Suspended.Where)
 	case s.State == city.Failed && !a.want.Suspended.On() && a.want.Problem != "":
-		kp.set(now, a, city.Failed, a.want.Problem)
+		kp.m.set(now, a, city.Failed, a.want.Problem)
 	default:
 		return
 	}
@@ -475,7 +474,7 @@ func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	if r.State != "" {
 		a.restart.inherit(&r, r.WaitsUntil(now, a.want.Policy))
 		a.act.startReason = r.StartReason
-		kp.setUntil(now, a, r.State, r.Why, a.restart.until)
+		kp.m.setUntil(now, a, r.State, r.Why, a.restart.until)
 		if !r.Since.IsZero() {
 			a.since = effect.NotInFuture(now, r.Since)
 		}
@@ -484,11 +483,11 @@ func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	if x := r.Exited; x != nil {
 		a.restart.inheritExit(x)
 		a.sess.exit = x.Exit
-		kp.set(now, a, a.restart.state(), x.Why)
+		kp.m.set(now, a, a.restart.state(), x.Why)
 		a.since = effect.NotInFuture(now, x.Since)
 		what = append(what, fmt.Sprintf("%s (%s)", a.state, x.Why))
 	}
 	if len(what) > 0 {
-		kp.decided(now, a, "restore", strings.Join(what, "; ")+", from the previous controller")
+		kp.m.decided(now, a, "restore", strings.Join(what, "; ")+", from the previous controller")
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 type loader struct {
-	*Machine
+	m *Machine
 
 	rejected     string // why the configuration on disk is not in force
 	trust        string // the command with which the user can trust a rejected configuration
@@ -38,12 +38,12 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	waiting := ld.asking
 	ld.asking = nil
 	err := cmp.Or(in.Err, in.Away)
-	if err == nil && in.Conf != nil && ld.conf != nil && in.Conf.Name != ld.conf.Name {
+	if err == nil && in.Conf != nil && ld.m.conf != nil && in.Conf.Name != ld.m.conf.Name {
 		err = fmt.Errorf("workspace.name is now %q, but the name of a running city cannot "+
 			"change; stop the city first, or change the name back to %q", in.Conf.Name,
-			ld.conf.Name)
+			ld.m.conf.Name)
 	}
-	fresh := in.Conf != nil && (ld.conf == nil || in.Conf.Revision != ld.conf.Revision ||
+	fresh := in.Conf != nil && (ld.m.conf == nil || in.Conf.Revision != ld.m.conf.Revision ||
 		in.ProgramFound)
 	switch {
 	case in.Away != nil:
@@ -61,22 +61,22 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.accept(now, waiting, msg)
 	case in.Conf == nil && ld.held != nil && in.Revision == ld.held.revision:
 		// still waiting for confirmation
-	case in.Conf == nil && (in.Revision != ld.conf.Revision || ld.rejected != ""):
+	case in.Conf == nil && (in.Revision != ld.m.conf.Revision || ld.rejected != ""):
 		// the next patrol loads the revision unless the file changes again
 	default:
 		// the file no longer contains the held or rejected configuration
 		if ld.held != nil || ld.rejected != "" {
-			ld.step.Record(events.Event{Type: events.ConfigReloaded,
+			ld.m.step.Record(events.Event{Type: events.ConfigReloaded,
 				Message: "the file again matches the configuration in " +
-					"force: revision " + step.Short(ld.conf.Revision)})
+					"force: revision " + step.Short(ld.m.conf.Revision)})
 		}
 		ld.dropHeld()
 		ld.dropRejected()
 		ld.accept(now, waiting, "nothing changed: revision "+
-			step.Short(ld.conf.Revision)+" is in force")
-		for _, a := range ld.order {
+			step.Short(ld.m.conf.Revision)+" is in force")
+		for _, a := range ld.m.order {
 			if len(a.waiters) > 0 { // it might already be in the requested state
-				ld.decide(now, a)
+				ld.m.decide(now, a)
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 }
 
 func (ld *loader) dropRejected() {
-	ld.step.Note(&ld.rejected, "")
+	ld.m.step.Note(&ld.rejected, "")
 	ld.trust = ""
 }
 
@@ -102,10 +102,10 @@ func (ld *loader) dropRejected() {
 func (ld *loader) notRead(waiting []waiter, err error) {
 	for _, w := range waiting {
 		if w.verb == "reload" {
-			ld.step.Reject(w.id, city.Unavailable, "%v", err)
+			ld.m.step.Reject(w.id, city.Unavailable, "%v", err)
 			continue
 		}
-		ld.step.RejectFlag(w.id, step.NotInEffect("the city", w.verb, err), err)
+		ld.m.step.RejectFlag(w.id, step.NotInEffect("the city", w.verb, err), err)
 	}
 }
 
@@ -113,17 +113,17 @@ func (ld *loader) unfulfilled(err error) {
 	if len(ld.edits) > 0 {
 		return
 	}
-	for _, a := range ld.order {
+	for _, a := range ld.m.order {
 		if len(a.waiters) == 0 || a.want == nil {
 			continue
 		}
 		if !a.want.Suspended.On() {
-			ld.commands.resolve(a, "agent "+a.name+" is not suspended", "resume")
+			ld.m.commands.resolve(a, "agent "+a.name+" is not suspended", "resume")
 		}
 		verb := step.VerbFor(!a.want.Suspended.On())
 		msg := step.NotInEffect("agent "+a.name, verb, err)
 		for _, w := range a.take(verb) {
-			ld.step.RejectFlag(w.id, msg, err)
+			ld.m.step.RejectFlag(w.id, msg, err)
 		}
 	}
 	ld.unfulfilledGroups(err)
@@ -133,11 +133,11 @@ func (ld *loader) accept(now time.Time, waiting []waiter, msg string) {
 	for _, w := range waiting {
 		switch w.verb {
 		case "suspend":
-			ld.step.Reply(w.id, "the city is suspended")
+			ld.m.step.Reply(w.id, "the city is suspended")
 		case "resume":
-			ld.step.Reply(w.id, "the city was resumed")
+			ld.m.step.Reply(w.id, "the city was resumed")
 		default:
-			ld.runs.ReplyAfterScan(now, w.id, msg)
+			ld.m.runs.ReplyAfterScan(now, w.id, msg)
 		}
 	}
 }
@@ -147,49 +147,49 @@ func (ld *loader) reject(err error) {
 	if ld.rejected == err.Error() {
 		return
 	}
-	ld.step.Note(&ld.rejected, err.Error())
+	ld.m.step.Note(&ld.rejected, err.Error())
 	ld.trust = step.TrustCommand(err)
-	ld.step.Record(events.Event{
+	ld.m.step.Record(events.Event{
 		Type:    events.ConfigRejected,
 		Message: err.Error() + "; the old configuration stays in force",
-		Payload: step.Payload(map[string]any{"in_force": step.Short(ld.conf.Revision)}),
+		Payload: step.Payload(map[string]any{"in_force": step.Short(ld.m.conf.Revision)}),
 	})
 }
 
 // Agents keep their state if name and fingerprint are unchanged (L6).
 func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
-	first := ld.conf == nil
+	first := ld.m.conf == nil
 	var before *effect.Configuration
-	before, ld.conf = ld.conf, c
-	ld.loaded, ld.since, ld.step.Changed = now, ld.stepNumber, true
+	before, ld.m.conf = ld.m.conf, c
+	ld.loaded, ld.since, ld.m.step.Changed = now, ld.m.stepNumber, true
 	ch := ld.compare(c)
 	wanted := make(map[string]bool, len(c.Wants))
 	if first {
-		ld.pools.Inherit(ld.histories.fromFile.Agents)
+		ld.m.pools.Inherit(ld.m.histories.fromFile.Agents)
 	}
-	ld.pools.Adopt(now, c)
+	ld.m.pools.Adopt(now, c)
 	for i := range c.Wants {
 		wanted[c.Wants[i].Name] = true
-		delete(ld.work.former, c.Wants[i].Name)
+		delete(ld.m.work.former, c.Wants[i].Name)
 		ld.want(now, &c.Wants[i])
 	}
-	for _, a := range ld.order {
+	for _, a := range ld.m.order {
 		if a.want != nil && !wanted[a.name] {
-			ld.declare(a, nil)
+			ld.m.declare(a, nil)
 			a.forgive("")
-			ld.work.former[a.name] = true
+			ld.m.work.former[a.name] = true
 		}
 	}
-	ld.deps.after, ld.deps.named, ld.deps.ordered = nil, nil, false
-	deepest := ld.deps.depth
+	ld.m.deps.after, ld.m.deps.named, ld.m.deps.ordered = nil, nil, false
+	deepest := ld.m.deps.depth
 	for i := range c.Wants {
-		ld.deps.ordered = ld.deps.ordered || len(c.Wants[i].DependsOn) > 0
+		ld.m.deps.ordered = ld.m.deps.ordered || len(c.Wants[i].DependsOn) > 0
 	}
-	ld.deps.depth = agent.Depth(c.Wants)
-	for _, a := range ld.order {
+	ld.m.deps.depth = agent.Depth(c.Wants)
+	for _, a := range ld.m.order {
 		// a removed agent must still stop in dependency order
 		if a.want == nil && len(a.needs) > 0 {
-			ld.deps.ordered, ld.deps.depth = true, max(ld.deps.depth, deepest)
+			ld.m.deps.ordered, ld.m.deps.depth = true, max(ld.m.deps.depth, deepest)
 		}
 	}
 	msg := ch.Summary(c.Revision)
@@ -197,38 +197,38 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 		msg = "programs that were missing are now installed: " + msg
 	}
 	if first {
-		ld.histories.restoreAll(now)
+		ld.m.histories.restoreAll(now)
 	} else {
-		ld.step.Record(events.Event{Type: events.ConfigReloaded,
+		ld.m.step.Record(events.Event{Type: events.ConfigReloaded,
 			Message: msg, Payload: ch.Payload()})
-		ld.step.RecordFlags(before, c, ld.allEdits())
+		ld.m.step.RecordFlags(before, c, ld.allEdits())
 	}
-	ld.watchdogs.Adopt(now, c)
-	ld.pools.SizeAll(now)
-	ld.decideAll(now)
+	ld.m.watchdogs.Adopt(now, c)
+	ld.m.pools.SizeAll(now)
+	ld.m.decideAll(now)
 	if !first {
-		ld.runs.Scan()
-		ld.work.count()
+		ld.m.runs.Scan()
+		ld.m.work.count()
 	}
 	return msg
 }
 
 func (ld *loader) want(now time.Time, w *agent.Want) {
-	a, known := ld.agents[w.Name]
+	a, known := ld.m.agents[w.Name]
 	if !known {
 		if w.Pool != "" { // the pool decides whether the member gets a record
 			return
 		}
-		a = ld.record(now, w.Name)
+		a = ld.m.record(now, w.Name)
 	}
-	a.pool, a.needs = ld.pools.Get(w.Pool), w.DependsOn
+	a.pool, a.needs = ld.m.pools.Get(w.Pool), w.DependsOn
 	if a.want != nil && (a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum ||
 		a.want.Spec.Provider != w.Spec.Provider) {
 		a.forgive("configuration changed")
 	}
 	a.changeTriageOf(w)
 	ld.suspension(a, w)
-	ld.declare(a, w)
+	ld.m.declare(a, w)
 }
 
 func (ld *loader) suspension(a *record, w *agent.Want) {
@@ -247,24 +247,24 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 			a.act.stopping = cause{}
 		}
 		a.forgive("resumed by " + a.act.flaggedBy.Name())
-		ld.journal.record(a, a.act.flaggedBy.AsActor(events.Event{Type: events.AgentResumed,
+		ld.m.journal.record(a, a.act.flaggedBy.AsActor(events.Event{Type: events.AgentResumed,
 			Message: "was " + a.want.Suspended.String()}),
-			ld.commands.repliesFor(a, "agent "+a.name+" was resumed", "resume")...)
+			ld.m.commands.repliesFor(a, "agent "+a.name+" was resumed", "resume")...)
 	case !a.want.Suspended.On() && a.phase.Idle():
 		ld.recordSuspended(a, w.Suspended)
 	case !a.want.Suspended.On() && a.act.intent.kind == causeNone:
 		a.act.intent = cause{kind: causeSuspend, why: w.Suspended.String()}
 	case a.want.Suspended.On():
-		ld.commands.resolve(a, fmt.Sprintf("agent %s was resumed, but is still %s", a.name,
+		ld.m.commands.resolve(a, fmt.Sprintf("agent %s was resumed, but is still %s", a.name,
 			w.Suspended), "resume")
 	}
 }
 
 // recordSuspended records the suspension of an agent that was not stopped for it.
 func (ld *loader) recordSuspended(a *record, s agent.Suspension) {
-	ld.journal.record(a, a.act.flaggedBy.AsActor(events.Event{Type: events.AgentSuspended,
+	ld.m.journal.record(a, a.act.flaggedBy.AsActor(events.Event{Type: events.AgentSuspended,
 		Message: s.String()}),
-		ld.commands.repliesFor(a, fmt.Sprintf("agent %s is %s", a.name, s), "stop", "suspend")...)
+		ld.m.commands.repliesFor(a, fmt.Sprintf("agent %s is %s", a.name, s), "stop", "suspend")...)
 }
 
 func (ld *loader) compare(c *effect.Configuration) step.Changes {
@@ -273,7 +273,7 @@ func (ld *loader) compare(c *effect.Configuration) step.Changes {
 	for i := range c.Wants {
 		w := &c.Wants[i]
 		wanted[w.Name] = true
-		a, known := ld.agents[w.Name]
+		a, known := ld.m.agents[w.Name]
 		// the change to the pool is reported instead
 		if w.Pool != "" && (!known || a.hidden()) {
 			continue
@@ -293,7 +293,7 @@ func (ld *loader) compare(c *effect.Configuration) step.Changes {
 			ch.Suspended = append(ch.Suspended, w.Name)
 		}
 	}
-	for _, a := range ld.order {
+	for _, a := range ld.m.order {
 		if a.want != nil && a.pool == nil && !wanted[a.name] {
 			ch.Removed = append(ch.Removed, a.name)
 		}
@@ -307,14 +307,14 @@ func (ld *loader) comparePools(c *effect.Configuration, ch *step.Changes) {
 	for i := range c.Pools {
 		w := &c.Pools[i]
 		wanted[w.Name] = true
-		switch p := ld.pools.Get(w.Name); {
+		switch p := ld.m.pools.Get(w.Name); {
 		case p == nil:
 			ch.Added = append(ch.Added, "pool "+w.Name)
 		case p.Want.Spec != w.Spec || p.Want.Check != w.Check:
 			ch.Changed = append(ch.Changed, "pool "+w.Name)
 		}
 	}
-	for _, p := range ld.pools.All() {
+	for _, p := range ld.m.pools.All() {
 		if !wanted[p.Name()] {
 			ch.Removed = append(ch.Removed, "pool "+p.Name())
 		}

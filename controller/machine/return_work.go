@@ -18,8 +18,8 @@ import (
 
 func (wk *work) noteLeaver(a *record) {
 	switch {
-	case !a.unwanted() || wk.conf.NoWork || wk.oneShot || wk.ending != running:
-	case a.want == nil || a.pool.Final() && wk.pools.SizeKnown(a.pool):
+	case !a.unwanted() || wk.m.conf.NoWork || wk.m.oneShot || wk.m.ending != running:
+	case a.want == nil || a.pool.Final() && wk.m.pools.SizeKnown(a.pool):
 		wk.leavers[a.name] = a.pool.Name()
 	}
 }
@@ -32,12 +32,12 @@ func (wk *work) finishesFirst(a *record) bool {
 
 func (wk *work) findLeavers() {
 	tasks := wk.tasks
-	if len(tasks) == 0 || !wk.lists.listed || len(wk.lists.unlistedProviders) > 0 ||
-		wk.oneShot || wk.ending != running {
+	if len(tasks) == 0 || !wk.m.lists.listed || len(wk.m.lists.unlistedProviders) > 0 ||
+		wk.m.oneShot || wk.m.ending != running {
 		return
 	}
-	for _, p := range wk.pools.All() {
-		if !p.Final() || !wk.pools.SizeKnown(p) {
+	for _, p := range wk.m.pools.All() {
+		if !p.Final() || !wk.m.pools.SizeKnown(p) {
 			continue
 		}
 		for _, w := range p.Members {
@@ -46,12 +46,12 @@ func (wk *work) findLeavers() {
 			}
 		}
 	}
-	for name, p := range wk.pools.Former {
-		if wk.agents[name] == nil && tasks[name] != "" {
+	for name, p := range wk.m.pools.Former {
+		if wk.m.agents[name] == nil && tasks[name] != "" {
 			wk.leavers[name] = p.Name()
 		}
 	}
-	for _, a := range wk.order {
+	for _, a := range wk.m.order {
 		if a.pool != nil && a.want == nil && tasks[a.name] != "" {
 			wk.leavers[a.name] = a.pool.Name()
 		}
@@ -59,11 +59,11 @@ func (wk *work) findLeavers() {
 }
 
 func (wk *work) returnWork() {
-	if len(wk.leaving) > 0 || wk.failing || wk.ending != running {
+	if len(wk.leaving) > 0 || wk.failing || wk.m.ending != running {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(wk.leavers)) {
-		a := wk.agents[name]
+		a := wk.m.agents[name]
 		switch {
 		case a != nil && !a.unwanted():
 			delete(wk.leavers, name)
@@ -72,7 +72,7 @@ func (wk *work) returnWork() {
 		}
 	}
 	if len(wk.leaving) > 0 {
-		wk.step.Do(effect.ReturnWork{Of: slices.Clone(wk.leaving)})
+		wk.m.step.Do(effect.ReturnWork{Of: slices.Clone(wk.leaving)})
 	}
 }
 
@@ -89,15 +89,15 @@ func (wk *work) waitsForReturn(a *record) string {
 func (wk *work) workReturned(now time.Time, in effect.WorkReturned) {
 	tried := wk.leaving
 	wk.leaving, wk.failing = nil, in.Err != nil
-	wk.step.Lose(&wk.unreturned, "the work of members that have left their pools cannot "+
+	wk.m.step.Lose(&wk.unreturned, "the work of members that have left their pools cannot "+
 		"be returned", in.Err)
 	for _, l := range tried {
 		if in.Err == nil {
 			delete(wk.leavers, l.Agent)
 		}
 		wk.recordReturned(now, l, in.Done)
-		if a := wk.agents[l.Agent]; a != nil {
-			wk.decide(now, a)
+		if a := wk.m.agents[l.Agent]; a != nil {
+			wk.m.decide(now, a)
 		}
 	}
 	if len(in.Done) > 0 {
@@ -112,22 +112,22 @@ func (wk *work) recordReturned(now time.Time, l effect.Leaver, done []effect.Ret
 			if !d.Note {
 				ids = append(ids, d.Bead)
 			}
-			wk.journal.record(nil, d.Event)
+			wk.m.journal.record(nil, d.Event)
 		}
 	}
 	if len(ids) == 0 {
 		return
 	}
 	msg := fmt.Sprintf("%s has left the pool; its work is open again: %s", l.Agent, step.Few(ids))
-	wk.journal.record(nil, events.Event{
+	wk.m.journal.record(nil, events.Event{
 		Type: events.PoolWorkReturned, Subject: l.Pool, Message: msg,
 		Payload: step.Payload(map[string]any{"agent": l.Agent, "beads": ids}),
 	})
-	wk.pools.Decided(now, l.Pool, "work returned", msg)
+	wk.m.pools.Decided(now, l.Pool, "work returned", msg)
 }
 
 func (wk *work) findStranded(now time.Time) {
-	if wk.conf == nil || !wk.lists.listed || wk.ending != running ||
+	if wk.m.conf == nil || !wk.m.lists.listed || wk.m.ending != running ||
 		len(wk.held) == 0 && len(wk.idleSince) == 0 {
 		return
 	}
@@ -155,15 +155,15 @@ func (wk *work) findStranded(now time.Time) {
 		return a.Agent == b.Agent && a.Why == b.Why && a.Count == b.Count &&
 			slices.Equal(a.Beads, b.Beads)
 	}) {
-		wk.stranded, wk.step.Changed = shown, true
+		wk.stranded, wk.m.step.Changed = shown, true
 	}
 }
 
 // whyAbsent returns why only a user can start an assignee, or "". gone is true if the city has no such agent.
 func (wk *work) whyAbsent(assignee string) (why string, gone bool) {
-	a := wk.agents[assignee]
+	a := wk.m.agents[assignee]
 	switch {
-	case wk.conf.Suspended:
+	case wk.m.conf.Suspended:
 		return "", false
 	case a == nil:
 		return wk.whyUndeclared(assignee)
@@ -186,26 +186,26 @@ func (wk *work) whyAbsent(assignee string) (why string, gone bool) {
 }
 
 func (wk *work) whyUndeclared(assignee string) (why string, gone bool) {
-	if len(wk.lists.unlistedProviders) > 0 {
+	if len(wk.m.lists.unlistedProviders) > 0 {
 		return "", false
 	}
-	if p := wk.pools.Get(assignee); p != nil && p.Want.Max != 1 {
+	if p := wk.m.pools.Get(assignee); p != nil && p.Want.Max != 1 {
 		return "is a pool, not one of its members", true
 	}
-	if w := wk.pools.MemberWant(assignee); w != nil {
-		if p := wk.pools.Get(w.Pool); p.Want.Suspended.On() {
+	if w := wk.m.pools.MemberWant(assignee); w != nil {
+		if p := wk.m.pools.Get(w.Pool); p.Want.Suspended.On() {
 			return "is " + p.Want.Suspended.String(), false
 		}
 		return fmt.Sprintf("is not running, because pool %s wants %s", w.Pool,
-			wk.pools.Get(w.Pool).DesiredText()), false
+			wk.m.pools.Get(w.Pool).DesiredText()), false
 	}
-	for _, p := range wk.pools.All() {
+	for _, p := range wk.m.pools.All() {
 		if (pool.Spec{Name: p.Name(), Max: math.MaxInt}).Index(assignee) > 0 {
 			return "is no longer a member of pool " + p.Name(), true
 		}
 	}
 	rig, _, qualified := strings.Cut(assignee, "/")
-	if qualified && wk.conf.Rig(rig) != nil || wk.former[assignee] {
+	if qualified && wk.m.conf.Rig(rig) != nil || wk.former[assignee] {
 		return "is no longer an agent of this city", true
 	}
 	return "", false

@@ -16,7 +16,7 @@ import (
 )
 
 type sessionLists struct {
-	*Machine
+	m *Machine
 
 	listed  bool
 	listing bool
@@ -41,56 +41,56 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 		lk.request()
 	}
 	if in.Err != nil && !partly {
-		lk.step.Note(&lk.problem, "sessions cannot be listed: "+in.Err.Error())
+		lk.m.step.Note(&lk.problem, "sessions cannot be listed: "+in.Err.Error())
 		if !lk.listed {
-			lk.commands.rejectAll(lk.loader.waiting, city.Unavailable, "%s", lk.problem)
-			for _, w := range lk.loader.waiting {
-				delete(lk.loader.confirms, w.id)
+			lk.m.commands.rejectAll(lk.m.loader.waiting, city.Unavailable, "%s", lk.problem)
+			for _, w := range lk.m.loader.waiting {
+				delete(lk.m.loader.confirms, w.id)
 			}
-			lk.loader.waiting = nil
+			lk.m.loader.waiting = nil
 		}
 		lk.markAllUnknown(now, in)
-		if lk.ending == stopAgents {
-			lk.cityStop.relook = now.Add(stopRetry)
+		if lk.m.ending == stopAgents {
+			lk.m.cityStop.relook = now.Add(stopRetry)
 		}
 		return
 	}
 	allKnown := lk.noteResponses(first, unknown)
 	if in.Past != nil {
 		// a provider that responds later may list more sessions of the previous controller
-		lk.journal.past = in.Past.Recorded
-		maps.Copy(lk.work.former, in.Past.Agents)
-		lk.journal.inheritEnds(now, in.Past, in.Sessions)
+		lk.m.journal.past = in.Past.Recorded
+		maps.Copy(lk.m.work.former, in.Past.Agents)
+		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
 	}
 	for i := range in.Sessions {
 		lk.handleSession(now, &in.Sessions[i], in.Past, listInfo{step: in.Step})
 	}
 	lk.allListed(now, first, allKnown)
 	lk.handleMissing(now, in.Step, func(*record) bool { return true })
-	lk.order = slices.DeleteFunc(lk.order, func(a *record) bool {
-		if a.sess.seenStep == lk.stepNumber || !a.hidden() || a.act.queued > 0 ||
+	lk.m.order = slices.DeleteFunc(lk.m.order, func(a *record) bool {
+		if a.sess.seenStep == lk.m.stepNumber || !a.hidden() || a.act.queued > 0 ||
 			len(a.act.acks) > 0 || a.out.Typing() > 0 ||
 			a.phase.Step() > in.Step || a.hasRelevantCrashes(now) {
 			return false
 		}
-		delete(lk.agents, a.name)
-		lk.deps.after, lk.deps.named = nil, nil
+		delete(lk.m.agents, a.name)
+		lk.m.deps.after, lk.m.deps.named = nil, nil
 		return true
 	})
-	lk.decideAll(now)
-	lk.cityStop.seen(now, in.Step)
+	lk.m.decideAll(now)
+	lk.m.cityStop.seen(now, in.Step)
 }
 
 func (lk *sessionLists) markAllUnknown(now time.Time, in effect.Listed) {
 	if effect.IsLate(in.Err) {
 		return
 	}
-	for _, a := range lk.order {
+	for _, a := range lk.m.order {
 		if a.phase.Alive() && !a.phase.InFlight() && a.phase.Step() <= in.Step {
 			a.sess.uncertain = true
 		}
 	}
-	lk.decideAll(now)
+	lk.m.decideAll(now)
 }
 
 // noteResponses records which providers could not list their sessions this time, and which never could. After a
@@ -130,17 +130,17 @@ func (lk *sessionLists) noteUnknown() {
 	if len(failed.Unknown) > 0 {
 		problem = "sessions unknown: " + failed.Error()
 	}
-	lk.step.Note(&lk.problem, problem)
+	lk.m.step.Note(&lk.problem, problem)
 }
 
 func (lk *sessionLists) allListed(now time.Time, first, allKnown bool) {
 	if allKnown { // sizes guessed from an incomplete list are invalid
-		lk.pools.Unsettle()
+		lk.m.pools.Unsettle()
 	}
 	if first || allKnown {
-		lk.pools.SizeAll(now)
-		if lk.loader.again {
-			lk.loader.load()
+		lk.m.pools.SizeAll(now)
+		if lk.m.loader.again {
+			lk.m.loader.load()
 		}
 	}
 }
@@ -161,7 +161,7 @@ func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 	}
 	lk.noteUnknown()
 	if in.Past != nil {
-		lk.journal.past = in.Past.Recorded
+		lk.m.journal.past = in.Past.Recorded
 	}
 	for i := range in.Sessions {
 		lk.handleSession(now, &in.Sessions[i], in.Past, listInfo{step: in.Step, late: true})
@@ -171,13 +171,13 @@ func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 		return a.sess.life.Provider == in.Provider || a.phase.State() == lifecycle.Unknown &&
 			a.want != nil && a.want.Spec.Provider == in.Provider
 	})
-	lk.decideAll(now)
-	lk.cityStop.seen(now, in.Step)
+	lk.m.decideAll(now)
+	lk.m.cityStop.seen(now, in.Step)
 }
 
 func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, included func(*record) bool) {
-	for _, a := range lk.order {
-		if a.sess.seenStep == lk.stepNumber || a.phase.InFlight() || a.phase.Step() > listStep ||
+	for _, a := range lk.m.order {
+		if a.sess.seenStep == lk.m.stepNumber || a.phase.InFlight() || a.phase.Step() > listStep ||
 			!included(a) {
 			continue
 		}
@@ -191,7 +191,7 @@ func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, included f
 		}
 		a.phase.Listed()
 		if a.phase.Alive() {
-			lk.died(now, a, session.Exit{
+			lk.m.died(now, a, session.Exit{
 				Name: a.sess.life.Name, Agent: a.name, ID: a.sess.life.ID, Code: -1, Lost: true,
 				At: now, Uptime: now.Sub(a.sess.life.Started),
 			})
@@ -216,26 +216,26 @@ type listInfo struct {
 
 func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *effect.Inherited,
 	of listInfo) {
-	a, known := lk.agents[s.Agent]
+	a, known := lk.m.agents[s.Agent]
 	if !known {
 		if !s.Alive && s.Exit == nil {
 			return
 		}
-		a = lk.record(now, s.Agent)
-		if p, w := lk.pools.Of(a.name); w != nil {
-			lk.join(a, p, w)
+		a = lk.m.record(now, s.Agent)
+		if p, w := lk.m.pools.Of(a.name); w != nil {
+			lk.m.join(a, p, w)
 		} else {
-			a.pool, lk.work.former[a.name] = p, true
+			a.pool, lk.m.work.former[a.name] = p, true
 		}
 	}
-	twice := a.sess.seenStep == lk.stepNumber || of.late && a.sess.life.Provider != s.Provider &&
+	twice := a.sess.seenStep == lk.m.stepNumber || of.late && a.sess.life.Provider != s.Provider &&
 		!a.phase.InFlight() && a.phase.Step() <= of.step
 	if known && twice && s.Alive && a.phase.Alive() && a.sess.life.ID != s.ID {
-		lk.decided(now, a, "kill", fmt.Sprintf("a second session for the agent: %s", s.ID))
-		lk.step.Do(effect.Kill{Agent: a.name, Session: s.Name})
+		lk.m.decided(now, a, "kill", fmt.Sprintf("a second session for the agent: %s", s.ID))
+		lk.m.step.Do(effect.Kill{Agent: a.name, Session: s.Name})
 		return
 	}
-	a.sess.seenStep = lk.stepNumber
+	a.sess.seenStep = lk.m.stepNumber
 	if a.phase.InFlight() || a.phase.Step() > of.step {
 		return
 	}
@@ -255,7 +255,7 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 		lk.handleRequestedExit(now, a, s, past)
 	case s.Exit != nil:
 		a.sess.life = *s
-		lk.died(now, a, *s.Exit)
+		lk.m.died(now, a, *s.Exit)
 	}
 }
 
@@ -275,10 +275,10 @@ func (lk *sessionLists) handleRequestedExit(now time.Time, a *record, s *session
 	past *effect.Inherited) {
 	a.sess.life = *s
 	if a.phase.Alive() { // the stop did not report this exit
-		lk.endedAsRequested(now, a, s.ID)
+		lk.m.endedAsRequested(now, a, s.ID)
 		return
 	}
-	lk.ended(now, a, s.ID)
+	lk.m.ended(now, a, s.ID)
 	// the start was canceled, or the exit happened before this controller started
 	if past.IsUnrecorded(s.ID) || past == nil && a.phase.Canceled() {
 		lk.recordLateEnd(a, s.Exit)
@@ -287,7 +287,7 @@ func (lk *sessionLists) handleRequestedExit(now time.Time, a *record, s *session
 
 func (lk *sessionLists) recordLateEnd(a *record, x *session.Exit) {
 	if !a.isTriage() {
-		lk.journal.recordEnd(a, *x, effect.LateEnd(x, a.phase.Alive()))
+		lk.m.journal.recordEnd(a, *x, effect.LateEnd(x, a.phase.Alive()))
 	}
 }
 
@@ -304,17 +304,17 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status,
 		}
 		a.sess.startUnrecorded = past.IsUnrecordedStart(s)
 		if s.Ready {
-			lk.set(now, a, city.Running, a.act.startReason)
+			lk.m.set(now, a, city.Running, a.act.startReason)
 			a.since = s.Started
-			lk.journal.recordStart(a, s)
+			lk.m.journal.recordStart(a, s)
 		}
-		lk.decided(now, a, "adopt", cmp.Or(step.Numbered(s.PID, "pid %d"), "it")+
+		lk.m.decided(now, a, "adopt", cmp.Or(step.Numbered(s.PID, "pid %d"), "it")+
 			" was already running")
 		a.sess.life = *s
-		lk.drains.resume(now, a)
+		lk.m.drains.resume(now, a)
 	} else if a.sess.life.Attached != s.Attached || a.sess.life.Frozen != s.Frozen ||
 		!a.sess.life.Silent.Equal(s.Silent) || !a.sess.life.Activity.Equal(s.Activity) {
-		lk.step.Changed = true
+		lk.m.step.Changed = true
 	}
 	a.sess.noteOutput(now, s, adopted)
 	marks := a.sess.life.Drain
@@ -323,6 +323,6 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status,
 	if a.drain.marking || a.drain.markStep > a.sess.listStep {
 		a.sess.life.Drain = marks
 	} else if a.drain.current != nil && s.Drain.Acked && !a.drain.current.acked {
-		a.drain.current.acked, lk.step.Changed = true, true
+		a.drain.current.acked, lk.m.step.Changed = true, true
 	}
 }

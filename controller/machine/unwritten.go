@@ -48,7 +48,7 @@ func (m *Machine) EventsAppended(effects []effect.Effect, err error) []effect.Ef
 }
 
 func (j *journal) notWritten(r effect.Record) {
-	a := j.agents[r.Event.Subject]
+	a := j.m.agents[r.Event.Subject]
 	if a == nil {
 		return
 	}
@@ -79,7 +79,7 @@ func (j *journal) written() {
 		q.agent.act.queued--
 	}
 	for _, ack := range j.acks {
-		j.step.Do(ack)
+		j.m.step.Do(ack)
 	}
 	j.unwritten, j.acks = nil, nil
 }

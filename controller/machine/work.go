@@ -15,7 +15,7 @@ import (
 )
 
 type work struct {
-	*Machine
+	m *Machine
 
 	uncounted   string // why some work could not be counted
 	unpurged    string
@@ -52,29 +52,29 @@ type work struct {
 }
 
 func newWork(m *Machine) work {
-	w := work{Machine: m}
+	w := work{m: m}
 	w.leavers = map[string]string{}
 	w.former = map[string]bool{}
 	return w
 }
 
 func (wk *work) change(id uint64, c city.Command) {
-	wk.step.Do(effect.ChangeBead{ID: id, Cmd: c, By: wk.step.Caller().Name()})
+	wk.m.step.Do(effect.ChangeBead{ID: id, Cmd: c, By: wk.m.step.Caller().Name()})
 }
 
 func (wk *work) changed(in effect.BeadChanged) {
 	if in.Err != nil {
 		for _, e := range in.Events { // part of the change was made
-			wk.step.Do(effect.Record{Event: e})
+			wk.m.step.Do(effect.Record{Event: e})
 		}
-		wk.step.Do(effect.SendReply{Reply: effect.Reply{ID: in.ID, Err: in.Err}})
+		wk.m.step.Do(effect.SendReply{Reply: effect.Reply{ID: in.ID, Err: in.Err}})
 		if len(in.Events) > 0 {
 			wk.count()
 		}
 		return
 	}
 	if len(in.Events) == 0 {
-		wk.step.Do(effect.SendReply{Reply: effect.Reply{ID: in.ID,
+		wk.m.step.Do(effect.SendReply{Reply: effect.Reply{ID: in.ID,
 			Receipt: city.Receipt{Message: cmp.Or(in.Message,
 				in.Bead.ID+" is already in that state"), Bead: &in.Bead}}})
 		return
@@ -87,34 +87,34 @@ func (wk *work) changed(in effect.BeadChanged) {
 				Receipt: city.Receipt{Message: cmp.Or(in.Message, verb+" "+in.Bead.ID),
 					Bead: &in.Bead}}}
 		}
-		wk.step.Do(f)
+		wk.m.step.Do(f)
 	}
 	wk.count()
 }
 
 func (wk *work) count() {
-	if wk.conf == nil || wk.conf.NoWork || wk.ending != running {
+	if wk.m.conf == nil || wk.m.conf.NoWork || wk.m.ending != running {
 		return
 	}
 	if wk.counting {
 		wk.recount = true
 		return
 	}
-	wk.counting, wk.recount, wk.ordered = true, false, wk.stepNumber
-	wk.step.Do(effect.CountWork{Pools: wk.pools.ByWork()})
+	wk.counting, wk.recount, wk.ordered = true, false, wk.m.stepNumber
+	wk.m.step.Do(effect.CountWork{Pools: wk.m.pools.ByWork()})
 }
 
 func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	ordered := wk.ordered
-	wk.counting, wk.countedStep = false, wk.stepNumber
+	wk.counting, wk.countedStep = false, wk.m.stepNumber
 	defer wk.findLeavers()
-	defer wk.pools.Chosen(now, ordered)
+	defer wk.m.pools.Chosen(now, ordered)
 	if wk.recount {
 		wk.count()
 	}
-	wk.step.Lose(&wk.uncounted, "work cannot be counted", in.Err)
+	wk.m.step.Lose(&wk.uncounted, "work cannot be counted", in.Err)
 	// a silent store might have the members' work
-	if in.Unknown && wk.observes == nil {
+	if in.Unknown && wk.m.observes == nil {
 		wk.takeSeen(in)
 		wk.findStranded(now)
 		return
@@ -126,24 +126,24 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	if !wk.counted || wk.counts.Open != in.Work.Open ||
 		wk.counts.InProgress != in.Work.InProgress ||
 		!maps.Equal(wk.counts.Pools, in.Work.Pools) {
-		wk.step.Changed = true
+		wk.m.step.Changed = true
 	}
 	defer wk.findStranded(now)
 	wk.takeSeen(in)
 	wk.counts, wk.counted = in.Work, true
-	wk.pools.WorkCounted(now)
+	wk.m.pools.WorkCounted(now)
 }
 
 func (wk *work) takeSeen(in effect.WorkCounted) {
 	if !maps.Equal(wk.tasks, in.Tasks) || !maps.Equal(wk.gated, in.Gated) ||
 		!maps.Equal(wk.rigs, in.Rigs) || !maps.Equal(wk.mail, in.Mail) {
-		wk.step.Changed = true
+		wk.m.step.Changed = true
 	}
 	wk.rigs, wk.tasks, wk.gated, wk.held, wk.mail = in.Rigs, in.Tasks, in.Gated, in.Held, in.Mail
 }
 
 func (wk *work) patrol(now time.Time) {
-	wk.runs.Patrol(now)
+	wk.m.runs.Patrol(now)
 	wk.probe(now)
 	wk.retry(now)
 	wk.purge(now)
@@ -151,9 +151,9 @@ func (wk *work) patrol(now time.Time) {
 }
 
 func (wk *work) retry(now time.Time) {
-	wk.runs.Retry(now)
+	wk.m.runs.Retry(now)
 	wk.count()
-	wk.runs.Advance(now)
+	wk.m.runs.Advance(now)
 }
 
 func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
@@ -165,20 +165,20 @@ func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	if len(before)+len(in.Stores) == 0 {
 		return
 	}
-	wk.step.Changed = true
+	wk.m.step.Changed = true
 	healed := false
 	for _, s := range before {
 		after := guard.TroubleOf(in.Stores, s.Scope)
 		healed = healed || s.Reads && !after.Reads || s.Writes && !after.Writes
 		if after.Text == "" {
-			wk.step.Record(events.Event{Type: events.StoreHealed, Subject: s.Scope,
+			wk.m.step.Record(events.Event{Type: events.StoreHealed, Subject: s.Scope,
 				Message: "the work of " + beads.ScopeTitle(s.Scope) +
 					" can be read and written again"})
 		}
 	}
 	for _, s := range in.Stores {
 		if guard.TroubleOf(before, s.Scope).Text == "" {
-			wk.step.Record(events.Event{Type: events.StoreFailing,
+			wk.m.step.Record(events.Event{Type: events.StoreFailing,
 				Subject: s.Scope, Message: s.Text})
 		}
 	}
@@ -186,7 +186,7 @@ func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 		wk.retry(now)
 		return
 	}
-	wk.runs.Advance(now)
+	wk.m.runs.Advance(now)
 }
 
 func (wk *work) storeProblem(scope string) string { return guard.TroubleOf(wk.stores, scope).Text }
@@ -203,11 +203,11 @@ func (wk *work) probe(now time.Time) {
 	due := slices.ContainsFunc(wk.stores, func(s guard.Trouble) bool {
 		return !now.Before(s.Until)
 	})
-	if !due || wk.probing || wk.ending != running || wk.oneShot {
+	if !due || wk.probing || wk.m.ending != running || wk.m.oneShot {
 		return
 	}
 	wk.probing = true
-	wk.step.Do(effect.ProbeStores{})
+	wk.m.step.Do(effect.ProbeStores{})
 }
 
 const (
@@ -219,30 +219,30 @@ const (
 )
 
 func (wk *work) purge(now time.Time) {
-	if wk.conf.NoWork || !wk.runs.RecordsRead || wk.purging || now.Sub(wk.purged) <
-		cmp.Or(wk.conf.WispEvery, purgeEvery) {
+	if wk.m.conf.NoWork || !wk.m.runs.RecordsRead || wk.purging || now.Sub(wk.purged) <
+		cmp.Or(wk.m.conf.WispEvery, purgeEvery) {
 		return
 	}
 	wk.purging, wk.purged = true, now
-	wk.step.Do(effect.Purge{Wisps: wk.conf.WispTTL, Runs: cmp.Or(wk.conf.WispTTL, runsTTL),
-		Of: wk.runs.SavedNames(), Agents: wk.agentNames()})
+	wk.m.step.Do(effect.Purge{Wisps: wk.m.conf.WispTTL, Runs: cmp.Or(wk.m.conf.WispTTL, runsTTL),
+		Of: wk.m.runs.SavedNames(), Agents: wk.agentNames()})
 }
 
 // agentNames returns the names of all agents, including those of pool members that do not exist now.
 func (wk *work) agentNames() []string {
-	names := slices.Collect(maps.Keys(wk.agents))
-	for i := range wk.conf.Wants {
-		names = append(names, wk.conf.Wants[i].Name)
+	names := slices.Collect(maps.Keys(wk.m.agents))
+	for i := range wk.m.conf.Wants {
+		names = append(names, wk.m.conf.Wants[i].Name)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
 func (wk *work) backUp(now time.Time) {
-	if !wk.conf.Backups || wk.oneShot || wk.backingUp ||
+	if !wk.m.conf.Backups || wk.m.oneShot || wk.backingUp ||
 		now.Sub(wk.backedUp) < backupCheckEvery {
 		return
 	}
 	wk.backingUp, wk.backedUp = true, now
-	wk.step.Do(effect.BackUp{})
+	wk.m.step.Do(effect.BackUp{})
 }
