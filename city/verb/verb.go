@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"sync"
 
 	"gcity/city"
 )
@@ -46,7 +47,7 @@ type API struct {
 	Path    string // last part, if it is not the verb's name
 	Alias   string // another valid last part of the path; "" = none
 	Summary string // in the OpenAPI document; "" = the API has a separate path
-	// a value of the request body's type; nil = no body. All sets it if the command has values.
+	// a value of the request body's type; nil = no body. Rows need it only if it is not the command itself.
 	Body any
 	// names of the fields that the body must contain, separated by spaces
 	Required string
@@ -62,21 +63,34 @@ type Shell struct {
 	ForPool string
 }
 
-// All returns the table, in the order in which the command line lists verbs.
-func All() []Verb {
+// All returns the table, in the order in which the command line lists verbs. The caller must not change the result.
+func All() []Verb { return table() }
+
+var table = sync.OnceValue(func() []Verb {
 	all := slices.Concat(sessions(), drains(), typing(), pools(), rigs(), automations(),
 		watchdogs(), work(), cities())
 	for i := range all {
 		v := &all[i]
 		v.Name = v.command.Verb()
-		for field := range reflect.TypeOf(v.command).Fields() {
-			if field.Tag.Get("json") != "-" && v.API.Body == nil { // not the target
-				v.API.Body = v.command
-			}
+		if v.API.Body == nil && hasValues(v.command) {
+			v.API.Body = v.command
 		}
 	}
 	return all
+})
+
+// hasValues reports whether a command has fields other than its target.
+func hasValues(c city.Command) bool {
+	for field := range reflect.TypeOf(c).Fields() {
+		if !isTarget(field) {
+			return true
+		}
+	}
+	return false
 }
+
+// isTarget reports whether a field of a command is its target, which is not part of the request body.
+func isTarget(field reflect.StructField) bool { return field.Tag.Get("json") == "-" }
 
 // Of returns the row of the table that describes a command.
 func Of(c city.Command) (Verb, bool) { return find(c.Verb(), c.Target() == "") }
@@ -140,9 +154,9 @@ func (v Verb) decoded(target string, body []byte) (city.Command, error) {
 		body = v.rewrite(body)
 	}
 	c := reflect.New(reflect.TypeOf(v.command)).Elem()
-	for i := range c.NumField() {
-		if c.Type().Field(i).Tag.Get("json") == "-" { // the target
-			c.Field(i).SetString(target)
+	for field, value := range c.Fields() {
+		if isTarget(field) {
+			value.SetString(target)
 		}
 	}
 	if err := city.DecodeBody(body, c.Addr().Interface()); err != nil {
