@@ -49,7 +49,8 @@ func readPresets() []Preset {
 	return file.Presets
 }
 
-// complete sets what presets.toml does not contain.
+// complete converts the ready delay, which is a number of milliseconds in presets.toml, and sets what the file does not
+// contain.
 func (p *Preset) complete() {
 	p.ReadyDelay *= time.Millisecond
 	p.Origin, p.Origins = Origin{File: "preset " + p.Name}, map[string]Origin{}
