@@ -139,8 +139,7 @@ func outsideFingerprint(a *config.Agent, p *config.Program) []string {
 func dialogs(p *config.Program) []session.Dialog {
 	var out []session.Dialog
 	for _, d := range p.Dialogs {
-		out = append(out, session.Dialog{Name: d.Name, Says: d.Says, Keys: d.Keys,
-			Option: d.Option})
+		out = append(out, session.Dialog(d))
 	}
 	return out
 }

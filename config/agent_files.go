@@ -92,7 +92,7 @@ func (d agentFileReader) pathOf(a *Agent, key, path string) string {
 	}
 	out, err := d.city.PathOf(a, key, path)
 	if err != nil {
-		addMisuse(d.loading, a, a.Origins[key], "agents."+key, err.Error())
+		d.addMisuse(a, a.Origins[key], "agents."+key, "%v", err)
 		return ""
 	}
 	return out
@@ -145,7 +145,7 @@ func (d agentFileReader) needsTopology(a *Agent, t *prompt.Template, shared stri
 func (d agentFileReader) parsePrompt(a *Agent, folders, appended []string) *prompt.Template {
 	main, err := d.source(a.PromptTemplate)
 	if err != nil {
-		addUnusable(d.loading, a, "prompt_template", "cannot be read: ", err)
+		d.addUnusable(a, "prompt_template", "cannot be read: ", err)
 		return nil
 	}
 	var fragments []prompt.File
@@ -155,12 +155,12 @@ func (d agentFileReader) parsePrompt(a *Agent, folders, appended []string) *prom
 		}
 		more, err := d.fragments(folder)
 		if err != nil {
-			addUnusable(d.loading, a, "prompt_template", "cannot be rendered: ", err)
+			d.addUnusable(a, "prompt_template", "cannot be rendered: ", err)
 			return nil
 		}
 		fragments = append(fragments, more...)
 	}
-	return lenientPrompt(d.loading, a, main, fragments, appended)
+	return d.lenientPrompt(a, main, fragments, appended)
 }
 
 func (d agentFileReader) warnUnsetValues(a *Agent, t *prompt.Template) {
@@ -252,7 +252,7 @@ func (d agentFileReader) overlay(a *Agent) {
 	t, known := d.agentFiles.overlays[a.OverlayDir]
 	if !known {
 		var err error
-		if t, err = scanOverlay(d.loading, a.OverlayDir); err != nil {
+		if t, err = d.scanOverlay(a.OverlayDir); err != nil {
 			d.agentFiles.folderHashes[a.OverlayDir] = ""
 			d.agentFiles.overlayErrors[a.OverlayDir] = err
 		}
@@ -269,12 +269,12 @@ func (d agentFileReader) overlay(a *Agent) {
 			"%v; nothing is copied into the working folder", err))
 		a.OverlayDir = ""
 	default:
-		addUnusable(d.loading, a, "overlay_dir", "cannot be used: ", err)
+		d.addUnusable(a, "overlay_dir", "cannot be used: ", err)
 	}
 }
 
-func addStartProblem(d *loading, a *Agent, at Origin, key, msg string) {
-	p := toml.At(at, key, "%s", msg)
+func (d *loading) addStartProblem(a *Agent, at Origin, key, format string, args ...any) {
+	p := toml.At(at, key, format, args...)
 	if a.Fault == "" {
 		a.Fault = p.String()
 	}
@@ -282,32 +282,32 @@ func addStartProblem(d *loading, a *Agent, at Origin, key, msg string) {
 	d.warnOnce(p)
 }
 
-func addUnusable(d *loading, a *Agent, key, what string, err error) {
+func (d agentFileReader) addUnusable(a *Agent, key, what string, err error) {
 	_, file := errors.AsType[files.ForeignOwner](err)
 	_, folder := errors.AsType[*ownership.Fault](err)
 	if file || folder {
-		d.addError(a.Origins[key], "agents."+key, what+err.Error())
+		d.addError(a.Origins[key], "agents."+key, "%s%v", what, err)
 		return
 	}
-	addStartProblem(d, a, a.Origins[key], "agents."+key, what+err.Error())
+	d.addStartProblem(a, a.Origins[key], "agents."+key, "%s%v", what, err)
 }
 
 // addMisuse adds an error if the agent comes from a fetched topology, because the problem might be an attack.
 // Otherwise, it adds a start problem.
-func addMisuse(d *loading, a *Agent, at Origin, key, msg string) {
+func (d *loading) addMisuse(a *Agent, at Origin, key, format string, args ...any) {
 	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
-		d.addError(at, key, msg)
+		d.addError(at, key, format, args...)
 		return
 	}
-	addStartProblem(d, a, at, key, msg)
+	d.addStartProblem(a, at, key, format, args...)
 }
 
-func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
+func (d agentFileReader) lenientPrompt(a *Agent, main prompt.File, more []prompt.File,
 	appended []string) *prompt.Template {
 	at := a.Origins["prompt_template"]
 	t, notes, err := prompt.Lenient(main, more, appended)
 	if err != nil {
-		addStartProblem(d, a, at, "agents.prompt_template", "cannot be used: "+err.Error())
+		d.addStartProblem(a, at, "agents.prompt_template", "cannot be used: %v", err)
 		return nil
 	}
 	for _, n := range notes {
@@ -328,8 +328,8 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 
 var errNoOverlay = errors.New("does not exist")
 
-func scanOverlay(d *loading, folder string) (overlay.Tree, error) {
-	if err := (agentFileReader{d}).checkResponds(folder); err != nil {
+func (d agentFileReader) scanOverlay(folder string) (overlay.Tree, error) {
+	if err := d.checkResponds(folder); err != nil {
 		return overlay.Tree{}, err
 	}
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {

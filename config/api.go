@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"strings"
 
 	"gcity/config/keys"
@@ -13,8 +12,8 @@ func (d checker) checkAPI() {
 	d.tokenFile("api.read_token_file", &c.API.ReadFile)
 	if c.API.Port != 0 && !c.API.Token && !keys.IsLocal(c.API.Bind) && !d.failedIn("api") {
 		d.addError(c.Origins["api.bind"], "api.bind",
-			fmt.Sprintf("other machines can reach %q, and without a token every client has full "+
-				"access; remove `token = false`", c.API.Bind))
+			"other machines can reach %q, and without a token every client has full "+
+				"access; remove `token = false`", c.API.Bind)
 	}
 }
 
@@ -26,8 +25,8 @@ func (d checker) tokenFile(name string, file *string) {
 	d.file(name, file)
 	if !c.API.Token {
 		d.addError(c.Origins["api.token"], "api.token",
-			fmt.Sprintf("is false, but %s is set: remove one of them",
-				strings.TrimPrefix(name, "api.")))
+			"is false, but %s is set: remove one of them",
+			strings.TrimPrefix(name, "api."))
 	}
 }
 
@@ -38,7 +37,7 @@ func (d checker) file(name string, file *string) {
 	at := d.city.Origins[name]
 	path, err := resolve(d.city.Path, d.city.folderOf(at), *file)
 	if err != nil {
-		d.addError(at, name, err.Error())
+		d.addError(at, name, "%v", err)
 	}
 	*file = path
 }

@@ -69,7 +69,7 @@ func (d checker) agent(a *Agent, sessions map[string]string) {
 	d.sessionOf(a, sessions)
 	e, problems := d.city.Expand(a)
 	for _, p := range problems {
-		addMisuse(d.loading, a, p.Place, p.Key, p.Message)
+		d.addMisuse(a, p.Place, p.Key, "%s", p.Message)
 	}
 	d.script(a, e.Script)
 }
@@ -78,15 +78,15 @@ func (d checker) agent(a *Agent, sessions map[string]string) {
 func (d checker) warnUnexpanded(a *Agent) {
 	by, line := d.city.programKey(a)
 	at := cmp.Or(a.Origins["start_command"], d.city.Origins[by])
-	warnFields(d.loading, at, by, line)
-	warnFields(d.loading, a.Origins["work_query"], "agents.work_query", a.WorkQuery)
-	warnFields(d.loading, a.Origins["sling_query"], "agents.sling_query", a.SlingQuery)
+	d.warnFields(at, by, line)
+	d.warnFields(a.Origins["work_query"], "agents.work_query", a.WorkQuery)
+	d.warnFields(a.Origins["sling_query"], "agents.sling_query", a.SlingQuery)
 	if a.Pool != nil {
-		warnFields(d.loading, a.Origins["pool.check"], "agents.pool.check", a.Pool.Check)
+		d.warnFields(a.Origins["pool.check"], "agents.pool.check", a.Pool.Check)
 	}
 }
 
-func warnFields(d *loading, at Origin, key, command string) {
+func (d *loading) warnFields(at Origin, key, command string) {
 	for _, f := range [][2]string{{"ConfigDir", "GC_PACK_DIR"}, {"CityRoot", "GC_CITY_PATH"},
 		{"WorkDir", "GC_DIR"}} {
 		if strings.Contains(command, "{{."+f[0]+"}}") {
@@ -121,7 +121,7 @@ func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	}
 	if err != nil {
 		if !d.failed(key) {
-			d.addError(d.city.Origins[key], key, err.Error())
+			d.addError(d.city.Origins[key], key, "%v", err)
 		}
 		return
 	}
@@ -143,7 +143,7 @@ func (d checker) script(a *Agent, path string) {
 	if s.warning != "" && !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
 		return p.Place == at && p.Key == key // of another member, or in another rig
 	}) {
-		d.addWarning(at, key, s.warning)
+		d.addWarning(at, key, "%s", s.warning)
 	}
 }
 

@@ -29,12 +29,7 @@ func (c *City) Policy(a *Agent) restart.Policy {
 
 // Rig returns the rig with this name, or nil.
 func (c *City) Rig(name string) *Rig {
-	for i := range c.Rigs {
-		if c.Rigs[i].Name == name && name != "" {
-			return &c.Rigs[i]
-		}
-	}
-	return nil
+	return first(c.Rigs, func(r *Rig) bool { return r.Name == name && name != "" })
 }
 
 // Prefix returns the ID prefix of the city's own beads. It differs from every rig's prefix.
@@ -129,12 +124,7 @@ func (c *City) Member(a *Agent, i int) Agent {
 
 // TriageOf returns the watchdog that has the agent as its triage agent, or nil.
 func (c *City) TriageOf(agent string) *Watchdog {
-	for i := range c.Watchdogs {
-		if c.Watchdogs[i].Triage == agent {
-			return &c.Watchdogs[i]
-		}
-	}
-	return nil
+	return first(c.Watchdogs, func(w *Watchdog) bool { return w.Triage == agent })
 }
 
 // Parts returns the configuration's files in reading order, and then the folders of its topologies.
@@ -150,12 +140,11 @@ func (c *City) Parts() []Part {
 }
 
 func (c *City) remote(name string, at Origin) *Remote {
-	i := slices.IndexFunc(c.Remotes, func(r Remote) bool { return r.Name == name })
-	if i < 0 {
-		i = len(c.Remotes)
-		c.Remotes = append(c.Remotes, Remote{Name: name, Origin: at, Origins: map[string]Origin{}})
+	r := first(c.Remotes, func(r *Remote) bool { return r.Name == name })
+	if r == nil {
+		r = added(&c.Remotes, Remote{Name: name, Origin: at, Origins: map[string]Origin{}})
 	}
-	return &c.Remotes[i]
+	return r
 }
 
 // remoteTopology converts a [topologies] table. A source that is neither a URL nor HOST:PATH is a folder.

@@ -62,14 +62,12 @@ func (d composer) references(table string, origins map[string]Origin, one string
 // topologyDir returns the folder of a topology. base is the folder of the file with the reference.
 func (d composer) topologyDir(base, word string) (dir string, err error) {
 	c := d.city
-	for i := range c.Remotes {
-		if r := &c.Remotes[i]; r.Name == word {
-			dir, err := topology.Fetched(c.Path, c.remoteTopology(r))
-			if err != nil {
-				return "", err
-			}
-			return filepath.Join(dir, r.Path), nil
+	if r := first(c.Remotes, func(r *Remote) bool { return r.Name == word }); r != nil {
+		dir, err := topology.Fetched(c.Path, c.remoteTopology(r))
+		if err != nil {
+			return "", err
 		}
+		return filepath.Join(dir, r.Path), nil
 	}
 	dir, err = resolve(c.Path, base, word)
 	if err != nil && !within(c.Path, base) {
@@ -99,7 +97,7 @@ func (d composer) apply(entries []entry, r *Rig) []*pack {
 			continue
 		}
 		if slices.Contains(done, p) {
-			d.addWarning(e.at, e.key, fmt.Sprintf("%q is listed twice; remove one of them", e.text))
+			d.addWarning(e.at, e.key, "%q is listed twice; remove one of them", e.text)
 			continue
 		}
 		took := 0
@@ -113,7 +111,7 @@ func (d composer) apply(entries []entry, r *Rig) []*pack {
 			d.copyWatchdogs(q, all, ofCity, e, r)
 		}
 		if took == 0 && hasAgents(fresh) {
-			d.addWarning(e.at, e.key, noAgentsFor(e.text, r))
+			d.addWarning(e.at, e.key, "%s", noAgentsFor(e.text, r))
 		}
 	}
 	return done

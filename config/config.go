@@ -136,10 +136,11 @@ type Agent struct {
 // Startup contains the keys for starting a program and passing the prompt.
 type Startup struct {
 	Args                   []string
-	PromptMode, PromptFlag string        // "" = the provider's value
-	ReadyDelay             time.Duration `key:"ready_delay_ms"`
-	ReadyPromptPrefix      string
-	ProcessNames           []string
+	PromptMode             string        `toml:"prompt_mode"` // "" = the provider's value
+	PromptFlag             string        `toml:"prompt_flag"` // like PromptMode
+	ReadyDelay             time.Duration `key:"ready_delay_ms" toml:"ready_delay_ms"`
+	ReadyPromptPrefix      string        `toml:"ready_prompt_prefix"`
+	ProcessNames           []string      `toml:"process_names"`
 	EmitsPermissionWarning bool
 	Env                    map[string]string
 }
@@ -175,9 +176,11 @@ type Derived struct {
 }
 
 // Provider is one [providers.X] table: an agent's program. The preset with the same name supplies missing values.
+//
+// The keys for package toml are those of a preset.
 type Provider struct {
 	Name        string
-	DisplayName string
+	DisplayName string `toml:"display_name"`
 	Command     string
 	Startup
 

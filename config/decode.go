@@ -141,12 +141,12 @@ func (d decoder) supported(n *toml.Node, k *keys.Key, p place) {
 				n.Shape, k.Path)
 			return
 		}
-		switch {
-		case k.Path == "agents.pool":
-			p.agent.Pool = &Pool{}
+		switch t := p.table.(type) {
+		case *Agent: // its only table is the pool
+			t.Pool = &Pool{}
 			d.defaults(k.Path, p)
-		case p.patch != nil && k.Path == p.patch.table+".pool":
-			p.patch.Pool = &Pool{}
+		case *patch:
+			t.Pool = &Pool{}
 		}
 		d.table(n, k.Path, p)
 	case keys.Tables:
@@ -215,34 +215,30 @@ func (d decoder) element(path string, at Origin, origins map[string]Origin) plac
 	c, own := d.city, Agent{Origin: at, Origins: origins}
 	switch path {
 	case "rigs":
-		return place{city: c, rig: added(&c.Rigs, Rig{Origin: at, Origins: origins})}
+		return place{added(&c.Rigs, Rig{Origin: at, Origins: origins})}
 	case "watchdogs":
-		return place{city: c, watchdog: added(&c.Watchdogs,
-			Watchdog{Origin: at, Origins: origins})}
+		return place{added(&c.Watchdogs, Watchdog{Origin: at, Origins: origins})}
 	case "patches.watchdogs":
-		return place{city: c, watchdog: added(&c.patches.watchdogs,
-			Watchdog{Origin: at, Origins: origins})}
+		return place{added(&c.patches.watchdogs, Watchdog{Origin: at, Origins: origins})}
 	case "rigs.overrides":
 		r := &c.Rigs[len(c.Rigs)-1]
-		return place{city: c, patch: added(&r.overrides, patch{table: path, Agent: own})}
+		return place{added(&r.overrides, patch{table: path, Agent: own})}
 	case "patches.rigs":
-		return place{city: c, rig: added(&c.patches.rigs, Rig{Origin: at, Origins: origins})}
+		return place{added(&c.patches.rigs, Rig{Origin: at, Origins: origins})}
 	case "patches.agents":
-		return place{city: c, patch: added(&c.patches.agents, patch{table: path, Agent: own})}
+		return place{added(&c.patches.agents, patch{table: path, Agent: own})}
 	case "patches.providers":
-		return place{city: c, provider: added(&c.patches.providers,
-			Provider{Origin: at, Origins: origins})}
+		return place{added(&c.patches.providers, Provider{Origin: at, Origins: origins})}
 	case "automations.overrides":
-		return place{city: c, override: added(&c.overrides,
-			override{origin: at, origins: origins})}
+		return place{added(&c.overrides, override{origin: at, origins: origins})}
 	}
 	if name, ok := strings.CutPrefix(path, "providers."); ok {
-		return place{city: c, provider: c.provider(name, at)}
+		return place{c.provider(name, at)}
 	}
 	if name, ok := strings.CutPrefix(path, "topologies."); ok {
-		return place{city: c, remote: c.remote(name, at)}
+		return place{c.remote(name, at)}
 	}
-	return place{city: c, agent: added(&c.Agents, own)}
+	return place{added(&c.Agents, own)}
 }
 
 func added[T any](list *[]T, v T) *T {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"gcity/internal/toml"
 	"maps"
 	"slices"
@@ -23,7 +24,7 @@ func (d dependencies) depend() {
 			}
 			if msg != "" {
 				d.addError(a.Origins["depends_on"], "agents.depends_on",
-					fmt.Sprintf("item %d, %q, %s", n+1, name, msg))
+					"item %d, %q, %s", n+1, name, msg)
 				continue
 			}
 			a.Needs = append(a.Needs, other.Qualified())
@@ -82,7 +83,7 @@ func (d dependencies) suggestion(name string, asker *Agent) string {
 	if len(same) > 0 {
 		return fmt.Sprintf("; known names are %s", toml.List(same))
 	}
-	return didYouMean(name, spelled)
+	return keys.DidYouMean(name, spelled)
 }
 
 func cutRig(name string) (rig, bare string) {
@@ -139,6 +140,6 @@ func (d dependencies) addCycle(agents []*Agent, reported map[*Agent]bool) {
 	}
 	steps = append(steps, agents[0].Qualified())
 	d.addError(agents[0].Origins["depends_on"], "agents.depends_on",
-		"contains a cycle, so none of these agents can be started first: "+
-			strings.Join(steps, " → ")+"; remove one of the dependencies")
+		"contains a cycle, so none of these agents can be started first: %s; remove one of the "+
+			"dependencies", strings.Join(steps, " → "))
 }

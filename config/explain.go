@@ -21,11 +21,11 @@ func (c printer) explainAgent(a *Agent, member string) string {
 		kind = "pool"
 	}
 	fmt.Fprintf(&b, "%s %s, %s\n", kind, a.Qualified(), a.Origin)
-	writeRows(&b, "  ", append(rows(s, "agents", place{city: c.City, agent: a}),
+	writeRows(&b, "  ", append(c.rows(s, "agents", place{a}),
 		c.removedRows(a)...))
 	if r := c.Rig(a.Rig); r != nil {
 		fmt.Fprintf(&b, "\nfrom the rig %s, %s\n", r.Name, r.Origin)
-		writeRows(&b, "  ", rows(s, "rigs", place{city: c.City, rig: r})[1:])
+		writeRows(&b, "  ", c.rows(s, "rigs", place{r})[1:])
 	}
 	c.explainProgram(&b, s, a)
 	c.explainWatched(&b, s, a)
@@ -108,7 +108,7 @@ func (c printer) derivedRows(a *Agent, member bool) []row {
 	}
 	if p := c.ProgramOf(a, noPreset); p.SelectedBy == "" {
 		out = append(out, row{"command", "the first of these that is found: " +
-			toml.List(presetNames(presets())), "not set; set agents.provider or " +
+			toml.List(presetNames()), "not set; set agents.provider or " +
 			"agents.start_command"})
 	} else if p.Line == "" {
 		out = append(out, row{"command", c.shown(new(p.CommandLine())), ""})
@@ -150,7 +150,7 @@ func (c printer) explainProgram(b *strings.Builder, s keys.Schema, a *Agent) {
 		return own && isAgentKey(key)
 	})
 	fmt.Fprintf(b, "\nfrom the provider %s, %s\n", p.Provider.Name, p.Origin)
-	writeRows(b, "  ", rows(s, "providers.*", place{city: c.City, provider: &taken}))
+	writeRows(b, "  ", c.rows(s, "providers.*", place{&taken}))
 }
 
 func (c printer) explainWatched(b *strings.Builder, s keys.Schema, a *Agent) {
@@ -158,10 +158,10 @@ func (c printer) explainWatched(b *strings.Builder, s keys.Schema, a *Agent) {
 		switch w := &c.Watchdogs[i]; a.Qualified() {
 		case w.Watches:
 			fmt.Fprintf(b, "\nwatched by the watchdog %s, %s\n", w.Qualified(), w.Origin)
-			writeRows(b, "  ", rows(s, "watchdogs", place{city: c.City, watchdog: w}))
+			writeRows(b, "  ", c.rows(s, "watchdogs", place{w}))
 		case w.Triage:
 			fmt.Fprintf(b, "\ntriage agent of the watchdog %s, %s\n", w.Qualified(), w.Origin)
-			writeRows(b, "  ", rows(s, "watchdogs", place{city: c.City, watchdog: w}))
+			writeRows(b, "  ", c.rows(s, "watchdogs", place{w}))
 		}
 	}
 }
@@ -191,7 +191,7 @@ func (c printer) memberRows(a *Agent) []row {
 func (c printer) explainRig(r *Rig) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rig %s, %s\n", r.Name, r.Origin)
-	writeRows(&b, "  ", rows(keys.City(), "rigs", place{city: c.City, rig: r}))
+	writeRows(&b, "  ", c.rows(keys.City(), "rigs", place{r}))
 	var agents []string
 	for i := range c.Agents {
 		if a := &c.Agents[i]; a.Rig == r.Name {
@@ -211,8 +211,7 @@ func (c printer) explainRig(r *Rig) string {
 	for i := range c.overrides {
 		if o := &c.overrides[i]; o.Rig == r.Name {
 			fmt.Fprintf(&b, "\nits automation %s is overridden at %s\n", o.Name, o.origin)
-			writeRows(&b, "  ", rows(keys.City(), "automations.overrides",
-				place{city: c.City, override: o})[2:])
+			writeRows(&b, "  ", c.rows(keys.City(), "automations.overrides", place{o})[2:])
 		}
 	}
 	return b.String()

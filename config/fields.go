@@ -2,54 +2,47 @@ package config
 
 import (
 	"gcity/config/keys"
-	"gcity/restart"
 	"reflect"
 	"strings"
 	"sync"
-	"time"
 )
 
-type place struct {
-	city *City
-
-	agent    *Agent
-	rig      *Rig
-	patch    *patch
-	provider *Provider
-	override *override
-	remote   *Remote
-	pack     *pack
-	watchdog *Watchdog
-}
+// place is a table in which keys are set: a pointer to a City, Agent, Rig, patch, Provider, override, Remote, pack or
+// Watchdog.
+type place struct{ table any }
 
 func (p place) origins(k *keys.Key) (map[string]Origin, string) {
-	switch {
-	case p.agent != nil:
-		return p.agent.Origins, strings.TrimPrefix(k.Path, "agents.")
-	case p.rig != nil:
-		return p.rig.Origins, k.Name()
-	case p.patch != nil:
-		return p.patch.Origins, strings.TrimPrefix(k.Path, p.patch.table+".")
-	case p.provider != nil:
-		return p.provider.Origins, k.Name()
-	case p.remote != nil:
-		return p.remote.Origins, k.Name()
-	case p.pack != nil:
-		return p.pack.origins, k.Path
-	case p.watchdog != nil:
-		return p.watchdog.Origins, k.Name()
-	case p.override != nil:
-		return p.override.origins, k.Name()
+	switch t := p.table.(type) {
+	case *Agent:
+		return t.Origins, strings.TrimPrefix(k.Path, "agents.")
+	case *patch:
+		return t.Origins, strings.TrimPrefix(k.Path, t.table+".")
+	case *Rig:
+		return t.Origins, k.Name()
+	case *Provider:
+		return t.Origins, k.Name()
+	case *Remote:
+		return t.Origins, k.Name()
+	case *Watchdog:
+		return t.Origins, k.Name()
+	case *override:
+		return t.origins, k.Name()
+	case *pack:
+		return t.origins, k.Path
 	}
-	return p.city.Origins, k.Path
+	return p.table.(*City).Origins, k.Path
 }
 
 func (p place) field(k *keys.Key) any {
 	_, name := p.origins(k)
-	if p.patch != nil && name == "env_remove" {
-		return &p.patch.remove
+	values := p.table
+	if patch, ok := values.(*patch); ok {
+		if name == "env_remove" {
+			return &patch.remove
+		}
+		values = &patch.Agent
 	}
-	root := reflect.ValueOf(p.values()).Elem()
+	root := reflect.ValueOf(values).Elem()
 	index, ok := fieldIndexes()[root.Type()][fieldName(name)]
 	if !ok {
 		panic("config: no field for the key " + k.Path) // cannot happen: a test checks all keys
@@ -57,26 +50,14 @@ func (p place) field(k *keys.Key) any {
 	return root.FieldByIndex(index).Addr().Interface()
 }
 
-func (p place) values() any {
-	switch {
-	case p.agent != nil:
-		return p.agent
-	case p.rig != nil:
-		return p.rig
-	case p.patch != nil:
-		return &p.patch.Agent
-	case p.provider != nil:
-		return p.provider
-	case p.remote != nil:
-		return p.remote
-	case p.pack != nil:
-		return p.pack
-	case p.watchdog != nil:
-		return p.watchdog
-	case p.override != nil:
-		return p.override
+// first returns a pointer to the first element that fits, or nil.
+func first[T any](all []T, fits func(*T) bool) *T {
+	for i := range all {
+		if fits(&all[i]) {
+			return &all[i]
+		}
 	}
-	return p.city
+	return nil
 }
 
 func fieldName(key string) string { return strings.ReplaceAll(key, "_", "") }
@@ -122,32 +103,12 @@ func addFields(to map[string][]int, t reflect.Type, table string, at []int) {
 	}
 }
 
+// set sets a field, or the value that an optional field points to.
 func set(field, v any) {
-	switch f := field.(type) {
-	case *string:
-		*f = v.(string)
-	case *restart.Mode:
-		*f = restart.Mode(v.(string))
-	case *restart.Strategy:
-		*f = restart.Strategy(v.(string))
-	case *bool:
-		*f = v.(bool)
-	case *int:
-		*f = v.(int)
-	case *time.Duration:
-		if ms, ok := v.(int); ok {
-			v = time.Duration(ms) * time.Millisecond
-		}
-		*f = v.(time.Duration)
-	case *[]string:
-		*f = v.([]string)
-	case **string:
-		*f = new(v.(string))
-	case **bool:
-		*f = new(v.(bool))
-	case **time.Duration:
-		*f = new(v.(time.Duration))
-	case *map[string]string:
-		*f = v.(map[string]string)
+	f := reflect.ValueOf(field).Elem()
+	if f.Kind() == reflect.Pointer {
+		f.Set(reflect.New(f.Type().Elem()))
+		f = f.Elem()
 	}
+	f.Set(reflect.ValueOf(v).Convert(f.Type()))
 }

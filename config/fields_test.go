@@ -10,24 +10,23 @@ import (
 )
 
 func placeFor(table string) place {
-	p := place{city: &City{}}
 	switch {
 	case strings.HasPrefix(table, "patches.agents"), strings.HasPrefix(table, "rigs.overrides"):
-		p.patch = &patch{table: strings.TrimSuffix(table, ".pool"), Agent: Agent{Pool: &Pool{}}}
+		return place{&patch{table: strings.TrimSuffix(table, ".pool"), Agent: Agent{Pool: &Pool{}}}}
 	case table == "patches.providers", table == "providers.*":
-		p.provider = &Provider{}
+		return place{&Provider{}}
 	case table == "patches.watchdogs", table == "watchdogs":
-		p.watchdog = &Watchdog{}
+		return place{&Watchdog{}}
 	case table == "automations.overrides":
-		p.override = &override{}
+		return place{&override{}}
 	case table == "topologies.*":
-		p.remote = &Remote{}
+		return place{&Remote{}}
 	case table == "rigs", table == "patches.rigs":
-		p.rig = &Rig{}
+		return place{&Rig{}}
 	case strings.HasPrefix(table, "agents"):
-		p.agent = &Agent{Pool: &Pool{}}
+		return place{&Agent{Pool: &Pool{}}}
 	}
-	return p
+	return place{&City{}}
 }
 
 // Every key has a field of a suitable type. No two keys share a field.
@@ -57,7 +56,7 @@ func TestEveryKeyHasAField(t *testing.T) {
 	check(keys.City(), placeFor)
 	check(keys.Topology(keys.City()), func(table string) place {
 		if table == "topology" || table == "formulas" {
-			return place{city: &City{}, pack: &pack{}}
+			return place{&pack{}}
 		}
 		return placeFor(table)
 	})

@@ -74,7 +74,7 @@ func (d decoder) readAdditional(files []string) {
 	d.city.Additional = files
 	for _, path := range files {
 		if err := d.decodePart(path); err != nil {
-			d.addError(Origin{File: "-f " + path}, "", err.Error())
+			d.addError(Origin{File: "-f " + path}, "", "%v", err)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (d decoder) decodePart(path string) error {
 		}
 	}
 	first := len(d.city.Agents)
-	d.table(root, "", place{city: d.city})
+	d.table(root, "", place{d.city})
 	d.sortByPosition(first)
 	return nil
 }

@@ -1,7 +1,7 @@
 package config
 
 import (
-	"fmt"
+	"gcity/config/keys"
 	"slices"
 	"time"
 
@@ -62,13 +62,13 @@ func (d checker) checkWork() {
 	c := d.city
 	at := c.Origins["formulas.dir"]
 	if dir, err := resolve(c.Path, c.folderOf(at), c.Formulas.Dir); err != nil {
-		d.addError(at, "formulas.dir", err.Error())
+		d.addError(at, "formulas.dir", "%v", err)
 	} else if c.folderOf(at) != c.Path {
 		c.Formulas.Dir = dir
 	}
-	wispDefault(d.loading, "wisp_ttl", "wisp_gc_interval", &c.Daemon.WispGCInterval,
+	d.wispDefault("wisp_ttl", "wisp_gc_interval", &c.Daemon.WispGCInterval,
 		defaultWispGCInterval)
-	wispDefault(d.loading, "wisp_gc_interval", "wisp_ttl", &c.Daemon.WispTTL, defaultWispTTL)
+	d.wispDefault("wisp_gc_interval", "wisp_ttl", &c.Daemon.WispTTL, defaultWispTTL)
 	for i := range c.overrides {
 		d.override(&c.overrides[i])
 	}
@@ -80,7 +80,7 @@ const (
 	defaultWispTTL        = 24 * time.Hour
 )
 
-func wispDefault(d *loading, one, other string, value *time.Duration, def time.Duration) {
+func (d checker) wispDefault(one, other string, value *time.Duration, def time.Duration) {
 	at, written := d.city.Origins["daemon."+one]
 	_, both := d.city.Origins["daemon."+other]
 	if !written || both || d.failed("daemon."+other) || d.failed("daemon."+one) {
@@ -96,7 +96,7 @@ func (d checker) override(o *override) {
 	const key = "automations.overrides"
 	c := d.city
 	if o.Rig != "" && c.Rig(o.Rig) == nil && !d.failedSources.files {
-		d.addError(o.origins["rig"], key+".rig", c.noRig(o.Rig, "override"))
+		d.addError(o.origins["rig"], key+".rig", "%s", c.noRig(o.Rig, "override"))
 	}
 	o.At, o.Places = o.origin, make(map[string]toml.Place, len(o.origins))
 	changes := 0
@@ -129,5 +129,5 @@ func (d checker) poolOf(o *override) {
 		}
 	}
 	d.addWarning(o.origins["pool"], "automations.overrides.pool",
-		fmt.Sprintf("pool %q not found", target)+didYouMean(target, names))
+		"pool %q not found%s", target, keys.DidYouMean(target, names))
 }

@@ -91,10 +91,10 @@ func (d decoder) environment(environ []string) {
 		name, _, _ := strings.Cut(kv, "=")
 		k, origin := d.schema.ByPath[path], Origin{File: "environment " + name}
 		if msg := k.Invalid(value); msg != "" {
-			d.addError(origin, "", msg)
+			d.addError(origin, "", "%s", msg)
 			continue
 		}
-		set(place{city: d.city}.field(k), value)
+		set(place{d.city}.field(k), value)
 		d.city.Origins[path] = origin
 	}
 	if d.city.Session.Provider == "" {
@@ -121,9 +121,9 @@ func (d *loading) revision() string {
 		contents, more := files.HashFolder(dir)
 		fmt.Fprintf(h, "%s\x00tree %s\n", dir, contents)
 		if more {
-			d.addWarning(Origin{File: d.city.displayPath(dir)}, "", fmt.Sprintf("the topology's "+
+			d.addWarning(Origin{File: d.city.displayPath(dir)}, "", "the topology's "+
 				"folder has more than %d files or %d MB; changes to the remaining files are not "+
-				"detected", files.MaxTreeFiles, files.MaxTreeSize>>20))
+				"detected", files.MaxTreeFiles, files.MaxTreeSize>>20)
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -259,7 +259,7 @@ escalate_after = 1000
 			continue
 		}
 		_, here := c.Origins[path]
-		_, name := place{agent: &a}.origins(k)
+		_, name := place{&a}.origins(k)
 		_, there := a.Origins[name]
 		if _, other := c.Agents[1].Origins[name]; other && strings.HasPrefix(path, "agents.") {
 			there = true

@@ -26,12 +26,12 @@ func (d checker) checkPools() bool {
 		case s.Min <= s.Max && (a.Pool == nil || written):
 		case s.Min > s.Max && written:
 			d.addError(a.Origins["pool.min"], "agents.pool.min",
-				fmt.Sprintf("is %d, but max is %d; min must not be greater than max",
-					s.Min, s.Max))
+				"is %d, but max is %d; min must not be greater than max",
+				s.Min, s.Max)
 		case d.failed("agents.pool.max"):
 		case s.Min > s.Max:
 			d.addError(a.Origins["pool.min"], "agents.pool.min",
-				fmt.Sprintf("is %d, but max is not set; set max = %d or more", s.Min, s.Min))
+				"is %d, but max is not set; set max = %d or more", s.Min, s.Min)
 		default:
 			d.addWarning(a.Origin, "agents.pool.max", "is not set, so the pool is off and no "+
 				"member runs; set max = 1 or more, or max = 0 to keep it off")
@@ -40,8 +40,8 @@ func (d checker) checkPools() bool {
 			if at.File == "" {
 				at = a.Origin
 			}
-			d.addError(at, "agents", fmt.Sprintf("this agent exceeds the limit of %d agents in "+
-				"a city, including all pool members", keys.MaxAgents))
+			d.addError(at, "agents", "this agent exceeds the limit of %d agents in "+
+				"a city, including all pool members", keys.MaxAgents)
 			return false
 		}
 	}
@@ -68,7 +68,7 @@ func (d checker) names() {
 		}
 		for name := range a.allNames {
 			if other := d.agentsByName[name]; other != nil {
-				d.addError(a.Origins["name"], "agents.name", nameConflict(name, a, other))
+				d.addError(a.Origins["name"], "agents.name", "%s", nameConflict(name, a, other))
 				break
 			}
 			d.agentsByName[name] = a

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"gcity/config/keys"
 	"maps"
 	"slices"
@@ -17,13 +16,12 @@ func (d decoder) addDuplicate(was, is Origin, key string) {
 	if was.File == "" || was.File == is.File || !d.warnsOnDuplicate(key) {
 		return
 	}
-	msg := fmt.Sprintf("is already set at %s; ", was)
 	if d.strict {
-		d.addError(is, key, msg+"remove one of the two, because --strict allows a key in only "+
-			"one file")
+		d.addError(is, key, "is already set at %s; remove one of the two, because --strict allows "+
+			"a key in only one file", was)
 		return
 	}
-	d.addWarning(is, key, msg+"this value takes effect")
+	d.addWarning(is, key, "is already set at %s; this value takes effect", was)
 }
 
 func (d decoder) mergedTable(field any, by map[string]string) map[string]string {

@@ -81,8 +81,8 @@ func (d composer) topology(dir, key string, chain []packRef) *pack {
 		for _, r := range chain[i:] {
 			steps = append(steps, fmt.Sprintf("%s (%s)", d.city.displayPath(r.dir), r.at))
 		}
-		d.addError(ref.at, key, "contains a cycle: "+strings.Join(steps, " → ")+
-			"; remove one of these references")
+		d.addError(ref.at, key, "contains a cycle: %s; remove one of these references",
+			strings.Join(steps, " → "))
 		return nil
 	}
 	if p, done := d.packs[dir]; done {
@@ -139,7 +139,7 @@ func (d composer) openPack(dir, key string, ref packRef) *pack {
 	if root == nil {
 		return nil
 	}
-	decoder(d).table(root, "", place{city: d.city, pack: p})
+	decoder(d).table(root, "", place{p})
 	decoder(d).sortByPosition(0)
 	own.Warnings = append(own.Warnings, d.city.Warnings...)
 	p.agents, p.providers, p.watchdogs = d.city.Agents, d.city.Providers, d.city.Watchdogs
@@ -209,7 +209,7 @@ func (d composer) packFormulas(p *pack) {
 		err = d.city.enclosed(p.dir, p.Formulas.Dir, path)
 	}
 	if err != nil {
-		d.addError(at, "formulas.dir", err.Error())
+		d.addError(at, "formulas.dir", "%v", err)
 		return
 	}
 	if p.Formulas.Dir = path; !written && !files.IsDir(path) {
@@ -229,16 +229,16 @@ func (d composer) checkAgentNames(p *pack) {
 			if q == p && a.Name != "" {
 				if first := seen[a.Name]; first != nil {
 					d.addError(a.Origins["name"], "agents.name",
-						fmt.Sprintf("another agent in this topology already has the name %q, at "+
-							"%s; choose a different name", a.Name, first.Origins["name"]))
+						"another agent in this topology already has the name %q, at "+
+							"%s; choose a different name", a.Name, first.Origins["name"])
 				}
 				seen[a.Name] = a
 			}
 			if a.Scope == "rig" && !replaced[a.Name] &&
 				slices.Contains(p.Topology.CityAgents, a.Name) {
 				d.addError(p.origins["topology.city_agents"], "topology.city_agents",
-					fmt.Sprintf("lists %q, but its scope is \"rig\", at %s; remove one of the two",
-						a.Name, a.Origins["scope"]))
+					"lists %q, but its scope is \"rig\", at %s; remove one of the two",
+					a.Name, a.Origins["scope"])
 			}
 		}
 	}
@@ -247,7 +247,7 @@ func (d composer) checkAgentNames(p *pack) {
 		if slices.Contains(names, name) || p.partial {
 			continue
 		}
-		msg := fmt.Sprintf("this topology has no agent %q", name) + didYouMean(name, names)
-		d.addError(p.origins["topology.city_agents"], "topology.city_agents", msg)
+		d.addError(p.origins["topology.city_agents"], "topology.city_agents",
+			"this topology has no agent %q%s", name, keys.DidYouMean(name, names))
 	}
 }

@@ -45,13 +45,13 @@ func (d patcher) patchAgents() {
 		}
 		if at < 0 {
 			d.addError(p.Origins["name"], p.table+".name",
-				fmt.Sprintf("agent %q%s not found%s", p.Name, p.where(), d.unknownAgent(p)))
+				"agent %q%s not found%s", p.Name, p.where(), d.unknownAgent(p))
 			continue
 		}
 		a := called[p.Name][at]
 		if first := done[a]; first.File == p.Origin.File && first.File != "" {
-			d.addError(p.Origin, p.table, fmt.Sprintf("the agent %q is already patched at %s; "+
-				"merge the two patches", a.Qualified(), first))
+			d.addError(p.Origin, p.table, "the agent %q is already patched at %s; "+
+				"merge the two patches", a.Qualified(), first)
 			continue
 		}
 		done[a] = p.Origin
@@ -68,7 +68,7 @@ func (d patcher) change(p *patch, a *Agent) {
 	for _, name := range p.remove {
 		if _, there := a.Env[name]; !there {
 			d.addWarning(p.Origins["env_remove"], p.table+".env_remove",
-				fmt.Sprintf("removes nothing: the env of %q has no %s", a.Qualified(), name))
+				"removes nothing: the env of %q has no %s", a.Qualified(), name)
 		}
 		delete(a.Env, name)
 		delete(a.Origins, "env."+name)
@@ -79,7 +79,7 @@ func (d patcher) change(p *patch, a *Agent) {
 }
 
 func (d patcher) copyValues(p *patch, a *Agent, table string) (changed bool) {
-	from, to := place{city: d.city, agent: &p.Agent}, place{city: d.city, agent: a}
+	from, to := place{&p.Agent}, place{a}
 	for _, k := range d.schema.Tables[table] {
 		_, name := to.origins(k)
 		origin, written := p.Origins[name]
@@ -125,7 +125,7 @@ func (d patcher) changePool(p *patch, a *Agent) bool {
 	fresh := a.Pool == nil
 	a.Pool = &own
 	if fresh {
-		decoder(d).defaults("agents.pool", place{city: d.city, agent: a})
+		decoder(d).defaults("agents.pool", place{a})
 	}
 	return d.copyValues(p, a, "agents.pool") || fresh
 }
@@ -166,7 +166,7 @@ func (d patcher) unknownAgent(p *patch) string {
 				"be patched", s.Name)
 		}
 	}
-	return cmp.Or(didYouMean(p.Name, names), "; remove this patch, or declare the agent")
+	return cmp.Or(keys.DidYouMean(p.Name, names), "; remove this patch, or declare the agent")
 }
 
 func (d patcher) unknownDir(p *patch) string {
@@ -197,8 +197,8 @@ func (d patcher) patchProviders() {
 		}
 		const key = "patches.providers"
 		if first := done[p.Name]; first.File == p.Origin.File && first.File != "" {
-			d.addError(p.Origin, key, fmt.Sprintf("the provider %q is already patched at %s; "+
-				"merge the two patches", p.Name, first))
+			d.addError(p.Origin, key, "the provider %q is already patched at %s; "+
+				"merge the two patches", p.Name, first)
 			continue
 		}
 		done[p.Name] = p.Origin
@@ -206,17 +206,16 @@ func (d patcher) patchProviders() {
 			if d.failedSources.any() {
 				continue // an unreadable file might declare it
 			}
-			d.addError(p.Origins["name"], key+".name", msg)
+			d.addError(p.Origins["name"], key+".name", "%s", msg)
 			continue
 		}
-		at := slices.IndexFunc(c.Providers, func(q Provider) bool { return q.Name == p.Name })
-		switch {
-		case at < 0:
+		switch table := tableNamed(c.Providers, p.Name); {
+		case table == nil:
 			c.Providers = append(c.Providers, *p)
 		case p.IgnorePreset:
-			c.Providers[at] = *p
+			*table = *p
 		default:
-			c.Providers[at].merge(p, func(string) bool { return true })
+			table.merge(p, anyKey)
 		}
 	}
 }

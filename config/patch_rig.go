@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"slices"
 	"strings"
 )
@@ -17,16 +18,16 @@ func (d patcher) patchRigs() {
 		case r == nil && d.failedSources.files:
 			continue // an unreadable file might declare it
 		case r == nil:
-			d.addError(p.Origins["name"], "patches.rigs.name", c.noRig(p.Name, "patch"))
+			d.addError(p.Origins["name"], "patches.rigs.name", "%s", c.noRig(p.Name, "patch"))
 			continue
 		}
 		if first := done[r]; first.File == p.Origin.File && first.File != "" {
-			d.addError(p.Origin, "patches.rigs", fmt.Sprintf("the rig %q is already patched "+
-				"at %s; merge the two patches", r.Name, first))
+			d.addError(p.Origin, "patches.rigs", "the rig %q is already patched "+
+				"at %s; merge the two patches", r.Name, first)
 			continue
 		}
 		done[r] = p.Origin
-		if !d.copyKeys("rigs", place{city: c, rig: r}, place{city: c, rig: p}, "name") {
+		if !d.copyKeys("rigs", place{r}, place{p}, "name") {
 			d.addWarning(p.Origin, "patches.rigs", changesNothing)
 		}
 	}
@@ -54,14 +55,14 @@ func (d patcher) rigOverrides() {
 				continue // an unreadable file might declare it
 			}
 			if a == nil {
-				d.addError(o.Origins["name"], "rigs.overrides.name",
+				d.addError(o.Origins["name"], "rigs.overrides.name", "%s",
 					d.unknownOverride(&c.Rigs[i], o.Name, theirs[c.Rigs[i].Name]))
 				continue
 			}
 			if first, twice := done[a]; twice {
 				d.addError(o.Origin, "rigs.overrides",
-					fmt.Sprintf("the agent %q is already overridden at %s; merge the two overrides",
-						a.Qualified(), first))
+					"the agent %q is already overridden at %s; merge the two overrides",
+					a.Qualified(), first)
 				continue
 			}
 			done[a] = o.Origin
@@ -77,7 +78,7 @@ func (d patcher) unknownOverride(r *Rig, name string, theirs map[string]*Agent) 
 		names = append(names, n)
 	}
 	slices.Sort(names)
-	if hint := didYouMean(name, names); hint != "" {
+	if hint := keys.DidYouMean(name, names); hint != "" {
 		return msg + hint
 	}
 	for i := range d.city.Agents {

@@ -2,7 +2,6 @@ package config
 
 import (
 	_ "embed"
-	"slices"
 	"sync"
 	"time"
 
@@ -24,29 +23,12 @@ type Preset struct {
 
 // Dialog is a question that a program might ask when it starts.
 type Dialog struct {
-	Name string `toml:"name"` // subject of the question; "" = any question with these strings
+	Name string // subject of the question; "" = any question with these strings
 	// strings on the screen that identify the question; white space matches any white space
-	Says []string `toml:"says"`
-	Keys []string `toml:"keys"` // keys that answer the question, in the form of session.Keyer
+	Says []string
+	Keys []string // keys that answer the question, in the form of session.Keyer
 	// beginning of the option that answers the question in a list
-	Option string `toml:"option"`
-}
-
-type presetTable struct {
-	Name              string            `toml:"name"`
-	DisplayName       string            `toml:"display_name"`
-	Command           string            `toml:"command"`
-	Args              []string          `toml:"args"`
-	PromptMode        string            `toml:"prompt_mode"`
-	PromptFlag        string            `toml:"prompt_flag"`
-	ReadyDelayMS      int               `toml:"ready_delay_ms"`
-	ReadyPromptPrefix string            `toml:"ready_prompt_prefix"`
-	ProcessNames      []string          `toml:"process_names"`
-	Env               map[string]string `toml:"env"`
-	Fresh             []string          `toml:"fresh"`
-	Resume            []string          `toml:"resume"`
-	Hooks             string            `toml:"hooks"`
-	Dialogs           []Dialog          `toml:"dialogs"`
+	Option string
 }
 
 // Presets returns the presets in the order in which gcity looks for their programs. The caller must not change the
@@ -56,59 +38,44 @@ func Presets() []Preset { return presets() }
 var presets = sync.OnceValue(readPresets)
 
 func readPresets() []Preset {
-	var file struct {
-		Presets []presetTable `toml:"presets"`
-	}
+	var file struct{ Presets []Preset }
 	if err := toml.Decode([]byte(presetsText), &file); err != nil {
 		// cannot happen: the file is embedded, and a test reads it
 		panic("config: presets.toml: " + err.Error())
 	}
-	out := make([]Preset, len(file.Presets))
 	for i := range file.Presets {
-		out[i] = file.Presets[i].preset()
+		file.Presets[i].complete()
 	}
-	return out
+	return file.Presets
 }
 
-func (t *presetTable) preset() Preset {
-	p := Preset{Dialogs: t.Dialogs, Fresh: t.Fresh, Resume: t.Resume, Hooks: t.Hooks}
-	p.Provider = Provider{
-		Name: t.Name, DisplayName: t.DisplayName, Command: t.Command,
-		Startup: Startup{
-			Args: t.Args, PromptMode: t.PromptMode, PromptFlag: t.PromptFlag,
-			ReadyDelay:        time.Duration(t.ReadyDelayMS) * time.Millisecond,
-			ReadyPromptPrefix: t.ReadyPromptPrefix, ProcessNames: t.ProcessNames, Env: t.Env,
-		},
-		Origin: Origin{File: "preset " + t.Name}, Origins: map[string]Origin{},
-	}
+// complete converts the ready delay, which is a number of milliseconds in presets.toml, and sets what the file does not
+// contain.
+func (p *Preset) complete() {
+	p.ReadyDelay *= time.Millisecond
+	p.Origin, p.Origins = Origin{File: "preset " + p.Name}, map[string]Origin{}
 	for key, set := range map[string]bool{
-		"display_name": true, "command": true, "args": t.Args != nil,
-		"prompt_mode": t.PromptMode != "", "prompt_flag": t.PromptFlag != "",
-		"ready_delay_ms": t.ReadyDelayMS > 0, "ready_prompt_prefix": t.ReadyPromptPrefix != "",
-		"process_names": t.ProcessNames != nil, "env": t.Env != nil,
+		"display_name": true, "command": true, "args": p.Args != nil,
+		"prompt_mode": p.PromptMode != "", "prompt_flag": p.PromptFlag != "",
+		"ready_delay_ms": p.ReadyDelay > 0, "ready_prompt_prefix": p.ReadyPromptPrefix != "",
+		"process_names": p.ProcessNames != nil, "env": p.Env != nil,
 	} {
 		if set {
 			p.Origins[key] = p.Origin
 		}
 	}
-	for name := range t.Env {
+	for name := range p.Env {
 		p.Origins["env."+name] = p.Origin
 	}
-	return p
 }
 
-func presetNamed(all []Preset, name string) *Preset {
-	i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &all[i]
+func presetNamed(name string) *Preset {
+	return first(presets(), func(p *Preset) bool { return p.Name == name })
 }
 
-func presetNames(all []Preset) []string {
-	var names []string
-	for i := range all {
-		names = append(names, all[i].Name)
+func presetNames() (names []string) {
+	for _, p := range presets() {
+		names = append(names, p.Name)
 	}
 	return names
 }

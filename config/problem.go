@@ -1,8 +1,6 @@
 package config
 
 import (
-	"fmt"
-	"gcity/config/keys"
 	"gcity/internal/toml"
 	"strings"
 )
@@ -24,13 +22,4 @@ func (e *Error) Error() string {
 		lines[i] = p.String()
 	}
 	return strings.Join(lines, "\n")
-}
-
-// didYouMean returns the end of a message about the unknown name: the most similar of the names, or "" if none is
-// similar.
-func didYouMean(name string, names []string) string {
-	if near := keys.Suggest(name, names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"gcity/config/keys"
 	"maps"
 	"path"
 	"slices"
@@ -177,7 +178,7 @@ func (c *City) ProviderFor(a *Agent, name string) (Provider, []Dialog) {
 	var out Provider
 	var dialogs []Dialog
 	table := c.providerTable(a, name)
-	known := presetNamed(presets(), name)
+	known := presetNamed(name)
 	if known != nil && !table.IgnorePreset {
 		out, dialogs = known.Provider, known.Dialogs
 	} else if table.Name == "" {
@@ -205,7 +206,7 @@ func (c *City) providerTable(a *Agent, name string) Provider {
 	if own != nil && own.IgnorePreset {
 		return *own
 	}
-	known := presetNamed(presets(), name)
+	known := presetNamed(name)
 	all := c.topologyTables(a, name, known != nil || own != nil && own.Command != "")
 	if own != nil {
 		all = append(all, own)
@@ -283,11 +284,7 @@ func firstTables(packs []*pack, name string, hasCommand bool) (out []*Provider) 
 func setsCommand(p *Provider) bool { return p.Command != "" }
 
 func tableNamed(all []Provider, name string) *Provider {
-	i := slices.IndexFunc(all, func(p Provider) bool { return p.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &all[i]
+	return first(all, func(p *Provider) bool { return p.Name == name })
 }
 
 // declaredProviders appends the names of all [providers] tables to names, the city's own first.
@@ -307,17 +304,15 @@ func (c *City) declaredProviders(names []string) []string {
 }
 
 func (c *City) provider(name string, at Origin) *Provider {
-	i := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
-	if i < 0 {
-		i = len(c.Providers)
-		c.Providers = append(c.Providers, Provider{Name: name, Origin: at,
-			Origins: map[string]Origin{}})
+	p := tableNamed(c.Providers, name)
+	if p == nil {
+		p = added(&c.Providers, Provider{Name: name, Origin: at, Origins: map[string]Origin{}})
 	}
-	return &c.Providers[i]
+	return p
 }
 
 func (c *City) unknownProvider(name string) string {
-	names := c.declaredProviders(presetNames(presets()))
+	names := c.declaredProviders(presetNames())
 	if name == "" || slices.Contains(names, name) {
 		return ""
 	}
@@ -325,6 +320,6 @@ func (c *City) unknownProvider(name string) string {
 		return fmt.Sprintf("unknown provider %q; it is a session provider: set session = %q",
 			name, name)
 	}
-	return fmt.Sprintf("unknown provider %q", name) + cmp.Or(didYouMean(name, names),
+	return fmt.Sprintf("unknown provider %q", name) + cmp.Or(keys.DidYouMean(name, names),
 		fmt.Sprintf("; use one of %s, or declare it as [providers.NAME]", toml.List(names)))
 }

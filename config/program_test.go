@@ -138,16 +138,16 @@ func TestEveryChange(t *testing.T) {
 				t.Errorf("%s cannot be changed by a patch", k.Path)
 				continue
 			}
-			value := reflect.ValueOf(place{patch: &p}.field(pk)).Elem()
+			value := reflect.ValueOf(place{&p}.field(pk)).Elem()
 			fill(value)
-			origins, name := place{patch: &p}.origins(pk)
+			origins, name := place{&p}.origins(pk)
 			origins[name] = Origin{File: FileName, Line: 7, Column: 7}
 			for v := range p.Agent.Env {
 				origins["env."+v] = Origin{File: FileName, Line: 7, Column: 8}
 			}
 			d := patcher{&loading{schema: s, city: &City{}}}
 			d.change(&p, &a)
-			got := reflect.ValueOf(place{agent: &a}.field(k)).Elem()
+			got := reflect.ValueOf(place{&a}.field(k)).Elem()
 			if !reflect.DeepEqual(got.Interface(), value.Interface()) || got.IsZero() ||
 				a.Origins[name].Line != 7 || len(d.city.Warnings) > 0 {
 				t.Errorf("%s: got %v from %s, %v", k.Path, got, a.Origins[name], d.city.Warnings)

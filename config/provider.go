@@ -20,7 +20,7 @@ func (d providerChecker) providers() {
 		}
 	}
 	if msg := c.unknownProvider(c.Workspace.Provider); msg != "" && !d.failedSources.any() {
-		d.addError(c.Origins[byWorkspaceProvider], byWorkspaceProvider, msg)
+		d.addError(c.Origins[byWorkspaceProvider], byWorkspaceProvider, "%s", msg)
 	}
 	for a := range d.agents {
 		if d.full() {
@@ -29,7 +29,7 @@ func (d providerChecker) providers() {
 		}
 		if msg := c.unknownProvider(a.Provider); msg != "" {
 			if !d.failedSources.any() {
-				addStartProblem(d.loading, a, a.Origins["provider"], byAgentProvider, msg)
+				d.addStartProblem(a, a.Origins["provider"], byAgentProvider, "%s", msg)
 			}
 			continue
 		}
@@ -44,13 +44,13 @@ func (d providerChecker) checkTables(rig, topology string, tables []Provider) {
 		p := &tables[i]
 		all, _ := d.city.ProviderFor(&Agent{Topology: topology, Derived: Derived{Rig: rig}}, p.Name)
 		table := "providers." + p.Name
-		warnFields(d.loading, p.Origins["command"], table+".command", p.Command)
+		d.warnFields(p.Origins["command"], table+".command", p.Command)
 		switch {
 		case all.Command == "" && d.failedSources.any():
 			// an unreadable file might set the command
 		case all.Command == "":
-			d.addError(p.Origin, table, fmt.Sprintf("has no command, and no preset has the "+
-				`name %q; set command = "…"%s`, p.Name, d.suggestPreset(p)))
+			d.addError(p.Origin, table, "has no command, and no preset has the "+
+				`name %q; set command = "…"%s`, p.Name, d.suggestPreset(p))
 		case all.PromptMode == "flag" && all.PromptFlag == "":
 			d.addError(all.Origins["prompt_mode"], table+".prompt_mode",
 				"is \"flag\", but prompt_flag is not set; set prompt_flag = \"--…\"")
@@ -59,7 +59,7 @@ func (d providerChecker) checkTables(rig, topology string, tables []Provider) {
 }
 
 func (d providerChecker) suggestPreset(p *Provider) string {
-	if near := keys.Suggest(p.Name, presetNames(presets())); near != "" && near != p.Name {
+	if near := keys.Suggest(p.Name, presetNames()); near != "" && near != p.Name {
 		return fmt.Sprintf(", or did you mean [providers.%s]?", near)
 	}
 	return ""
@@ -71,7 +71,7 @@ func (d providerChecker) checkPromptFlag(a *Agent) {
 		return
 	}
 	if p := d.city.ProgramOf(a, noPreset); p.PromptFlag == "" {
-		addStartProblem(d.loading, a, origin, "agents.prompt_mode",
+		d.addStartProblem(a, origin, "agents.prompt_mode",
 			`is "flag", but prompt_flag is not set; set prompt_flag = "--…"`)
 	}
 }
@@ -83,8 +83,8 @@ func (d providerChecker) warnIgnoredKeys(a *Agent) {
 	}
 	for _, key := range []string{"provider", "args"} {
 		if origin, written := a.Origins[key]; written {
-			d.addWarning(origin, "agents."+key, fmt.Sprintf("is ignored: %s sets the whole "+
-				"command of %q", by, a.Qualified()))
+			d.addWarning(origin, "agents."+key, "is ignored: %s sets the whole "+
+				"command of %q", by, a.Qualified())
 		}
 	}
 }

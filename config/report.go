@@ -110,12 +110,12 @@ func (d *loading) problem(at int, key, format string, args ...any) {
 		d.truncated = true
 		return
 	}
-	d.addError(d.origin(at), key, fmt.Sprintf(format, args...))
+	d.addError(d.origin(at), key, format, args...)
 }
 
 // addError escapes the message, which can contain text from a file. An error in a shared topology is reported once.
-func (d *loading) addError(o Origin, key, msg string) {
-	p := toml.At(o, key, "%s", msg)
+func (d *loading) addError(o Origin, key, format string, args ...any) {
+	p := toml.At(o, key, format, args...)
 	same := d.withoutRig(p.Message)
 	if i := d.duplicateOf(p, same); i >= 0 {
 		d.noteRig(i)
@@ -153,8 +153,8 @@ func (d *loading) warn(at int, key, msg string) {
 	}
 }
 
-func (d *loading) addWarning(o Origin, key, msg string) {
-	d.city.Warnings = append(d.city.Warnings, toml.At(o, key, "%s", msg))
+func (d *loading) addWarning(o Origin, key, format string, args ...any) {
+	d.city.Warnings = append(d.city.Warnings, toml.At(o, key, format, args...))
 }
 
 func (d *loading) warnOnce(p Problem) {
@@ -222,7 +222,7 @@ func (d *loading) addTopologyError(at Origin, key, known string, err error) {
 		d.rigChecked = nil
 		defer func() { d.rigChecked = whose }()
 		for _, p := range wrong {
-			d.addError(p.Place, p.Key, p.Message)
+			d.addError(p.Place, p.Key, "%s", p.Message)
 		}
 		d.markCauses(before)
 		return
@@ -231,7 +231,7 @@ func (d *loading) addTopologyError(at Origin, key, known string, err error) {
 		d.noteRig(i)
 		return
 	}
-	d.addError(at, key, redact.Text(err.Error()))
+	d.addError(at, key, "%s", redact.Text(err.Error()))
 	d.markCauses(before)
 	if d.topologyProblems == nil {
 		d.topologyProblems = map[string]int{}

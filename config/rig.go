@@ -19,8 +19,8 @@ func (d rigChecker) rigs() {
 	c := d.city
 	if len(c.Rigs) > maxRigs {
 		d.addError(c.Rigs[maxRigs].Origin, "rigs",
-			fmt.Sprintf("there are %d rigs; a city can have at most %d", len(c.Rigs),
-				maxRigs))
+			"there are %d rigs; a city can have at most %d", len(c.Rigs),
+			maxRigs)
 		return
 	}
 	names, taken := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
@@ -32,8 +32,8 @@ func (d rigChecker) rigs() {
 		if r.Name != "" {
 			if other := names[r.Name]; other != nil {
 				d.addError(r.Origins["name"], "rigs.name",
-					fmt.Sprintf("another rig already has the name %q, at %s; choose a "+
-						"different name", r.Name, other.Origins["name"]))
+					"another rig already has the name %q, at %s; choose a "+
+						"different name", r.Name, other.Origins["name"])
 				continue
 			}
 			names[r.Name] = r
@@ -68,12 +68,12 @@ func (d rigChecker) prefix(r *Rig, taken map[string]*Rig) {
 	case !clash:
 		taken[strings.ToLower(r.Prefix)] = r
 	case other == nil:
-		d.addError(at, key, fmt.Sprintf("%q%s is the prefix of the city's own work; use a "+
-			"different one, such as prefix = %q", r.Prefix, how, unusedPrefix(r.Name, taken)))
+		d.addError(at, key, "%q%s is the prefix of the city's own work; use a "+
+			"different one, such as prefix = %q", r.Prefix, how, unusedPrefix(r.Name, taken))
 	default:
-		d.addError(at, key, fmt.Sprintf("%q%s is the prefix of the rig %q at %s; use a "+
+		d.addError(at, key, "%q%s is the prefix of the rig %q at %s; use a "+
 			"different one, such as prefix = %q", r.Prefix, how, other.Name,
-			other.Origin, unusedPrefix(r.Name, taken)))
+			other.Origin, unusedPrefix(r.Name, taken))
 	}
 }
 
@@ -133,7 +133,7 @@ func splitCamelCase(word string) []string {
 func (d rigChecker) folder(r *Rig) bool {
 	path, err := resolve(d.city.Path, d.city.folderOf(r.Origins["path"]), r.Path)
 	if err != nil {
-		d.addError(r.Origins["path"], "rigs.path", err.Error())
+		d.addError(r.Origins["path"], "rigs.path", "%v", err)
 		return false
 	}
 	r.Path = path
@@ -146,8 +146,8 @@ func (d rigChecker) checkedFolder(r *Rig, since time.Time, taken map[string]*Rig
 	r.Problem = toml.Visible(saw.Problem)
 	if other := taken[saw.Real]; other != nil {
 		d.addError(r.Origins["path"], "rigs.path",
-			fmt.Sprintf("is already the folder of the rig %q, at %s; choose a different folder",
-				other.Name, other.Origins["path"]))
+			"is already the folder of the rig %q, at %s; choose a different folder",
+			other.Name, other.Origins["path"])
 		return
 	}
 	taken[saw.Real] = r
@@ -159,7 +159,7 @@ func (d rigChecker) checkFormulas(r *Rig) {
 	}
 	path, err := resolve(d.city.Path, d.city.folderOf(r.Origins["formulas_dir"]), r.FormulasDir)
 	if err != nil {
-		d.addError(r.Origins["formulas_dir"], "rigs.formulas_dir", err.Error())
+		d.addError(r.Origins["formulas_dir"], "rigs.formulas_dir", "%v", err)
 		return
 	}
 	r.FormulasDir = path

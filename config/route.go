@@ -16,7 +16,7 @@ func (d checker) checkRoutes() {
 			continue
 		}
 		if msg := d.invalidTarget(r); msg != "" {
-			d.addError(r.Origins["default_sling_target"], "rigs.default_sling_target", msg)
+			d.addError(r.Origins["default_sling_target"], "rigs.default_sling_target", "%s", msg)
 		}
 	}
 }

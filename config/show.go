@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,6 @@ import (
 	"gcity/internal/redact"
 	"gcity/internal/span"
 	"gcity/internal/toml"
-	"gcity/restart"
 )
 
 // TOML returns the effective configuration as one file, with origins as comments. Secrets are ***.
@@ -59,7 +59,7 @@ func (c printer) tables() string {
 		case t.Path == "providers":
 			c.writeNamed(&b, s, t)
 		case t.Kind == keys.Table:
-			all := withoutApplied(s, t.Path, rows(s, t.Path, place{city: c.City}))
+			all := withoutApplied(s, t.Path, c.rows(s, t.Path, place{c.City}))
 			if len(all) > 0 {
 				fmt.Fprintf(&b, "\n[%s]\n", t.Path)
 				writeRows(&b, "", all)
@@ -78,15 +78,15 @@ func (c printer) tables() string {
 func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	for i := range c.merged {
 		p := &c.merged[i]
-		if p.IgnorePreset && presetNamed(presets(), p.Name) != nil {
+		if p.IgnorePreset && presetNamed(p.Name) != nil {
 			fmt.Fprintf(b, "\n[[patches.providers]]\n")
 			writeRows(b, "", append([]row{{"name", toml.Quote(p.Name), p.Origin.String()},
 				{"_replace", "true", p.Origins["_replace"].String()}},
-				rows(s, t.Path+".*", place{city: c.City, provider: p})...))
+				c.rows(s, t.Path+".*", place{p})...))
 			continue
 		}
 		fmt.Fprintf(b, "\n[%s.%s]\n", t.Path, tomlKey(p.Name))
-		writeRows(b, "", rows(s, t.Path+".*", place{city: c.City, provider: p}))
+		writeRows(b, "", c.rows(s, t.Path+".*", place{p}))
 	}
 }
 
@@ -113,7 +113,7 @@ func (c printer) possibleProviders(a *Agent) []string {
 	case byAgentProvider, byWorkspaceProvider:
 		return []string{name}
 	case "":
-		return presetNames(presets())
+		return presetNames()
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func (c printer) writeInner(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	for path := range c.Origins {
 		if strings.HasPrefix(path, t.Path+".") {
 			fmt.Fprintf(b, "\n[%s]\n", t.Path)
-			writeRows(b, "", rows(s, t.Path, place{city: c.City}))
+			writeRows(b, "", c.rows(s, t.Path, place{c.City}))
 			return
 		}
 	}
@@ -149,10 +149,10 @@ func (c printer) writeInner(b *strings.Builder, s keys.Schema, t *keys.Key) {
 func (c printer) writeElements(b *strings.Builder, s keys.Schema, list *keys.Key) {
 	for _, p := range c.elements(list.Path) {
 		fmt.Fprintf(b, "\n[[%s]]\n", list.Path)
-		all := withoutApplied(s, list.Path, rows(s, list.Path, p))
-		if p.agent != nil {
+		all := withoutApplied(s, list.Path, c.rows(s, list.Path, p))
+		if a, ok := p.table.(*Agent); ok {
 			var notes []string
-			all, notes = c.movedRows(p.agent, all)
+			all, notes = c.movedRows(a, all)
 			for _, line := range notes {
 				fmt.Fprintf(b, "# %s\n", line)
 			}
@@ -162,24 +162,22 @@ func (c printer) writeElements(b *strings.Builder, s keys.Schema, list *keys.Key
 }
 
 func (c printer) elements(path string) []place {
-	var out []place
 	switch path {
 	case "agents":
-		for i := range c.Agents {
-			out = append(out, place{city: c.City, agent: &c.Agents[i]})
-		}
+		return places(c.Agents)
 	case "rigs":
-		for i := range c.Rigs {
-			out = append(out, place{city: c.City, rig: &c.Rigs[i]})
-		}
+		return places(c.Rigs)
 	case "watchdogs":
-		for i := range c.Watchdogs {
-			out = append(out, place{city: c.City, watchdog: &c.Watchdogs[i]})
-		}
+		return places(c.Watchdogs)
 	case "automations.overrides":
-		for i := range c.overrides {
-			out = append(out, place{city: c.City, override: &c.overrides[i]})
-		}
+		return places(c.overrides)
+	}
+	return nil
+}
+
+func places[T any](tables []T) (out []place) {
+	for i := range tables {
+		out = append(out, place{&tables[i]})
 	}
 	return out
 }
@@ -187,14 +185,15 @@ func (c printer) elements(path string) []place {
 type row struct{ key, value, origin string }
 
 func (c printer) row(s keys.Schema, path string) row {
-	return row{path, c.shown(place{city: c.City}.field(s.ByPath[path])), c.Origins[path].String()}
+	return row{path, c.shown(place{c.City}.field(s.ByPath[path])), c.Origins[path].String()}
 }
 
-func rows(s keys.Schema, table string, p place) []row {
+func (c printer) rows(s keys.Schema, table string, p place) []row {
 	var out []row
+	a, _ := p.table.(*Agent)
 	for _, k := range s.Tables[table] {
-		if k.Path == "agents.pool" && p.agent.Pool != nil {
-			for _, r := range rows(s, k.Path, p) {
+		if k.Path == "agents.pool" && a.Pool != nil {
+			for _, r := range c.rows(s, k.Path, p) {
 				out = append(out, row{k.Name() + "." + r.key, r.value, r.origin})
 			}
 		}
@@ -207,7 +206,7 @@ func rows(s keys.Schema, table string, p place) []row {
 			for _, v := range slices.Sorted(maps.Keys(*env)) {
 				value := toml.Quote(redact.Value((*env)[v]))
 				switch {
-				case p.city.showSecrets:
+				case c.showSecrets:
 					value = toml.Quote((*env)[v])
 				case redact.Name(v):
 					value = `"***"`
@@ -217,12 +216,12 @@ func rows(s keys.Schema, table string, p place) []row {
 			}
 			continue
 		}
-		value, origin := printer{City: p.city}.shown(field), origins[name]
+		value, origin := c.shown(field), origins[name]
 		switch {
 		case k.Path == "rigs.prefix" && origin.File == "":
 			origin.File = "derived from the name"
 		case k.Path == "agents.session_setup_script":
-			value = toml.Quote(printer{City: p.city}.scriptFromHere(p.agent))
+			value = toml.Quote(c.scriptFromHere(a))
 		}
 		if k.Kind == keys.Millis {
 			value = strconv.FormatInt(field.(*time.Duration).Milliseconds(), 10)
@@ -253,56 +252,35 @@ func (c printer) scriptFromHere(a *Agent) string {
 
 // shown formats a value as TOML. It hides secrets, which command lines can contain, unless showSecrets is set.
 func (c printer) shown(field any) string {
-	if !c.showSecrets {
-		field = redacted(field)
+	v := reflect.ValueOf(field).Elem()
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem() // invalid if the value is not set
 	}
-	switch f := field.(type) {
-	case *string:
-		return toml.Quote(*f)
-	case *restart.Mode:
-		return toml.Quote(string(*f))
-	case *restart.Strategy:
-		return toml.Quote(string(*f))
-	case *bool:
-		return strconv.FormatBool(*f)
-	case *int:
-		return strconv.Itoa(*f)
-	case *time.Duration:
-		return toml.Quote(span.Text(*f))
-	case **string:
-		if *f != nil {
-			return toml.Quote(**f)
+	switch v.Kind() {
+	case reflect.String:
+		text := v.String()
+		if !c.showSecrets {
+			text = redact.Text(text)
 		}
-	case **bool:
-		if *f != nil {
-			return strconv.FormatBool(**f)
+		return toml.Quote(text)
+	case reflect.Bool:
+		return strconv.FormatBool(v.Bool())
+	case reflect.Int:
+		return strconv.FormatInt(v.Int(), 10)
+	case reflect.Int64:
+		return toml.Quote(span.Text(time.Duration(v.Int())))
+	case reflect.Slice:
+		all := v.Interface().([]string)
+		if !c.showSecrets {
+			all = redact.Args(all)
 		}
-	case **time.Duration:
-		if *f != nil {
-			return toml.Quote(span.Text(**f))
-		}
-	case *[]string:
-		items := make([]string, len(*f))
-		for i, s := range *f {
+		items := make([]string, len(all))
+		for i, s := range all {
 			items[i] = toml.Quote(s)
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	}
 	return ""
-}
-
-func redacted(field any) any {
-	switch f := field.(type) {
-	case *string:
-		return new(redact.Text(*f))
-	case **string:
-		if *f != nil {
-			return new(new(redact.Text(**f)))
-		}
-	case *[]string:
-		return new(redact.Args(*f))
-	}
-	return field
 }
 
 func writeRows(b *strings.Builder, indent string, rows []row) {

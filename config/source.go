@@ -124,9 +124,9 @@ func (s Source) parseCity(data []byte) (*loading, *toml.Node) {
 func (d decoder) decodeAll(root *toml.Node, additional []string) {
 	for _, table := range []string{"workspace", "daemon", "session", "session.k8s", "events", "api",
 		"beads", "formulas", "automations"} {
-		d.defaults(table, place{city: d.city})
+		d.defaults(table, place{d.city})
 	}
-	d.table(root, "", place{city: d.city})
+	d.table(root, "", place{d.city})
 	d.sortByPosition(0)
 	d.include(root)
 	d.readAdditional(additional)

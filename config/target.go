@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"gcity/config/keys"
 	"slices"
 
 	"gcity/internal/suggest"
@@ -177,7 +178,7 @@ func (c *City) rigNames() []string {
 }
 
 func (c *City) noRig(name, table string) string {
-	return fmt.Sprintf("rig %q not found", name) + cmp.Or(didYouMean(name, c.rigNames()),
+	return fmt.Sprintf("rig %q not found", name) + cmp.Or(keys.DidYouMean(name, c.rigNames()),
 		fmt.Sprintf("; remove this %s, or declare the rig", table))
 }
 
@@ -195,6 +196,6 @@ func (c *City) suggestWatchdog(p *Watchdog) string {
 			names = append(names, w.Qualified())
 		}
 	}
-	return cmp.Or(didYouMean(p.Qualified(), names),
+	return cmp.Or(keys.DidYouMean(p.Qualified(), names),
 		"; remove this patch, or declare the watchdog")
 }

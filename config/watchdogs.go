@@ -30,20 +30,20 @@ func (d watchdogChecker) watchdogs() {
 		w := &c.Watchdogs[i]
 		d.rigChecked = &w.Rig
 		if w.Rig != "" && c.Rig(w.Rig) == nil && !d.failedSources.files {
-			d.addError(w.Origins["rig"], "watchdogs.rig", c.noRig(w.Rig, "watchdog"))
+			d.addError(w.Origins["rig"], "watchdogs.rig", "%s", c.noRig(w.Rig, "watchdog"))
 			continue
 		}
 		if first := called[w.Qualified()]; first != nil && w.Name != "" {
 			d.addError(w.Origins["name"], "watchdogs.name",
-				fmt.Sprintf("%q is already the name of the watchdog at %s; rename one of them",
-					w.Qualified(), first.Origin))
+				"%q is already the name of the watchdog at %s; rename one of them",
+				w.Qualified(), first.Origin)
 		} else {
 			called[w.Qualified()] = w
 		}
 		if w.VeryStale <= w.Fresh && w.Fresh > 0 && w.VeryStale > 0 {
 			at, key := w.at("very_stale", "fresh")
-			d.addError(at, "watchdogs."+key, fmt.Sprintf("very_stale is %s and fresh is %s; "+
-				"very_stale must be greater", span.Text(w.VeryStale), span.Text(w.Fresh)))
+			d.addError(at, "watchdogs."+key, "very_stale is %s and fresh is %s; "+
+				"very_stale must be greater", span.Text(w.VeryStale), span.Text(w.Fresh))
 		}
 		d.agentsOf(w)
 		w.EscalateTo = d.qualifyAddress(w, w.EscalateTo)
@@ -53,8 +53,8 @@ func (d watchdogChecker) watchdogs() {
 		}
 		if first := triageAgents[w.Triage]; first != nil {
 			d.addError(w.Origins["triage"], "watchdogs.triage",
-				fmt.Sprintf("%q is already the triage agent of the watchdog at %s; use a separate "+
-					"triage agent for each watchdog", w.Triage, first.Origin))
+				"%q is already the triage agent of the watchdog at %s; use a separate "+
+					"triage agent for each watchdog", w.Triage, first.Origin)
 		} else {
 			triageAgents[w.Triage] = w
 		}
@@ -82,13 +82,13 @@ func (d watchdogChecker) agentsOf(w *Watchdog) {
 		}
 		*n.name = d.qualify(w, *n.name)
 		if msg := d.invalidAgent(w, *n.name); msg != "" {
-			d.addError(w.Origins[n.key], "watchdogs."+n.key, fmt.Sprintf("%q %s", *n.name, msg))
+			d.addError(w.Origins[n.key], "watchdogs."+n.key, "%q %s", *n.name, msg)
 		}
 	}
 	if w.Triage != "" && w.Triage == w.Watches {
 		d.addError(w.Origins["triage"], "watchdogs.triage",
-			fmt.Sprintf("%q is the agent that the watchdog watches, so a hang would not be "+
-				"detected; use a different agent, or remove this key", w.Triage))
+			"%q is the agent that the watchdog watches, so a hang would not be "+
+				"detected; use a different agent, or remove this key", w.Triage)
 	}
 }
 
@@ -119,7 +119,7 @@ func (d watchdogChecker) heartbeat(w *Watchdog) {
 	}
 	path, err := d.heartbeatOf(w, at)
 	if err != nil {
-		d.addError(at, "watchdogs.heartbeat", err.Error())
+		d.addError(at, "watchdogs.heartbeat", "%v", err)
 		return
 	}
 	w.Heartbeat = path
@@ -131,8 +131,8 @@ func (d watchdogChecker) checkDependencies(triageAgents map[string]*Watchdog) {
 		for _, need := range a.Needs {
 			if w := triageAgents[need]; w != nil {
 				d.addError(a.Origins["depends_on"], "agents.depends_on",
-					fmt.Sprintf("%q is the triage agent of the watchdog %q and runs only for its "+
-						"checks; remove it from depends_on", need, w.Qualified()))
+					"%q is the triage agent of the watchdog %q and runs only for its "+
+						"checks; remove it from depends_on", need, w.Qualified())
 			}
 		}
 	}
@@ -177,8 +177,8 @@ func (d watchdogChecker) addTriageCycle(path []*Watchdog, reported map[*Watchdog
 	}
 	steps = append(steps, path[0].Qualified())
 	d.addError(path[0].Origins["watches"], "watchdogs.watches",
-		"contains a cycle, so a triage agent would check itself: "+
-			strings.Join(steps, " → ")+"; remove one of these watchdogs")
+		"contains a cycle, so a triage agent would check itself: %s; remove one of these "+
+			"watchdogs", strings.Join(steps, " → "))
 }
 
 // Watchdog is one [[watchdogs]] table.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -23,7 +24,7 @@ func (d composer) checkWatched(p *pack, names []string) {
 			continue
 		}
 		d.addError(w.Origins["watches"], "watchdogs.watches",
-			fmt.Sprintf("this topology has no agent %q", w.Watches)+didYouMean(w.Watches, names))
+			"this topology has no agent %q%s", w.Watches, keys.DidYouMean(w.Watches, names))
 		if d.reportedWatchdogs == nil {
 			d.reportedWatchdogs = map[string]bool{}
 		}
@@ -59,27 +60,25 @@ func (d patcher) patchWatchdogs() {
 		if p.Name == "" || d.full() {
 			continue // already reported, or the maximum number of errors is reached
 		}
-		at := slices.IndexFunc(c.Watchdogs, func(w Watchdog) bool {
+		w := first(c.Watchdogs, func(w *Watchdog) bool {
 			return w.Name == p.Name && w.Rig == p.Rig
 		})
-		if at < 0 && (d.failedSources.affects("", p.Rig) || d.reportedWatchdogs[p.Name]) {
+		if w == nil && (d.failedSources.affects("", p.Rig) || d.reportedWatchdogs[p.Name]) {
 			// an unreadable file might declare the watchdog, or an error in its declaration is already reported
 			continue
 		}
-		if at < 0 {
+		if w == nil {
 			d.addError(p.Origins["name"], key+".name",
-				fmt.Sprintf("watchdog %q not found%s", p.Qualified(), c.suggestWatchdog(p)))
+				"watchdog %q not found%s", p.Qualified(), c.suggestWatchdog(p))
 			continue
 		}
-		w := &c.Watchdogs[at]
 		if first := done[w]; first.File == p.Origin.File && first.File != "" {
-			d.addError(p.Origin, key, fmt.Sprintf("the watchdog %q is already patched at %s; "+
-				"merge the two patches", w.Qualified(), first))
+			d.addError(p.Origin, key, "the watchdog %q is already patched at %s; "+
+				"merge the two patches", w.Qualified(), first)
 			continue
 		}
 		done[w] = p.Origin
-		if !d.copyKeys("watchdogs", place{city: c, watchdog: w}, place{city: c, watchdog: p},
-			"name", "rig") {
+		if !d.copyKeys("watchdogs", place{w}, place{p}, "name", "rig") {
 			d.addWarning(p.Origin, key, changesNothing)
 		}
 	}

@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"gcity/agent"
-	"gcity/beads"
 	"gcity/city"
 	"gcity/config"
 	"gcity/config/edit"
@@ -33,7 +32,6 @@ import (
 	"gcity/controller/machine"
 	"gcity/controller/perform"
 	"gcity/controller/pulse"
-	"gcity/events"
 	"gcity/internal/color"
 	"gcity/internal/disk"
 	"gcity/internal/shutdown"
@@ -41,85 +39,7 @@ import (
 )
 
 // Options configures the controller of a city.
-type Options struct {
-	Dir string // the city's folder, absolute, symlinks resolved
-	// see Hold.StablePath; "" = Dir
-	At       string
-	Mode     string // shown as Snapshot.Mode; see Supervised
-	Version  string
-	Provider session.Provider
-	Log      *events.Log
-	Logger   *slog.Logger
-	Host     agent.Host
-
-	Files  []string // additional configuration files; see config.Source
-	Strict bool
-
-	// Stores opens a rig's store, or the city's store if rig is "". It may be called several times and from any
-	// goroutine. If Stores is nil, the city has no work and no automations.
-	Stores func(rig string) (beads.Store, error)
-
-	// BackUp makes the backups that are due. It is called every ten minutes, outside the loop. It may be nil.
-	BackUp func(ctx context.Context) error
-
-	// OnFoldersChanged is called with the configuration's automation and formula folders when they change. It must not
-	// block. It may be nil.
-	OnFoldersChanged func(dirs []string)
-
-	// OnConfigRead is called after each read of the configuration. revision is "" if the read failed, and c is nil if
-	// the configuration is invalid. Calls come from outside the loop, one at a time. It may be nil.
-	OnConfigRead func(revision string, c *config.City)
-
-	// CheckTrust returns an error if the programs of a configuration and of its automations are not allowed to run. If
-	// the user can allow them, the error is an effect.Untrusted. inForce is the configuration in force; nil = none.
-	// CheckTrust is called outside the loop, before a change is applied. It may be nil.
-	CheckTrust func(c, inForce *config.City) error
-
-	// ExtendTrust is called at each patrol that finds the configuration in force unchanged on disk. It records pulled
-	// commits that change no program. If a script in force has changed and the user must first trust it, ExtendTrust
-	// returns an effect.Untrusted. It is called outside the loop, and may be nil.
-	ExtendTrust func(inForce *config.City) error
-
-	// MayRun returns a function that returns an error if a program must not run until the user trusts it. user is the
-	// agent, automation or watchdog that uses the program; see trust.Program. If the function is nil, all programs may
-	// run. MayRun is called outside the loop, and may be nil.
-	MayRun func(inForce *config.City) func(user string) error
-
-	// SetListener is called with the configured TCP listener whenever it changes. It must not block. ListenerStates
-	// delivers the listener's state. If SetListener is nil, the state is unknown.
-	SetListener func(config.API)
-	// Allow returns an error if a configuration with this many agents must not be applied. It is called outside the
-	// loop, after edits. It may be nil.
-	Allow          func(ctx context.Context, agents int) error
-	ListenerStates <-chan city.Listener
-
-	// OpenFiles is this process's limit on open files; 0 = unknown. The controller warns if the limit is too low.
-	OpenFiles uint64
-
-	// Faults delivers panics from other parts of the city; a panic ends the controller. The channel has capacity one,
-	// and senders must not block. It may be nil.
-	Faults chan error
-
-	// signals that automation folders may have changed; nil = only patrols check the folders
-	FoldersChanged <-chan struct{}
-	// signals that the configuration might have changed; nil = only patrols check the configuration
-	ConfigChanged <-chan struct{}
-	// Sweep kills processes that runs of the previous controller left behind. It is called once, before the first
-	// decision. It may be nil.
-	Sweep func() (int, error)
-	// CheckOwner is called outside the loop before the sessions are listed. If it returns a *RunningError, the
-	// controller ends and leaves the agents running. It may be nil.
-	CheckOwner func() error
-	// CheckFolder returns a *disk.MovedError if Dir no longer leads to the city. If the folder was removed, the
-	// controller stops the agents and ends. CheckFolder may be nil.
-	CheckFolder func() error
-	// called after each iteration of the loop, at least every 10 s; may be nil
-	Heartbeat func(status string)
-	// time limit for everything that Run does after its last decision; Run starts the timer; nil = ShutdownLimit
-	ShutdownDeadline *shutdown.Deadline
-	// interval of the loop's iterations while a client watches; 0 = 1 s
-	Pulse time.Duration
-}
+type Options = perform.Options
 
 // ShutdownLimit is the default time limit for everything that Run does after its last decision.
 const ShutdownLimit = effect.ShutdownLimit
@@ -203,8 +123,8 @@ func New(o Options, c *config.City) (*Controller, error) {
 	}
 	ctl.runner = perform.New(ctl.world())
 	inForce := func() *config.City { return ctl.inForce.Load().Source }
-	ctl.Catalogue = catalogue.New(o.source(), inForce)
-	ctl.Rigs = catalogue.NewRigs(o.source(), ctl)
+	ctl.Catalogue = catalogue.New(o.Source(), inForce)
+	ctl.Rigs = catalogue.NewRigs(o.Source(), ctl)
 	host, _ := os.Hostname()
 	now := time.Now()
 	conf := ctl.translate(c)
@@ -220,19 +140,12 @@ func New(o Options, c *config.City) (*Controller, error) {
 
 func (c *Controller) world() perform.World {
 	w := perform.World{
-		Dir: c.o.Dir, At: c.o.At, Source: c.o.source(), Provider: c.o.Provider, Log: c.o.Log,
-		Logger: c.o.Logger, Host: c.o.Host, ShutdownDeadline: c.o.ShutdownDeadline,
-		Stores: c.o.Stores, BackUp: c.o.BackUp, OnFoldersChanged: c.o.OnFoldersChanged,
-		OnConfigRead: c.o.OnConfigRead,
-		CheckTrust:   c.o.CheckTrust, ExtendTrust: c.o.ExtendTrust, MayRun: c.o.MayRun,
-		SetListener: c.o.SetListener, Allow: c.o.Allow, CheckFolder: c.o.CheckFolder,
-		OnRemoved: c.folderRemoved,
-		Inbox:     c.inbox, Reply: c.reply, OnPanic: c.recordPanic, Snapshot: c.currentSnapshot,
-		InForce:   c.inForce.Load,
+		Options: c.o, OnRemoved: c.folderRemoved, Inbox: c.inbox, Reply: c.reply,
+		OnPanic: c.recordPanic, Snapshot: c.currentSnapshot, InForce: c.inForce.Load,
 		Translate: c.translate, Patrolled: c.metrics.patrolled, Called: c.metrics.storeCalled,
 	}
 	if c.o.CheckOwner != nil {
-		w.CheckOwner = func() (lost, err error) {
+		w.OwnerLost = func() (lost, err error) {
 			err = c.o.CheckOwner()
 			if other, ok := errors.AsType[*RunningError](err); ok {
 				return other, nil
@@ -267,8 +180,6 @@ func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 	}
 	own, _ := color.Parse(cfg.Console.Colour) // already validated
 	host, port := cfg.Dolt.Server()
-	automations := cfg.AutomationOptions()
-	automations.Local = time.Local
 	return &effect.Configuration{
 		Name: cfg.Workspace.Name, Revision: cfg.Revision, Suspended: cfg.Workspace.Suspended,
 		Wants: wants, Pools: agent.Pools(cfg, c.o.Host), Rigs: agent.Rigs(cfg), Warnings: warnings,
@@ -276,7 +187,7 @@ func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 		Overrides: overrides, Environ: config.Overriding(c.o.Host.Environ),
 		Dir: c.o.Dir, Source: cfg, NoWork: c.o.Stores == nil,
 		Backups: c.o.BackUp != nil && c.o.Stores != nil, Layers: cfg.Layers(),
-		Automations: automations, Tiers: tiersOf(cfg),
+		Automations: cfg.AutomationOptions(), Tiers: tiersOf(cfg),
 		WispEvery: cfg.Daemon.WispGCInterval, WispTTL: cfg.Daemon.WispTTL,
 		OnDisk:  cfg.Daemon.CrashHistory == "disk",
 		Store:   city.WorkStore{Provider: cfg.Beads.Keeper(), Host: host, Port: port},
@@ -334,8 +245,4 @@ func (c *Controller) Hurry() {
 	case c.hurry <- struct{}{}:
 	default: // the loop has not handled the previous call
 	}
-}
-
-func (o *Options) source() config.Source {
-	return config.Source{Dir: o.Dir, Files: o.Files, Strict: o.Strict, Environ: o.Host.Environ}
 }

@@ -80,7 +80,7 @@ func (c *Controller) run(ctx context.Context, oneShot bool) error {
 	err, fault := l.runCatchingPanics(func() error {
 		c.sweep()
 		err := l.handleInputs(ctx)
-		c.publish(c.snap.Load(), time.Now())
+		c.publishEnd()
 		return err
 	})
 	if fault != nil {

@@ -102,9 +102,10 @@ func executed(all []effect.Effect, one func(effect.Effect) effect.Input) []effec
 // NewRunner returns a runner that executes effects for a city that has no controller. snapshot returns the state of the
 // city. The caller must call Cancel.
 func NewRunner(o Options, c *config.City, snapshot func() *city.Snapshot) *perform.Runner {
-	return perform.New(perform.World{Dir: o.Dir, Provider: o.Provider, Host: o.Host,
-		Stores: o.Stores, Logger: slog.New(slog.DiscardHandler),
-		ShutdownDeadline: shutdown.New(ShutdownLimit),
+	return perform.New(perform.World{
+		Options: Options{Dir: o.Dir, Provider: o.Provider, Host: o.Host, Stores: o.Stores,
+			Logger:           slog.New(slog.DiscardHandler),
+			ShutdownDeadline: shutdown.New(ShutdownLimit)},
 		// nothing reads the reports that stores send here
 		Inbox:    make(chan effect.Input, 256),
 		InForce:  func() *effect.Configuration { return &effect.Configuration{Source: c} },

@@ -4,89 +4,74 @@ import "gcity/city"
 
 func pools() []Verb {
 	return []Verb{
-		{Name: "scale", Noun: Pool, API: API{Summary: "Set a pool's size, or let its check " +
-			"decide again", Body: city.Scale{}},
+		{command: city.Scale{}, Noun: Pool,
+			API:    API{Summary: "Set a pool's size, or let its check decide again"},
 			decode: decodeScale},
-		{Name: "restart-pool", Noun: Pool, API: API{Path: "restart", Body: city.RestartPool{},
-			Summary: "Restart all members, all at once or one after another"},
-			decode: bare(func(n string) city.RestartPool { return city.RestartPool{Pool: n} })},
-		{Name: "check-pool", Noun: Pool, API: API{Path: "check", Summary: "Run a pool's check now"},
-			decode: bare(func(n string) city.CheckPool { return city.CheckPool{Pool: n} })},
+		{command: city.RestartPool{}, Noun: Pool,
+			API: API{Path: "restart",
+				Summary: "Restart all members, all at once or one after another"}},
+		{command: city.CheckPool{}, Noun: Pool,
+			API: API{Path: "check", Summary: "Run a pool's check now"}},
 	}
 }
 
 func rigs() []Verb {
 	return []Verb{
-		{Name: "suspend-rig", Noun: Rig, API: API{Path: "suspend",
-			Summary: "Suspend all agents of a rig"},
-			decode: bare(func(n string) city.SuspendRig { return city.SuspendRig{Rig: n} })},
-		{Name: "resume-rig", Noun: Rig, API: API{Path: "resume",
-			Summary: "Resume all agents of a rig"},
-			decode: bare(func(n string) city.ResumeRig { return city.ResumeRig{Rig: n} })},
+		{command: city.SuspendRig{}, Noun: Rig,
+			API: API{Path: "suspend", Summary: "Suspend all agents of a rig"}},
+		{command: city.ResumeRig{}, Noun: Rig,
+			API: API{Path: "resume", Summary: "Resume all agents of a rig"}},
 	}
 }
 
 func automations() []Verb {
 	return []Verb{
-		{Name: "run", Noun: Automation, API: API{Summary: "Run an automation now",
-			Body: city.Fire{}},
-			decode: bare(func(n string) city.Fire { return city.Fire{Automation: n} })},
-		{Name: "end-run", Noun: Automation, API: API{Path: "stop",
-			Summary: "Stop an automation's current run",
-			Body:    city.EndRun{}},
-			decode: bare(func(n string) city.EndRun { return city.EndRun{Automation: n} })},
+		{command: city.Fire{}, Noun: Automation,
+			API: API{Summary: "Run an automation now"}},
+		{command: city.EndRun{}, Noun: Automation,
+			API: API{Path: "stop", Summary: "Stop an automation's current run"}},
 	}
 }
 
 func watchdogs() []Verb {
 	return []Verb{
-		{Name: "beat", Noun: Watchdog, API: API{Summary: "Run a watchdog's check now"},
-			decode: bare(func(n string) city.Beat { return city.Beat{Watchdog: n} })},
-		{Name: "decide", Noun: Watchdog,
+		{command: city.Beat{}, Noun: Watchdog, API: API{Summary: "Run a watchdog's check now"}},
+		{command: city.Decide{}, Noun: Watchdog,
 			API: API{Summary: "Decide what the watchdog does after a check",
-				Body: city.Decide{}, Required: "decision"},
-			decode: checked(func(n string) city.Decide {
-				return city.Decide{Watchdog: n}
-			}, func(c city.Decide) error {
-				switch c.Decision {
+				Required: "decision"},
+			check: func(c city.Command) error {
+				switch c.(city.Decide).Decision {
 				case city.RemedyStart, city.RemedyWake, city.RemedyNudge, city.RemedyNothing:
 					return nil
 				}
 				return invalid(`decide needs {"decision": "start", "wake", "nudge" or "nothing", ` +
 					`"reason": "…"}`)
-			})},
-		{Name: "acknowledge", Noun: Watchdog,
-			API:    API{Summary: "Acknowledge a watchdog's escalation", Body: city.Acknowledge{}},
-			decode: bare(func(n string) city.Acknowledge { return city.Acknowledge{Watchdog: n} })},
+			}},
+		{command: city.Acknowledge{}, Noun: Watchdog,
+			API: API{Summary: "Acknowledge a watchdog's escalation"}},
 	}
 }
 
 // work returns the verbs for work. The API has separate paths for them.
 func work() []Verb {
 	return []Verb{
-		{Name: "create-bead",
-			decode: bare(func(string) city.CreateBead { return city.CreateBead{} })},
-		{Name: "update-bead", Noun: Bead,
-			decode: bare(func(n string) city.UpdateBead { return city.UpdateBead{ID: n} })},
-		{Name: "sling",
-			decode: checked(func(string) city.SlingWork { return city.SlingWork{} },
-				func(c city.SlingWork) error { return c.Check() })},
-		{Name: "emit", decode: bare(func(string) city.Emit { return city.Emit{} })},
+		{command: city.CreateBead{}},
+		{command: city.UpdateBead{}, Noun: Bead},
+		{command: city.SlingWork{},
+			check: func(c city.Command) error { return c.(city.SlingWork).Check() }},
+		{command: city.Emit{}},
 	}
 }
 
 func cities() []Verb {
 	return []Verb{
-		{Name: "reload", API: API{Summary: "Reload the configuration", Body: city.Reload{}},
-			decode: bare(func(string) city.Reload { return city.Reload{} })},
-		{Name: "suspend", API: API{Summary: "Suspend the city"},
-			decode: bare(func(string) city.Suspend { return city.Suspend{} })},
-		{Name: "resume", API: API{Summary: "Resume the city"},
-			decode: bare(func(string) city.Resume { return city.Resume{} })},
-		{Name: "shutdown", API: API{Path: "stop", Alias: "shutdown",
-			Summary: "Stop the city; with `leave`, stop only its controller",
-			Body:    city.Shutdown{}},
-			decode: bare(func(string) city.Shutdown { return city.Shutdown{} })},
+		{command: city.Reload{},
+			API: API{Summary: "Reload the configuration"}},
+		{command: city.Suspend{}, API: API{Summary: "Suspend the city"}},
+		{command: city.Resume{}, API: API{Summary: "Resume the city"}},
+		{command: city.Shutdown{},
+			API: API{Path: "stop", Alias: "shutdown",
+				Summary: "Stop the city; with `leave`, stop only its controller"}},
 	}
 }
 

@@ -6,7 +6,9 @@ package verb
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
+	"sync"
 
 	"gcity/city"
 )
@@ -33,7 +35,11 @@ type Verb struct {
 	API   API
 	Shell Shell
 
-	decode decoder
+	command city.Command             // zero value of the command's type
+	rewrite func(body []byte) []byte // nil = the body is decoded as it is
+	check   func(city.Command) error // nil = every command is valid
+	// nil = decode
+	decode func(target string, body []byte) (city.Command, error)
 }
 
 // API describes how the API exposes a verb.
@@ -41,7 +47,8 @@ type API struct {
 	Path    string // last part, if it is not the verb's name
 	Alias   string // another valid last part of the path; "" = none
 	Summary string // in the OpenAPI document; "" = the API has a separate path
-	Body    any    // a value of the request body's type; nil = no body
+	// a value of the request body's type; nil = no body. Rows need it only if it is not the command itself.
+	Body any
 	// names of the fields that the body must contain, separated by spaces
 	Required string
 }
@@ -56,14 +63,34 @@ type Shell struct {
 	ForPool string
 }
 
-type decoder func(target string, body []byte) (city.Command, error)
+// All returns the table, in the order in which the command line lists verbs. The caller must not change the result.
+func All() []Verb { return table() }
 
-// All returns the table, in the order in which the command line lists verbs.
-func All() []Verb {
-	return slices.Concat(sessions(), drains(), typing(), pools(), rigs(), automations(),
-		watchdogs(),
-		work(), cities())
+var table = sync.OnceValue(func() []Verb {
+	all := slices.Concat(sessions(), drains(), typing(), pools(), rigs(), automations(),
+		watchdogs(), work(), cities())
+	for i := range all {
+		v := &all[i]
+		v.Name = v.command.Verb()
+		if v.API.Body == nil && hasValues(v.command) {
+			v.API.Body = v.command
+		}
+	}
+	return all
+})
+
+// hasValues reports whether a command has fields other than its target.
+func hasValues(c city.Command) bool {
+	for field := range reflect.TypeOf(c).Fields() {
+		if !isTarget(field) {
+			return true
+		}
+	}
+	return false
 }
+
+// isTarget reports whether a field of a command is its target, which is not part of the request body.
+func isTarget(field reflect.StructField) bool { return field.Tag.Get("json") == "-" }
 
 // Of returns the row of the table that describes a command.
 func Of(c city.Command) (Verb, bool) { return find(c.Verb(), c.Target() == "") }
@@ -93,7 +120,7 @@ func (v Verb) Parts() []string {
 }
 
 // Command returns the verb's command for a target, with all other fields empty.
-func (v Verb) Command(target string) (city.Command, error) { return v.decode(target, nil) }
+func (v Verb) Command(target string) (city.Command, error) { return v.decoded(target, nil) }
 
 // Decode decodes a verb's command for a target. The body can be empty if the verb needs no values. Errors are
 // *city.Error with code Invalid. Decode does not check whether the target exists or a number is within bounds.
@@ -101,7 +128,7 @@ func Decode(name, target string, body []byte) (city.Command, error) {
 	v, ok := find(name, target == "")
 	switch {
 	case ok:
-		return v.decode(target, body)
+		return v.decoded(target, body)
 	case target == "":
 		return nil, invalid("unknown city command %q", name)
 	}
@@ -119,21 +146,29 @@ func find(name string, ofCity bool) (Verb, bool) {
 	return all[i], true
 }
 
-func bare[C city.Command](newCommand func(target string) C) decoder {
-	return checked(newCommand, func(C) error { return nil })
-}
-
-func checked[C city.Command](newCommand func(target string) C, check func(C) error) decoder {
-	return func(target string, body []byte) (city.Command, error) {
-		c := newCommand(target)
-		if err := city.DecodeBody(body, &c); err != nil {
-			return nil, err
-		}
-		if err := check(c); err != nil {
-			return nil, err
-		}
-		return c, nil
+func (v Verb) decoded(target string, body []byte) (city.Command, error) {
+	if v.decode != nil {
+		return v.decode(target, body)
 	}
+	if v.rewrite != nil {
+		body = v.rewrite(body)
+	}
+	c := reflect.New(reflect.TypeOf(v.command)).Elem()
+	for field, value := range c.Fields() {
+		if isTarget(field) {
+			value.SetString(target)
+		}
+	}
+	if err := city.DecodeBody(body, c.Addr().Interface()); err != nil {
+		return nil, err
+	}
+	out := c.Interface().(city.Command)
+	if v.check != nil {
+		if err := v.check(out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // nudge is the body of a request to nudge an agent.
@@ -142,19 +177,19 @@ type nudge struct {
 	Message string `json:"message"` // another name for text
 }
 
-// aliased returns a decoder that also accepts the field alias instead of name. Gas City's clients use the alias.
-func aliased(alias, name string, decode decoder) decoder {
-	return func(target string, body []byte) (city.Command, error) {
-		var fields map[string]json.RawMessage
-		if json.Unmarshal(body, &fields) == nil && fields[alias] != nil && fields[name] == nil {
-			fields[name] = fields[alias]
-			delete(fields, alias)
-			if renamed, err := json.Marshal(fields); err == nil {
-				body = renamed
-			}
-		}
-		return decode(target, body)
+// renameMessage renames the field message to text. Gas City's clients use message.
+func renameMessage(body []byte) []byte {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil || fields["message"] == nil || fields["text"] != nil {
+		return body
 	}
+	fields["text"] = fields["message"]
+	delete(fields, "message")
+	renamed, err := json.Marshal(fields)
+	if err != nil {
+		return body
+	}
+	return renamed
 }
 
 func invalid(format string, args ...any) error {

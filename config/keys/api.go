@@ -15,10 +15,9 @@ func apiKeys() []Key {
 			"A change takes effect immediately and closes the connections to the port. A city " +
 			"under a supervisor ignores this table, because the supervisor has one port for all " +
 			"cities."},
-		{Path: "api.port", Kind: Int, Def: "0", Within: &bounds{0, 65535, func(n int) string {
-			return fmt.Sprintf("is %d; use a port from 1 to 65535, or 0 for none", n)
-		}},
-			Doc: "The TCP port. 0 = no port: the city's API is only on its socket."},
+		{Path: "api.port", Kind: Int, Def: "0",
+			Within: within(0, 65535, "use a port from 1 to 65535, or 0 for none"),
+			Doc:    "The TCP port. 0 = no port: the city's API is only on its socket."},
 		{Path: "api.bind", Kind: String, Def: `"127.0.0.1"`, Check: checkBind,
 			Doc: "The IP address to listen on, or `localhost`. An address that other machines " +
 				"can reach requires a token, because a client of the API can do everything " +
@@ -81,4 +80,13 @@ func hostName(s string) bool {
 		}
 	}
 	return true
+}
+
+// IsLocal reports whether a bind address is reachable only from this machine.
+func IsLocal(bind string) bool {
+	if bind == localhost {
+		return true
+	}
+	addr, err := netip.ParseAddr(bind)
+	return err == nil && addr.Unmap().IsLoopback()
 }

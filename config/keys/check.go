@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,7 +9,6 @@ import (
 
 	"gcity/internal/color"
 	"gcity/internal/passthrough"
-	"gcity/internal/toml"
 	"gcity/session"
 )
 
@@ -153,32 +153,19 @@ func checkIdle(v any) string {
 }
 
 func delayBounds() *bounds {
-	return &bounds{0, 3_600_000, func(n int) string {
-		return fmt.Sprintf("is %d; it must be from 0 to 3600000 milliseconds", n)
-	}}
-}
-
-func restartBounds() *bounds {
-	return &bounds{0, 10_000, func(n int) string {
-		return fmt.Sprintf("is %d; use at most 10000, or 0 for no limit", n)
-	}}
+	return within(0, 3_600_000, "it must be from 0 to 3600000 milliseconds")
 }
 
 func memberBounds() *bounds {
-	return &bounds{0, MaxAgents, func(n int) string {
-		if n < 0 {
-			return fmt.Sprintf("is %d; it must be at least 0", n)
-		}
-		return fmt.Sprintf("is %d; a city can have at most %d agents, including all members of "+
-			"its pools", n, MaxAgents)
-	}}
+	b := within(0, MaxAgents, fmt.Sprintf("a city can have at most %d agents, including all "+
+		"members of its pools", MaxAgents))
+	b.ruleBelow = "it must be at least 0"
+	return b
 }
 
-func sizeBounds() *bounds {
-	return &bounds{2, 1000, func(n int) string {
-		return fmt.Sprintf("is %d; it must be from 2 to 1000", n)
-	}}
-}
+func sizeBounds() *bounds { return within(2, 1000, "it must be from 2 to 1000") }
+
+func countBounds() *bounds { return within(1, 1000, "use a number from 1 to 1000") }
 
 // sessionProviders includes the prefixes "exec:" and "plugin:".
 func sessionProviders() []string {
@@ -200,10 +187,8 @@ func checkProvider(v any) string {
 	case external, name == "", slices.Contains(known, name):
 		return ""
 	}
-	if near := Suggest(name, known); near != "" {
-		return fmt.Sprintf("unknown session provider %q; did you mean %q?", name, near)
-	}
-	return fmt.Sprintf("unknown session provider %q; remove the key or use \"pty\"", name)
+	return fmt.Sprintf("unknown session provider %q", name) +
+		cmp.Or(DidYouMean(name, known), "; remove the key or use \"pty\"")
 }
 
 func checkEvents(v any) string {
@@ -217,20 +202,4 @@ func checkEvents(v any) string {
 				`remove the key to use the built-in log`, name)
 	}
 	return ""
-}
-
-func oneOf(names ...string) func(any) string {
-	return func(v any) string {
-		name := v.(string)
-		for _, n := range names {
-			if n == name {
-				return ""
-			}
-		}
-		if near := Suggest(name, names); near != "" {
-			return fmt.Sprintf("invalid value %q: use one of %s; did you mean %q?", name,
-				toml.List(names), near)
-		}
-		return fmt.Sprintf("invalid value %q: use one of %s", name, toml.List(names))
-	}
 }

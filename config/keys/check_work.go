@@ -32,12 +32,6 @@ func checkScript(name, script string) string {
 	return ""
 }
 
-func portBounds() *bounds {
-	return &bounds{1, 65535, func(n int) string {
-		return fmt.Sprintf("is %d; use a port from 1 to 65535", n)
-	}}
-}
-
 func checkWisp(v any) string {
 	if t := v.(time.Duration); t < 100*time.Millisecond {
 		return fmt.Sprintf(

@@ -45,7 +45,8 @@ func daemonKeys() []Key {
 			Doc: "Interval between two patrols. The minimum is 100ms. A patrol checks every " +
 				"agent. The controller reacts to exits and other events immediately, not only at " +
 				"patrols."},
-		{Path: "daemon.max_restarts", Kind: Int, Def: "5", Within: restartBounds(),
+		{Path: "daemon.max_restarts", Kind: Int, Def: "5",
+			Within: within(0, 10_000, "use at most 10000, or 0 for no limit"),
 			Doc: "The number of crashes that an agent can have within `restart_window`. One more " +
 				"crash quarantines the agent. 0 = no limit."},
 		{Path: "daemon.restart_window", Kind: Duration, Def: `"1h"`, Check: checkPositive,

@@ -1,27 +1,9 @@
 package keys
 
-import "strings"
-
 // LaterKeys returns keys that are known but not implemented.
 func LaterKeys() []Key {
-	groups := []struct {
-		table string
-		kind  Kind
-		alias string
-		is    Status
-		keys  string
-	}{
-		{table: "mail", kind: Table, is: Later, keys: "provider"},
-	}
-	var out []Key
-	for _, g := range groups {
-		if g.is == Later {
-			out = append(out, Key{Path: g.table, Kind: g.kind, Alias: g.alias, Status: Later})
-		}
-		for name := range strings.FieldsSeq(g.keys) {
-			out = append(out, Key{Path: Join(g.table, name), Kind: Any, Status: Later})
-		}
-	}
+	out := []Key{{Path: "mail", Kind: Table, Status: Later},
+		{Path: "mail.provider", Kind: Any, Status: Later}}
 	for _, path := range []string{"workspace.isolation", "workspace.install_hooks",
 		"agents.isolation", "agents.install_hooks", "agents.pre_sync", "agents.fallback",
 		"agents.session_live",

@@ -139,7 +139,7 @@ func (k *Key) DefaultValue() any {
 		}
 		return s
 	}
-	if n, err := strconv.Atoi(k.Def); err == nil {
+	if n, wrong := integer(k.Def, k.Kind); wrong == "" {
 		return n
 	}
 	return k.Def == "true"

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -45,12 +46,8 @@ func checkHooks(v any) string {
 		if slices.Contains(kinds, kind) {
 			continue
 		}
-		if near := Suggest(kind, kinds); near != "" {
-			return fmt.Sprintf("item %d: cannot install hooks for %q; did you mean %q?", i+1, kind,
-				near)
-		}
-		return fmt.Sprintf("item %d: cannot install hooks for %q; use one of %s",
-			i+1, kind, toml.List(kinds))
+		return fmt.Sprintf("item %d: cannot install hooks for %q", i+1, kind) +
+			cmp.Or(DidYouMean(kind, kinds), "; use one of "+toml.List(kinds))
 	}
 	return ""
 }

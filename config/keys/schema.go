@@ -3,11 +3,14 @@
 package keys
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"gcity/internal/suggest"
+	"gcity/internal/toml"
 )
 
 // Kind is the type of a key's value.
@@ -72,23 +75,30 @@ type Key struct {
 
 type bounds struct {
 	least, most int
-	message     func(n int) string
+	rule        string // for a message about an invalid number
+	ruleBelow   string // for a number that is too small; "" = rule
+}
+
+func within(least, most int, rule string) *bounds {
+	return &bounds{least: least, most: most, rule: rule}
 }
 
 // Invalid returns why a value is invalid, or "" if it is valid.
 func (k *Key) Invalid(v any) string {
-	if k.Enum != nil {
-		if msg := oneOf(k.Enum...)(v); msg != "" {
-			return msg
-		}
+	if name, _ := v.(string); k.Enum != nil && !slices.Contains(k.Enum, name) {
+		return fmt.Sprintf("invalid value %q: use one of %s%s", name, toml.List(k.Enum),
+			DidYouMean(name, k.Enum))
 	}
 	if k.Within != nil {
 		n, ok := v.(int)
 		if !ok {
 			n = int(v.(time.Duration).Milliseconds())
 		}
-		if n < k.Within.least || n > k.Within.most {
-			return k.Within.message(n)
+		switch w := k.Within; {
+		case n < w.least:
+			return fmt.Sprintf("is %d; %s", n, cmp.Or(w.ruleBelow, w.rule))
+		case n > w.most:
+			return fmt.Sprintf("is %d; %s", n, w.rule)
 		}
 	}
 	if k.Check == nil {
@@ -177,6 +187,15 @@ func Suggest(name string, candidates []string) string {
 		return near
 	}
 	return begins[0]
+}
+
+// DidYouMean returns the end of a message about the unknown name: the most similar of the names, or "" if none is
+// similar.
+func DidYouMean(name string, names []string) string {
+	if near := Suggest(name, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
 }
 
 // Header returns the table's header in TOML.

@@ -58,10 +58,7 @@ func watchKeys() []Key {
 			Check: checkAtLeast(100 * time.Millisecond),
 			Doc: "Time that the triage agent has to decide. After this time, gcity stops the " +
 				"triage agent, and the thresholds decide."},
-		{Path: "watchdogs.overrule_after", Kind: Int, Def: "3",
-			Within: &bounds{1, 1000, func(n int) string {
-				return fmt.Sprintf("is %d; use a number from 1 to 1000", n)
-			}},
+		{Path: "watchdogs.overrule_after", Kind: Int, Def: "3", Within: countBounds(),
 			Doc: "Number of consecutive checks after which the thresholds overrule the triage " +
 				"agent. A check counts if the watched agent is very stale or dead, and the " +
 				"triage agent decides neither `start` nor `wake`. A new heartbeat resets the " +
@@ -79,10 +76,7 @@ func escalationKeys() []Key {
 				"city's folder, for at most one minute, and receives `GC_WATCHDOG`, " +
 				"`GC_WATCHDOG_WATCHES`, `GC_WATCHDOG_FAILED` and `GC_WATCHDOG_REASON` in its " +
 				"environment."},
-		{Path: "watchdogs.escalate_after", Kind: Int, Def: "3",
-			Within: &bounds{1, 1000, func(n int) string {
-				return fmt.Sprintf("is %d; use a number from 1 to 1000", n)
-			}},
+		{Path: "watchdogs.escalate_after", Kind: Int, Def: "3", Within: countBounds(),
 			Doc: "The number of consecutive failed actions after which the watchdog notifies " +
 				"`escalate_to`. It sends no further notification until the agent has recovered."},
 	}

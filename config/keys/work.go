@@ -21,7 +21,8 @@ func workKeys() []Key {
 			"own."},
 		{Path: "dolt.host", Kind: String, Check: checkFilled,
 			Doc: "Host name or address of the server."},
-		{Path: "dolt.port", Kind: Int, Within: portBounds(), Doc: "Port of the server."},
+		{Path: "dolt.port", Kind: Int,
+			Within: within(1, 65535, "use a port from 1 to 65535"), Doc: "Port of the server."},
 		{Path: "dolt.managed", Kind: Bool, Def: "false",
 			Doc: "`true`: gcity starts a Dolt server for `bd` together with the city, restarts " +
 				"it when it exits, and stops it with the city. In that case, `host` must be this " +

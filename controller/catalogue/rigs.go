@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -50,7 +49,7 @@ func (r *Rigs) AddRig(ctx context.Context, n city.NewRig) (city.Receipt, error) 
 	if err != nil {
 		return city.Receipt{}, err
 	}
-	if rigAt(snap, n.Name) >= 0 {
+	if _, known := snap.Rig(n.Name); known {
 		return city.Receipt{}, city.Errorf(city.Conflict, "city %s already has a rig named %s",
 			snap.Name, n.Name)
 	}
@@ -72,12 +71,11 @@ func (r *Rigs) RemoveRig(ctx context.Context, name string) (city.Receipt, error)
 	if err != nil {
 		return city.Receipt{}, err
 	}
-	at := rigAt(snap, name)
-	if at < 0 {
+	rig, known := snap.Rig(name)
+	if !known {
 		return city.Receipt{}, city.Missing(suggest.NotFound(suggest.Rig, name,
 			snap.Names(suggest.Rig)))
 	}
-	rig := &snap.Rigs[at]
 	if err := r.inUse(ctx, snap, rig); err != nil {
 		return city.Receipt{}, err
 	}
@@ -88,10 +86,6 @@ func (r *Rigs) RemoveRig(ctx context.Context, name string) (city.Receipt, error)
 	}
 	return r.reload(ctx, events.RigRemoved, name, fmt.Sprintf(
 		"removed rig %s; its folder %s and its work were kept", name, rig.Path))
-}
-
-func rigAt(snap *city.Snapshot, name string) int {
-	return slices.IndexFunc(snap.Rigs, func(rig city.Rig) bool { return rig.Name == name })
 }
 
 func (r *Rigs) inUse(ctx context.Context, snap *city.Snapshot, rig *city.Rig) error {

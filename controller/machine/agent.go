@@ -59,7 +59,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 // a canceled start still returns a result (L1)
 func (m *Machine) mayCancel(a *record) {
 	idle := m.ending == stopAgents || a.unwanted() && !m.work.finishesFirst(a) ||
-		a.suspension().On() || a.act.intent.kind != causeNone || a.policy.obsolete(a)
+		a.suspension().On() || a.act.intent.kind != causeNone || a.isTriage() && a.triage.isOver()
 	if idle && a.phase.Cancel() {
 		m.step.Do(effect.Cancel{Agent: a.name})
 	}
@@ -162,7 +162,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		}
 		a.act.intent, a.act.startReason = cause{}, ""
 		m.set(now, a, city.Exited, why)
-		m.commands.reject(a, city.NotFound, "agent "+a.name+" has stopped: "+why)
+		m.commands.reject(a, city.NotFound, "agent %s has stopped: %s", a.name, why)
 	case a.want.Suspended.On():
 		if a.act.intent.kind == causeSuspend { // it ended, or its start was canceled
 			m.loader.recordSuspended(a, a.want.Suspended)
@@ -172,12 +172,12 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		m.commands.resolve(a, fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended), "stop",
 			"suspend")
 		m.commands.rejectAll(a.take("restart", "kill"), city.Conflict,
-			fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended))
+			"agent %s is %s", a.name, a.want.Suspended)
 	case a.want.Problem != "":
 		a.act.intent = cause{}
 		m.set(now, a, city.Failed, a.want.Problem)
-		m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
-			a.want.Problem))
+		m.commands.reject(a, city.Unavailable, "agent %s cannot start: %s", a.name,
+			a.want.Problem)
 	case m.ending == stopAgents && (a.restart.stays() || a.restart.state() == city.Quarantined):
 		until := a.restart.until
 		if !m.conf.OnDisk { // without a saved history, the next controller starts the agent
@@ -186,8 +186,8 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		m.setUntil(now, a, a.restart.state(), a.restart.why, until)
 	case m.ending == stopAgents:
 		m.set(now, a, city.Exited, "stopped with the city")
-	case a.policy.waits(a):
-		a.policy.rest(now, a)
+	case a.isTriage() && !a.triage.awaitsStart():
+		onCall{m}.rest(now, a)
 	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:
 		if a.restart.stays() || a.restart.waits(now) {
 			a.act.startReason = a.act.intent.why
@@ -280,7 +280,10 @@ func (m *Machine) start(now time.Time, a *record) {
 	if a.restart.kind == quarantined {
 		a.act.startReason = "quarantine ended"
 	}
-	a.policy.begins(a)
+	if a.isTriage() {
+		a.triage.lastBeat = a.triage.request.Beat
+		a.act.startReason = "for check " + a.triage.lastBeat
+	}
 	a.act.startReason = cmp.Or(a.act.startReason, a.declared())
 	a.phase.Start(m.stepNumber)
 	a.act.earlyExit = nil
@@ -316,7 +319,9 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 	case a.phase.Canceled():
 		a.phase.BecomesUnknown()
 		m.lists.request()
-		a.policy.canceled(now, a)
+		if a.isTriage() {
+			m.triageOver(now, a, "was stopped before it was ready")
+		}
 	default:
 		a.phase.BecomesUnknown()
 		m.lists.request()
@@ -347,7 +352,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 				"session": in.Status.ID}),
 		})
 	}
-	counts := a.policy.counts()
+	counts := !a.isTriage()
 	var replies []effect.Reply
 	if fresh && counts {
 		runs := "is running" + step.Numbered(in.Status.PID, ", pid %d")
@@ -379,7 +384,7 @@ func (p always) failed(now time.Time, a *record, err error) {
 	a.restart.missing = effect.FailedStarts{}
 	v := a.restart.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
 	m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
-	m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
+	m.commands.reject(a, city.Unavailable, "agent %s cannot start: %v", a.name, err)
 	if v.Outcome == restart.Quarantine {
 		v.Reason, v.Last = v.Reason+": "+err.Error(), v.Last+": "+err.Error()
 	}
@@ -398,7 +403,7 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 		a.restart.missing = effect.FailedStarts{Why: err.Error(),
 			Tries: a.restart.missing.Tries, Since: now}
 	}
-	m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
+	m.commands.reject(a, city.Unavailable, "agent %s cannot start: %v", a.name, err)
 	a.restart.missing.Tries++
 	a.restart.cannotStart(err.Error(), a.want.Policy.Again(now, a.restart.missing.Tries))
 	a.act.startReason = "retried after a failed start"
@@ -481,10 +486,9 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	m.ended(now, a, e.ID)
 	a.sess.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
 	d := effect.Death(&e)
-	if drained != nil && a.policy.counts() && e.Code == 0 && e.Signal == "" {
+	if drained != nil && !a.isTriage() && e.Code == 0 && e.Signal == "" {
 		m.decided(now, a, "drained", "exited 0")
-		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped,
-			Message: "drained: exited 0", Payload: effect.ExitPayload(e)})
+		m.journal.recordExit(a, e, "drained: exited 0")
 		a.restart.end()
 		m.drains.afterDrain(a, "exited 0", drained.by == byOperator, drained.final)
 		return
@@ -496,8 +500,7 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 		return
 	}
 	if a.want == nil || a.want.Suspended.On() || m.ending != running {
-		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: d.String(),
-			Payload: effect.ExitPayload(e)})
+		m.journal.recordExit(a, e, d.String())
 		return
 	}
 	a.policy.died(now, a, e, drained)
@@ -556,12 +559,10 @@ func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restar
 	switch {
 	case m.journal.past[e.ID]:
 	case e.Lost:
-		why := "session lost: " + cmp.Or(e.Reason, "the process that held it has exited")
-		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: why,
-			Payload: effect.ExitPayload(e)})
+		m.journal.recordExit(a, e, "session lost: "+
+			cmp.Or(e.Reason, "the process that held it has exited"))
 	case !v.Crash:
-		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0",
-			Payload: effect.ExitPayload(e)})
+		m.journal.recordExit(a, e, "exited 0")
 	default:
 		m.journal.recordCrash(now, a, e, events.Event{Type: events.AgentCrashed,
 			Message: effect.Death(&e).CrashText(), Payload: effect.ExitPayload(e)})
@@ -624,7 +625,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 		m.setUntil(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.retryStopAt)
 		m.decided(now, a, "stop failed", in.Err.Error())
 		m.commands.reject(a, city.Unavailable,
-			fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
+			"agent %s cannot be stopped: %v", a.name, in.Err)
 		m.loader.rejectGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
 		return
 	}
@@ -679,21 +680,10 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	a.policy.stopped(now, a, c, e, replies)
 }
 
-// policy defines when agents of one kind start, and what happens after a session ends.
+// policy defines when sessions of one kind of agent end, and what happens then.
 type policy interface {
-	// counts reports whether the machine records starts and ends, and counts crashes.
-	counts() bool
-	// noRestart returns why a user cannot restart an agent, or "".
-	noRestart(a *record) string
-	// waits reports whether a stopped agent has no reason to start. The caller must then call rest.
-	waits(a *record) bool
-	rest(now time.Time, a *record)
-	begins(a *record)
-	startEffect(a *record) effect.Start
-	obsolete(a *record) bool
 	// ends returns the cause for stopping a session if no general cause applies.
 	ends(now time.Time, a *record) cause
-	canceled(now time.Time, a *record)
 	failed(now time.Time, a *record, err error)
 	// died handles an exit that was not requested. drained is the drain that ended with it, or nil.
 	died(now time.Time, a *record, e session.Exit, drained *drain)
@@ -701,15 +691,6 @@ type policy interface {
 }
 
 type always struct{ m *Machine }
-
-func (always) counts() bool                       { return true }
-func (always) noRestart(*record) string           { return "" }
-func (always) waits(*record) bool                 { return false }
-func (always) rest(time.Time, *record)            {}
-func (always) begins(*record)                     {}
-func (always) startEffect(a *record) effect.Start { return effect.Start{Want: a.want} }
-func (always) obsolete(*record) bool              { return false }
-func (always) canceled(time.Time, *record)        {}
 
 func (p always) ends(now time.Time, a *record) cause {
 	if a.drain.current != nil || a.unwanted() {
@@ -731,27 +712,6 @@ func (p always) stopped(now time.Time, a *record, c cause, e events.Event,
 
 // onCall is the policy of triage agents. Their exits never count as crashes.
 type onCall struct{ m *Machine }
-
-func (onCall) counts() bool { return false }
-
-func (onCall) noRestart(a *record) string {
-	return fmt.Sprintf("agent %s is the triage agent of watchdog %s and starts only for its "+
-		"checks; `gcity watchdog triage %s` starts a check", a.name, a.want.TriageOf,
-		a.want.TriageOf)
-}
-
-func (onCall) obsolete(a *record) bool {
-	return a.triage.request == nil || a.triage.lastBeat != a.triage.request.Beat
-}
-
-func (onCall) begins(a *record) {
-	a.triage.lastBeat = a.triage.request.Beat
-	a.act.startReason = "for check " + a.triage.request.Beat
-}
-
-func (p onCall) canceled(now time.Time, a *record) {
-	p.m.triageOver(now, a, "was stopped before it was ready")
-}
 
 func (p onCall) stopped(now time.Time, a *record, c cause, e events.Event,
 	replies []effect.Reply) {

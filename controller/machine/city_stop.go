@@ -266,11 +266,15 @@ func (cs *cityStop) lastStop() uint64 {
 	return last
 }
 
-func (cs *cityStop) seenEmpty(now time.Time, step uint64) {
-	if cs.m.ending != stopAgents {
+// seen handles a list of sessions that was requested in the given step.
+func (cs *cityStop) seen(now time.Time, step uint64) {
+	switch {
+	case cs.m.ending != stopAgents:
 		return
-	}
-	if !cs.nothingInFlight() {
+	case len(cs.m.lists.unknown) > 0:
+		cs.relook = now.Add(stopRetry)
+		return
+	case !cs.nothingInFlight():
 		cs.early = true
 		return
 	}

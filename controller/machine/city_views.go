@@ -71,12 +71,8 @@ func (c outboxCity) WhyNotTyped(name string) (why string, never bool) {
 }
 
 func (c outboxCity) Record(name string, e events.Event, replies ...effect.Reply) {
-	if a := c.m.agents[name]; a != nil {
-		c.m.journal.record(a, e, replies...)
-		return
-	}
 	e.Subject = name
-	runsCity(c).Record(e, replies...)
+	c.m.journal.record(c.m.agents[name], e, replies...)
 }
 
 // Typed passes the result of a watchdog's message to the watchdog.
@@ -87,7 +83,6 @@ func (c outboxCity) Typed(d *outbox.Delivery) {
 
 type poolCity struct{ runsCity }
 
-func (c poolCity) Listed() bool             { return c.m.lists.listed }
 func (c poolCity) Step() uint64             { return c.m.stepNumber }
 func (c poolCity) IsAgent(name string) bool { return c.m.agents[name] != nil }
 
@@ -173,7 +168,6 @@ func (c poolCity) Restart(now time.Time, name string, by city.Peer) (why string)
 
 type tierCity struct{ runsCity }
 
-func (c tierCity) Listed() bool            { return c.m.lists.listed }
 func (c tierCity) StalledUntil() time.Time { return c.m.stalledUntil }
 
 func (c tierCity) Agent(name string) *tier.Agent {

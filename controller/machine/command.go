@@ -117,14 +117,14 @@ func (cs *commands) find(id uint64, name string) (*record, bool) {
 		if p.Want.Max == 0 {
 			why = name + " is a pool, and it is off (max = 0); set a larger max to use it"
 		}
-		cs.m.step.Reject(id, city.Invalid, why)
+		cs.m.step.Reject(id, city.Invalid, "%s", why)
 		return nil, false
 	}
 	for _, p := range cs.m.pools.All() {
 		if i := p.Want.Index(name); i > 0 {
-			cs.m.step.Reject(id, city.NotFound, suggest.NoSuch(suggest.Agent, name).Then(
+			cs.m.step.Reject(id, city.NotFound, "%v", suggest.NoSuch(suggest.Agent, name).Then(
 				fmt.Sprintf("its pool %s wants %d of at most %d members", p.Name(), p.Desired,
-					p.Want.Max)).Error())
+					p.Want.Max)))
 			return nil, false
 		}
 	}
@@ -134,13 +134,13 @@ func (cs *commands) find(id uint64, name string) (*record, bool) {
 			names = append(names, a.name)
 		}
 	}
-	cs.m.step.Reject(id, city.NotFound, suggest.NotFound(suggest.Agent, name, names).Error())
+	cs.m.step.Reject(id, city.NotFound, "%v", suggest.NotFound(suggest.Agent, name, names))
 	return nil, false
 }
 
 func (cs *commands) restart(now time.Time, id uint64, a *record) {
 	if why := cs.noRestart(a); why != "" {
-		cs.m.step.Reject(id, city.Conflict, why)
+		cs.m.step.Reject(id, city.Conflict, "%s", why)
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "restart"})
@@ -157,9 +157,10 @@ func (cs *commands) noRestart(a *record) string {
 	case a.want.Suspended.On():
 		return fmt.Sprintf("agent %s is %s; run `%s` first", a.name, a.want.Suspended,
 			a.want.Suspended.ResumeCommand(a.want.Declared))
-	}
-	if why := a.policy.noRestart(a); why != "" {
-		return why
+	case a.isTriage():
+		return fmt.Sprintf("agent %s is the triage agent of watchdog %s and starts only for its "+
+			"checks; `gcity watchdog triage %s` starts a check", a.name, a.want.TriageOf,
+			a.want.TriageOf)
 	}
 	if !a.phase.Alive() || a.phase.InFlight() {
 		return "" // skip the slow check below, because every snapshot calls this for every agent
@@ -190,8 +191,8 @@ func (cs *commands) startAgain(now time.Time, a *record, by city.Peer) {
 
 func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 	if a.phase.Idle() {
-		cs.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: the "+
-			"agent is %s (%s)", a.name, a.state.Is(), a.reason))
+		cs.m.step.Reject(id, city.Conflict, "agent %s has no session to kill: the "+
+			"agent is %s (%s)", a.name, a.state.Is(), a.reason)
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "kill"})
@@ -211,13 +212,13 @@ func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 
 func (a *record) startsAfterKill() bool {
 	return a.want != nil && !a.unwanted() && !a.want.Suspended.On() && a.want.Problem == "" &&
-		a.policy.counts()
+		!a.isTriage()
 }
 
 func (cs *commands) release(now time.Time, id uint64, a *record) {
 	if a.want == nil || a.restart.kind == noHold {
-		cs.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s; only agents in "+
-			"quarantine or in backoff can be released", a.name, a.state.Is()))
+		cs.m.step.Reject(id, city.Conflict, "agent %s is %s; only agents in "+
+			"quarantine or in backoff can be released", a.name, a.state.Is())
 		return
 	}
 	held, by := a.restart.state(), cs.m.step.Caller().Name()
@@ -232,21 +233,21 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 	switch why := cs.noRestart(a); {
 	case a.phase.State() == lifecycle.Starting:
-		cs.m.step.Reject(id, city.Conflict, "agent "+a.name+" is starting and cannot be "+
-			"restarted yet")
+		cs.m.step.Reject(id, city.Conflict, "agent %s is starting and cannot be restarted yet",
+			a.name)
 	case a.phase.Stopping() && (why != "" || a.act.stopping.kind == causeDrained):
-		cs.m.step.Reject(id, city.Conflict, "agent "+a.name+" is being stopped: "+
+		cs.m.step.Reject(id, city.Conflict, "agent %s is being stopped: %s", a.name,
 			a.act.stopping.why)
 	case !a.phase.Alive() || a.want == nil && a.drain.current == nil:
-		cs.m.step.Reject(id, city.Conflict, "agent "+a.name+" has no session to restart")
+		cs.m.step.Reject(id, city.Conflict, "agent %s has no session to restart", a.name)
 	case a.drain.current != nil: // the drain decides whether the agent starts again
 		cs.m.drains.ack(now, id, a)
 	case a.want.Problem != "":
-		cs.m.step.Reject(id, city.Conflict, a.onlyStops(a.want.Problem))
+		cs.m.step.Reject(id, city.Conflict, "%s", a.onlyStops(a.want.Problem))
 	case a.want.Suspended.On(): // it waits for its dependents to stop
-		cs.m.step.Reject(id, city.Conflict, why)
+		cs.m.step.Reject(id, city.Conflict, "%s", why)
 	case a.phase.Stopping():
-		cs.m.step.Reply(id, "agent "+a.name+" is restarting")
+		cs.m.step.Reply(id, "agent %s is restarting", a.name)
 	default:
 		a.waiters = append(a.waiters, waiter{id, "request"})
 		if a.act.intent.kind == causeNone { // a pool's restart waits for the stop that it requested
@@ -271,22 +272,22 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 			return
 		}
 		if a.want == nil {
-			cs.m.step.Reject(id, city.Conflict, "agent "+a.name+
-				" was removed from the configuration")
+			cs.m.step.Reject(id, city.Conflict, "agent %s was removed from the configuration",
+				a.name)
 			return
 		}
 		if a.want.Pool != "" && a.want.Declared != a.name {
 			cs.m.step.Reject(id, city.Conflict,
-				fmt.Sprintf("agent %s is a member of pool %s and cannot be suspended on its own; "+
-					"%s the pool, or scale it", a.name, a.want.Declared, step.VerbFor(on)))
+				"agent %s is a member of pool %s and cannot be suspended on its own; "+
+					"%s the pool, or scale it", a.name, a.want.Declared, step.VerbFor(on))
 			return
 		}
 		a.waiters = append(a.waiters, waiter{id, step.VerbFor(on)})
 		if still := a.want.Suspended; !on && still.On() && still.Level != agent.AgentLevel {
 			a.waiters = a.waiters[:len(a.waiters)-1]
 			cs.m.step.Reject(id, city.Conflict,
-				fmt.Sprintf("agent %s is %s; run `%s` instead", a.name, still,
-					still.ResumeCommand(a.name)))
+				"agent %s is %s; run `%s` instead", a.name, still,
+				still.ResumeCommand(a.name))
 			return
 		}
 		if !on && !a.want.Suspended.On() && !cs.m.loader.editing(name) {
@@ -299,7 +300,7 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 
 func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
 	if !a.hasSession() {
-		cs.m.step.Reject(id, city.Conflict, noSession(a))
+		cs.m.step.Reject(id, city.Conflict, "%s", noSession(a))
 		return
 	}
 	cs.m.messages.Type(id, a.out, cmd)
@@ -322,21 +323,21 @@ func (ld *loader) rejectLoad(ws []waiter, err error) {
 	}
 }
 
-func (cs *commands) rejectAll(ws []waiter, code city.Code, msg string) {
+func (cs *commands) rejectAll(ws []waiter, code city.Code, format string, args ...any) {
 	for _, w := range ws {
-		cs.m.step.Reject(w.id, code, msg)
+		cs.m.step.Reject(w.id, code, format, args...)
 	}
 }
 
-func (cs *commands) reject(a *record, code city.Code, msg string) {
-	cs.rejectAll(a.waiters, code, msg)
+func (cs *commands) reject(a *record, code city.Code, format string, args ...any) {
+	cs.rejectAll(a.waiters, code, format, args...)
 	a.waiters = nil
-	cs.m.messages.Reject(a.out, code, msg)
+	cs.m.messages.Reject(a.out, code, fmt.Sprintf(format, args...))
 }
 
 func (cs *commands) resolve(a *record, msg string, verbs ...string) {
 	for _, w := range a.take(verbs...) {
-		cs.m.step.Reply(w.id, msg)
+		cs.m.step.Reply(w.id, "%s", msg)
 	}
 }
 

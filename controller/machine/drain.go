@@ -209,11 +209,11 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 		}
 		a.drain.markFrom = now.Add(stopRetry)
 		dr.m.commands.rejectAll(a.take("drain"), city.Unavailable,
-			fmt.Sprintf("agent %s is draining, but its session could not be notified yet: %v",
-				a.name, in.Err))
+			"agent %s is draining, but its session could not be notified yet: %v",
+			a.name, in.Err)
 		dr.m.commands.rejectAll(a.take("undrain"), city.Unavailable,
-			fmt.Sprintf("the drain of agent %s was canceled, but its session could not be "+
-				"notified yet: %v", a.name, in.Err))
+			"the drain of agent %s was canceled, but its session could not be "+
+				"notified yet: %v", a.name, in.Err)
 	case a.sess.life.ID == in.Session:
 		a.sess.life.Drain, a.drain.markFrom = in.Drain, time.Time{}
 		dr.notified(now, a)
@@ -264,15 +264,15 @@ func (dr *drains) resume(now time.Time, a *record) {
 func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 	switch {
 	case !a.phase.Alive() || a.phase.Stopping():
-		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s has no session to drain: the "+
-			"agent is %s (%s)", a.name, a.state.Is(), a.reason))
+		dr.m.step.Reject(id, city.Conflict, "agent %s has no session to drain: the "+
+			"agent is %s (%s)", a.name, a.state.Is(), a.reason)
 	case a.drain.current != nil:
 		a.drain.current.final = a.drain.current.final || c.Final
-		dr.m.step.Reply(id, fmt.Sprintf("agent %s is already draining; %s", a.name,
-			a.drain.current.end(now)))
+		dr.m.step.Reply(id, "agent %s is already draining; %s", a.name,
+			a.drain.current.end(now))
 	case !a.phase.Ready() || a.phase.InFlight():
-		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s and cannot be drained yet",
-			a.name, a.state.Is()))
+		dr.m.step.Reject(id, city.Conflict, "agent %s is %s and cannot be drained yet",
+			a.name, a.state.Is())
 	default:
 		a.waiters = append(a.waiters, waiter{id, "drain"})
 		sender := dr.m.step.Caller()
@@ -296,18 +296,18 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	switch by := dr.m.step.Caller(); {
 	case a.restart.kind == staysFinal && a.phase.Idle() && !a.unwanted():
 		a.forgive("restarted: its drain was canceled by " + by.Name())
-		dr.m.step.Reply(id, "agent "+a.name+" has already stopped and is being restarted")
+		dr.m.step.Reply(id, "agent %s has already stopped and is being restarted", a.name)
 		dr.m.decide(now, a)
 	case a.drain.current == nil || !a.phase.Alive() || a.phase.Stopping():
-		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s, not draining",
-			a.name, a.state.Is()))
+		dr.m.step.Reject(id, city.Conflict, "agent %s is %s, not draining",
+			a.name, a.state.Is())
 	case a.unwanted() && a.want != nil:
-		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("pool %s wants only %s; to keep "+
+		dr.m.step.Reject(id, city.Conflict, "pool %s wants only %s; to keep "+
 			"%s, run `gcity pool scale %s %d`",
 			a.pool.Name(), a.pool.DesiredText(), a.name, a.pool.Name(),
-			dr.m.pools.SizeFor(a.pool, a.want.Index)))
+			dr.m.pools.SizeFor(a.pool, a.want.Index))
 	case a.unwanted():
-		dr.m.step.Reject(id, city.Conflict, "agent "+a.name+" was removed from the configuration")
+		dr.m.step.Reject(id, city.Conflict, "agent %s was removed from the configuration", a.name)
 	default:
 		a.waiters, a.drain.markFrom = append(a.waiters, waiter{id, "undrain"}), time.Time{}
 		dr.undrain(now, a, by.AsActor(events.Event{Message: "by " + by.Name()}))
@@ -320,12 +320,12 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 
 func (dr *drains) ack(now time.Time, id uint64, a *record) {
 	if a.drain.current == nil || !a.phase.Alive() {
-		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is not draining, so there is "+
-			"nothing to acknowledge", a.name))
+		dr.m.step.Reject(id, city.Conflict, "agent %s is not draining, so there is "+
+			"nothing to acknowledge", a.name)
 		return
 	}
 	a.drain.current.acked, dr.m.step.Changed = true, true
-	dr.m.step.Reply(id, "agent "+a.name+" has finished; its session is being stopped")
+	dr.m.step.Reply(id, "agent %s has finished; its session is being stopped", a.name)
 	dr.m.decide(now, a)
 }
 

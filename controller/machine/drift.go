@@ -101,7 +101,7 @@ func (df *drifts) requested(now time.Time, a *record) cause {
 	case why != "":
 		a.act.intent = cause{}
 		df.m.decided(now, a, "hold back", "a restart would fail: "+why)
-		df.m.commands.rejectAll(a.take("restart", "request"), city.Conflict, a.onlyStops(why))
+		df.m.commands.rejectAll(a.take("restart", "request"), city.Conflict, "%s", a.onlyStops(why))
 		df.m.pools.Rollouts.Failed(a.name, rollout.Failure{
 			Why: "was not restarted, because it cannot start: " + why})
 	}

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"gcity/agent"
@@ -43,7 +42,7 @@ func (ld *loader) suspendPool(id uint64, p *pools.Pool, on bool) {
 func (ld *loader) suspendRig(id uint64, name string, on bool) {
 	if ld.m.conf.Rig(name) == nil {
 		ld.m.step.Reject(id, city.NotFound,
-			suggest.NotFound(suggest.Rig, name, ld.m.conf.RigNames()).Error())
+			"%v", suggest.NotFound(suggest.Rig, name, ld.m.conf.RigNames()))
 		return
 	}
 	ld.groups = append(ld.groups, groupWaiter{id: id, on: on, rig: name})
@@ -85,11 +84,11 @@ func (ld *loader) replyToGroups() {
 		}
 		switch {
 		case g.on:
-			ld.m.step.Reply(g.id, g.String()+" is suspended; its agents are stopped")
+			ld.m.step.Reply(g.id, "%s is suspended; its agents are stopped", g)
 		case still.On():
-			ld.m.step.Reply(g.id, fmt.Sprintf("%s was resumed, but is still %s", g, still))
+			ld.m.step.Reply(g.id, "%s was resumed, but is still %s", g, still)
 		default:
-			ld.m.step.Reply(g.id, g.String()+" was resumed")
+			ld.m.step.Reply(g.id, "%s was resumed", g)
 		}
 		return true
 	})
@@ -107,7 +106,7 @@ func (ld *loader) unfulfilledGroups(err error) {
 
 func (ld *loader) rejectGroups(code city.Code, msg string) {
 	for _, g := range ld.groups {
-		ld.m.step.Reject(g.id, code, msg)
+		ld.m.step.Reject(g.id, code, "%s", msg)
 	}
 	ld.groups = nil
 }
@@ -117,7 +116,7 @@ func (ld *loader) rejectGroupsOf(a *record, msg string) {
 		if !g.on || !ld.inGroup(g, a) {
 			return false
 		}
-		ld.m.step.Reject(g.id, city.Unavailable, msg)
+		ld.m.step.Reject(g.id, city.Unavailable, "%s", msg)
 		return true
 	})
 }

@@ -39,8 +39,9 @@ type runsCity struct{ m *Machine }
 
 func (c runsCity) Configuration() *effect.Configuration { return c.m.conf }
 func (c runsCity) Record(e events.Event, replies ...effect.Reply) {
-	c.m.journal.add(queuedRecord{Record: effect.Record{Event: e, Replies: replies}})
+	c.m.journal.record(nil, e, replies...)
 }
+func (c runsCity) Listed() bool         { return c.m.lists.listed }
 func (c runsCity) OneShot() bool        { return c.m.oneShot }
 func (c runsCity) FolderMoved() bool    { return c.m.folderMoved != "" }
 func (c runsCity) StoreProblem() string { return c.m.work.storeProblem("") }

@@ -86,7 +86,7 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 		})
 	}
 	for _, w := range waiting {
-		ld.m.step.Reject(w.id, city.Conflict, ld.heldBack(w, h))
+		ld.m.step.Reject(w.id, city.Conflict, "%s", ld.heldBack(w, h))
 	}
 }
 
@@ -123,10 +123,10 @@ func (ld *loader) rejectWhileHeld(id uint64, cmd city.Command) bool {
 	}
 	switch cmd.(type) {
 	case city.Suspend, city.Resume, city.Stop, city.SuspendRig, city.ResumeRig:
-		ld.m.step.Reject(id, city.Conflict, fmt.Sprintf(
-			"nothing was written, because a held configuration prevents `%s`: %s; run `gcity "+
-				"reload --confirm` to apply it, or undo the change to city.toml",
-			cmd.Verb(), ld.held.why))
+		ld.m.step.Reject(id, city.Conflict, "nothing was written, because a held configuration "+
+			"prevents `%s`: %s; run `gcity "+
+			"reload --confirm` to apply it, or undo the change to city.toml",
+			cmd.Verb(), ld.held.why)
 		return true
 	}
 	return false

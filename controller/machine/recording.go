@@ -38,22 +38,30 @@ type queuedRecord struct {
 	by     time.Time
 }
 
+// record records an event about an agent, or about the city if a is nil.
 func (j *journal) record(a *record, e events.Event, replies ...effect.Reply) {
 	j.add(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a})
 }
 
-// add completes the event and queues it.
+// add completes the event and records it after all queued events, so that the log has the order of the decisions.
 func (j *journal) add(q queuedRecord) {
 	q.Event.Actor = cmp.Or(q.Event.Actor, effect.ActorController)
 	if q.agent != nil {
 		q.Event.Subject = q.agent.name
 	}
-	j.inOrder(q)
+	if len(j.queue) == 0 && q.output == "" {
+		j.m.step.Do(q.Record)
+		return
+	}
+	j.queue = append(j.queue, q)
+	if q.agent != nil {
+		q.agent.act.queued++
+	}
 }
 
 // recordStart records the start of a session, unless it is already recorded.
 func (j *journal) recordStart(a *record, s *session.Status, replies ...effect.Reply) {
-	if !a.sess.startUnrecorded || !a.policy.counts() {
+	if !a.sess.startUnrecorded || a.isTriage() {
 		return
 	}
 	a.sess.startUnrecorded = false
@@ -72,6 +80,12 @@ func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, replies .
 	j.add(queuedRecord{Record: effect.Record{Event: e, Replies: replies, End: &x}, agent: a})
 }
 
+// recordExit records an exit that is not a crash.
+func (j *journal) recordExit(a *record, x session.Exit, msg string) {
+	j.recordEnd(a, x, events.Event{Type: events.AgentStopped, Message: msg,
+		Payload: effect.ExitPayload(x)})
+}
+
 func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events.Event) {
 	j.add(queuedRecord{Record: effect.Record{Event: e, End: &x}, agent: a, output: x.ID,
 		by: now.Add(outputWait)})
@@ -79,18 +93,6 @@ func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events
 		Agent: a.name, Session: x.Name, ID: x.ID, At: x.At, Cols: a.want.Spec.Cols,
 		Rows: a.want.Spec.Rows,
 	})
-}
-
-// inOrder records q after all queued events, so that the log has the order of the decisions.
-func (j *journal) inOrder(q queuedRecord) {
-	if len(j.queue) == 0 && q.output == "" {
-		j.m.step.Do(q.Record)
-		return
-	}
-	j.queue = append(j.queue, q)
-	if q.agent != nil {
-		q.agent.act.queued++
-	}
 }
 
 // release records the queued events that need not wait. If now is zero, it records all.
@@ -161,7 +163,7 @@ func (j *journal) unrecordedCrashes(a *record) (n int) {
 }
 
 func (j *journal) begin(a *record) {
-	j.m.step.Do(j.withEnds(a.policy.startEffect(a), a))
+	j.m.step.Do(j.withEnds(a.startEffect(), a))
 }
 
 func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []session.Status) {
@@ -192,10 +194,10 @@ func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []sess
 
 func (j *journal) inheritEnd(now time.Time, a *record, e effect.UnrecordedEnd) {
 	if e.Event.Type != events.AgentCrashed || a.want == nil {
-		j.inOrder(queuedRecord{Record: effect.Record{Event: e.Event}, agent: a})
+		j.record(a, e.Event)
 		return
 	}
-	if a.policy.counts() {
+	if !a.isTriage() {
 		a.restart.history.Died(now, effect.Death(&e.Exit), a.want.Policy)
 	}
 	j.recordCrash(now, a, e.Exit, e.Event)

@@ -102,7 +102,7 @@ func (ld *loader) dropRejected() {
 func (ld *loader) notRead(waiting []waiter, err error) {
 	for _, w := range waiting {
 		if w.verb == "reload" {
-			ld.m.step.Reject(w.id, city.Unavailable, err.Error())
+			ld.m.step.Reject(w.id, city.Unavailable, "%v", err)
 			continue
 		}
 		ld.m.step.RejectFlag(w.id, step.NotInEffect("the city", w.verb, err), err)

@@ -112,14 +112,14 @@ func (wk *work) recordReturned(now time.Time, l effect.Leaver, done []effect.Ret
 			if !d.Note {
 				ids = append(ids, d.Bead)
 			}
-			wk.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: d.Event}})
+			wk.m.journal.record(nil, d.Event)
 		}
 	}
 	if len(ids) == 0 {
 		return
 	}
 	msg := fmt.Sprintf("%s has left the pool; its work is open again: %s", l.Agent, step.Few(ids))
-	runsCity{wk.m}.Record(events.Event{
+	wk.m.journal.record(nil, events.Event{
 		Type: events.PoolWorkReturned, Subject: l.Pool, Message: msg,
 		Payload: step.Payload(map[string]any{"agent": l.Agent, "beads": ids}),
 	})

@@ -43,7 +43,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	if in.Err != nil && !partly {
 		lk.m.step.Note(&lk.problem, "sessions cannot be listed: "+in.Err.Error())
 		if !lk.listed {
-			lk.m.commands.rejectAll(lk.m.loader.waiting, city.Unavailable, lk.problem)
+			lk.m.commands.rejectAll(lk.m.loader.waiting, city.Unavailable, "%s", lk.problem)
 			for _, w := range lk.m.loader.waiting {
 				delete(lk.m.loader.confirms, w.id)
 			}
@@ -78,11 +78,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 		return true
 	})
 	lk.m.decideAll(now)
-	if !partly {
-		lk.m.cityStop.seenEmpty(now, in.Step)
-	} else if lk.m.ending == stopAgents {
-		lk.m.cityStop.relook = now.Add(stopRetry)
-	}
+	lk.m.cityStop.seen(now, in.Step)
 }
 
 func (lk *sessionLists) markAllUnknown(now time.Time, in effect.Listed) {
@@ -176,13 +172,7 @@ func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 			a.want != nil && a.want.Spec.Provider == in.Provider
 	})
 	lk.m.decideAll(now)
-	switch {
-	case lk.m.ending != stopAgents:
-	case len(lk.unknown) == 0:
-		lk.m.cityStop.seenEmpty(now, in.Step)
-	default:
-		lk.m.cityStop.relook = now.Add(stopRetry)
-	}
+	lk.m.cityStop.seen(now, in.Step)
 }
 
 func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, included func(*record) bool) {
@@ -296,7 +286,7 @@ func (lk *sessionLists) handleRequestedExit(now time.Time, a *record, s *session
 }
 
 func (lk *sessionLists) recordLateEnd(a *record, x *session.Exit) {
-	if a.policy.counts() {
+	if !a.isTriage() {
 		lk.m.journal.recordEnd(a, *x, effect.LateEnd(x, a.phase.Alive()))
 	}
 }

@@ -28,9 +28,14 @@ func (a *record) triageOf() string {
 	return a.want.TriageOf
 }
 
-func (onCall) waits(a *record) bool {
-	s := a.triage.request
-	return s == nil || s.Judged || a.triage.lastBeat == s.Beat
+func (a *record) isTriage() bool { return a.triageOf() != "" }
+
+// isOver reports whether the beat that the latest session was started for has ended.
+func (t *triage) isOver() bool { return t.request == nil || t.lastBeat != t.request.Beat }
+
+// awaitsStart reports whether the agent must be started to judge a beat.
+func (t *triage) awaitsStart() bool {
+	return t.request != nil && !t.request.Judged && t.lastBeat != t.request.Beat
 }
 
 func (a *record) changeTriageOf(w *agent.Want) {
@@ -43,8 +48,8 @@ func (a *record) changeTriageOf(w *agent.Want) {
 	a.triage.request, a.triage.startProblem = nil, ""
 }
 
-func (onCall) startEffect(a *record) effect.Start {
-	if a.triage.request == nil {
+func (a *record) startEffect() effect.Start {
+	if !a.isTriage() || a.triage.request == nil {
 		return effect.Start{Want: a.want}
 	}
 	w := *a.want
@@ -55,7 +60,7 @@ func (onCall) startEffect(a *record) effect.Start {
 func (onCall) ends(now time.Time, a *record) cause {
 	s := a.triage.request
 	switch {
-	case s == nil || a.triage.lastBeat != s.Beat:
+	case a.triage.isOver():
 		return cause{kind: causeBeat, why: "the check that this session was started for is over"}
 	case s.Judged && !now.Before(s.Until):
 		return cause{kind: causeBeat, why: "the agent has decided but has not exited"}
@@ -68,8 +73,8 @@ func (p onCall) rest(now time.Time, a *record) {
 	a.act.intent = cause{}
 	m.commands.resolve(a, "agent "+a.name+" was stopped", "kill")
 	m.commands.rejectAll(a.take("restart"), city.Conflict,
-		fmt.Sprintf("agent %s is now the triage agent of watchdog %s and starts only "+
-			"for its checks", a.name, a.want.TriageOf))
+		"agent %s is now the triage agent of watchdog %s and starts only "+
+			"for its checks", a.name, a.want.TriageOf)
 	if a.triage.startProblem != "" {
 		m.set(now, a, city.Failed, a.triage.startProblem)
 		return
@@ -82,7 +87,7 @@ func (m *Machine) triageOver(now time.Time, a *record, why string) {
 	s := a.triage.request
 	a.restart.end()
 	a.restart.diedOnItsOwn = false
-	if s == nil || a.triage.lastBeat != s.Beat {
+	if a.triage.isOver() {
 		return
 	}
 	a.triage.request = nil

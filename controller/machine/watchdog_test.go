@@ -81,7 +81,7 @@ func TestBriefing(t *testing.T) {
 	if own := w.m.agents["scout"].want.Spec.Env; len(own) > 0 {
 		t.Errorf("the declared environment was changed: %q", own)
 	}
-	if worker := w.m.agents["worker"]; worker.policy.startEffect(worker).Brief != nil {
+	if worker := w.m.agents["worker"]; worker.startEffect().Brief != nil {
 		t.Error("the worker received a brief")
 	}
 }

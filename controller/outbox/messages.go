@@ -71,13 +71,13 @@ var outputChecks = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Sec
 // Nudge queues a nudge. Later, Deliver types or drops it.
 func (tx *Messages) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	if len(c.Text) > city.MaxSend {
-		tx.out.Reject(id, city.Invalid, fmt.Sprintf("a nudge of %d bytes is too long "+
+		tx.out.Reject(id, city.Invalid, "a nudge of %d bytes is too long "+
 			"(maximum %d); put the text into a file and send the file's "+
-			"name", len(c.Text), city.MaxSend))
+			"name", len(c.Text), city.MaxSend)
 		return
 	}
 	if why := tx.city.Unreachable(b.Agent); why != "" {
-		tx.out.Reject(id, city.Conflict, why)
+		tx.out.Reject(id, city.Conflict, "%s", why)
 		return
 	}
 	if !b.listed {
@@ -87,7 +87,7 @@ func (tx *Messages) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 		tx.outboxes, b.listed = slices.Insert(tx.outboxes, at, b), true
 	}
 	if why := b.WhyFull(len(c.Text)); why != "" {
-		tx.out.Reject(id, city.Unavailable, why)
+		tx.out.Reject(id, city.Unavailable, "%s", why)
 		return
 	}
 	tx.Sent++
@@ -419,8 +419,8 @@ func (tx *Messages) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 			going = d
 		case c.ID != 0:
 			tx.out.Reject(id, city.Conflict,
-				fmt.Sprintf("nudge %d for agent %s cannot be canceled: the nudge was already %s",
-					c.ID, b.Agent, d.Stage))
+				"nudge %d for agent %s cannot be canceled: the nudge was already %s",
+				c.ID, b.Agent, d.Stage)
 			return
 		}
 	}
@@ -437,10 +437,10 @@ func (tx *Messages) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 		going.Cancelers = append(going.Cancelers, t)
 	case len(back) > 0:
 	case c.ID != 0:
-		tx.out.Reject(id, city.Conflict, fmt.Sprintf("nudge %d is not queued for agent %s",
-			c.ID, b.Agent))
+		tx.out.Reject(id, city.Conflict, "nudge %d is not queued for agent %s",
+			c.ID, b.Agent)
 	default:
-		tx.out.Reject(id, city.Conflict, "there are no queued nudges for agent "+b.Agent)
+		tx.out.Reject(id, city.Conflict, "there are no queued nudges for agent %s", b.Agent)
 	}
 }
 
@@ -461,8 +461,8 @@ func (tx *Messages) tooLate(b *Outbox, d *Delivery) {
 			tx.out.Do(effect.SendReply{Reply: t.Receipt(b.Agent, 0)})
 			continue
 		}
-		tx.out.Reject(t.ID, city.Conflict, fmt.Sprintf("nudge %d for agent %s cannot be "+
-			"canceled: the nudge has just been typed", d.ID, b.Agent))
+		tx.out.Reject(t.ID, city.Conflict, "nudge %d for agent %s cannot be "+
+			"canceled: the nudge has just been typed", d.ID, b.Agent)
 	}
 	d.Cancelers = nil
 }

@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"fmt"
 	"slices"
 
 	"gcity/city"
@@ -23,8 +22,8 @@ func (b *Outbox) Typing() int { return len(b.queue) }
 func (tx *Messages) Type(id uint64, b *Outbox, cmd city.Command) {
 	if len(b.queue) >= maxTyping {
 		tx.out.Reject(id, city.Unavailable,
-			fmt.Sprintf("agent %s already has %d entries waiting to be typed; try again later",
-				b.Agent, len(b.queue)))
+			"agent %s already has %d entries waiting to be typed; try again later",
+			b.Agent, len(b.queue))
 		return
 	}
 	tx.enqueue(b, entry{id: id, cmd: cmd})
@@ -69,16 +68,16 @@ func (tx *Messages) Typed(b *Outbox, in effect.Typed) {
 	}
 	if in.Err != nil {
 		tx.out.Reject(t.id, codeOfInput(in.Err),
-			fmt.Sprintf("agent %s did not accept the input: %v", b.Agent, in.Err))
+			"agent %s did not accept the input: %v", b.Agent, in.Err)
 		return
 	}
 	switch t.cmd.(type) {
 	case city.SendKeys:
-		tx.out.Reply(t.id, "agent "+b.Agent+" accepted the keys")
+		tx.out.Reply(t.id, "agent %s accepted the keys", b.Agent)
 	case city.Clear:
-		tx.out.Reply(t.id, "the saved output of agent "+b.Agent+" was cleared")
+		tx.out.Reply(t.id, "the saved output of agent %s was cleared", b.Agent)
 	default:
-		tx.out.Reply(t.id, "agent "+b.Agent+" was interrupted")
+		tx.out.Reply(t.id, "agent %s was interrupted", b.Agent)
 	}
 }
 
@@ -86,7 +85,7 @@ func (tx *Messages) Typed(b *Outbox, in effect.Typed) {
 func (tx *Messages) Reject(b *Outbox, code city.Code, msg string) {
 	for i := range b.queue {
 		if t := &b.queue[i]; t.id != 0 {
-			tx.out.Reject(t.id, code, msg)
+			tx.out.Reject(t.id, code, "%s", msg)
 			t.id = 0
 		}
 	}

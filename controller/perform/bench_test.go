@@ -51,9 +51,11 @@ func newBench(t *testing.T, toml string) *bench {
 		snap.Rigs = append(snap.Rigs, city.Rig{Name: rig.Name, Path: rig.Path, Prefix: rig.Prefix})
 	}
 	b.r = New(World{
-		Dir: b.dir, At: b.dir, Source: config.Source{Dir: b.dir}, Provider: fake.New(), Log: b.log,
-		Logger: slog.New(slog.DiscardHandler), ShutdownDeadline: shutdown.New(0),
-		Host:  agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"},
+		Options: Options{
+			Dir: b.dir, At: b.dir, Provider: fake.New(), Log: b.log,
+			Logger: slog.New(slog.DiscardHandler), ShutdownDeadline: shutdown.New(0),
+			Host: agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"},
+		},
 		Inbox: b.inbox, Reply: func(effect.Reply) {}, OnPanic: func(err error) { panic(err) },
 		Snapshot: func() *city.Snapshot { return snap },
 	})
@@ -66,11 +68,12 @@ func counting(open func(rig string) (beads.Store, error), rigs ...string) *Runne
 		snap.Rigs = append(snap.Rigs, city.Rig{Name: name})
 	}
 	return New(World{
-		Stores: open, Provider: fake.New(), ShutdownDeadline: shutdown.New(0), OnPanic: func(err error) {
+		Options: Options{Stores: open, Provider: fake.New(), ShutdownDeadline: shutdown.New(0),
+			Logger: slog.New(slog.DiscardHandler)},
+		OnPanic: func(err error) {
 			panic(err)
 		},
-		Logger: slog.New(slog.DiscardHandler), Inbox: make(chan effect.Input, 256),
-		Snapshot: func() *city.Snapshot { return snap },
+		Inbox: make(chan effect.Input, 256), Snapshot: func() *city.Snapshot { return snap },
 	})
 }
 

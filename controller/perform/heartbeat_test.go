@@ -19,7 +19,7 @@ func TestHeartbeatFiles(t *testing.T) {
 		}
 		return path
 	}
-	r := New(World{Dir: dir})
+	r := New(World{Options: Options{Dir: dir}})
 	look := func(path string) effect.HeartbeatRead {
 		return r.heartbeat(t.Context(), effect.ReadHeartbeat{Tier: "care", Path: path}).(effect.HeartbeatRead)
 	}

@@ -35,7 +35,7 @@ func prompted(t *testing.T, text, mode, flag string) (*Runner, *agent.Want) {
 	if err := os.Mkdir(filepath.Join(dir, ".gc"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return New(World{Dir: dir, At: dir}), w
+	return New(World{Options: Options{Dir: dir, At: dir}}), w
 }
 
 // A real shell passes the prompt in a command line to the command as one argument.

@@ -119,9 +119,8 @@ func New(w World) *Runner {
 		copyLimit: copyLimit,
 		starts:    map[string]*starting{},
 		checker:   preflight.New(w.Provider)}
-	sr.provider = &limitedProvider{Provider: w.Provider,
-		slots:  make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
-		forked: sr.startForked, begun: sr.begun, answered: sr.answered, asks: sr.reportQuestion}
+	sr.provider = &limitedProvider{Provider: w.Provider, sessions: sr,
+		slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
 	au := &automations{base: b, state: newAutomationState(ctx)}
 	return &Runner{base: b, Cancel: cancel, Sessions: sr, automations: au,
 		work: &workRunner{base: b, au: au}, checks: make(chan struct{}, checksAtOnce)}
@@ -216,7 +215,8 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 		r.within(loadLimit, func(context.Context) effect.Input {
 			err := r.w.checkFolder()
 			if err == nil {
-				err = edit.SetSuspended(r.w.Source, config.Target{Agent: f.Agent, Rig: f.Rig}, f.On)
+				target := config.Target{Agent: f.Agent, Rig: f.Rig}
+				err = edit.SetSuspended(r.w.Source(), target, f.On)
 			}
 			return effect.Edited{Edit: f, Err: editError(f, err)}
 		})
@@ -451,7 +451,7 @@ func (r *Runner) load(f effect.Load) effect.Input {
 		r.Sessions.stopIfRemoved(err)
 		return effect.Loaded{Away: err}
 	}
-	revision, err := r.w.Source.Revision()
+	revision, err := r.w.Source().Revision()
 	found := err == nil && revision == f.Known && r.Sessions.programFound()
 	if err == nil && !f.Force && !found && !isNew(f, revision) {
 		if now := r.w.InForce(); r.w.ExtendTrust != nil && now != nil && revision == f.Known {
@@ -459,7 +459,7 @@ func (r *Runner) load(f effect.Load) effect.Input {
 		}
 		return effect.Loaded{Revision: revision, Err: err}
 	}
-	cfg, err := r.w.Source.Load()
+	cfg, err := r.w.Source().Load()
 	if cfg != nil && err == nil {
 		revision = cfg.Revision
 	}

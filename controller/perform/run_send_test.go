@@ -107,7 +107,7 @@ func (twofold) CheckOf(context.Context, string) error { return nil }
 
 // Drafts are detected only on screens. The output of a provider without screens contains no drafts.
 func TestDraftsAreOnScreens(t *testing.T) {
-	r := New(World{Provider: twofold{data: "> working"}})
+	r := New(World{Options: Options{Provider: twofold{data: "> working"}}})
 	for provider, want := range map[string]city.Hold{"terminals": city.HoldScreen, "": city.HoldScreen,
 		"pipes": "", "exec:./mux": ""} {
 		f := effect.Send{Agent: "a", Session: "a", Life: "one", Polite: true, Provider: provider,
@@ -120,7 +120,7 @@ func TestDraftsAreOnScreens(t *testing.T) {
 
 // A time in the future was read before the clock was set back. It does not hold a message back.
 func TestTypingInTheFuture(t *testing.T) {
-	r := New(World{Provider: twofold{}})
+	r := New(World{Options: Options{Provider: twofold{}}})
 	f := effect.Send{Agent: "a", Session: "a", Life: "one", Polite: true}
 	for ahead, want := range map[time.Duration]city.Hold{
 		effect.TypingPause - time.Millisecond: city.HoldTyping, time.Hour: "", -time.Hour: ""} {
@@ -165,7 +165,7 @@ func TestPromptOnARealScreen(t *testing.T) {
 		}, func() string { return fmt.Sprintf("%q, %v", out, err) })
 	}
 	shows("> type here")
-	r := New(World{Provider: p})
+	r := New(World{Options: Options{Provider: p}})
 	f := effect.Send{Agent: "a", Session: "a", Life: "one", ID: 7, Text: "sent", Polite: true,
 		Prefix: "> "}
 	if err := p.SendKeys(t.Context(), "a", "half"); err != nil {

@@ -43,7 +43,7 @@ func TestIsNew(t *testing.T) {
 
 // While the city's folder is not at its path, a load reports that it has not read the configuration.
 func TestNoLoadFromAMovedFolder(t *testing.T) {
-	r := New(World{Dir: filepath.Join(t.TempDir(), "moved")})
+	r := New(World{Options: Options{Dir: filepath.Join(t.TempDir(), "moved")}})
 	in, ok := r.load(effect.Load{Known: "r", Force: true}).(effect.Loaded)
 	if !ok || in.Away == nil || in.Revision != "" || in.Conf != nil || in.Err != nil {
 		t.Errorf("got %+v", in)
@@ -61,14 +61,14 @@ func TestLoadExtendsTrust(t *testing.T) {
 		t.Fatal(err)
 	}
 	extended, untrusted := 0, errors.New("is not trusted")
-	r := New(World{Dir: dir, Source: config.Source{Dir: dir},
+	r := New(World{
 		InForce: func() *effect.Configuration { return &effect.Configuration{Source: cfg} },
-		ExtendTrust: func(inForce *config.City) error {
+		Options: Options{Dir: dir, ExtendTrust: func(inForce *config.City) error {
 			if extended++; inForce != cfg {
 				t.Error("got another configuration than the one in force")
 			}
 			return untrusted
-		}})
+		}}})
 	for known, want := range map[string]int{"other": 0, cfg.Revision: 1} {
 		extended = 0
 		in := r.load(effect.Load{Known: known}).(effect.Loaded)
@@ -83,12 +83,12 @@ func TestAllowedAgents(t *testing.T) {
 	cfg := &config.City{Agents: []config.Agent{{Name: "a", StartCommand: "x"},
 		{Name: "b", StartCommand: "x"}}}
 	asked := 0
-	r := New(World{Allow: func(_ context.Context, agents int) error {
+	r := New(World{Options: Options{Allow: func(_ context.Context, agents int) error {
 		if asked = agents; agents > 1 {
 			return errors.New("too many")
 		}
 		return nil
-	}})
+	}}})
 	if err := r.w.allow(cfg); err == nil || asked != 2 {
 		t.Errorf("%d agents: %v", asked, err)
 	}
@@ -122,7 +122,7 @@ func (slow) Patience(string) time.Duration { return time.Minute }
 func TestCaptureDoesNotWaitForSlowStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waits := func(p session.Provider) time.Duration {
-			sr := &sessions{base: &base{w: World{Provider: p}},
+			sr := &sessions{base: &base{w: World{Options: Options{Provider: p}}},
 				starts: map[string]*starting{"a": {forked: make(chan struct{})}}}
 			began := time.Now()
 			sr.awaitStart(t.Context(), "a", "gc-a")
@@ -156,7 +156,7 @@ func TestWaitingStartsNeedNoSlot(t *testing.T) {
 	const n = 5
 	p, ends := &platform{}, make(chan error, n)
 	p.begun.Add(n)
-	pace := &limitedProvider{Provider: p, slots: make(chan struct{}, 1), forked: func(string) {}}
+	pace := &limitedProvider{Provider: p, slots: make(chan struct{}, 1), sessions: &sessions{}}
 	var mu sync.Mutex
 	reports := map[string]int{}
 	ctx := session.WithProgress(t.Context(), func(why string) {
@@ -210,8 +210,8 @@ func (r refuser) Interrupt(_ context.Context, name string) error {
 func TestErrorsNameTheAgent(t *testing.T) {
 	const name, of = "shop/bob", "gc-shop-bob"
 	results := make(chan effect.Input, 4)
-	r := New(World{Provider: refuser{}, Inbox: results, Dir: t.TempDir(),
-		ShutdownDeadline: shutdown.New(0)})
+	r := New(World{Options: Options{Provider: refuser{}, Dir: t.TempDir(),
+		ShutdownDeadline: shutdown.New(0)}, Inbox: results})
 	defer r.Finish(false)
 	w := &agent.Want{Name: name, Spec: session.Spec{Name: of, Agent: name, Dir: t.TempDir()}}
 	for _, e := range []effect.Effect{
@@ -242,7 +242,7 @@ func TestErrorsNameTheAgent(t *testing.T) {
 func TestFinishAbandonsHungEffects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		last, free, began := shutdown.New(effect.ShutdownLimit), make(chan struct{}), time.Now()
-		r := New(World{Dir: t.TempDir(), ShutdownDeadline: last})
+		r := New(World{Options: Options{Dir: t.TempDir(), ShutdownDeadline: last}})
 		r.within(time.Second, func(context.Context) effect.Input { <-free; return nil })
 		r.Finish(false)
 		if took := time.Since(began); took != effect.ShutdownLimit {

@@ -16,7 +16,8 @@ func TestUnreadableExitFilesAreKept(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, ".gc"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	sr := &sessions{base: &base{w: World{Dir: dir, Logger: slog.New(slog.DiscardHandler)}}}
+	sr := &sessions{base: &base{w: World{
+		Options: Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)}}}}
 	sr.keepEnds([]effect.UnrecordedEnd{{Exit: session.Exit{ID: "s1", Code: 9}}})
 	unreadable, invalid := sr.endFile("s2"), sr.endFile("s3")
 	if err := os.Mkdir(unreadable, 0o700); err != nil {

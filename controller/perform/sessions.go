@@ -9,26 +9,6 @@ import (
 	"gcity/session"
 )
 
-func (sr *sessions) begun(agent string, st session.Status) {
-	sr.deliver(effect.StartProgress{Agent: agent, Status: st})
-}
-
-func (sr *sessions) answered(s *session.Spec, d session.Dialog) {
-	sr.deliver(effect.DialogAnswered{Agent: s.Agent, Session: s.ID, Dialog: d})
-}
-
-func (sr *sessions) reportQuestion(ctx context.Context, s *session.Spec, d *session.Dialog) {
-	in := effect.StartProgress{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent,
-		ID: s.ID}}
-	if d != nil {
-		in.Question = d.Reason()
-	}
-	if st, err := session.LookAt(ctx, sr.w.Provider, s.Name); err == nil && st.ID == s.ID {
-		in.Status = st
-	}
-	sr.deliver(in)
-}
-
 func (sr *sessions) checkProvider(ctx context.Context, f effect.CheckProvider) effect.Input {
 	in := effect.ProviderChecked{Provider: f.Provider}
 	if m, ok := sr.w.Provider.(session.MultiProvider); ok {
@@ -56,24 +36,21 @@ const measureLimit = 10 * time.Second
 // limitedProvider limits concurrent starts. A start releases its slot when it first reports why it is still waiting.
 type limitedProvider struct {
 	session.Provider
+	sessions *sessions // delivers the progress of starts
 	slots    chan struct{}
-	forked   func(agent string)
-	begun    func(agent string, st session.Status)
-	answered func(*session.Spec, session.Dialog)
-	asks     func(context.Context, *session.Spec, *session.Dialog)
 }
 
 func (p *limitedProvider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	select {
 	case p.slots <- struct{}{}:
 		release := sync.OnceFunc(func() { <-p.slots })
-		defer func() { release(); p.forked(s.Agent) }()
+		defer func() { release(); p.sessions.startForked(s.Agent) }()
 		st, err := p.Provider.Start(session.WithProgress(ctx, func(why string) {
 			release()
 			session.Progress(ctx, why)
 		}), s)
 		if err == nil && session.NeedsSettling(&s) {
-			p.begun(s.Agent, st)
+			p.sessions.deliver(effect.StartProgress{Agent: s.Agent, Status: st})
 		}
 		return st, err
 	case <-ctx.Done():
@@ -103,11 +80,21 @@ func (p *limitedProvider) SendKeys(ctx context.Context, name string, keys ...str
 }
 
 // DialogAnswered implements session.DialogListener.
-func (p *limitedProvider) DialogAnswered(s *session.Spec, d session.Dialog) { p.answered(s, d) }
+func (p *limitedProvider) DialogAnswered(s *session.Spec, d session.Dialog) {
+	p.sessions.deliver(effect.DialogAnswered{Agent: s.Agent, Session: s.ID, Dialog: d})
+}
 
 // DialogPending implements session.DialogListener.
 func (p *limitedProvider) DialogPending(ctx context.Context, s *session.Spec, d *session.Dialog) {
-	p.asks(ctx, s, d)
+	in := effect.StartProgress{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent,
+		ID: s.ID}}
+	if d != nil {
+		in.Question = d.Reason()
+	}
+	if st, err := p.Look(ctx, s.Name); err == nil && st.ID == s.ID {
+		in.Status = st
+	}
+	p.sessions.deliver(in)
 }
 
 // Meta implements session.Marker.

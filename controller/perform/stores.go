@@ -317,11 +317,7 @@ func asWorkError(err error) *city.Error {
 	if err == nil {
 		return nil
 	}
-	var e *city.Error
-	if errors.As(city.WorkError(err), &e) {
-		return e
-	}
-	return city.Errorf(city.Unavailable, "%v", err)
+	return city.WorkError(err).(*city.Error)
 }
 
 func (s *Stores) scopes() []string {

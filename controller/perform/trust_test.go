@@ -20,7 +20,7 @@ func TestMayRunOfManyAgents(t *testing.T) {
 		untrusted := errors.New("is not trusted")
 		b := &base{looks: deadline.New[any](maxHung), w: World{
 			InForce: func() *effect.Configuration { return &effect.Configuration{Source: &config.City{}} },
-			MayRun: func(*config.City) func(string) error {
+			Options: Options{MayRun: func(*config.City) func(string) error {
 				time.Sleep(4 * time.Second)
 				return func(user string) error {
 					if user == "agent 7" {
@@ -28,7 +28,7 @@ func TestMayRunOfManyAgents(t *testing.T) {
 					}
 					return nil
 				}
-			}}}
+			}}}}
 		var all sync.WaitGroup
 		for i := range 2 * maxHung {
 			all.Go(func() {

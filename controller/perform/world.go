@@ -20,31 +20,98 @@ import (
 	"gcity/session"
 )
 
-// World is the part of a city and its controller that a Runner uses. Fields that also exist in controller.Options are
-// documented there.
-type World struct {
-	Dir              string
-	At               string
-	Source           config.Source
-	Provider         session.Provider
-	Log              *events.Log
-	Logger           *slog.Logger
-	Host             agent.Host
-	ShutdownDeadline *shutdown.Deadline
+// Options configures the controller of a city.
+type Options struct {
+	Dir string // the city's folder, absolute, symlinks resolved
+	// see controller.Hold.StablePath; "" = Dir
+	At       string
+	Mode     string // shown as Snapshot.Mode; see controller.Supervised
+	Version  string
+	Provider session.Provider
+	Log      *events.Log
+	Logger   *slog.Logger
+	Host     agent.Host
 
-	Stores           func(rig string) (beads.Store, error)
-	BackUp           func(ctx context.Context) error
+	Files  []string // additional configuration files; see config.Source
+	Strict bool
+
+	// Stores opens a rig's store, or the city's store if rig is "". It may be called several times and from any
+	// goroutine. If Stores is nil, the city has no work and no automations.
+	Stores func(rig string) (beads.Store, error)
+
+	// BackUp makes the backups that are due. It is called every ten minutes, outside the loop. It may be nil.
+	BackUp func(ctx context.Context) error
+
+	// OnFoldersChanged is called with the configuration's automation and formula folders when they change. It must not
+	// block. It may be nil.
 	OnFoldersChanged func(dirs []string)
-	OnConfigRead     func(revision string, good *config.City)
-	CheckTrust       func(c, inForce *config.City) error
-	ExtendTrust      func(inForce *config.City) error
-	MayRun           func(inForce *config.City) func(user string) error
-	SetListener      func(config.API)
-	Allow            func(ctx context.Context, agents int) error
-	CheckFolder      func() error
-	OnRemoved        func(error) // called before the city stops because its folder was removed
-	// CheckOwner returns a non-nil lost if another controller owns the city. CheckOwner may be nil.
-	CheckOwner func() (lost, err error)
+
+	// OnConfigRead is called after each read of the configuration. revision is "" if the read failed, and c is nil if
+	// the configuration is invalid. Calls come from outside the loop, one at a time. It may be nil.
+	OnConfigRead func(revision string, c *config.City)
+
+	// CheckTrust returns an error if the programs of a configuration and of its automations are not allowed to run. If
+	// the user can allow them, the error is an effect.Untrusted. inForce is the configuration in force; nil = none.
+	// CheckTrust is called outside the loop, before a change is applied. It may be nil.
+	CheckTrust func(c, inForce *config.City) error
+
+	// ExtendTrust is called at each patrol that finds the configuration in force unchanged on disk. It records pulled
+	// commits that change no program. If a script in force has changed and the user must first trust it, ExtendTrust
+	// returns an effect.Untrusted. It is called outside the loop, and may be nil.
+	ExtendTrust func(inForce *config.City) error
+
+	// MayRun returns a function that returns an error if a program must not run until the user trusts it. user is the
+	// agent, automation or watchdog that uses the program; see trust.Program. If the function is nil, all programs may
+	// run. MayRun is called outside the loop, and may be nil.
+	MayRun func(inForce *config.City) func(user string) error
+
+	// SetListener is called with the configured TCP listener whenever it changes. It must not block. ListenerStates
+	// delivers the listener's state. If SetListener is nil, the state is unknown.
+	SetListener func(config.API)
+	// Allow returns an error if a configuration with this many agents must not be applied. It is called outside the
+	// loop, after edits. It may be nil.
+	Allow          func(ctx context.Context, agents int) error
+	ListenerStates <-chan city.Listener
+
+	// OpenFiles is this process's limit on open files; 0 = unknown. The controller warns if the limit is too low.
+	OpenFiles uint64
+
+	// Faults delivers panics from other parts of the city; a panic ends the controller. The channel has capacity one,
+	// and senders must not block. It may be nil.
+	Faults chan error
+
+	// signals that automation folders may have changed; nil = only patrols check the folders
+	FoldersChanged <-chan struct{}
+	// signals that the configuration might have changed; nil = only patrols check the configuration
+	ConfigChanged <-chan struct{}
+	// Sweep kills processes that runs of the previous controller left behind. It is called once, before the first
+	// decision. It may be nil.
+	Sweep func() (int, error)
+	// CheckOwner is called outside the loop before the sessions are listed. If it returns a
+	// *controller.RunningError, the controller ends and leaves the agents running. It may be nil.
+	CheckOwner func() error
+	// CheckFolder returns a *disk.MovedError if Dir no longer leads to the city. If the folder was removed, the
+	// controller stops the agents and ends. CheckFolder may be nil.
+	CheckFolder func() error
+	// called after each iteration of the loop, at least every 10 s; may be nil
+	Heartbeat func(status string)
+	// time limit for everything that Run does after its last decision; Run starts the timer; nil = effect.ShutdownLimit
+	ShutdownDeadline *shutdown.Deadline
+	// interval of the loop's iterations while a client watches; 0 = 1 s
+	Pulse time.Duration
+}
+
+// Source returns the source of the city's configuration.
+func (o *Options) Source() config.Source {
+	return config.Source{Dir: o.Dir, Files: o.Files, Strict: o.Strict, Environ: o.Host.Environ}
+}
+
+// World is the part of a city and its controller that a Runner uses.
+type World struct {
+	Options
+	OnRemoved func(error) // called before the city stops because its folder was removed
+	// OwnerLost is like CheckOwner, but returns lost if another controller owns the city. It may be nil.
+	OwnerLost func() (lost, err error)
 
 	Inbox     chan<- effect.Input
 	Reply     func(effect.Reply)
@@ -131,10 +198,10 @@ func (e folderError) Error() string {
 // checkOwner returns an error only if another controller owns the city. away is why the folder is not at its path, or
 // "".
 func (sr *sessions) checkOwner() (lost error, away string) {
-	if sr.w.CheckOwner == nil {
+	if sr.w.OwnerLost == nil {
 		return nil, ""
 	}
-	lost, err := sr.w.CheckOwner()
+	lost, err := sr.w.OwnerLost()
 	if lost != nil {
 		return lost, ""
 	}

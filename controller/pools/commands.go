@@ -1,7 +1,6 @@
 package pools
 
 import (
-	"fmt"
 	"time"
 
 	"gcity/city"
@@ -34,7 +33,7 @@ func (ps *Pools) Restart(now time.Time, id uint64, c city.RestartPool) {
 		why = "has no members to restart (" + p.why + ")"
 	}
 	if why != "" {
-		ps.out.Reject(id, city.Conflict, "pool "+p.Name()+" "+why)
+		ps.out.Reject(id, city.Conflict, "pool %s %s", p.Name(), why)
 		return
 	}
 	ps.out.Decided(now, &p.decisions, "restart", "by "+ps.out.Caller().Name())
@@ -59,7 +58,7 @@ func (ps *Pools) CheckNow(now time.Time, id uint64, name string) {
 			p.Want.Suspended.ResumeCommand(p.Name()) + "` first"
 	}
 	if why != "" {
-		ps.out.Reject(id, city.Conflict, "pool "+p.Name()+" "+why)
+		ps.out.Reject(id, city.Conflict, "pool %s %s", p.Name(), why)
 		return
 	}
 	p.checkWaiters = append(p.checkWaiters, id)
@@ -74,7 +73,7 @@ func (ps *Pools) drop(p *Pool) {
 
 func (ps *Pools) rejectCheck(p *Pool, why string) {
 	for _, id := range p.checkWaiters {
-		ps.out.Reject(id, city.Conflict, "pool "+p.Name()+" "+why)
+		ps.out.Reject(id, city.Conflict, "pool %s %s", p.Name(), why)
 	}
 	p.checkWaiters = nil
 }
@@ -84,10 +83,10 @@ func (ps *Pools) replyToCheck(p *Pool) {
 	p.checkWaiters = nil
 	for _, id := range ids {
 		if p.last.Problem != "" {
-			ps.out.Reject(id, city.Unavailable, fmt.Sprintf("the check of pool %s failed: %s; "+
-				"the size stays %d", p.Name(), p.last.Problem, p.Desired))
+			ps.out.Reject(id, city.Unavailable, "the check of pool %s failed: %s; "+
+				"the size stays %d", p.Name(), p.last.Problem, p.Desired)
 			continue
 		}
-		ps.out.Reply(id, fmt.Sprintf("pool %s wants %d: %s", p.Name(), p.Desired, p.why))
+		ps.out.Reply(id, "pool %s wants %d: %s", p.Name(), p.Desired, p.why)
 	}
 }

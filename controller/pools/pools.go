@@ -417,7 +417,7 @@ func (ps *Pools) Scale(id uint64, c city.Scale) {
 	f := effect.Scale{Pool: p.Name(), ID: id, By: ps.out.Caller()}
 	if !c.Auto {
 		if why := p.Want.OutOfBounds(c.Size); why != "" {
-			ps.out.Reject(id, city.Invalid, why)
+			ps.out.Reject(id, city.Invalid, "%s", why)
 			return
 		}
 		f.Size = &c.Size
@@ -438,11 +438,11 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	p, ok := ps.byName[in.Scale.Pool]
 	switch {
 	case in.Err != nil:
-		ps.out.Reject(in.Scale.ID, city.Unavailable, in.Err.Error())
+		ps.out.Reject(in.Scale.ID, city.Unavailable, "%v", in.Err)
 		return
 	case !ok:
-		ps.out.Reject(in.Scale.ID, city.NotFound, "pool "+in.Scale.Pool+
-			" was removed from the configuration")
+		ps.out.Reject(in.Scale.ID, city.NotFound, "pool %s was removed from the configuration",
+			in.Scale.Pool)
 		return
 	}
 	from := p.Desired
@@ -463,7 +463,7 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 		msg += "; it is " + p.Want.Suspended.String() + ", so its members stay stopped until " +
 			"it is resumed"
 	}
-	ps.out.Reply(in.Scale.ID, msg)
+	ps.out.Reply(in.Scale.ID, "%s", msg)
 }
 
 func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
@@ -478,7 +478,7 @@ func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 	if ps.city.IsAgent(name) {
 		msg = fmt.Sprintf("%s is an agent; an [agents.pool] table makes the agent a pool", name)
 	}
-	ps.out.Reject(id, city.NotFound, msg)
+	ps.out.Reject(id, city.NotFound, "%s", msg)
 	return nil, false
 }
 

@@ -267,7 +267,7 @@ func (rs *Rollouts) end(r *rollout, failed string) {
 		if r.culprit != "" {
 			msg += "; run `gcity why " + r.culprit + "`"
 		}
-		rs.out.Reject(r.id, city.Unavailable, msg)
+		rs.out.Reject(r.id, city.Unavailable, "%s", msg)
 	case !rs.city.Running():
 		rs.out.Reject(r.id, city.Unavailable, "the city is being stopped")
 	default:
@@ -281,7 +281,7 @@ func (rs *Rollouts) end(r *rollout, failed string) {
 		if len(r.skipped) > 0 {
 			how += "; skipped " + strings.Join(r.skipped, ", ") + " (no longer wanted)"
 		}
-		rs.out.Reply(r.id, fmt.Sprintf("pool %s: restarted %d of %d%s", r.pool, r.done,
-			r.done+len(r.skipped), how))
+		rs.out.Reply(r.id, "pool %s: restarted %d of %d%s", r.pool, r.done,
+			r.done+len(r.skipped), how)
 	}
 }

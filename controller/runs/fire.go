@@ -32,7 +32,7 @@ func (rs *Runs) fireEarly(now time.Time) {
 // Fire runs an automation because a user or agent requested it. It reads the automation's file first.
 func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 	if err := city.CheckBy(c.By); err != nil {
-		rs.out.Reject(id, err.Code, err.Message)
+		rs.out.Reject(id, err.Code, "%s", err.Message)
 		return
 	}
 	rs.afterScan(now, id, func(now time.Time) { rs.fire(now, id, c) })
@@ -48,9 +48,9 @@ func (rs *Runs) fire(now time.Time, id uint64, c city.Fire) {
 	if i := slices.IndexFunc(rs.catalog.Broken, func(b automation.Broken) bool {
 		return b.Scoped() == c.Automation
 	}); i >= 0 {
-		rs.out.Reject(id, city.Conflict, fmt.Sprintf("automation %s cannot be run: %s",
+		rs.out.Reject(id, city.Conflict, "automation %s cannot be run: %s",
 			c.Automation,
-			rs.catalog.Broken[i].Problems.Error()))
+			rs.catalog.Broken[i].Problems.Error())
 		return
 	}
 	if !rs.known && (rs.city.Configuration() == nil || !rs.city.Configuration().NoWork) {
@@ -59,24 +59,23 @@ func (rs *Runs) fire(now time.Time, id uint64, c city.Fire) {
 		return
 	}
 	if code, why := rs.whyNotFired(c.Automation); why != "" {
-		rs.out.Reject(id, code, why)
+		rs.out.Reject(id, code, "%s", why)
 		return
 	}
 	running, queued := rs.Current[c.Automation] != nil, rs.Schedule.Queued(c.Automation)
 	if err := rs.Schedule.Fire(c.Automation, cmp.Or(c.By, effect.ActorOperator), now); err != nil {
-		rs.out.Reject(id, city.Conflict, "automation "+c.Automation+" was not started: "+
-			err.Error())
+		rs.out.Reject(id, city.Conflict, "automation %s was not started: %v", c.Automation, err)
 		return
 	}
 	rs.save()
 	switch {
 	case queued:
-		rs.out.Reply(id, "automation "+c.Automation+" is running, and its next run is already "+
-			"queued; this request does not queue another one")
+		rs.out.Reply(id, "automation %s is running, and its next run is already queued; this "+
+			"request does not queue another one", c.Automation)
 		return
 	case running:
-		rs.out.Reply(id, "automation "+c.Automation+" is running; its next run is queued and "+
-			"will start when the current one has ended")
+		rs.out.Reply(id, "automation %s is running; its next run is queued and will start when "+
+			"the current one has ended", c.Automation)
 		return
 	}
 	rs.FireWaiters[c.Automation] = append(rs.FireWaiters[c.Automation], id)
@@ -136,9 +135,8 @@ func (rs *Runs) rejectUnfired() {
 			continue
 		}
 		for _, id := range rs.FireWaiters[name] {
-			rs.out.Reject(id, city.Conflict, "automation "+name+
-				" was not started: it was disabled or "+
-				"removed in the meantime")
+			rs.out.Reject(id, city.Conflict, "automation %s was not started: it was disabled or "+
+				"removed in the meantime", name)
 		}
 		delete(rs.FireWaiters, name)
 	}
@@ -153,8 +151,8 @@ func (rs *Runs) Stop() {
 	rs.fireEarly(time.Time{})
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
 		for _, id := range rs.FireWaiters[name] {
-			rs.out.Reject(id, city.Unavailable, "automation "+name+
-				" was not started: the city is being stopped")
+			rs.out.Reject(id, city.Unavailable, "automation %s was not started: the city is being "+
+				"stopped", name)
 		}
 	}
 	clear(rs.FireWaiters)
@@ -188,25 +186,24 @@ func depthOf(depth int) json.RawMessage {
 func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 	name := c.Automation
 	if err := city.CheckBy(c.By); err != nil {
-		rs.out.Reject(id, err.Code, err.Message)
+		rs.out.Reject(id, err.Code, "%s", err.Message)
 		return
 	}
 	run, by := rs.Current[name], cmp.Or(c.By, effect.ActorOperator)
 	switch {
 	case run == nil && !rs.exists(name):
 		rs.out.Reject(id, city.NotFound,
-			suggest.NotFound(suggest.Automation, name, rs.names()).Error())
+			"%v", suggest.NotFound(suggest.Automation, name, rs.names()))
 		return
 	case run == nil && rs.Schedule.Awaits(name):
-		rs.out.Reject(id, city.Conflict, "automation "+name+" is not running: a run is due and "+
-			"is waiting to start")
+		rs.out.Reject(id, city.Conflict, "automation %s is not running: a run is due and is "+
+			"waiting to start", name)
 		return
 	case run == nil:
-		rs.out.Reject(id, city.Conflict, "automation "+name+" is not running")
+		rs.out.Reject(id, city.Conflict, "automation %s is not running", name)
 		return
 	case run.ID == "":
-		rs.out.Reject(id, city.Conflict, "the run of "+name+" is starting: try again "+
-			"in a moment")
+		rs.out.Reject(id, city.Conflict, "the run of %s is starting: try again in a moment", name)
 		return
 	}
 	rs.cancelWaiters[run.ID] = append(rs.cancelWaiters[run.ID], id)
@@ -229,7 +226,7 @@ func (rs *Runs) replyToCancel(run *city.Run, canceled bool) {
 			cmp.Or(run.Error, run.Outcome))
 	}
 	for _, id := range rs.cancelWaiters[run.ID] {
-		rs.out.Reply(id, text)
+		rs.out.Reply(id, "%s", text)
 	}
 	delete(rs.cancelWaiters, run.ID)
 }

@@ -69,7 +69,7 @@ func (rs *Runs) ReplyAfterScan(now time.Time, id uint64, message string) {
 			message = strings.TrimPrefix(message, "nothing changed: ") +
 				"; the automations have changed"
 		}
-		rs.out.Reply(id, message)
+		rs.out.Reply(id, "%s", message)
 	})
 }
 
@@ -236,9 +236,9 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 			in.Err)
 		for _, id := range rs.FireWaiters[name] {
 			rs.out.Reject(id, city.Unavailable,
-				fmt.Sprintf("automation %s cannot be run, because its record cannot be "+
+				"automation %s cannot be run, because its record cannot be "+
 					"created: %v",
-					name, in.Err))
+				name, in.Err)
 		}
 		delete(rs.FireWaiters, name)
 		return

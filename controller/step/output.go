@@ -81,13 +81,14 @@ func (o *Output) addPeer(f effect.Effect) effect.Effect {
 }
 
 // Reply replies to a command that does not cause an event.
-func (o *Output) Reply(id uint64, msg string) {
-	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Receipt: city.Receipt{Message: msg}}})
+func (o *Output) Reply(id uint64, format string, args ...any) {
+	o.Do(effect.SendReply{Reply: effect.Reply{ID: id,
+		Receipt: city.Receipt{Message: fmt.Sprintf(format, args...)}}})
 }
 
 // Reject replies to a command with an error.
-func (o *Output) Reject(id uint64, code city.Code, msg string) {
-	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Err: &city.Error{Code: code, Message: msg}}})
+func (o *Output) Reject(id uint64, code city.Code, format string, args ...any) {
+	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Err: city.Errorf(code, format, args...)}})
 }
 
 // RejectFlag rejects a suspend or resume command because its flag did not take effect.
@@ -107,7 +108,7 @@ func (o *Output) RejectFlag(id uint64, msg string, err error) {
 // RejectReload rejects a reload because of the configuration on disk.
 func (o *Output) RejectReload(id uint64, err error) {
 	if TrustCommand(err) == "" {
-		o.Reject(id, city.Invalid, err.Error())
+		o.Reject(id, city.Invalid, "%v", err)
 		return
 	}
 	o.RejectFlag(id, "the previous configuration stays in force: "+err.Error(), err)

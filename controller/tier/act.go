@@ -36,7 +36,7 @@ func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge
 		j.Reason += " (" + by.why + ")"
 	}
 	t.last, wd.out.Changed = j, true
-	wd.replyToBeat(t, fmt.Sprintf("watchdog %s decided %q: %s", t.want.Name, j.Decision, j.Reason))
+	wd.replyToBeat(t, "watchdog %s decided %q: %s", t.want.Name, j.Decision, j.Reason)
 	if v.Decision == watchdog.Nothing {
 		return
 	}
@@ -285,7 +285,7 @@ func (wd *Watchdogs) findTier(id uint64, name string) *tier {
 	for _, t := range wd.tiers {
 		names = append(names, t.want.Name)
 	}
-	wd.out.Reject(id, city.NotFound, suggest.NotFound(suggest.Watchdog, name, names).Error())
+	wd.out.Reject(id, city.NotFound, "%v", suggest.NotFound(suggest.Watchdog, name, names))
 	return nil
 }
 
@@ -295,12 +295,12 @@ func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 	switch {
 	case t == nil:
 	case t.paused != "":
-		wd.out.Reject(id, city.Conflict, fmt.Sprintf("watchdog %s is paused: %s",
+		wd.out.Reject(id, city.Conflict, "watchdog %s is paused: %s",
 			t.want.Name,
-			t.paused))
+			t.paused)
 	case t.beat != nil:
-		wd.out.Reply(id, fmt.Sprintf("triage agent %s is already deciding check %s of watchdog %s",
-			t.want.Triage, t.beat.id, t.want.Name))
+		wd.out.Reply(id, "triage agent %s is already deciding check %s of watchdog %s",
+			t.want.Triage, t.beat.id, t.want.Name)
 	case !wd.city.Listed():
 		wd.out.Reject(id, city.Unavailable, "the sessions have not been listed yet; try again "+
 			"in a moment")
@@ -310,9 +310,9 @@ func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 	}
 }
 
-func (wd *Watchdogs) replyToBeat(t *tier, msg string) {
+func (wd *Watchdogs) replyToBeat(t *tier, format string, args ...any) {
 	for _, id := range t.waiters {
-		wd.out.Reply(id, msg)
+		wd.out.Reply(id, format, args...)
 	}
 	t.waiters = nil
 }
@@ -322,12 +322,12 @@ func (wd *Watchdogs) Acknowledge(id uint64, c city.Acknowledge) {
 	switch {
 	case t == nil:
 	case t.escalation == nil:
-		wd.out.Reject(id, city.Conflict, fmt.Sprintf("watchdog %s has no open escalation, so "+
-			"there is nothing to acknowledge", t.want.Name))
+		wd.out.Reject(id, city.Conflict, "watchdog %s has no open escalation, so "+
+			"there is nothing to acknowledge", t.want.Name)
 	case t.escalation.Seen:
-		wd.out.Reply(id, fmt.Sprintf("the escalation from watchdog %s was already acknowledged "+
+		wd.out.Reply(id, "the escalation from watchdog %s was already acknowledged "+
 			"by %s",
-			t.want.Name, t.escalation.By))
+			t.want.Name, t.escalation.By)
 	default:
 		seen := *t.escalation
 		seen.Seen, seen.By = true, cmp.Or(c.By, effect.ActorOperator)

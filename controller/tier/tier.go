@@ -85,7 +85,7 @@ func (wd *Watchdogs) Adopt(now time.Time, c *effect.Configuration) {
 		if !slices.ContainsFunc(order, func(o *tier) bool { return o.want.Name == t.want.Name }) {
 			wd.abandon(now, t)
 			wd.retract(now, t, "the watchdog was removed")
-			wd.replyToBeat(t, fmt.Sprintf("watchdog %s was removed", t.want.Name))
+			wd.replyToBeat(t, "watchdog %s was removed", t.want.Name)
 		}
 	}
 	slices.SortFunc(order, func(a, b *tier) int {
@@ -130,7 +130,7 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 			t.next, wd.out.Changed = time.Time{}, true
 		}
 		wd.abandon(now, t)
-		wd.replyToBeat(t, fmt.Sprintf("watchdog %s is paused: %s", t.want.Name, t.paused))
+		wd.replyToBeat(t, "watchdog %s is paused: %s", t.want.Name, t.paused)
 		return
 	}
 	if t.next.IsZero() {

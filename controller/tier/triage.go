@@ -59,8 +59,8 @@ func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
 	t.beat, wd.out.Changed = b, true
 	triageAgent := wd.city.Agent(t.want.Triage)
 	wd.city.StartTriage(triageAgent.Name, wd.request(t, a, f, v))
-	wd.replyToBeat(t, fmt.Sprintf("triage agent %s is deciding check %s of watchdog %s",
-		triageAgent.Name, b.id, t.want.Name))
+	wd.replyToBeat(t, "triage agent %s is deciding check %s of watchdog %s",
+		triageAgent.Name, b.id, t.want.Name)
 	wd.city.Decide(now, triageAgent.Name)
 	return true
 }
@@ -180,7 +180,7 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	}
 	b, reason := t.beat, screen.Plain(strings.Join(strings.Fields(c.Reason), " "))
 	if code, why := t.whyRejected(c.Beat, reason); why != "" {
-		wd.out.Reject(id, code, why)
+		wd.out.Reject(id, code, "%s", why)
 		return
 	}
 	by := c.By
@@ -193,7 +193,7 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 		t.decidedAt = now
 	}
 	if wd.countMilder(now, t, by, c.Decision) {
-		wd.out.Reply(id, wd.overrule(t, c.Decision))
+		wd.out.Reply(id, "%s", wd.overrule(t, c.Decision))
 		wd.city.Decide(now, t.want.Triage)
 		return
 	}
@@ -213,7 +213,7 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	}
 	wd.judged(now, t, watchdog.Verdict{Decision: watchdog.Decision(c.Decision), Reason: reason}, j)
 	if c.Decision == city.RemedyNothing {
-		wd.out.Reply(id, msg)
+		wd.out.Reply(id, "%s", msg)
 	}
 	wd.city.Decide(now, t.want.Triage)
 }
