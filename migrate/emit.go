@@ -361,8 +361,7 @@ func (a *agent) poolKey(key, older string) value {
 	if v := a.keys[key]; v.Node != nil {
 		return v
 	}
-	pool := a.keys["pool"]
-	return value{pool.get(older), pool.src}
+	return a.keys["pool"].get(older)
 }
 
 // bound returns the minimum or maximum number of an agent's sessions.
