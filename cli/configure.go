@@ -202,10 +202,7 @@ func explain(e *env.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if e.JSON {
-		return e.WriteJSON(gascity.Output{Agent: name, Format: "text",
-			Turns: []gascity.Turn{{Role: "config", Text: text}}})
-	}
-	e.Sayf("%s", strings.TrimRight(output.SafeText(text), "\n"))
-	return nil
+	return e.Result(gascity.Output{Agent: name, Format: "text",
+		Turns: []gascity.Turn{{Role: "config", Text: text}}},
+		"%s", strings.TrimRight(output.SafeText(text), "\n"))
 }

@@ -30,15 +30,13 @@ and to .gc/controller.log. Without a city.toml, it offers to write one.`,
 		"if city.toml is missing, write it without asking")
 	start := env.WithSource(e, &cobra.Command{
 		Use: "start", Short: "Start the city in the background, through its service if it has one",
-		RunE: func(cmd *cobra.Command, _ []string) error { return daemonStart(cmd.Context(), e) },
+		RunE: e.Runs(daemonStart),
 	})
 	stop := stopCommand(e)
 	stop.Short = "The same as gcity stop"
 	status := &cobra.Command{
 		Use: "status", Short: "Show the process that runs the city, and its service",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return service.DaemonStatus(cmd.Context(), e)
-		},
+		RunE: e.Runs(service.DaemonStatus),
 	}
 	lines := 100
 	logs := &cobra.Command{

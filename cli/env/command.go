@@ -1,6 +1,7 @@
 package env
 
 import (
+	"context"
 	"math"
 	"strings"
 
@@ -66,6 +67,11 @@ func TextOnly(e *Env, c *cobra.Command) *cobra.Command {
 		return run(cmd, args)
 	}
 	return c
+}
+
+// Runs returns a RunE that calls run. It is for commands without arguments.
+func (e *Env) Runs(run func(context.Context, *Env) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), e) }
 }
 
 // ArgsInUse is a validator that rejects arguments that are not in the command's Use line. Arguments in brackets are

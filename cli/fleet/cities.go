@@ -52,7 +52,7 @@ current city. A running supervisor stops the cities and their agents. The folder
 not changed. If one of the names is unknown, unregister does nothing.`,
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, typed string) ([]string,
 			cobra.ShellCompDirective) {
-			return completeCity(e, cmd, nil, typed)
+			return completeCity(e, cmd, typed)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return unregister(cmd.Context(), e, args)
@@ -67,7 +67,7 @@ func CitiesCommand(e *env.Env) *cobra.Command {
 		Long: `cities lists the cities that are registered with the supervisor, and those that you
 have opened recently, whether or not they are running. RUN BY is the process that runs
 the city: the supervisor, a control room, or a gcity process in the background.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return listCities(cmd.Context(), e) },
+		RunE: e.Runs(listCities),
 	}
 }
 
@@ -98,11 +98,8 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if e.JSON {
-		return e.WriteJSON(info)
-	}
-	e.Sayf("%s is registered, and %s", output.SafeLine(info.Name), CityStatusText(e, info))
-	return nil
+	return e.Result(info, "%s is registered, and %s", output.SafeLine(info.Name),
+		CityStatusText(e, info))
 }
 
 func registerRunning(ctx context.Context, e *env.Env, dir string) (city.Info, error) {

@@ -10,11 +10,8 @@ import (
 	"gcity/cli/host"
 )
 
-func completeCity(e *env.Env, cmd *cobra.Command, args []string, typed string) ([]string,
+func completeCity(e *env.Env, cmd *cobra.Command, typed string) ([]string,
 	cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), env.CompleteWithin)
 	defer cancel()
 	seen := make(chan []host.Registered, 1)

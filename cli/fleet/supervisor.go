@@ -35,30 +35,22 @@ func SupervisorCommand(e *env.Env) *cobra.Command {
 		&cobra.Command{
 			Use: "start", Short: "Start the supervisor in the background, through its service " +
 				"if it has one",
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				return supervisorStart(cmd.Context(), e)
-			},
+			RunE: e.Runs(supervisorStart),
 		},
 		&cobra.Command{
 			Use: "stop", Short: "Stop the supervisor and all cities that it runs",
 			Long: `stop stops the agents of all cities, and then the supervisor. The cities stay
 registered: the next supervisor runs them again. While it waits, stop prints on stderr
 what it is waiting for. Running stop again in the meantime kills the agents at once.`,
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				return supervisorStop(cmd.Context(), e)
-			},
+			RunE: e.Runs(supervisorStop),
 		},
 		&cobra.Command{
 			Use: "status", Short: "Show the supervisor and its cities",
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				return supervisorStatus(cmd.Context(), e)
-			},
+			RunE: e.Runs(supervisorStatus),
 		},
 		&cobra.Command{
 			Use: "reload", Short: "Reload cities.toml and supervisor.toml, and retry failed cities",
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				return supervisorReload(cmd.Context(), e)
-			},
+			RunE: e.Runs(supervisorReload),
 		}, supervisorLog(e)}
 	return env.Group("supervisor", "Run all cities on this machine in one process",
 		append(below, service.ServiceCommands(e, service.SupervisorService(func() (string, error) {

@@ -27,14 +27,9 @@ func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) 
 }
 
 func claimsOnly(c *cobra.Command) error {
-	for _, flag := range []string{
-		"title", "status", "type", "priority", "parent", "description", "description-file", "needs",
-		"label", "remove-label", "set", "if-rev",
-	} {
-		if c.Flags().Changed(flag) {
-			return exit.Usage("--claim cannot be combined with other changes; use --%s in a "+
-				"separate update", flag)
-		}
+	if flag := firstChanged(c, "if-rev"); flag != "" {
+		return exit.Usage("--claim cannot be combined with other changes; use --%s in a "+
+			"separate update", flag)
 	}
 	return nil
 }

@@ -206,7 +206,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if c.Flags().NFlag() == 0 || onlyWhere(c) {
+		if firstChanged(c, "assignee") == "" {
 			return exit.Usage("no change given; see `gcity bead update --help`")
 		}
 		if p.Status != nil && *p.Status == beads.StatusClosed {
@@ -223,16 +223,17 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	return c
 }
 
-func onlyWhere(c *cobra.Command) bool {
+// firstChanged returns the first given flag that changes a field of a bead, or else the flag more, or "".
+func firstChanged(c *cobra.Command, more string) string {
 	for _, flag := range []string{
-		"title", "status", "type", "priority", "assignee", "parent", "description",
-		"description-file", "needs", "label", "remove-label", "set",
+		"title", "status", "type", "priority", "parent", "description", "description-file", "needs",
+		"label", "remove-label", "set", more,
 	} {
 		if c.Flags().Changed(flag) {
-			return false
+			return flag
 		}
 	}
-	return true
+	return ""
 }
 
 func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p beads.Patch) error {
@@ -283,12 +284,7 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 		}
 		return retryConvoyClose(ctx, e, has, b)
 	case b.Rev == old.Rev:
-		if e.JSON {
-			return e.WriteJSON(b)
-		}
-		e.Sayf("%s %s: %s", e.Bold(b.ID), unchanged(e, b, p),
-			output.SafeLine(b.Title))
-		return nil
+		return e.Result(b, "%s %s: %s", e.Bold(b.ID), unchanged(e, b, p), output.SafeLine(b.Title))
 	case b.Status == beads.StatusClosed && old.Status != beads.StatusClosed:
 		err = changed(ctx, e, has, events.BeadClosed, b)
 	default:

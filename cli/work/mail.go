@@ -324,11 +324,7 @@ func mailCount(e *env.Env) *cobra.Command {
 				s.Unread++
 			}
 		}
-		if e.JSON {
-			return e.WriteJSON(s)
-		}
-		e.Sayf("%s for %s, %d of them unread", describe.Count(s.Total, "message"),
+		return e.Result(s, "%s for %s, %d of them unread", describe.Count(s.Total, "message"),
 			output.SafeLine(owner(s.Recipient)), s.Unread)
-		return nil
 	})
 }
