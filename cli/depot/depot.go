@@ -35,6 +35,15 @@ type Store struct {
 	Places []workstore.Place // the city, then its rigs
 	// the user selected the store, so it is searched first
 	explicit bool
+	others   map[workstore.Place]*Store // opened by Find
+}
+
+// Close closes the store and those that Find has opened.
+func (d *Store) Close() error {
+	for _, other := range d.others {
+		_ = other.Close() // every write is already durable, so nothing is lost
+	}
+	return d.Store.Close()
 }
 
 // Count returns how many beads match a query.

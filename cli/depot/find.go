@@ -36,37 +36,46 @@ func (d *Store) route(id string) []workstore.Place {
 	return out
 }
 
-// Find returns a bead and its store. It searches all stores. closeOther closes the bead's store unless it is d.
+// Find returns a bead and its store, which d closes. It searches all stores.
 func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, has *Store,
-	closeOther func(), err error) {
-	nothing := func() {}
+	err error) {
 	var lost []string
 	for _, p := range d.route(id) {
-		at, done := d, nothing
-		if p != d.Place {
-			s, openErr := e.Store(p)
-			if openErr != nil {
-				lost = append(lost, fmt.Sprintf("cannot read the work of %s: %v", p.Title(),
-					openErr))
-				continue
-			}
-			// every write is already durable, so nothing is lost if Close fails
-			at, done = &Store{Store: s, Place: p, City: d.City, Places: d.Places},
-				func() { _ = s.Close() }
+		var b beads.Bead
+		at, err := d.other(e, p)
+		if err == nil {
+			b, err = at.Get(ctx, id)
 		}
-		b, err := at.Get(ctx, id)
 		switch {
 		case err == nil:
-			return b, at, done, nil
-		case ctx.Err() != nil:
-			done()
-			return b, d, nothing, err
+			return b, at, nil
+		case at != nil && ctx.Err() != nil:
+			return b, d, err
 		case !errors.Is(err, beads.ErrNotFound):
 			lost = append(lost, fmt.Sprintf("cannot read the work of %s: %v", p.Title(), err))
 		}
-		done()
 	}
-	return beads.Bead{}, d, nothing, notFound(id, d.Places, lost)
+	return beads.Bead{}, d, notFound(id, d.Places, lost)
+}
+
+// other returns the store of a place. It opens the store at most once.
+func (d *Store) other(e *env.Env, p workstore.Place) (*Store, error) {
+	if p == d.Place {
+		return d, nil
+	}
+	if at := d.others[p]; at != nil {
+		return at, nil
+	}
+	s, err := e.Store(p)
+	if err != nil {
+		return nil, err
+	}
+	at := &Store{Store: s, Place: p, City: d.City, Places: d.Places}
+	if d.others == nil {
+		d.others = map[workstore.Place]*Store{}
+	}
+	d.others[p] = at
+	return at, nil
 }
 
 func notFound(id string, places []workstore.Place, lost []string) error {

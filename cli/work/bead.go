@@ -228,11 +228,10 @@ func beadShow(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{Use: "show ID",
 		Short: "Show all details of a bead, with its steps and its needs"},
 		false, func(ctx context.Context, d *depot.Store, args []string) error {
-			b, has, closeOther, err := depot.Find(ctx, e, d, args[0])
+			b, has, err := depot.Find(ctx, e, d, args[0])
 			if err != nil {
 				return err
 			}
-			defer closeOther()
 			if e.JSON {
 				return e.WriteJSON(b)
 			}

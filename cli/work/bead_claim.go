@@ -44,11 +44,10 @@ func claim(ctx context.Context, e *env.Env, d *depot.Store, id, who string) erro
 }
 
 func tryClaim(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
-	old, has, closeOther, err := depot.Find(ctx, e, d, id)
+	old, has, err := depot.Find(ctx, e, d, id)
 	if err != nil {
 		return err
 	}
-	defer closeOther()
 	switch {
 	case old.Status == beads.StatusClosed:
 		return city.Errorf(city.Conflict, "%s %s, so it cannot be claimed", old.ID,

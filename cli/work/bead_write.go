@@ -237,11 +237,10 @@ func firstChanged(c *cobra.Command, more string) string {
 }
 
 func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p beads.Patch) error {
-	old, has, closeOther, err := depot.Find(ctx, e, d, id)
+	old, has, err := depot.Find(ctx, e, d, id)
 	if err != nil {
 		return err
 	}
-	defer closeOther()
 	if p.Status != nil && *p.Status == beads.StatusClosed && old.Status == beads.StatusClosed {
 		p.SetMetadata = maps.Clone(p.SetMetadata) // the caller uses it for other beads too
 		delete(p.SetMetadata, beads.CloseReason)
