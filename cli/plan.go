@@ -201,8 +201,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	dir := c.Path
 	out := planShape{Revision: folder.Short(c.Revision)}
 	grant := folder.Trusted(dir, c)
-	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
-		Grant: grant, Observe: true, Logger: folder.QuietLogger()})
+	provider, closeSessions, err := sessions.ObserveSessions(dir, grant)
 	if err != nil {
 		return out, err
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -96,12 +95,11 @@ run is queued, that run starts next.`,
 func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Receipt, error) {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
-	var watch sync.WaitGroup
-	opened, done := context.WithCancel(ctx)
-	watch.Go(func() { reportQueued(opened, e, l, what.Automation) })
+	done := env.InBackground(ctx, func(ctx context.Context) {
+		reportQueued(ctx, e, l, what.Automation)
+	})
 	r, err := l.Do(ctx, what)
 	done()
-	watch.Wait()
 	switch {
 	case err == nil || ctx.Err() == nil:
 		return r, err

@@ -174,7 +174,7 @@ func wanted(p *city.Pool) string {
 		parts = append(parts,
 			"the check failed: "+strings.TrimPrefix(p.Check.Problem, "the check "))
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+	return output.Join(separator, parts...)
 }
 
 func checked(e *env.Env, c *city.Check) string {

@@ -196,8 +196,7 @@ func newSubject(ctx context.Context, e *env.Env, dir string) *Subject {
 	p.Running, p.silent = folder.AskController(ctx, dir)
 	p.config, p.invalid = folder.LoadCityOf(dir, p.Running)
 	p.grant = folder.Trusted(dir, p.config)
-	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
-		Grant: p.grant, Observe: true, Logger: folder.QuietLogger()})
+	provider, closeSessions, err := sessions.ObserveSessions(dir, p.grant)
 	if err != nil {
 		p.unlisted = err
 		return p
