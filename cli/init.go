@@ -37,15 +37,12 @@ func initCommand(e *env.Env) *cobra.Command {
 			} else if e.Dir != "" {
 				dir = e.Dir
 			}
-			if e.ReadOnly {
-				return env.ReadOnlyError("init")
-			}
 			return initCity(e, dir, name, yes)
 		},
 	}
 	c.Flags().StringVar(&name, "name", "", "the city's name (default: the folder's name)")
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "write city.toml without asking")
-	return c
+	return env.Changes(e, c)
 }
 
 func initCity(e *env.Env, dir, name string, yes bool) error {

@@ -48,7 +48,7 @@ An agent works in the rig if its dir is the rig's name.`,
 	flags.StringVar(&r.Topology, "topology", "", "a topology that adds agents to the rig")
 	flags.BoolVar(&r.Suspended, "suspended", false, "add the rig suspended: its agents do "+
 		"not run until it is resumed")
-	return c
+	return env.Changes(e, c)
 }
 
 func rigRemove(e *env.Env) *cobra.Command {
@@ -70,7 +70,7 @@ not change that work. Comments above a removed table remain.`,
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "also remove the rig's agents")
 	c.Flags().BoolVar(&force, "force", false, "remove the rig even if work is in progress "+
 		"there; that work is not changed")
-	return c
+	return env.Changes(e, c)
 }
 
 type rigEdit struct {
@@ -83,9 +83,6 @@ type rigEdit struct {
 }
 
 func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error {
-	if e.ReadOnly {
-		return env.ReadOnlyError("rig add")
-	}
 	dir, err := e.CityDir()
 	if err != nil {
 		return err
@@ -138,9 +135,6 @@ func belowCity(dir, path string) (string, bool) {
 }
 
 func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) error {
-	if e.ReadOnly {
-		return env.ReadOnlyError("rig remove")
-	}
 	dir, err := e.CityDir()
 	if err != nil {
 		return err

@@ -37,9 +37,6 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, w *city.Watchdog) error) *cobra.Command {
 	c.ValidArgsFunction = env.Complete(e, suggest.Watchdog)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if e.ReadOnly {
-			return env.ReadOnlyError("watchdog " + cmd.Name())
-		}
 		l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Watchdog)
 		if err != nil {
 			return err
@@ -50,7 +47,7 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 		}
 		return run(cmd.Context(), l, f.Watchdog)
 	}
-	return c
+	return env.Changes(e, c)
 }
 
 func watchdogList(e *env.Env) *cobra.Command {
@@ -182,7 +179,7 @@ running.`,
 	flags.StringVarP(&reason, "reason", "r", "", "the reason, in one sentence")
 	flags.StringVar(&beat, "beat", "", "the check to decide on (default: GC_WATCHDOG_BEAT)")
 	flags.StringVar(&name, "watchdog", "", "the watchdog to decide for (default: GC_WATCHDOG)")
-	return c
+	return env.Changes(e, c)
 }
 
 func decision(e *env.Env, word, reason string) (city.Decide, error) {
@@ -205,10 +202,7 @@ func decide(ctx context.Context, e *env.Env, d city.Decide) error {
 		return err
 	}
 	defer l.Close()
-	switch {
-	case e.ReadOnly:
-		return env.ReadOnlyError("watchdog decide")
-	case !l.Live:
+	if !l.Live {
 		return l.NoController(fmt.Sprintf("cannot record the decision %[2]s for %[1]s",
 			d.Watchdog, d.Decision))
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -162,9 +161,6 @@ func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	c.Flags().StringVar(&rig, "rig", "",
 		"use the work of this rig (default: from BEADS_DIR or GC_RIG, otherwise the city's)")
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		if changes && e.ReadOnly {
-			return env.ReadOnlyError(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
-		}
 		limit := WorkTimeout
 		if slices.Contains([]string{"import", "export", "backup", "restore"}, cmd.Name()) {
 			limit = bulkTimeout
@@ -182,6 +178,9 @@ func WithWork(e *env.Env, c *cobra.Command, changes bool,
 		}
 		defer func() { err = errors.Join(err, release()) }()
 		return WorkProblem(run(ctx, d, args))
+	}
+	if changes {
+		env.Changes(e, c)
 	}
 	return c
 }

@@ -74,6 +74,18 @@ func (e *Env) Runs(run func(context.Context, *Env) error) func(*cobra.Command, [
 	return func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), e) }
 }
 
+// Changes makes c fail with --read-only.
+func Changes(e *Env, c *cobra.Command) *cobra.Command {
+	run := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if e.ReadOnly {
+			return ReadOnlyError(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
+		}
+		return run(cmd, args)
+	}
+	return c
+}
+
 // ArgsInUse is a validator that rejects arguments that are not in the command's Use line. Arguments in brackets are
 // optional, and "…" allows any number of them.
 func ArgsInUse(cmd *cobra.Command, args []string) error {

@@ -29,9 +29,6 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	if err != nil {
 		return err
 	}
-	if e.ReadOnly {
-		return env.ReadOnlyError("start")
-	}
 	if err := consent.MayStart(e, dir); err != nil {
 		return err
 	}

@@ -129,9 +129,6 @@ name "/" is written as "_s", "." as "_d" and "_" as "__".`,
 		Example:           "  gc heartbeat --cycle 42 --last-action health-scan --healthy-agents 3",
 		ValidArgsFunction: env.Complete(e, suggest.Agent),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if e.ReadOnly {
-				return env.ReadOnlyError("heartbeat")
-			}
 			dir, err := e.CityDir()
 			if err != nil {
 				return err
@@ -168,7 +165,7 @@ name "/" is written as "_s", "." as "_d" and "_" as "__".`,
 	flags.Var(env.Number(&unhealthy, 0), "unhealthy-agents",
 		"the number of agents that the agent found unhealthy")
 	env.DefaultsToSelf(c)
-	return c
+	return env.Changes(e, c)
 }
 
 func writeHeartbeat(e *env.Env, dir string, b heartbeat) error {

@@ -45,9 +45,6 @@ all people.`
 func withMail(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, l *env.Link, args []string) error) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if changes && e.ReadOnly {
-			return env.ReadOnlyError(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
-		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), mailLimit)
 		defer cancel()
 		l, err := e.Open(ctx)
@@ -60,6 +57,9 @@ func withMail(e *env.Env, c *cobra.Command, changes bool,
 			l.Control = folder.MailResolver{Control: l.Control, As: l.ConfigCache.Snapshot(l.Dir)}
 		}
 		return folder.NeedsFile(run(ctx, l, args), folder.UnknownWork)
+	}
+	if changes {
+		env.Changes(e, c)
 	}
 	return c
 }

@@ -73,9 +73,6 @@ fails if the work is closed, or is assigned to a different agent.`,
 		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool, suggest.Rig),
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if e.ReadOnly {
-			return env.ReadOnlyError("sling")
-		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), slingLimit)
 		defer cancel()
 		l, err := e.Open(ctx)
@@ -101,7 +98,7 @@ fails if the work is closed, or is assigned to a different agent.`,
 		return e.Receipts(given)
 	}
 	f.flags(c)
-	return c
+	return env.Changes(e, c)
 }
 
 func slingArgs(cmd *cobra.Command, args []string) error {
