@@ -34,7 +34,7 @@ func configCommand(e *env.Env) *cobra.Command {
 			warnings := folder.Warnings(cmd.Context(), c, e.Now())
 			if e.JSON {
 				return e.WriteJSON(configShape{c.Path, c.Revision, warnings, c.TOML(),
-					folder.SourcesOf(c)})
+					c.Parts()})
 			}
 			for _, w := range warnings {
 				e.Warn(w)
@@ -44,7 +44,7 @@ func configCommand(e *env.Env) *cobra.Command {
 				return nil
 			}
 			if provenance {
-				for _, s := range folder.SourcesOf(c) {
+				for _, s := range c.Parts() {
 					e.Sayf("# %-8s %s", s.Kind, output.SafeLine(s.Path))
 				}
 			}

@@ -21,6 +21,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/cli/output"
+	"gcity/config"
 	"gcity/describe"
 	"gcity/internal/shell"
 	"gcity/internal/suggest"
@@ -141,7 +142,7 @@ type lostRace struct{ error }
 func (r lostRace) Unwrap() error { return r.error }
 
 func cityFlag(dir string) string {
-	if found, err := folder.FindCity("."); err == nil && found == dir {
+	if found, err := config.Find("."); err == nil && found == dir {
 		return ""
 	}
 	return " --city " + shell.Quote(dir)

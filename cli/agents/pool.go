@@ -22,7 +22,16 @@ import (
 // PoolCommand returns the pool command.
 func PoolCommand(e *env.Env) *cobra.Command {
 	list := listCommand(e, "List all pools: live and wanted members, and the reason for the size",
-		func(_ *env.Link, s *city.Snapshot) error { return poolList(e, s) })
+		func(_ *env.Link, s *city.Snapshot) error {
+			switch {
+			case e.JSON:
+				return e.WriteJSON(output.ListOf(s.Pools))
+			case len(s.Pools) == 0:
+				e.Sayf("no pools: add an [agents.pool] table to an agent to make it a pool")
+				return nil
+			}
+			return WritePools(e, e.Out, s.Pools)
+		})
 	show := forObject(e, &cobra.Command{
 		Use: "show NAME", Short: "Show all details of a pool, with its members",
 	}, suggest.Pool, func(_ context.Context, l *env.Link, f env.Found, _ []string) error {
@@ -111,17 +120,6 @@ func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPoo
 		return e.NameVersion(ctx, l, err)
 	}
 	return e.Receipt(r)
-}
-
-func poolList(e *env.Env, s *city.Snapshot) error {
-	switch {
-	case e.JSON:
-		return e.WriteJSON(output.ListOf(s.Pools))
-	case len(s.Pools) == 0:
-		e.Sayf("no pools: add an [agents.pool] table to an agent to make it a pool")
-		return nil
-	}
-	return WritePools(e, e.Out, s.Pools)
 }
 
 // WritePools prints a table of pools.

@@ -21,13 +21,14 @@ import (
 	"gcity/cli/output"
 	"gcity/cli/workstore"
 	"gcity/config"
+	"gcity/config/edit"
 	"gcity/describe"
 	"gcity/events"
 	"gcity/internal/suggest"
 )
 
 func rigAdd(e *env.Env) *cobra.Command {
-	var r folder.NewRig
+	var r edit.NewRig
 	c := &cobra.Command{
 		Use: "add PATH", Short: "Make a project folder a rig, and create its work store",
 		Long: `add adds a [[rigs]] table to city.toml, and changes nothing else there. The folder
@@ -82,7 +83,7 @@ type rigEdit struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error {
+func addRig(ctx context.Context, e *env.Env, path string, r edit.NewRig) error {
 	dir, err := e.CityDir()
 	if err != nil {
 		return err
@@ -101,7 +102,7 @@ func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error
 	if err := notHeld(ctx, e, dir); err != nil {
 		return err
 	}
-	c, err := folder.AddRig(dir, r)
+	c, err := edit.AddRig(folder.SourceOf(dir), r)
 	if err != nil {
 		return folder.AsEdit(err)
 	}
@@ -161,7 +162,7 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 			return err
 		}
 	}
-	after, err := folder.RemoveRig(dir, name, yes)
+	after, err := edit.RemoveRig(folder.SourceOf(dir), name, yes)
 	if err != nil {
 		return folder.AsEdit(err)
 	}

@@ -76,13 +76,3 @@ func examine(ctx context.Context, p *Subject) []finding {
 	}
 	return found
 }
-
-func allRepairs(dir string) []repair {
-	var out []repair
-	for _, c := range checks() {
-		if c.fix != nil {
-			out = append(out, c.fix(dir)...)
-		}
-	}
-	return out
-}

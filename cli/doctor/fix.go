@@ -191,7 +191,12 @@ type repairs struct {
 // repairCity loses no data, and does not change anything that a running controller uses.
 func repairCity(dir string) repairs {
 	out := repairs{Done: []string{}, Left: []string{}}
-	problems := allRepairs(dir)
+	var problems []repair
+	for _, c := range checks() {
+		if c.fix != nil {
+			problems = append(problems, c.fix(dir)...)
+		}
+	}
 	var held error
 	if slices.ContainsFunc(problems, func(problem repair) bool { return problem.idle }) {
 		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "controller.lock"))

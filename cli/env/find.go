@@ -153,8 +153,8 @@ func misplaced(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 			return &PoolError{Pool: p.Name,
 				Problem: &city.Error{Code: city.Invalid, Message: text}}
 		}
-		for _, qualified := range []string{name, strings.TrimSuffix(p.Name, lastPart(p.Name)) +
-			name} {
+		rig := p.Name[:strings.LastIndexByte(p.Name, '/')+1]
+		for _, qualified := range []string{name, rig + name} {
 			if (pool.Spec{Name: p.Name, Min: p.Min, Max: p.Max}).Index(qualified) > 0 {
 				return city.Missing(suggest.NoSuch(suggest.Agent, qualified).Then(fmt.Sprintf(
 					"its pool %s wants %d of at most %d members (%s); `gcity why %s` shows details",
@@ -205,8 +205,6 @@ func joined(agents []city.Agent, limit int) string {
 	}
 	return strings.Join(names, ", ")
 }
-
-func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 // AsUndetermined returns err with the exit code for an unknown result instead of the code for a failure or a conflict.
 // Other codes stay.

@@ -98,7 +98,7 @@ func lookForCity(e *Env) (string, error) {
 		return "", fmt.Errorf("cannot determine the working folder: %w; use --city to "+
 			"select the city", err)
 	}
-	dir, err := folder.FindCity(here)
+	dir, err := config.Find(here)
 	if err != nil {
 		text := "no " + config.FileName +
 			" here or in any folder above; run `gcity init` to create one, or select a city " +

@@ -134,7 +134,8 @@ func (a *assembly) openLoop(ctx context.Context) error {
 		return err
 	}
 	work := a.stores(ctx)
-	a.last, a.tcp = shutdown.New(controller.ShutdownLimit), newTCPListener(o.Dir)
+	a.last = shutdown.New(controller.ShutdownLimit)
+	a.tcp = tcpListener{o.Dir, make(chan api.TCP, 1), make(chan city.Listener, 1)}
 	a.undo.Add(func() { work.Close(a.last) })
 	files := OpenFiles(nil)
 	if text := controller.FewFiles(files, len(folder.Plan(a.config, o.Dir))); text != "" {

@@ -21,10 +21,6 @@ type tcpListener struct {
 	listeners chan city.Listener
 }
 
-func newTCPListener(dir string) tcpListener {
-	return tcpListener{dir, make(chan api.TCP, 1), make(chan city.Listener, 1)}
-}
-
 // want must not block, because the loop calls it.
 func (s tcpListener) want(c config.API) {
 	token, own := TokenOf(s.dir, c)

@@ -113,10 +113,6 @@ type heartbeat struct {
 	Message   string    `json:"message,omitempty"`
 }
 
-func heartbeatFile(city, agent string) string {
-	return filepath.Join(folder.StateDir(city), "heartbeats", session.Encode(agent)+".json")
-}
-
 // HeartbeatCommand returns the heartbeat command.
 func HeartbeatCommand(e *env.Env) *cobra.Command {
 	var message, last string
@@ -173,7 +169,7 @@ func writeHeartbeat(e *env.Env, dir string, b heartbeat) error {
 	if err != nil {
 		return err
 	}
-	file := heartbeatFile(dir, b.Agent)
+	file := filepath.Join(folder.StateDir(dir), "heartbeats", session.Encode(b.Agent)+".json")
 	for _, folder := range []string{folder.StateDir(dir), filepath.Dir(file)} {
 		if err := disk.MakePrivate(folder); err != nil {
 			return fmt.Errorf("cannot write the heartbeat for %s: %w", b.Agent, err)
