@@ -35,19 +35,13 @@ several wake-ups have no effect, the watchdog escalates: it asks a person for he
 
 func forWatchdog(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, w *city.Watchdog) error) *cobra.Command {
-	c.ValidArgsFunction = env.Complete(e, suggest.Watchdog)
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Watchdog)
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		if !l.Live {
-			return l.NoController("cannot " + cmd.Name() + " " + args[0])
-		}
-		return run(cmd.Context(), l, f.Watchdog)
-	}
-	return env.Changes(e, c)
+	return env.Changes(e, forObject(e, c, suggest.Watchdog,
+		func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
+			if !l.Live {
+				return l.NoController("cannot " + c.Name() + " " + c.Flags().Arg(0))
+			}
+			return run(ctx, l, f.Watchdog)
+		}))
 }
 
 func watchdogList(e *env.Env) *cobra.Command {
@@ -67,16 +61,13 @@ func watchdogStatus(e *env.Env) *cobra.Command {
 					return watchdogs(e, l, s, true)
 				})
 			}
-			l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Watchdog)
-			if err != nil {
-				return err
-			}
-			defer l.Close()
-			if e.JSON {
-				return e.WriteJSON(f.Watchdog)
-			}
-			printWatchdog(e, f.Watchdog, l.Live)
-			return nil
+			return withNamed(cmd.Context(), e, args[0], func(l *env.Link, f env.Found) error {
+				if e.JSON {
+					return e.WriteJSON(f.Watchdog)
+				}
+				printWatchdog(e, f.Watchdog, l.Live)
+				return nil
+			}, suggest.Watchdog)
 		},
 	}
 }
