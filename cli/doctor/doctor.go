@@ -24,7 +24,6 @@ import (
 	"gcity/cli/sessions"
 	"gcity/config"
 	"gcity/describe"
-	"gcity/internal/redact"
 	"gcity/session"
 	"gcity/trust"
 )
@@ -106,10 +105,7 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 	}
 	p := newSubject(ctx, e, dir)
 	defer p.close()
-	found := examine(ctx, p)
-	for i := range found {
-		found[i].Detail = redact.Text(found[i].Detail)
-	}
+	found := examine(ctx, p, false)
 	if report != "" {
 		if err := writeReport(ctx, e, p, found, report); err != nil {
 			return err
@@ -134,14 +130,7 @@ func checkMachine(ctx context.Context, e *env.Env, none env.NoCity) error {
 	p := &Subject{dir: none.Dir, env: e, close: func() {}, slow: e.SayVerySlow}
 	city := note("gcity init", "%v; only this machine was checked", none)
 	city.Check = "city"
-	found := []finding{city}
-	for _, c := range checks() {
-		if c.machine {
-			f := c.look(ctx, p)
-			f.Check, f.Detail = c.title, redact.Text(f.Detail)
-			found = append(found, f)
-		}
-	}
+	found := append([]finding{city}, examine(ctx, p, true)...)
 	if e.JSON {
 		return verdict(found, e.WriteJSON(output.ListOf(found)))
 	}
