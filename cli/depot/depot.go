@@ -34,15 +34,36 @@ type Store struct {
 	Places []workstore.Place // the city, then its rigs
 	// the user selected the store, so it is searched first
 	explicit bool
-	others   map[workstore.Place]*Store // opened by Find
+	others   map[workstore.Place]*Store // opened by At
 }
 
-// Close closes the store and those that Find has opened.
-func (d *Store) Close() error {
-	for _, other := range d.others {
-		_ = other.Close() // every write is already durable, so nothing is lost
+// At returns the store of a place of the city. It opens the store at most once, and d.Close closes it.
+func (d *Store) At(e *env.Env, p workstore.Place) (*Store, error) {
+	if p == d.Place {
+		return d, nil
 	}
-	return d.Store.Close()
+	if at := d.others[p]; at != nil {
+		return at, nil
+	}
+	s, err := e.Store(p)
+	if err != nil {
+		return nil, err
+	}
+	at := &Store{Store: s, Place: p, City: d.City, Places: d.Places}
+	if d.others == nil {
+		d.others = map[workstore.Place]*Store{}
+	}
+	d.others[p] = at
+	return at, nil
+}
+
+// Close closes the store and those that At has opened.
+func (d *Store) Close() error {
+	err := d.Store.Close()
+	for _, other := range d.others {
+		err = errors.Join(err, other.Close())
+	}
+	return err
 }
 
 // Count returns how many beads match a query.

@@ -36,13 +36,13 @@ func (d *Store) route(id string) []workstore.Place {
 	return out
 }
 
-// Find returns a bead and its store, which d closes. It searches all stores.
+// Find returns a bead and its store. It searches all stores.
 func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, has *Store,
 	err error) {
 	var lost []string
 	for _, p := range d.route(id) {
 		var b beads.Bead
-		at, err := d.other(e, p)
+		at, err := d.At(e, p)
 		if err == nil {
 			b, err = at.Get(ctx, id)
 		}
@@ -56,26 +56,6 @@ func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, h
 		}
 	}
 	return beads.Bead{}, d, notFound(id, d.Places, lost)
-}
-
-// other returns the store of a place. It opens the store at most once.
-func (d *Store) other(e *env.Env, p workstore.Place) (*Store, error) {
-	if p == d.Place {
-		return d, nil
-	}
-	if at := d.others[p]; at != nil {
-		return at, nil
-	}
-	s, err := e.Store(p)
-	if err != nil {
-		return nil, err
-	}
-	at := &Store{Store: s, Place: p, City: d.City, Places: d.Places}
-	if d.others == nil {
-		d.others = map[workstore.Place]*Store{}
-	}
-	d.others[p] = at
-	return at, nil
 }
 
 func notFound(id string, places []workstore.Place, lost []string) error {
@@ -110,29 +90,27 @@ func all(e *env.Env, d *Store) *Store {
 		if p == d.Place {
 			continue
 		}
-		s, err := e.Store(p)
+		s, err := d.At(e, p)
 		if err != nil {
 			e.Warn(fmt.Sprintf("the work of %s cannot be read, so this output omits it: %v",
 				p.Title(), err))
 			continue
 		}
-		entry.others = append(entry.others, &Store{Store: s, Place: p})
+		entry.others = append(entry.others, s)
 	}
 	return &Store{Store: entry, Place: d.Place, City: d.City, Places: d.Places}
 }
 
 // WithAll calls run with d or, for --all, with all of the city's stores.
 func WithAll(e *env.Env, c *cobra.Command, d *Store, everything bool,
-	run func(*Store) error) (err error) {
+	run func(*Store) error) error {
 	switch {
 	case !everything:
 		return run(d)
 	case c.Flags().Changed("rig"):
 		return exit.Usage("--all and --rig are mutually exclusive; use only one of them")
 	}
-	d = all(e, d)
-	defer func() { err = errors.Join(err, d.Store.(*AllStores).close()) }()
-	return run(d)
+	return run(all(e, d))
 }
 
 // List implements beads.Store. It returns beads from all stores, newest first.
@@ -165,13 +143,4 @@ func (e *AllStores) Count(ctx context.Context, q beads.Query) (int, error) {
 		n, err = n+more, errors.Join(err, moreErr)
 	}
 	return n, err
-}
-
-// close closes all stores except the first, which its opener closes.
-func (e *AllStores) close() error {
-	var err error
-	for _, d := range e.others {
-		err = errors.Join(err, d.Close())
-	}
-	return err
 }

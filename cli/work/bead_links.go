@@ -101,29 +101,20 @@ func owned(ctx context.Context, e *env.Env, d *depot.Store, ids []string) (id st
 		if *p == d.Place || len(theirs) == 0 {
 			continue
 		}
-		if id, err = firstIn(ctx, e, *p, theirs); id != "" || err != nil {
-			return id, p, err
+		s, err := d.At(e, *p)
+		if err != nil {
+			return "", p, err
+		}
+		for _, id := range theirs {
+			switch _, err := s.Get(ctx, id); {
+			case err == nil:
+				return id, p, nil
+			case !errors.Is(err, beads.ErrNotFound):
+				return "", p, err
+			}
 		}
 	}
 	return "", nil, nil
-}
-
-func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (_ string,
-	err error) {
-	s, err := e.Store(p)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	for _, id := range ids {
-		switch _, err := s.Get(ctx, id); {
-		case err == nil:
-			return id, nil
-		case !errors.Is(err, beads.ErrNotFound):
-			return "", err
-		}
-	}
-	return "", nil
 }
 
 type linked struct {

@@ -222,7 +222,7 @@ func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) 
 	}
 	out := []convoyShape{}
 	for _, p := range d.Places {
-		found, err := convoysOf(ctx, e, p, q)
+		found, err := convoysOf(ctx, e, d, p, q)
 		if err != nil {
 			return fmt.Errorf("cannot read the convoys of %s: %w", p.Title(), err)
 		}
@@ -244,13 +244,12 @@ func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) 
 	return e.Table(table)
 }
 
-func convoysOf(ctx context.Context, e *env.Env, p workstore.Place,
+func convoysOf(ctx context.Context, e *env.Env, d *depot.Store, p workstore.Place,
 	q beads.Query) (out []convoyShape, err error) {
-	s, err := e.Store(p)
+	s, err := d.At(e, p)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
 	found, err := s.List(ctx, q)
 	if err != nil {
 		return nil, err
