@@ -45,11 +45,10 @@ func (e *Env) CityDir() (string, error) {
 		dir string
 		err error
 	}
-	at, ok := deadline.New[place](1).Do(context.Background(), "", time.Now(), FolderTimeout,
-		func() place {
-			dir, err := lookForCity(e)
-			return place{dir, err}
-		})
+	at, ok := deadline.Within(context.Background(), FolderTimeout, func() place {
+		dir, err := lookForCity(e)
+		return place{dir, err}
+	})
 	if !ok {
 		return "", fmt.Errorf("the city's folder (%s) does not respond; check what is mounted "+
 			"there, or select a different city with --city",

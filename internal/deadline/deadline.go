@@ -93,6 +93,12 @@ func (c *Calls[T]) Do(
 	}
 }
 
+// Within returns the result of f. If f does not return within the limit, ok is false. f can outlive its caller, as in
+// Start. limit 0 means no limit.
+func Within[T any](ctx context.Context, limit time.Duration, f func() T) (_ T, ok bool) {
+	return New[T](1).Do(ctx, "", time.Time{}, limit, f)
+}
+
 // Pending returns the number of calls in progress.
 func (c *Calls[T]) Pending() int {
 	c.mu.Lock()
