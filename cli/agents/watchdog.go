@@ -19,7 +19,10 @@ import (
 func WatchdogCommand(e *env.Env) *cobra.Command {
 	c := env.Group("watchdog",
 		"Show agents' health checks, run one now, acknowledge escalations",
-		watchdogList(e), watchdogStatus(e), watchdogTriage(e), watchdogDecide(e),
+		listCommand(e, "List all watchdogs: the watched agent, the age of its heartbeat, the last "+
+			"decision", func(l *env.Link, s *city.Snapshot) error {
+			return watchdogs(e, l, s, false)
+		}), watchdogStatus(e), watchdogTriage(e), watchdogDecide(e),
 		watchdogAcknowledge(e))
 	c.Long = `watchdog shows the watchdogs of a city. Each watches one agent: at intervals it checks
 whether the agent is running, how old its heartbeat is, and whether it has unread
@@ -42,13 +45,6 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 			}
 			return run(ctx, l, f.Watchdog)
 		}))
-}
-
-func watchdogList(e *env.Env) *cobra.Command {
-	return listCommand(e, "List all watchdogs: the watched agent, the age of its heartbeat, the "+
-		"last decision", func(l *env.Link, s *city.Snapshot) error {
-		return watchdogs(e, l, s, false)
-	})
 }
 
 func watchdogStatus(e *env.Env) *cobra.Command {

@@ -109,11 +109,7 @@ func staleFiles(dir string) []repair {
 	if info, err := os.Lstat(at); err == nil && info.Mode().Type() == fs.ModeSocket &&
 		isSocketDead(dir) {
 		out = append(out, repair{what: at + " belongs to a dead controller", idle: true,
-			then: freeAdvice,
-			do: func() error {
-				return errors.Join(folder.IgnoreNotExist(disk.Remove(at)),
-					folder.IgnoreNotExist(disk.Remove(folder.SocketPath(dir)+".path")))
-			}})
+			then: freeAdvice, do: func() error { return folder.RemoveSocket(dir) }})
 	}
 	pid := filepath.Join(folder.StateDir(dir), "daemon.pid")
 	// last, because a starting controller waits for the lock only while that file exists

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/spf13/cobra"
-
 	"gcity/beads"
 	"gcity/city"
 	"gcity/cli/depot"
@@ -24,14 +22,6 @@ func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) 
 		}
 	}
 	return err
-}
-
-func claimsOnly(c *cobra.Command) error {
-	if flag := firstChanged(c, "if-rev"); flag != "" {
-		return exit.Usage("--claim cannot be combined with other changes; use --%s in a "+
-			"separate update", flag)
-	}
-	return nil
 }
 
 func claim(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {

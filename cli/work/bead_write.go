@@ -188,8 +188,9 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	}
 	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		if f.claim {
-			if err := claimsOnly(c); err != nil {
-				return err
+			if flag := firstChanged(c, "if-rev"); flag != "" {
+				return exit.Usage("--claim cannot be combined with other changes; use --%s in a "+
+					"separate update", flag)
 			}
 			return claim(ctx, e, d, args[0], f.assignee)
 		}
