@@ -67,7 +67,7 @@ func checks() []check {
 	}
 }
 
-// examine runs the checks, or only those that need no city.
+// examine runs all checks or, if onlyMachine is set, those that do not need a city.
 func examine(ctx context.Context, p *Subject, onlyMachine bool) []finding {
 	var found []finding
 	for _, c := range checks() {

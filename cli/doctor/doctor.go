@@ -47,6 +47,16 @@ func bad(fix, format string, args ...any) finding {
 	return finding{State: "bad", Fix: fix, Detail: fmt.Sprintf(format, args...)}
 }
 
+// perLine returns a finding with one line for each problem. Without problems, it returns an ok finding with the text
+// none. The function kind is note or bad.
+func perLine(kind func(fix, format string, args ...any) finding, lines []string,
+	fix, none string) finding {
+	if len(lines) > 0 {
+		return kind(fix, "%s", strings.Join(lines, "\n"))
+	}
+	return ok("%s", none)
+}
+
 // Command returns the doctor command.
 func Command(e *env.Env) *cobra.Command {
 	var fix, report bool

@@ -173,10 +173,7 @@ func checkLeftovers(_ context.Context, p *Subject) finding {
 	if fix != "" {
 		fix += rest
 	}
-	if len(lines) > 0 {
-		return note(fix, "%s", strings.Join(lines, "\n"))
-	}
-	return ok("none")
+	return perLine(note, lines, fix, "none")
 }
 
 type repairs struct {

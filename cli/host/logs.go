@@ -119,5 +119,3 @@ func (s *asyncWriter) drain() {
 		}
 	}
 }
-
-func (s *asyncWriter) queued() int { return len(s.lines) }
