@@ -221,7 +221,7 @@ func (c *conversion) defaults(p *pack, root value) {
 				"install_agent_hooks", options:
 			default:
 				at := "[" + table + "]"
-				c.unknownKey(kid.place(), kid.Key, at, at, instead[kid.Key])
+				c.unknownKey(kid, at, at, instead[kid.Key])
 				continue
 			}
 			for _, a := range p.agents {
@@ -443,7 +443,7 @@ func (c *conversion) namedSession(p *pack, v value) {
 		switch kid.Key {
 		case "template", "name", "mode", "scope", "dir":
 		default:
-			c.unknownKey(kid.place(), kid.Key, "a named session", "named sessions", "")
+			c.unknownKey(kid, "a named session", "named sessions", "")
 		}
 	}
 	if name != "" && name != a.was && name != template {
@@ -494,7 +494,7 @@ func (p *pack) patchSessions(c *conversion, root value) {
 				a.always, a.onDemand = false, false
 				a.setMode(kid.Text)
 			default:
-				c.unknownKey(kid.place(), kid.Key, "a patch of a named session", "patches", "")
+				c.unknownKey(kid, "a patch of a named session", "patches", "")
 			}
 		}
 	}

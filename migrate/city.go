@@ -25,7 +25,7 @@ func (c cityWriter) plainTable(out *table, name string, v value, except ...strin
 		case !c.supports(name, kid.Key), kid.Shape == toml.ShapeTable,
 			kid.Shape == toml.ShapeTables:
 			at := "[" + name + "]"
-			c.unknownKey(kid.place(), kid.Key, at, at, instead[kid.Key])
+			c.unknownKey(kid, at, at, instead[kid.Key])
 		default:
 			out.set(kid.Key, render(kid.Node))
 		}
@@ -229,7 +229,7 @@ func (c cityWriter) orderOverrides(b *strings.Builder) {
 					} else if c.supports("automations.overrides", key) {
 						t.set(key, render(kid.Node))
 					} else {
-						c.unknownKey(kid.place(), kid.Key, "an override", "overrides", "")
+						c.unknownKey(kid, "an override", "overrides", "")
 					}
 				}
 				t.write(b, "[[automations.overrides]]")
@@ -312,7 +312,7 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 				if c.supports("rigs", kid.Key) {
 					t.set(kid.Key, render(kid.Node))
 				} else {
-					c.unknownKey(kid.place(), kid.Key, "the rig "+r.name, "rigs", "")
+					c.unknownKey(kid, "the rig "+r.name, "rigs", "")
 				}
 			}
 		}
@@ -447,7 +447,7 @@ func (c cityWriter) unknownTables() {
 				case "global":
 					for _, key := range kid.kids() {
 						if key.Key != "session_live" {
-							c.unknownKey(key.place(), key.Key, "[global]", "[global]", "")
+							c.unknownKey(key, "[global]", "[global]", "")
 						}
 					}
 				case "mail":
@@ -470,7 +470,7 @@ func (c cityWriter) packTable(p *pack, v value) {
 		switch kid.Key {
 		case "name", "schema", "version", "requires_gc", "includes", "description":
 		default:
-			c.unknownKey(kid.place(), kid.Key, "[pack]", "[pack]", "")
+			c.unknownKey(kid, "[pack]", "[pack]", "")
 		}
 	}
 	for _, folder := range []string{"commands", "doctor", "skills", "mcp", "lifecycle"} {

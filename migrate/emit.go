@@ -97,7 +97,9 @@ func (e emitter) keys(a *agent, out *emitted) {
 			if slices.Contains(copied, key) {
 				out.main.set(key, render(v.Node))
 			} else {
-				e.unknownKey(v.place(), key, "agent "+a.name, "agents", instead[key])
+				named := *v.Node
+				named.Key = key // without the suffix of a patch
+				e.unknownKey(value{&named, v.src}, "agent "+a.name, "agents", instead[key])
 			}
 		}
 	}

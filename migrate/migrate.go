@@ -141,9 +141,9 @@ func (r *Report) broken(place, format string, args ...any) {
 }
 
 // unknownKey adds a note about a key. owner is the table or agent that has the key, and kind the kind of the owner.
-func (r *Report) unknownKey(place, key, owner, kind, hint string) {
-	r.add(Note{Kind: UnknownKey, Key: key + " in " + kind, Place: place,
-		Text: fmt.Sprintf("%s in %s has no equivalent%s", key, owner, hint)})
+func (r *Report) unknownKey(v value, owner, kind, hint string) {
+	r.add(Note{Kind: UnknownKey, Key: v.Key + " in " + kind, Place: v.place(),
+		Text: fmt.Sprintf("%s in %s has no equivalent%s", v.Key, owner, hint)})
 }
 
 func (r *Report) add(n Note) {

@@ -121,7 +121,7 @@ func (c *conversion) automation(p *pack, name string, s *source) string {
 			"timezone", "catch_up":
 			t.set(kid.Key, render(kid.Node))
 		default:
-			c.unknownKey(kid.place(), kid.Key, "the order "+name, "orders", "")
+			c.unknownKey(kid, "the order "+name, "orders", "")
 		}
 	}
 	var b strings.Builder

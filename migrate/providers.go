@@ -90,7 +90,7 @@ func (c programs) provider(b *strings.Builder, p *pack, name string) {
 		if kid := l.keys[key]; c.supports("providers.*", key) {
 			t.set(key, render(kid.Node))
 		} else if slices.ContainsFunc(own, func(v value) bool { return v.Get(key) == kid.Node }) {
-			c.unknownKey(kid.place(), key, "the provider "+name, "providers", "")
+			c.unknownKey(kid, "the provider "+name, "providers", "")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.env)) {
