@@ -224,7 +224,8 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	return c
 }
 
-// firstChanged returns the first given flag that changes a field of a bead, or else the flag more, or "".
+// firstChanged returns the first flag that the user gave, of those that change a field of a bead and the flag more. It
+// returns "" if the user gave none of them.
 func firstChanged(c *cobra.Command, more string) string {
 	for _, flag := range []string{
 		"title", "status", "type", "priority", "parent", "description", "description-file", "needs",
