@@ -73,9 +73,9 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 		return err
 	}
 	defer l.Close()
-	past, unread := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
-	if unread != nil { // without events, `gcity why` is still useful
-		e.Warn("cannot read the recent events, so they are not shown: " + unread.Error())
+	past, pastErr := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
+	if pastErr != nil { // without events, `gcity why` is still useful
+		e.Warn("cannot read the recent events, so they are not shown: " + pastErr.Error())
 	}
 	if e.JSON {
 		return e.WriteJSON(whyShape(f, about{Controller: l.Live,
@@ -95,7 +95,8 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 		}
 		return nil
 	case f.Pool != nil:
-		err, decisions = PrintPool(e, f.Snapshot, f.Pool, l.Live), f.Pool.Decisions
+		decisions = f.Pool.Decisions
+		err = PrintPool(e, f.Snapshot, f.Pool, l.Live)
 	case f.Automation != nil:
 		e.Sayf("%s", automationStanding(e, f.Automation))
 		automationFacts(e, f.Automation, l.Live)
