@@ -17,13 +17,13 @@ import (
 
 // WatchdogCommand returns the watchdog command.
 func WatchdogCommand(e *env.Env) *cobra.Command {
+	list := listCommand(e, "List all watchdogs: the watched agent, the age of its heartbeat, the "+
+		"last decision", func(l *env.Link, s *city.Snapshot) error {
+		return watchdogs(e, l, s, false)
+	})
 	c := env.Group("watchdog",
 		"Show agents' health checks, run one now, acknowledge escalations",
-		listCommand(e, "List all watchdogs: the watched agent, the age of its heartbeat, the last "+
-			"decision", func(l *env.Link, s *city.Snapshot) error {
-			return watchdogs(e, l, s, false)
-		}), watchdogStatus(e), watchdogTriage(e), watchdogDecide(e),
-		watchdogAcknowledge(e))
+		list, watchdogStatus(e), watchdogTriage(e), watchdogDecide(e), watchdogAcknowledge(e))
 	c.Long = `watchdog shows the watchdogs of a city. Each watches one agent: at intervals it checks
 whether the agent is running, how old its heartbeat is, and whether it has unread
 mail. Then a triage agent, or the age of the heartbeat alone, decides what to do. If

@@ -74,7 +74,7 @@ func (e *Env) Runs(run func(context.Context, *Env) error) func(*cobra.Command, [
 	return func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), e) }
 }
 
-// Changes makes c fail with --read-only.
+// Changes makes a command fail with --read-only, before it does anything else. Its RunE must already be set.
 func Changes(e *Env, c *cobra.Command) *cobra.Command {
 	run := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
