@@ -55,16 +55,13 @@ one.`,
 		"with --foreground: if city.toml is missing, write it without asking")
 	flags.BoolVar(&standalone, "standalone", false,
 		"start the agents once and exit, without a supervisor")
-	return env.WithSource(e, c)
+	return env.WithSource(e, env.Changes(e, c))
 }
 
 func settle(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
 	if err != nil {
 		return err
-	}
-	if e.ReadOnly {
-		return env.ReadOnlyError("start")
 	}
 	if err := consent.MayStart(e, dir); err != nil {
 		return err
@@ -219,7 +216,7 @@ func stopOrphans(ctx context.Context, e *env.Env, dir string) (string, error) {
 }
 
 func restartCommand(e *env.Env) *cobra.Command {
-	return &cobra.Command{
+	return env.Changes(e, &cobra.Command{
 		Use: "restart", Short: "Stop the city and start it again in the same way",
 		Long: `restart stops the city and starts it in the way it was running: with the supervisor,
 with its own service, or in the background. If the city was not running, restart
@@ -232,9 +229,6 @@ starts its agents once, as gcity start --standalone does.`,
 			}
 			live, dir := l.Live, l.Dir
 			defer l.Close()
-			if e.ReadOnly {
-				return env.ReadOnlyError("restart")
-			}
 			supervised, stop := fleet.IsManaged(ctx, e, l),
 				func(ctx context.Context) (string, error) { return stopCity(ctx, e) }
 			switch {
@@ -275,7 +269,7 @@ starts its agents once, as gcity start --standalone does.`,
 			}
 			return settle(ctx, e)
 		},
-	}
+	})
 }
 
 func suspendCommand(e *env.Env) *cobra.Command {

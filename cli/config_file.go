@@ -59,10 +59,10 @@ func (f *configFile) ReadOnlyReason(file string) string {
 }
 
 func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.City, error) {
-	if file == "" {
-		return folder.ParseConfig(f.dir, data, s)
-	}
 	src := folder.SourceAs(f.dir, s)
+	if file == "" {
+		return src.Parse(data)
+	}
 	src.Contents = map[string][]byte{f.Path(file): data}
 	return src.Load()
 }

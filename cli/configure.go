@@ -34,7 +34,7 @@ func configCommand(e *env.Env) *cobra.Command {
 			warnings := folder.Warnings(cmd.Context(), c, e.Now())
 			if e.JSON {
 				return e.WriteJSON(configShape{c.Path, c.Revision, warnings, c.TOML(),
-					folder.SourcesOf(c)})
+					c.Parts()})
 			}
 			for _, w := range warnings {
 				e.Warn(w)
@@ -44,7 +44,7 @@ func configCommand(e *env.Env) *cobra.Command {
 				return nil
 			}
 			if provenance {
-				for _, s := range folder.SourcesOf(c) {
+				for _, s := range c.Parts() {
 					e.Sayf("# %-8s %s", s.Kind, output.SafeLine(s.Path))
 				}
 			}
@@ -202,10 +202,7 @@ func explain(e *env.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if e.JSON {
-		return e.WriteJSON(gascity.Output{Agent: name, Format: "text",
-			Turns: []gascity.Turn{{Role: "config", Text: text}}})
-	}
-	e.Sayf("%s", strings.TrimRight(output.SafeText(text), "\n"))
-	return nil
+	return e.Result(gascity.Output{Agent: name, Format: "text",
+		Turns: []gascity.Turn{{Role: "config", Text: text}}},
+		"%s", strings.TrimRight(output.SafeText(text), "\n"))
 }

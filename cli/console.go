@@ -21,6 +21,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/cli/output"
+	"gcity/config"
 	"gcity/describe"
 	"gcity/internal/shell"
 	"gcity/internal/suggest"
@@ -141,7 +142,7 @@ type lostRace struct{ error }
 func (r lostRace) Unwrap() error { return r.error }
 
 func cityFlag(dir string) string {
-	if found, err := folder.FindCity("."); err == nil && found == dir {
+	if found, err := config.Find("."); err == nil && found == dir {
 		return ""
 	}
 	return " --city " + shell.Quote(dir)
@@ -154,8 +155,8 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 		}
 	}
 	var shown tui.ShownCity
-	exit, err := openRoom(ctx, e, roomOptions{city: l.Control, dir: l.Dir, readOnly: e.ReadOnly,
-		onLeave: func(c tui.ShownCity) { shown = c }})
+	exit, err := openRoom(ctx, e, tui.Options{City: l.Control, Mode: tui.Joined, Folder: l.Dir,
+		OnLeave: func(c tui.ShownCity) { shown = c }})
 	if err != nil {
 		return err
 	}
@@ -249,10 +250,10 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	wg.Go(func() { obeyed <- h.HandleSignals(signals, stop, func(context.Context) {}) })
 
 	var shown tui.ShownCity
-	exit, err := openRoom(roomCtx, e, roomOptions{city: h.Loop, dir: h.Dir, hosting: true,
-		logger: h.Logger, logFile: folder.LogPath(h.Dir), interrupts: interrupts,
-		checkLeave: func(x tui.Exit) error { return checkLeave(e, h.Dir, x) },
-		onLeave:    func(c tui.ShownCity) { shown = c }})
+	exit, err := openRoom(roomCtx, e, tui.Options{City: h.Loop, Mode: tui.Hosting, Folder: h.Dir,
+		Logger: h.Logger, LogFile: folder.LogPath(h.Dir), Interrupts: interrupts,
+		CheckLeave: func(x tui.Exit) error { return checkLeave(e, h.Dir, x) },
+		OnLeave:    func(c tui.ShownCity) { shown = c }})
 	signal.Notify(signals, syscall.SIGINT)
 	if err != nil && roomCtx.Err() == nil {
 		h.Logger.Error("the control room failed", "error", err)
@@ -356,7 +357,7 @@ func allCities(ctx context.Context, e *env.Env) error {
 	if e.JSON || !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {
 		return fleet.PrintFleet(ctx, e, d)
 	}
-	exit, err := openRoom(ctx, e, roomOptions{cities: d, readOnly: e.ReadOnly})
+	exit, err := openRoom(ctx, e, tui.Options{Mode: tui.Joined, Cities: d})
 	switch {
 	case err != nil:
 	case exit == tui.Leave:

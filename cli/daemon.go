@@ -28,17 +28,15 @@ and to .gc/controller.log. Without a city.toml, it offers to write one.`,
 	})
 	run.Flags().BoolVarP(&yes, "yes", "y", false,
 		"if city.toml is missing, write it without asking")
-	start := env.WithSource(e, &cobra.Command{
+	start := env.WithSource(e, env.Changes(e, &cobra.Command{
 		Use: "start", Short: "Start the city in the background, through its service if it has one",
-		RunE: func(cmd *cobra.Command, _ []string) error { return daemonStart(cmd.Context(), e) },
-	})
+		RunE: e.Runs(daemonStart),
+	}))
 	stop := stopCommand(e)
 	stop.Short = "The same as gcity stop"
 	status := &cobra.Command{
 		Use: "status", Short: "Show the process that runs the city, and its service",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return service.DaemonStatus(cmd.Context(), e)
-		},
+		RunE: e.Runs(service.DaemonStatus),
 	}
 	lines := 100
 	logs := &cobra.Command{
@@ -58,9 +56,6 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
 	if err != nil {
 		return err
-	}
-	if e.ReadOnly {
-		return env.ReadOnlyError("daemon start")
 	}
 	if err := awaitExit(ctx, e, dir); err != nil {
 		return err

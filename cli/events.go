@@ -15,58 +15,47 @@ import (
 	"gcity/events"
 )
 
-type eventFlags struct {
-	types   []string
-	subject string
-	actor   string
-	since   string
-	after   uint64
-	limit   int
-	follow  bool
-}
-
 func eventsCommand(e *env.Env) *cobra.Command {
-	var f eventFlags
+	q := events.Query{Limit: events.DefaultLimit}
+	var since string
+	var follow bool
 	c := &cobra.Command{
 		Use: "events", Short: "Show the newest events, or those after a sequence number",
 		Example: "  gcity events --type 'agent.*' --since 1h\n  gcity events --after 1041 " +
 			"--follow --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return listEvents(cmd.Context(), e, f, cmd.Flags().Changed("after"))
+			q.Forward = cmd.Flags().Changed("after")
+			if since != "" {
+				var err error
+				if q.Since, err = moment(since, e.Now()); err != nil {
+					return err
+				}
+			}
+			return listEvents(cmd.Context(), e, q, follow)
 		},
 	}
 	flags := c.Flags()
-	flags.StringSliceVar(&f.types, "type", nil,
+	flags.StringSliceVar(&q.Types, "type", nil,
 		"only events of these types; a trailing * matches any suffix")
-	flags.StringVar(&f.subject, "subject", "", "only events about this agent or other subject")
-	flags.StringVar(&f.actor, "actor", "", "only events caused by this actor")
-	flags.StringVar(&f.since, "since", "",
+	flags.StringVar(&q.Subject, "subject", "", "only events about this agent or other subject")
+	flags.StringVar(&q.Actor, "actor", "", "only events caused by this actor")
+	flags.StringVar(&since, "since", "",
 		"only events since a time (RFC 3339), or since a duration ago (90s, 2h, 3d)")
-	flags.Var(env.Number(&f.after, 0), "after", "only events after this sequence number, "+
+	flags.Var(env.Number(&q.After, 0), "after", "only events after this sequence number, "+
 		"oldest first")
-	f.limit = events.DefaultLimit
-	flags.VarP(env.Number(&f.limit, 1), "limit", "n", "print at most this many events")
-	flags.BoolVarP(&f.follow, "follow", "f", false, "wait for new events and print them "+
+	flags.VarP(env.Number(&q.Limit, 1), "limit", "n", "print at most this many events")
+	flags.BoolVarP(&follow, "follow", "f", false, "wait for new events and print them "+
 		"until interrupted")
 	return c
 }
 
-func listEvents(ctx context.Context, e *env.Env, f eventFlags, forward bool) error {
-	q := events.Query{Types: f.types, Actor: f.actor, Subject: f.subject, After: f.after,
-		Forward: forward, Limit: f.limit}
-	if f.since != "" {
-		since, err := moment(f.since, e.Now())
-		if err != nil {
-			return err
-		}
-		q.Since = since
-	}
+func listEvents(ctx context.Context, e *env.Env, q events.Query, follow bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	if f.follow {
+	if follow {
 		return followEvents(ctx, e, l, q)
 	}
 	found := eventList{Items: []events.Event{}}

@@ -2,28 +2,25 @@ package cli
 
 import (
 	_ "embed"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"gcity/cli/exit"
+	"gcity/cli/service"
 )
 
 //go:embed gc_words.txt
 var gcWordsText string
-
-func cityCommands() []string {
-	return []string{"start", "stop", "restart", "status", "suspend", "resume", "reload", "doctor"}
-}
 
 func gasCityCommand(args []string) error {
 	before, words := commandWords(args)
 	if len(words) == 0 {
 		return nil
 	}
-	if len(words) == 2 && slices.Contains(cityCommands(), words[0]) &&
-		!strings.HasPrefix(words[1], "-") && isFolder(words[1]) {
+	if len(words) == 2 && slices.Contains([]string{"start", "stop", "restart", "status", "suspend",
+		"resume", "reload", "doctor"}, words[0]) &&
+		!strings.HasPrefix(words[1], "-") && service.IsFolder(words[1]) {
 		return exit.Usage("in gcity the city's folder is set with --city: gcity --city %s %s",
 			quoted(words[1]), words[0])
 	}
@@ -86,11 +83,6 @@ func commandLine(replacement string, before, rest []string) string {
 
 func isCommand(name string) bool {
 	return slices.ContainsFunc(branches(), func(b branch) bool { return b.name == name })
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 func quoted(word string) string {

@@ -37,15 +37,12 @@ func initCommand(e *env.Env) *cobra.Command {
 			} else if e.Dir != "" {
 				dir = e.Dir
 			}
-			if e.ReadOnly {
-				return env.ReadOnlyError("init")
-			}
 			return initCity(e, dir, name, yes)
 		},
 	}
 	c.Flags().StringVar(&name, "name", "", "the city's name (default: the folder's name)")
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "write city.toml without asking")
-	return c
+	return env.Changes(e, c)
 }
 
 func initCity(e *env.Env, dir, name string, yes bool) error {
@@ -70,7 +67,7 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 			"beginning with a letter or a digit", name)
 	}
 	text := firstConfig(name, e.Getenv("SHELL"), exec.LookPath)
-	if err := folder.CheckConfig(dir, []byte(text)); err != nil {
+	if _, err := config.Parse(dir, []byte(text)); err != nil {
 		return fmt.Errorf("the city.toml that gcity writes is invalid (this is a bug in gcity): %w",
 			err)
 	}
@@ -175,11 +172,6 @@ func foundAgents(look func(string) (string, error)) []string {
 	return found
 }
 
-func startedAs(p config.Preset) string {
-	q := config.Program{Provider: p.Provider}
-	return "`" + q.CommandLine() + "`"
-}
-
 const firstText = `# The agents of this city. gcity keeps them running, and applies each saved
 # change to this file.
 #
@@ -235,7 +227,8 @@ func firstConfig(name, shell string, look func(string) (string, error)) string {
 			continue
 		}
 		fmt.Fprintf(&b, "\n# %s is installed on this machine. To add it to the city, uncomment "+
-			"these lines. It runs as %s.\n", p.DisplayName, startedAs(p))
+			"these lines. It runs as `%s`.\n", p.DisplayName,
+			(&config.Program{Provider: p.Provider}).CommandLine())
 		fmt.Fprintf(&b, "# [[agents]]\n# name          = %q\n# dir           = %q\n# "+
 			"provider      = %q\n", p.Name, "work", p.Name)
 		if len(p.Dialogs) > 0 {

@@ -6,9 +6,9 @@ import (
 
 	"gcity/cli/env"
 	"gcity/cli/fleet"
-	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/cli/output"
+	"gcity/config"
 	"gcity/describe"
 	"gcity/tui"
 )
@@ -87,7 +87,7 @@ func runsIn(mode string) string {
 
 func cityLabel(c tui.ShownCity) string {
 	name := output.SafeText(c.Name)
-	if found, err := folder.FindCity("."); err == nil && found == fleet.Resolved(c.Folder) {
+	if found, err := config.Find("."); err == nil && found == fleet.Resolved(c.Folder) {
 		return name
 	}
 	return name + " (" + output.SafeLine(c.Folder) + ")"

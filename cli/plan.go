@@ -201,8 +201,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	dir := c.Path
 	out := planShape{Revision: folder.Short(c.Revision)}
 	grant := folder.Trusted(dir, c)
-	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
-		Grant: grant, Observe: true, Logger: folder.QuietLogger()})
+	provider, closeSessions, err := sessions.ObserveSessions(dir, grant)
 	if err != nil {
 		return out, err
 	}
@@ -372,11 +371,8 @@ func printPlan(e *env.Env, p planShape) error {
 			e.Paint(output.Yellow, "!"), would,
 			output.SafeLine(output.RemovalText(h.Removes, h.Running)))
 	}
-	for _, u := range p.Unknown {
-		e.Sayf("%s %s", e.Paint(output.Yellow, "!"), output.SafeLine(u))
-	}
-	for _, w := range p.Warnings {
-		e.Sayf("%s %s", e.Paint(output.Yellow, "!"), output.SafeLine(w))
+	for _, line := range slices.Concat(p.Unknown, p.Warnings) {
+		e.Sayf("%s %s", e.Paint(output.Yellow, "!"), output.SafeLine(line))
 	}
 	counts := describe.Count(n, "change")
 	if fails := p.fails(); fails > 0 {

@@ -49,7 +49,7 @@ func changedSettings(ctx context.Context, l city.Control, c *config.City,
 			}
 		}
 	}
-	out := compareDeclared(declaredIn(s), declaredBy(c))
+	out := compareDeclared(declaredIn(s), declaredIn(snapshotOf(c)))
 	for _, d := range policies {
 		out = append(out, setting{d.Key + " of " + output.ShortList(agents[d]), d.Old, d.New})
 	}
@@ -100,30 +100,35 @@ func declaredIn(s *city.Snapshot) []declared {
 	out := []declared{{"daemon", [][2]string{{"patrol_interval", s.Patrol.Interval.String()}}}}
 	for i := range s.Pools {
 		p := &s.Pools[i]
-		out = append(out, poolSettings(p.Name, p.Min, p.Max, p.Check.Command, span.Text(p.Timeout)))
+		out = append(out, declared{"pool " + p.Name, [][2]string{{"min", strconv.Itoa(p.Min)},
+			{"max", strconv.Itoa(p.Max)}, {"check", p.Check.Command},
+			{"drain_timeout", span.Text(p.Timeout)}}})
 	}
 	for i := range s.Rigs {
 		r := &s.Rigs[i]
-		out = append(out, rigSettings(r.Name, r.Path, r.Prefix, r.Suspended))
+		out = append(out, declared{"rig " + r.Name, [][2]string{{"path", r.Path},
+			{"prefix", r.Prefix}, {"suspended", strconv.FormatBool(r.Suspended)}}})
 	}
 	for i := range s.Watchdogs {
-		out = append(out, watchdogSettings(&s.Watchdogs[i]))
+		w := &s.Watchdogs[i]
+		out = append(out, declared{"watchdog " + w.Name, [][2]string{{"watches", w.Watches},
+			{"triage", w.Triage}, {"every", w.Every.String()},
+			{"fresh", w.Fresh.String()}, {"very_stale", w.VeryStale.String()},
+			{"triage_ttl", w.TTL.String()}}})
 	}
 	return out
 }
 
-func declaredBy(c *config.City) []declared {
-	patrol := [2]string{"patrol_interval", c.Daemon.PatrolInterval.String()}
-	out := []declared{{"daemon", [][2]string{patrol}}}
-	pools := folder.PoolPlan(c, c.Path)
-	for i := range pools {
-		p := &pools[i]
-		out = append(out, poolSettings(p.Name, p.Min, p.Max, redact.Text(p.Check),
-			span.Text(p.DrainTimeout)))
+// snapshotOf returns a snapshot with the settings of a configuration that declaredIn compares.
+func snapshotOf(c *config.City) *city.Snapshot {
+	s := &city.Snapshot{Patrol: city.Patrol{Interval: c.Daemon.PatrolInterval}}
+	for _, p := range folder.PoolPlan(c, c.Path) {
+		s.Pools = append(s.Pools, city.Pool{Name: p.Name, Min: p.Min, Max: p.Max,
+			Check: city.Check{Command: redact.Text(p.Check)}, Timeout: p.DrainTimeout})
 	}
-	for i := range c.Rigs {
-		r := &c.Rigs[i]
-		out = append(out, rigSettings(r.Name, r.Path, r.Prefix, r.Suspended))
+	for _, r := range c.Rigs {
+		s.Rigs = append(s.Rigs, city.Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix,
+			Suspended: r.Suspended})
 	}
 	for i := range c.Watchdogs {
 		w := &c.Watchdogs[i]
@@ -132,26 +137,9 @@ func declaredBy(c *config.City) []declared {
 		if w.Triage != "" {
 			to.TTL = w.TriageTTL
 		}
-		out = append(out, watchdogSettings(&to))
+		s.Watchdogs = append(s.Watchdogs, to)
 	}
-	return out
-}
-
-func poolSettings(name string, least, most int, check, drain string) declared {
-	return declared{"pool " + name, [][2]string{{"min", strconv.Itoa(least)},
-		{"max", strconv.Itoa(most)}, {"check", check}, {"drain_timeout", drain}}}
-}
-
-func rigSettings(name, path, prefix string, suspended bool) declared {
-	return declared{"rig " + name, [][2]string{{"path", path}, {"prefix", prefix},
-		{"suspended", strconv.FormatBool(suspended)}}}
-}
-
-func watchdogSettings(w *city.Watchdog) declared {
-	return declared{"watchdog " + w.Name, [][2]string{{"watches", w.Watches},
-		{"triage", w.Triage}, {"every", w.Every.String()},
-		{"fresh", w.Fresh.String()}, {"very_stale", w.VeryStale.String()},
-		{"triage_ttl", w.TTL.String()}}}
+	return s
 }
 
 func printSettings(e *env.Env, all []setting) error {

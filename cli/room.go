@@ -20,45 +20,25 @@ import (
 	"gcity/tui"
 )
 
-type roomOptions struct {
-	city     city.Control // nil if the room shows all cities
-	dir      string
-	cities   city.Directory // if nil, the room uses this machine's list of cities
-	hosting  bool
-	readOnly bool
-	logger   *slog.Logger // nil = the room logs to env.RoomLog
-	logFile  string       // the file that logger writes to
-
-	// if nil, the control room handles SIGINT
-	interrupts <-chan os.Signal
-	// see tui.Options; may be nil
-	checkLeave func(tui.Exit) error
-	// receives the last shown city; may be nil
-	onLeave func(tui.ShownCity)
-}
-
-func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) {
-	mode := tui.Joined
-	switch {
-	case o.hosting:
-		mode = tui.Hosting
-	case o.readOnly:
-		mode = tui.ReadOnly
+// openRoom opens a control room. The caller sets only the options that differ between rooms. If o.Cities is nil, the
+// room uses this machine's list of cities. If o.Logger is nil, it logs to env.RoomLog.
+func openRoom(ctx context.Context, e *env.Env, o tui.Options) (tui.Exit, error) {
+	if e.ReadOnly {
+		o.Mode = tui.ReadOnly
 	}
-	if o.logger == nil {
+	if o.Logger == nil {
 		var closeLog func()
-		o.logger, o.logFile, closeLog = roomLog(e)
+		o.Logger, o.LogFile, closeLog = roomLog(e)
 		defer closeLog()
 	}
-	cities := o.cities
-	if cities == nil {
+	if o.Cities == nil {
 		var hosted city.Control
-		if o.hosting {
-			hosted = o.city
+		if o.Mode == tui.Hosting {
+			hosted = o.City
 		}
-		d, closeIt := fleet.RoomDirectory(e, hosted, o.dir)
+		d, closeIt := fleet.RoomDirectory(e, hosted, o.Folder)
 		defer closeIt()
-		cities = d
+		o.Cities = d
 	}
 	files := prefs.Find(e.Getenv)
 	own := prefs.Load(files, prefs.Prefs{})
@@ -67,30 +47,19 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) 
 	defer wg.Wait()
 	defer stop()
 	defer func() { e.Out, e.Err = &timedWriter{to: e.Out}, &timedWriter{to: e.Err} }()
-	options := tui.Options{
-		Mode: mode, Logger: o.logger, LogFile: o.logFile, Cities: cities,
-		ConfigOf: func(folder string, c city.Control) tui.ConfigFile {
-			return &configFile{e, folder,
-				c}
-		},
-		StateFileOf: func(folder string) string { return env.MemoryFile(e.Getenv, folder) },
-		Preferences: env.RoomPrefs(e, own, files.Config),
-		Changes: env.WatchPrefs(watching, e, &wg, env.OwnPrefs{Files: files, Last: own},
-			o.logger),
-		FPS:        own.FPS,
-		Interrupts: o.interrupts,
-		CheckLeave: o.checkLeave,
-		OnLeave:    o.onLeave,
-		NoColor:    e.Getenv("NO_COLOR") != "",
-		ASCII:      asciiLocale(e.Getenv),
-		OverSSH:    e.Getenv("SSH_CONNECTION") != "" || e.Getenv("SSH_TTY") != "",
+	o.ConfigOf = func(folder string, c city.Control) tui.ConfigFile {
+		return &configFile{e, folder, c}
 	}
-	if o.city != nil {
-		options.City, options.Folder = o.city, fleet.Resolved(o.dir)
-		options.Config, options.StateFile = options.ConfigOf(o.dir, o.city),
-			env.MemoryFile(e.Getenv, o.dir)
+	o.StateFileOf = func(folder string) string { return env.MemoryFile(e.Getenv, folder) }
+	o.Preferences = env.RoomPrefs(e, own, files.Config)
+	o.Changes = env.WatchPrefs(watching, e, &wg, env.OwnPrefs{Files: files, Last: own}, o.Logger)
+	o.FPS, o.NoColor, o.ASCII = own.FPS, e.Getenv("NO_COLOR") != "", asciiLocale(e.Getenv)
+	o.OverSSH = e.Getenv("SSH_CONNECTION") != "" || e.Getenv("SSH_TTY") != ""
+	if o.City != nil {
+		o.Config, o.StateFile = o.ConfigOf(o.Folder, o.City), o.StateFileOf(o.Folder)
+		o.Folder = fleet.Resolved(o.Folder)
 	}
-	return tui.Run(ctx, options)
+	return tui.Run(ctx, o)
 }
 
 // roomLog opens the log of a room that does not run its city. The controller's log has only one writer.

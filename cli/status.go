@@ -113,7 +113,7 @@ func watchStatus(ctx context.Context, e *env.Env) error {
 }
 
 func writeStatus(e *env.Env, w io.Writer, s *city.Snapshot, l *env.Link) error {
-	lines := []string{headline(e, s, l), e.Paint(output.Dim, strings.Join(summary(s), " · ")),
+	lines := []string{headline(e, s, l), e.Paint(output.Dim, output.Join(" · ", summary(s)...)),
 		""}
 	for _, trouble := range troubles(e, s) {
 		lines = append(lines, e.Paint(output.Yellow, "! ")+trouble)
@@ -154,12 +154,7 @@ func summary(s *city.Snapshot) []string {
 	if s.Mail.Unread > 0 {
 		out = append(out, fmt.Sprintf("mail: %d unread", s.Mail.Unread))
 	}
-	if text := automationCount(s); text != "" {
-		out = append(out, text)
-	}
-	if text := agents.WatchdogCount(s); text != "" {
-		out = append(out, text)
-	}
+	out = append(out, automationCount(s), agents.WatchdogCount(s))
 	if sum, measured := total(s); measured {
 		out = append(out, agents.UsageText(sum))
 	}
@@ -177,21 +172,10 @@ func automationCount(s *city.Snapshot) string {
 	if len(s.Automations) == 0 {
 		return ""
 	}
-	var parts []string
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{states[city.AutomationBroken], "broken"}, {failing, "failing"},
-		{states[city.AutomationRunning], "running"}, {states[city.AutomationDue], "due"}} {
-		if part.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
-		}
-	}
-	text := describe.Count(len(s.Automations), "automation")
-	if len(parts) > 0 {
-		text += ": " + strings.Join(parts, ", ")
-	}
-	return text
+	return output.Tally(describe.Count(len(s.Automations), "automation"), []output.Part{
+		{N: states[city.AutomationBroken], What: "broken"}, {N: failing, What: "failing"},
+		{N: states[city.AutomationRunning], What: "running"},
+		{N: states[city.AutomationDue], What: "due"}}...)
 }
 
 func total(s *city.Snapshot) (sum city.Usage, measured bool) {

@@ -51,9 +51,7 @@ func statusOfFiles(ctx context.Context, e *env.Env, dir string) error {
 }
 
 func writeSessions(ctx context.Context, e *env.Env, dir string) error {
-	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{
-		Dir: dir, Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger(),
-	})
+	provider, closeSessions, err := sessions.ObserveSessions(dir, folder.Trusted(dir, nil))
 	if err != nil {
 		return err
 	}

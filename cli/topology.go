@@ -39,9 +39,8 @@ gcity never fetches anything on its own.`,
 		},
 	}
 	fetch.Flags().BoolVar(&update, "update", false, "fetch the newest commit of each ref")
-	c := env.Group("topology", "Manage topologies from git repositories",
-		env.WithSource(e, list), env.WithSource(e, fetch))
-	return c
+	return env.Group("topology", "Manage topologies from git repositories",
+		env.WithSource(e, list), env.WithSource(e, env.Changes(e, fetch)))
 }
 
 func remotes(e *env.Env) (dir string, _ []topology.Remote, err error) {
@@ -107,9 +106,6 @@ type fetchedShape struct {
 }
 
 func fetchTopologies(ctx context.Context, e *env.Env, names []string, update bool) error {
-	if e.ReadOnly {
-		return env.ReadOnlyError("topology fetch")
-	}
 	dir, wants, err := remotes(e)
 	if err != nil {
 		return err

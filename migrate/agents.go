@@ -73,9 +73,9 @@ func (p *pack) agentTables(others []*source) []*agent {
 		if s == nil {
 			continue
 		}
-		for _, n := range tables(s.root, "agent", "agents") {
-			out = append(out, &agent{was: n.TextOf("name"), pack: p, dir: p.dir,
-				place: s.at(n.At), keys: keysOf(n, s), table: true})
+		for _, v := range s.root.tables("agent", "agents") {
+			out = append(out, &agent{was: v.TextOf("name"), pack: p, dir: p.dir,
+				place: v.place(), keys: keysOf(v), table: true})
 		}
 	}
 	return out
@@ -110,7 +110,7 @@ func (c *conversion) agentFolder(p *pack, name string) error {
 		return err
 	}
 	if s != nil {
-		a.keys, a.place = keysOf(s.root, s), s.name
+		a.keys, a.place = keysOf(s.root), s.name
 	}
 	if s == nil && a.prompt == "" {
 		c.broken(c.displayPath(dir), "has neither an agent.toml nor a prompt, so it was "+
@@ -141,10 +141,10 @@ var validName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 })
 
-func keysOf(n *toml.Node, s *source) map[string]value {
+func keysOf(v value) map[string]value {
 	out := map[string]value{}
-	for _, kid := range n.Kids {
-		out[kid.Key] = value{kid, s}
+	for _, kid := range v.kids() {
+		out[kid.Key] = kid
 	}
 	return out
 }
@@ -152,13 +152,13 @@ func keysOf(n *toml.Node, s *source) map[string]value {
 func (c *conversion) applyShared() error {
 	c.place(c.order)
 	for _, p := range c.allPacks() {
-		for _, s := range c.manifests(p) {
-			c.defaults(p, s)
+		for _, root := range c.manifests(p) {
+			c.defaults(p, root)
 		}
 	}
 	for _, s := range c.files {
 		for _, p := range c.order {
-			c.defaults(p, s)
+			c.defaults(p, s.root)
 		}
 	}
 	c.dropFallbacks()
@@ -166,15 +166,15 @@ func (c *conversion) applyShared() error {
 		return err
 	}
 	for _, p := range append(slices.Clone(c.order), c.root) {
-		for _, s := range c.manifests(p) {
-			c.patchAgents(p, s)
-			c.namedSessions(p, s)
-			c.globals(p, s)
+		for _, root := range c.manifests(p) {
+			c.patchAgents(p, root)
+			c.namedSessions(p, root)
+			c.globals(p, root)
 		}
 	}
 	for _, p := range append(slices.Clone(c.order), c.root) {
-		for _, s := range c.manifests(p) {
-			p.patchSessions(c, s)
+		for _, root := range c.manifests(p) {
+			p.patchSessions(c, root)
 		}
 	}
 	return nil
@@ -182,52 +182,54 @@ func (c *conversion) applyShared() error {
 
 func (c *conversion) allPacks() []*pack { return append([]*pack{c.root}, c.order...) }
 
-func (c *conversion) globals(p *pack, s *source) {
-	n := s.root.Get("global").Get("session_live")
-	if n == nil || n.Shape != toml.ShapeArray {
+func (c *conversion) globals(p *pack, root value) {
+	v := root.get("global").get("session_live")
+	if v.Node == nil || v.Shape != toml.ShapeArray {
 		return
 	}
 	for _, a := range p.agents {
-		live := *n
+		live := *v.Node
 		if own, ok := a.keys["session_live"]; ok {
-			live.Kids = append(slices.Clone(n.Kids), own.Kids...)
+			live.Kids = append(slices.Clone(v.Kids), own.Kids...)
 		}
-		a.keys["session_live"] = value{&live, s}
+		a.keys["session_live"] = value{&live, v.src}
 	}
 }
 
-func (c *conversion) manifests(p *pack) []*source {
-	var out []*source
+// manifests returns the root tables of a pack's files.
+func (c *conversion) manifests(p *pack) (out []value) {
 	if p.manifest != nil {
-		out = append(out, p.manifest)
+		out = append(out, p.manifest.root)
 	}
 	if p == c.root {
-		out = append(out, c.files...)
+		for _, s := range c.files {
+			out = append(out, s.root)
+		}
 	}
 	return out
 }
 
-func (c *conversion) defaults(p *pack, s *source) {
+func (c *conversion) defaults(p *pack, root value) {
 	for _, table := range []string{"agent_defaults", "agents"} {
-		n := s.root.Get(table)
-		if n == nil || n.Shape != toml.ShapeTable {
+		v := root.get(table)
+		if !v.isTable() {
 			continue
 		}
-		for _, kid := range n.Kids {
+		for _, kid := range v.kids() {
 			switch kid.Key {
 			case "provider", "default_sling_formula", "append_fragments", "scope",
 				"install_agent_hooks", options:
 			default:
 				at := "[" + table + "]"
-				c.unknownKey(s.at(kid.At), kid.Key, at, at, instead[kid.Key])
+				c.unknownKey(kid, at, at, instead[kid.Key])
 				continue
 			}
 			for _, a := range p.agents {
 				own, set := a.keys[kid.Key]
 				if set && kid.Key == options {
-					a.keys[options] = merged(value{kid, s}, own)
+					a.keys[options] = merged(kid, own)
 				} else if !set && (kid.Key != "scope" || p != c.root) {
-					a.keys[kid.Key] = value{kid, s}
+					a.keys[kid.Key] = kid
 				}
 			}
 		}
@@ -380,24 +382,25 @@ func (c *conversion) isRig(name string) bool {
 
 // patchAgents applies a pack's patches to its agents. It skips the city's patches for a single rig, because cityPatches
 // converts them.
-func (c *conversion) patchAgents(p *pack, s *source) {
-	for _, n := range tables(s.root.Get("patches"), "agent", "agents") {
-		name := n.TextOf("name")
-		if n.TextOf("dir") != "" && p == c.root {
+func (c *conversion) patchAgents(p *pack, root value) {
+	for _, v := range root.get("patches").tables("agent", "agents") {
+		name := v.TextOf("name")
+		if v.TextOf("dir") != "" && p == c.root {
 			continue
 		}
 		a := c.lookup(p, name)
 		if a == nil {
-			c.broken(s.at(n.At), "unknown agent %q; the patch was omitted", name)
+			c.broken(v.place(), "unknown agent %q; the patch was omitted", name)
 			continue
 		}
-		c.patch(a, n, s)
+		c.patch(a, v)
 	}
 }
 
-func (c *conversion) patch(a *agent, n *toml.Node, s *source) {
+func (c *conversion) patch(a *agent, v value) {
 	a.keys = maps.Clone(a.keys)
-	for _, kid := range n.Kids {
+	folder := filepath.Dir(v.src.path)
+	for _, kid := range v.kids() {
 		key, appends := strings.CutSuffix(kid.Key, "_append")
 		was, known := a.keys[key]
 		switch {
@@ -405,27 +408,26 @@ func (c *conversion) patch(a *agent, n *toml.Node, s *source) {
 		case kid.Key == "prompt":
 			a.prompt = ""
 			a.keys["prompt_template"] = value{&toml.Node{Key: "prompt_template", Shape: kid.Shape,
-				At:   kid.At,
-				Text: filepath.Join(filepath.Dir(s.path), "patches", kid.Text)}, s}
+				At: kid.At, Text: filepath.Join(folder, "patches", kid.Text)}, v.src}
 		case known && (appends || slices.Contains([]string{"env", "pool", options}, key)):
-			a.keys[key] = merged(was, value{kid, s})
+			a.keys[key] = merged(was, kid)
 		case key == "prompt_template":
 			a.prompt = ""
-			path := *kid
+			path := *kid.Node
 			if !filepath.IsAbs(kid.Text) && !strings.HasPrefix(kid.Text, "//") {
-				path.Text = filepath.Join(filepath.Dir(s.path), kid.Text)
+				path.Text = filepath.Join(folder, kid.Text)
 			}
-			a.keys[key] = value{&path, s}
+			a.keys[key] = value{&path, v.src}
 		default:
-			a.keys[key] = value{kid, s}
+			a.keys[key] = kid
 		}
 	}
 }
 
-func (c *conversion) namedSessions(p *pack, s *source) {
-	for _, n := range tables(s.root, "named_session", "named_sessions") {
+func (c *conversion) namedSessions(p *pack, root value) {
+	for _, v := range root.tables("named_session", "named_sessions") {
 		c.sessions = true
-		c.namedSession(p, value{n, s})
+		c.namedSession(p, v)
 	}
 }
 
@@ -437,11 +439,11 @@ func (c *conversion) namedSession(p *pack, v value) {
 		c.broken(v.place(), "unknown agent %q; the named session was omitted", template)
 		return
 	}
-	for _, kid := range v.Kids {
+	for _, kid := range v.kids() {
 		switch kid.Key {
 		case "template", "name", "mode", "scope", "dir":
 		default:
-			c.unknownKey(v.src.at(kid.At), kid.Key, "a named session", "named sessions", "")
+			c.unknownKey(kid, "a named session", "named sessions", "")
 		}
 	}
 	if name != "" && name != a.was && name != template {
@@ -461,8 +463,8 @@ func (c *conversion) namedSession(p *pack, v value) {
 		a = &b
 	}
 	for _, key := range []string{"scope", "dir"} {
-		if n := v.Get(key); n != nil && a.keys[key].Node == nil {
-			a.keys[key] = value{n, v.src}
+		if own := v.get(key); own.Node != nil && a.keys[key].Node == nil {
+			a.keys[key] = own
 		}
 	}
 	a.setMode(v.TextOf("mode"))
@@ -477,22 +479,22 @@ func (a *agent) setMode(mode string) {
 }
 
 // patchSessions applies the pack's patches of named sessions.
-func (p *pack) patchSessions(c *conversion, s *source) {
-	for _, n := range tables(s.root.Get("patches"), "named_session", "named_sessions") {
-		name := cmp.Or(n.TextOf("name"), n.TextOf("template"))
+func (p *pack) patchSessions(c *conversion, root value) {
+	for _, v := range root.get("patches").tables("named_session", "named_sessions") {
+		name := cmp.Or(v.TextOf("name"), v.TextOf("template"))
 		a := c.lookup(p, name)
 		if a == nil || !a.always && !a.onDemand {
-			c.broken(s.at(n.At), "unknown named session %q; the patch was omitted", name)
+			c.broken(v.place(), "unknown named session %q; the patch was omitted", name)
 			continue
 		}
-		for _, kid := range n.Kids {
+		for _, kid := range v.kids() {
 			switch kid.Key {
 			case "name", "template", "scope", "dir":
 			case "mode":
 				a.always, a.onDemand = false, false
 				a.setMode(kid.Text)
 			default:
-				c.unknownKey(s.at(kid.At), kid.Key, "a patch of a named session", "patches", "")
+				c.unknownKey(kid, "a patch of a named session", "patches", "")
 			}
 		}
 	}
@@ -506,8 +508,8 @@ func (c *conversion) known(provider string) bool {
 		return true
 	}
 	for _, p := range c.allPacks() {
-		for _, s := range c.manifests(p) {
-			if s.root.Get("providers").Get(provider) != nil {
+		for _, root := range c.manifests(p) {
+			if root.get("providers").get(provider).Node != nil {
 				return true
 			}
 		}

@@ -18,16 +18,16 @@ func (c *conversion) supports(table, key string) bool {
 	return !strings.Contains(key, ".") && k != nil && k.Status == keys.Supported && k.Name() != "*"
 }
 
-func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source, except ...string) {
-	for _, kid := range n.Kids {
+func (c cityWriter) plainTable(out *table, name string, v value, except ...string) {
+	for _, kid := range v.kids() {
 		switch {
 		case slices.Contains(except, kid.Key):
 		case !c.supports(name, kid.Key), kid.Shape == toml.ShapeTable,
 			kid.Shape == toml.ShapeTables:
 			at := "[" + name + "]"
-			c.unknownKey(s.at(kid.At), kid.Key, at, at, instead[kid.Key])
+			c.unknownKey(kid, at, at, instead[kid.Key])
 		default:
-			out.set(kid.Key, render(kid))
+			out.set(kid.Key, render(kid.Node))
 		}
 	}
 }
@@ -40,12 +40,10 @@ func (c cityWriter) text() string {
 	for _, name := range []string{"daemon", "session", "session.k8s", "events", "api", "beads",
 		"dolt", "automations"} {
 		t := &table{}
-		from := c.files
-		if name == "automations" {
-			from = c.manifests(c.root)
-		}
-		for _, s := range from {
-			c.section(t, name, s)
+		for _, root := range c.manifests(c.root) {
+			if name == "automations" || root.src != c.root.manifest {
+				c.section(t, name, root)
+			}
 		}
 		if name == "automations" {
 			t.texts("skip", c.skipped())
@@ -69,9 +67,9 @@ const suspendedOnStart = "suspended_on_start"
 
 // skipped returns the orders that the city disables in city.toml or in its pack.toml.
 func (c cityWriter) skipped() (names []string) {
-	for _, s := range c.manifests(c.root) {
-		for _, n := range tables(s.root, "orders", "automations") {
-			names = append(names, value{n.Get("skip"), s}.texts()...)
+	for _, root := range c.manifests(c.root) {
+		for _, v := range root.tables("orders", "automations") {
+			names = append(names, v.get("skip").texts()...)
 		}
 	}
 	slices.Sort(names)
@@ -84,20 +82,15 @@ func (c cityWriter) workspace() *table {
 	t := &table{}
 	t.text("name", c.cityName())
 	for _, s := range c.files {
-		w := s.root.Get("workspace")
-		if w == nil {
-			continue
-		}
-		c.plainTable(t, "workspace", w, s, "name", "includes", "topology", "topologies", "pack",
+		w := s.root.get("workspace")
+		c.plainTable(t, "workspace", w, "name", "includes", "topology", "topologies", "pack",
 			"packs", "default_rig_includes", "max_active_sessions", "provider", "prefix",
 			installHooks, "env")
-		if n := w.Get(installHooks); n != nil {
-			t.texts(installHooks, c.hooks(value{n, s}, "the agents"))
-		}
+		t.texts(installHooks, c.hooks(w.get(installHooks), "the agents"))
 		if p := w.TextOf("provider"); p != "" && c.known(p) {
 			t.text("provider", p)
 		} else if p != "" {
-			c.broken(s.at(w.Get("provider").At), "unknown provider %q, so the city is suspended; "+
+			c.broken(w.get("provider").place(), "unknown provider %q, so the city is suspended; "+
 				"add a [providers.%s] table, set provider, and remove suspended", p, p)
 			t.set("suspended", "true") // another program could have wider permissions
 		}
@@ -106,9 +99,9 @@ func (c cityWriter) workspace() *table {
 			"prefix":               prefixDerived,
 			"max_active_sessions":  "it is now the max of each pool without a limit of its own",
 		}
-		for _, kid := range w.Kids {
+		for _, kid := range w.kids() {
 			if why := lost[kid.Key]; why != "" {
-				c.note(s.at(kid.At), "%s in [workspace] has no equivalent; %s", kid.Key, why)
+				c.note(kid.place(), "%s in [workspace] has no equivalent; %s", kid.Key, why)
 			}
 		}
 	}
@@ -121,13 +114,13 @@ func (c cityWriter) noteSite() {
 	if c.site == nil {
 		return
 	}
-	for _, kid := range c.site.root.Kids {
+	for _, kid := range c.site.root.kids() {
 		switch kid.Key {
 		case "workspace_name", "rig", "rigs":
 		case "workspace_prefix":
-			c.note(c.site.at(kid.At), "workspace_prefix has no equivalent; %s", prefixDerived)
+			c.note(kid.place(), "workspace_prefix has no equivalent; %s", prefixDerived)
 		default:
-			c.note(c.site.at(kid.At), "%s has no equivalent", kid.Key)
+			c.note(kid.place(), "%s has no equivalent", kid.Key)
 		}
 	}
 }
@@ -138,7 +131,8 @@ func (c *conversion) topologyNames(imports []imported, scope string) []string {
 		switch {
 		case c.hasAgentsFor(p, scope):
 			out = append(out, p.rel)
-		case len(p.agents) == 0 && (c.hasFormulas(p) || p.manifest.root.Get("providers") != nil):
+		case len(p.agents) == 0 &&
+			(c.hasFormulas(p) || p.manifest.root.get("providers").Node != nil):
 			out = append(out, p.rel)
 		case c.hasFormulas(p):
 			c.formulaPacks = append(c.formulaPacks, p)
@@ -192,23 +186,23 @@ func (c *conversion) hasAgentsFor(p *pack, scope string) bool {
 	})
 }
 
-func (c cityWriter) section(t *table, name string, s *source) {
+func (c cityWriter) section(t *table, name string, root value) {
 	at, below, nested := strings.Cut(name, ".")
-	n := s.root.Get(at)
+	v := root.get(at)
 	if nested {
-		n = n.Get(below)
+		v = v.get(below)
 	}
-	if name == "automations" && n == nil {
-		n = s.root.Get("orders")
+	if name == "automations" && v.Node == nil {
+		v = root.get("orders")
 	}
-	if n == nil || n.Shape != toml.ShapeTable {
+	if !v.isTable() {
 		return
 	}
-	c.plainTable(t, name, n, s, "k8s", "overrides")
+	c.plainTable(t, name, v, "k8s", "overrides")
 	if name == "session" {
-		if p := n.TextOf("provider"); p != "" && !sessionProvider(p) {
+		if p := v.TextOf("provider"); p != "" && !sessionProvider(p) {
 			t.set("provider", "")
-			c.note(s.at(n.Get("provider").At), "the session provider %q does not exist in gcity; "+
+			c.note(v.get("provider").place(), "the session provider %q does not exist in gcity; "+
 				"agents run in gcity's own terminals", p)
 		}
 	}
@@ -220,11 +214,11 @@ func sessionProvider(name string) bool {
 }
 
 func (c cityWriter) orderOverrides(b *strings.Builder) {
-	for _, s := range c.manifests(c.root) {
-		for _, orders := range tables(s.root, "orders", "automations") {
-			for _, n := range tables(orders, "overrides") {
+	for _, root := range c.manifests(c.root) {
+		for _, orders := range root.tables("orders", "automations") {
+			for _, v := range orders.tables("overrides") {
 				t := &table{}
-				for _, kid := range n.Kids {
+				for _, kid := range v.kids() {
 					key := kid.Key
 					if key == "trigger" {
 						key = "gate"
@@ -233,9 +227,9 @@ func (c cityWriter) orderOverrides(b *strings.Builder) {
 						pool, _ := c.renamed(c.root, kid.Text)
 						t.text(key, pool)
 					} else if c.supports("automations.overrides", key) {
-						t.set(key, render(kid))
+						t.set(key, render(kid.Node))
 					} else {
-						c.unknownKey(s.at(kid.At), kid.Key, "an override", "overrides", "")
+						c.unknownKey(kid, "an override", "overrides", "")
 					}
 				}
 				t.write(b, "[[automations.overrides]]")
@@ -263,10 +257,10 @@ func (c cityWriter) prefixes() map[*rig]string {
 	city := config.City{Workspace: config.Workspace{Name: c.cityName()}}
 	out, taken := map[*rig]string{}, []string{city.Prefix()}
 	for _, r := range c.rigs {
-		was := value{r.node.Get("prefix"), r.src}
+		was := r.get("prefix")
 		for _, kid := range c.siteOf(r.name) {
 			if kid.Key == "prefix" {
-				was = value{kid, c.site}
+				was = kid
 			}
 		}
 		prefix := was.text()
@@ -295,7 +289,7 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 		t := &table{}
 		t.text("name", r.name)
 		t.text("path", c.rigPath(r))
-		for _, kid := range append(slices.Clone(r.node.Kids), c.siteOf(r.name)...) {
+		for _, kid := range append(r.kids(), c.siteOf(r.name)...) {
 			switch kid.Key {
 			case "name", "path", "imports", "includes", "topologies", "topology", "overrides",
 				"patches":
@@ -305,20 +299,20 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 				t.text(kid.Key, prefixes[r])
 			case "suspended", suspendedOnStart:
 				if t.values["suspended"] != "true" {
-					t.set("suspended", render(kid))
+					t.set("suspended", render(kid.Node))
 				}
 			case "default_sling_target":
 				if target := c.slingTarget(r, kid.Text); target != "" {
 					t.text(kid.Key, target)
 				} else {
-					c.broken(r.src.at(kid.At), "unknown agent %q, to which the rig %s assigns work",
+					c.broken(kid.place(), "unknown agent %q, to which the rig %s assigns work",
 						kid.Text, r.name)
 				}
 			default:
 				if c.supports("rigs", kid.Key) {
-					t.set(kid.Key, render(kid))
+					t.set(kid.Key, render(kid.Node))
 				} else {
-					c.unknownKey(r.src.at(kid.At), kid.Key, "the rig "+r.name, "rigs", "")
+					c.unknownKey(kid, "the rig "+r.name, "rigs", "")
 				}
 			}
 		}
@@ -328,41 +322,39 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 	}
 }
 
-func (c cityWriter) formulasDir(r *rig, n *toml.Node) string {
-	path := c.inCity(n.Text)
+func (c cityWriter) formulasDir(r *rig, v value) string {
+	path := c.inCity(v.Text)
 	if rel, err := filepath.Rel(c.dir, path); err == nil && within(c.dir, path) &&
 		(exists(filepath.Join(c.stage, rel)) || !exists(path)) { // a rig in the city is not copied
 		return rel
 	}
-	c.broken(r.src.at(n.At), "the formulas of the rig %s stay in %s, so they were not converted",
+	c.broken(v.place(), "the formulas of the rig %s stay in %s, so they were not converted",
 		r.name, path)
 	return path
 }
 
-func (c cityWriter) siteOf(name string) []*toml.Node {
+func (c cityWriter) siteOf(name string) []value {
 	if c.site == nil {
 		return nil
 	}
-	for _, n := range tables(c.site.root, "rig", "rigs") {
-		if n.TextOf("name") == name {
-			return slices.DeleteFunc(slices.Clone(n.Kids), func(k *toml.Node) bool {
-				return k.Key == "name"
-			})
+	for _, v := range c.site.root.tables("rig", "rigs") {
+		if v.TextOf("name") == name {
+			return slices.DeleteFunc(v.kids(), func(k value) bool { return k.Key == "name" })
 		}
 	}
 	return nil
 }
 
 func (c cityWriter) rigPath(r *rig) string {
-	path := r.node.TextOf("path")
-	for _, n := range c.siteOf(r.name) {
-		if n.Key == "path" && path == "" {
-			path = n.Text
+	path := r.TextOf("path")
+	for _, kid := range c.siteOf(r.name) {
+		if kid.Key == "path" && path == "" {
+			path = kid.Text
 		}
 	}
 	if path == "" {
 		path = filepath.Join("rigs", r.name)
-		c.broken(r.src.at(r.node.At), "the rig %s has no path; its agents do not start until you "+
+		c.broken(r.place(), "the rig %s has no path; its agents do not start until you "+
 			"set path in city.toml to its folder", r.name)
 		return path
 	}
@@ -370,14 +362,14 @@ func (c cityWriter) rigPath(r *rig) string {
 }
 
 func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
-	for _, n := range tables(r.node, "overrides", "patches") {
-		name := cmp.Or(n.TextOf("name"), n.TextOf("agent"))
+	for _, v := range r.tables("overrides", "patches") {
+		name := cmp.Or(v.TextOf("name"), v.TextOf("agent"))
 		if !c.inTopologies(r, name) {
-			c.broken(r.src.at(n.At), "no topology of the rig %s has an agent %q; the patch was "+
+			c.broken(v.place(), "no topology of the rig %s has an agent %q; the patch was "+
 				"omitted", r.name, name)
 			continue
 		}
-		c.writePatch(b, "rigs.overrides", value{n, r.src}, name, r.name)
+		c.writePatch(b, "rigs.overrides", v, name, r.name)
 	}
 }
 
@@ -388,15 +380,16 @@ func (c cityWriter) inTopologies(r *rig, name string) bool {
 }
 
 func (c cityWriter) cityPatches(b *strings.Builder) {
-	for _, s := range c.manifests(c.root) {
-		for _, n := range tables(s.root.Get("patches"), "agent", "agents") {
-			if dir := n.TextOf("dir"); dir != "" {
-				c.writePatch(b, "patches.agents", value{n, s}, n.TextOf("name"), dir)
+	for _, root := range c.manifests(c.root) {
+		patches := root.get("patches")
+		for _, v := range patches.tables("agent", "agents") {
+			if dir := v.TextOf("dir"); dir != "" {
+				c.writePatch(b, "patches.agents", v, v.TextOf("name"), dir)
 			}
 		}
 		for _, key := range []string{"rigs", "rig"} {
-			if n := s.root.Get("patches").Get(key); n != nil {
-				c.broken(s.at(n.At), "[[patches.%s]] was omitted; make its changes in the tables "+
+			if v := patches.get(key); v.Node != nil {
+				c.broken(v.place(), "[[patches.%s]] was omitted; make its changes in the tables "+
 					"that it patches", key)
 			}
 		}
@@ -413,7 +406,7 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 		return
 	}
 	a := &agent{name: target.name, was: target.was, pack: c.root, dir: c.dir, place: v.place(),
-		table: true, keys: keysOf(v.Node, v.src)}
+		table: true, keys: keysOf(v)}
 	a.keys["dir"] = value{&toml.Node{Shape: toml.ShapeString, Text: inRig}, v.src}
 	if work, ok := target.keys["work_dir"]; ok && a.keys["work_dir"].Node == nil {
 		a.keys["work_dir"] = work
@@ -443,8 +436,8 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 
 func (c cityWriter) unknownTables() {
 	for _, p := range c.allPacks() {
-		for _, s := range c.manifests(p) {
-			for _, kid := range s.root.Kids {
+		for _, root := range c.manifests(p) {
+			for _, kid := range root.kids() {
 				switch kid.Key {
 				case "workspace", "providers", "imports", "defaults", "agent", "agents",
 					"named_session", "named_sessions",
@@ -452,33 +445,32 @@ func (c cityWriter) unknownTables() {
 					"orders", "automations",
 					"api", "agent_defaults", "packs", "include", "pack":
 				case "global":
-					for _, key := range kid.Kids {
+					for _, key := range kid.kids() {
 						if key.Key != "session_live" {
-							c.unknownKey(s.at(key.At), key.Key, "[global]", "[global]", "")
+							c.unknownKey(key, "[global]", "[global]", "")
 						}
 					}
 				case "mail":
-					c.note(s.at(kid.At), "[mail] has no equivalent: mail is stored with the work")
+					c.note(kid.place(), "[mail] has no equivalent: mail is stored with the work")
 				default:
-					c.note(s.at(kid.At), "the table %s has no equivalent%s", kid.Key,
+					c.note(kid.place(), "the table %s has no equivalent%s", kid.Key,
 						instead[kid.Key])
 				}
 			}
-			c.packTable(p, s)
+			c.packTable(p, root.get("pack"))
 		}
 	}
 }
 
-func (c cityWriter) packTable(p *pack, s *source) {
-	n := s.root.Get("pack")
-	if n == nil {
+func (c cityWriter) packTable(p *pack, v value) {
+	if v.Node == nil {
 		return
 	}
-	for _, kid := range n.Kids {
+	for _, kid := range v.kids() {
 		switch kid.Key {
 		case "name", "schema", "version", "requires_gc", "includes", "description":
 		default:
-			c.unknownKey(s.at(kid.At), kid.Key, "[pack]", "[pack]", "")
+			c.unknownKey(kid, "[pack]", "[pack]", "")
 		}
 	}
 	for _, folder := range []string{"commands", "doctor", "skills", "mcp", "lifecycle"} {

@@ -97,7 +97,9 @@ func (e emitter) keys(a *agent, out *emitted) {
 			if slices.Contains(copied, key) {
 				out.main.set(key, render(v.Node))
 			} else {
-				e.unknownKey(v.place(), key, "agent "+a.name, "agents", instead[key])
+				named := *v.Node
+				named.Key = key // without the suffix of a patch
+				e.unknownKey(value{&named, v.src}, "agent "+a.name, "agents", instead[key])
 			}
 		}
 	}
@@ -361,8 +363,7 @@ func (a *agent) poolKey(key, older string) value {
 	if v := a.keys[key]; v.Node != nil {
 		return v
 	}
-	pool := a.keys["pool"]
-	return value{pool.get(older), pool.src}
+	return a.keys["pool"].get(older)
 }
 
 // bound returns the minimum or maximum number of an agent's sessions.

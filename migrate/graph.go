@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,9 +31,8 @@ type imported struct {
 }
 
 type rig struct {
+	value
 	name    string
-	src     *source
-	node    *toml.Node
 	imports []imported
 }
 
@@ -47,14 +47,15 @@ func (c *conversion) read() error {
 			config.FileName, config.PackFile)
 	}
 	if city == nil {
-		city = &source{name: config.FileName, root: &toml.Node{Shape: toml.ShapeTable}}
+		city = &source{name: config.FileName}
+		city.root = value{&toml.Node{Shape: toml.ShapeTable}, city}
 		c.broken(config.PackFile, "the folder has no city.toml, so the city has no rigs")
-	} else if len(packmodel.Marks(c.dir, city.root)) == 0 &&
-		len(packmodel.OfInvalid(c.dir, city.root)) == 0 {
+	} else if len(packmodel.Marks(c.dir, city.root.Node)) == 0 &&
+		len(packmodel.OfInvalid(c.dir, city.root.Node)) == 0 {
 		return notPackModel(c.dir)
 	}
 	c.files = []*source{city}
-	for _, file := range (value{city.root.Get("include"), city}).texts() {
+	for _, file := range city.root.get("include").texts() {
 		part, err := c.open(c.inCity(file))
 		if err == nil && part == nil {
 			err = fmt.Errorf("%s includes %s, which does not exist", config.FileName, file)
@@ -117,15 +118,13 @@ func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	}
 	p := &pack{dir: dir, manifest: manifest, name: filepath.Base(dir), binding: binding}
 	if manifest != nil {
-		if name := manifest.root.Get("pack").TextOf("name"); name != "" {
-			p.name = name
-		}
-		if p.imports, err = c.importsOf(manifest, manifest.root, dir,
-			append(slices.Clone(way), dir)); err != nil {
+		way = append(slices.Clone(way), dir)
+		own := manifest.root.get("pack")
+		p.name = cmp.Or(own.TextOf("name"), p.name)
+		if p.imports, err = c.importsOf(manifest.root, dir, way); err != nil {
 			return nil, err
 		}
-		legacy := value{manifest.root.Get("pack").Get("includes"), manifest}
-		more, err := c.included(legacy, dir, append(slices.Clone(way), dir))
+		more, err := c.included(own.get("includes"), dir, way)
 		if err != nil {
 			return nil, err
 		}
@@ -138,33 +137,30 @@ func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	return p, c.readAgents(p)
 }
 
-// importsOf reads the imports of a file. Paths are relative to base.
-func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []string) ([]imported,
-	error) {
+// importsOf reads the imports of a table. Paths are relative to base.
+func (c *conversion) importsOf(in value, base string, way []string) ([]imported, error) {
 	var out []imported
-	imports := in.Get("imports")
-	if imports == nil {
+	imports := in.get("imports")
+	if imports.Node == nil {
 		return nil, nil
 	}
-	if imports.Shape == toml.ShapeArray && in != src.root {
-		return c.bound(value{imports, src}), nil
+	if imports.Shape == toml.ShapeArray && in != in.src.root {
+		return c.bound(imports), nil
 	}
 	if imports.Shape != toml.ShapeTable {
-		return nil, fmt.Errorf("%s: imports is not a table; use [imports.NAME]",
-			src.at(imports.At))
+		return nil, fmt.Errorf("%s: imports is not a table; use [imports.NAME]", imports.place())
 	}
-	for _, n := range imports.Kids {
-		from := n.TextOf("source")
-		if n.Shape != toml.ShapeTable || from == "" {
-			return nil, fmt.Errorf("%s: the import %q has no source", src.at(n.At), n.Key)
+	for _, v := range imports.kids() {
+		from := v.TextOf("source")
+		if v.Shape != toml.ShapeTable || from == "" {
+			return nil, fmt.Errorf("%s: the import %q has no source", v.place(), v.Key)
 		}
-		p, err := c.find(place{src, n, base}, n.Key, from, way)
+		p, err := c.find(v, base, v.Key, from, way)
 		if err != nil {
 			return nil, err
 		}
 		if p != nil {
-			closed := n.Get("transitive") != nil && n.Get("transitive").Text == "false"
-			out = append(out, imported{n.Key, p, closed})
+			out = append(out, imported{v.Key, p, v.TextOf("transitive") == "false"})
 		}
 	}
 	return out, nil
@@ -183,25 +179,19 @@ func (c *conversion) bound(list value) (out []imported) {
 	return out
 }
 
-type place struct {
-	src  *source
-	node *toml.Node
-	base string
-}
-
-// find returns the pack that an import names. If the pack exists only in a repository, find adds a note and returns
-// nil.
-func (c *conversion) find(at place, binding, from string, way []string) (*pack, error) {
+// find returns the pack that an import names. A relative path is relative to base. If the pack exists only in a
+// repository, find adds a note and returns nil.
+func (c *conversion) find(at value, base, binding, from string, way []string) (*pack, error) {
 	dir := from
 	switch {
 	case remote(from):
 		if dir = cached(c.dir, binding); dir == "" && ownPack(binding, from) {
-			c.note(at.src.at(at.node.At), "the import %s is a part of Gas City itself and was "+
+			c.note(at.place(), "the import %s is a part of Gas City itself and was "+
 				"not converted; gcity does not need it", binding)
 			return nil, nil
 		}
 		if dir == "" {
-			c.broken(at.src.at(at.node.At), "the import %s is in a repository (%s) and was not "+
+			c.broken(at.place(), "the import %s is in a repository (%s) and was not "+
 				"converted; copy the pack into the city, use its folder as source, and "+
 				"convert again", binding, from)
 			return nil, nil
@@ -209,17 +199,17 @@ func (c *conversion) find(at place, binding, from string, way []string) (*pack, 
 	case strings.HasPrefix(from, "//"):
 		dir = c.inCity(from)
 	case !filepath.IsAbs(from):
-		dir = filepath.Join(at.base, from)
+		dir = filepath.Join(base, from)
 	}
 	real, err := config.Canonical(dir)
 	if err != nil {
-		c.broken(at.src.at(at.node.At), "the import %s names %s, which does not exist, so it was "+
+		c.broken(at.place(), "the import %s names %s, which does not exist, so it was "+
 			"not converted; correct the folder and convert again", binding, dir)
 		return nil, nil
 	}
 	p, err := c.pack(real, binding, way)
 	if err != nil && !strings.Contains(err.Error(), ": ") {
-		err = fmt.Errorf("%s: the import %q cannot be used: %w", at.src.at(at.node.At), binding,
+		err = fmt.Errorf("%s: the import %q cannot be used: %w", at.place(), binding,
 			err)
 	}
 	return p, err
@@ -254,7 +244,7 @@ func (c *conversion) included(list value, base string, way []string) ([]imported
 			continue
 		}
 		binding := filepath.Base(from)
-		p, err := c.find(place{list.src, list.Node, base}, binding, from, way)
+		p, err := c.find(list, base, binding, from, way)
 		if err != nil {
 			return nil, err
 		}
@@ -267,20 +257,20 @@ func (c *conversion) included(list value, base string, way []string) ([]imported
 
 func (c *conversion) namedPack(name string) bool {
 	return slices.ContainsFunc(c.files, func(s *source) bool {
-		return s.root.Get("packs").Get(name) != nil
+		return s.root.get("packs").get(name).Node != nil
 	})
 }
 
 func (c *conversion) cityImports() error {
 	for _, s := range c.files {
-		more, err := c.importsOf(s, s.root, c.dir, []string{c.dir})
+		more, err := c.importsOf(s.root, c.dir, []string{c.dir})
 		if err != nil {
 			return err
 		}
 		c.root.imports = append(c.root.imports, more...)
-		w := s.root.Get("workspace")
+		w := s.root.get("workspace")
 		for _, key := range []string{"includes", "topologies", "packs", "topology", "pack"} {
-			if more, err = c.included(value{w.Get(key), s}, c.dir, []string{c.dir}); err != nil {
+			if more, err = c.included(w.get(key), c.dir, []string{c.dir}); err != nil {
 				return err
 			}
 			c.root.imports = append(c.root.imports, more...)
@@ -294,20 +284,20 @@ func (c *conversion) cityImports() error {
 
 func (c *conversion) readRigs() error {
 	for _, s := range c.files {
-		for _, n := range toml.TablesOf(s.root.Get("rigs")) {
-			r := &rig{name: n.TextOf("name"), src: s, node: n}
+		for _, v := range s.root.tables("rigs") {
+			r := &rig{name: v.TextOf("name"), value: v}
 			if r.name == "" {
-				return fmt.Errorf("%s: the rig has no name", s.at(n.At))
+				return fmt.Errorf("%s: the rig has no name", v.place())
 			}
 			if slices.ContainsFunc(c.rigs, func(o *rig) bool { return o.name == r.name }) {
-				return fmt.Errorf("%s: another rig has the name %q", s.at(n.At), r.name)
+				return fmt.Errorf("%s: another rig has the name %q", v.place(), r.name)
 			}
 			var err error
-			if r.imports, err = c.importsOf(s, n, c.dir, []string{c.dir}); err != nil {
+			if r.imports, err = c.importsOf(v, c.dir, []string{c.dir}); err != nil {
 				return err
 			}
 			for _, key := range []string{"includes", "topologies"} {
-				more, err := c.included(value{n.Get(key), s}, c.dir, []string{c.dir})
+				more, err := c.included(v.get(key), c.dir, []string{c.dir})
 				if err != nil {
 					return err
 				}
@@ -324,11 +314,11 @@ func (c *conversion) readDefaults() error {
 		if s == nil {
 			continue
 		}
-		n := s.root.Get("defaults").Get("rig")
-		if n.Get("imports") == nil {
+		v := s.root.get("defaults").get("rig")
+		if v.get("imports").Node == nil {
 			continue
 		}
-		list, err := c.importsOf(s, n, c.dir, []string{c.dir})
+		list, err := c.importsOf(v, c.dir, []string{c.dir})
 		if err != nil {
 			return err
 		}
@@ -340,7 +330,7 @@ func (c *conversion) readDefaults() error {
 		if len(words) == 0 {
 			continue // importsOf has noted the imports that it could not convert
 		}
-		c.note(s.at(n.Get("imports").At), "gcity does not add packs to new rigs; add "+
+		c.note(v.get("imports").place(), "gcity does not add packs to new rigs; add "+
 			"topologies = %s to each new rig", quoteAll(words))
 	}
 	return nil

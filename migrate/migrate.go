@@ -141,9 +141,9 @@ func (r *Report) broken(place, format string, args ...any) {
 }
 
 // unknownKey adds a note about a key. owner is the table or agent that has the key, and kind the kind of the owner.
-func (r *Report) unknownKey(place, key, owner, kind, hint string) {
-	r.add(Note{Kind: UnknownKey, Key: key + " in " + kind, Place: place,
-		Text: fmt.Sprintf("%s in %s has no equivalent%s", key, owner, hint)})
+func (r *Report) unknownKey(v value, owner, kind, hint string) {
+	r.add(Note{Kind: UnknownKey, Key: v.Key + " in " + kind, Place: v.place(),
+		Text: fmt.Sprintf("%s in %s has no equivalent%s", v.Key, owner, hint)})
 }
 
 func (r *Report) add(n Note) {
@@ -163,7 +163,7 @@ func (r *Report) sort() {
 
 type source struct {
 	path, name string
-	root       *toml.Node
+	root       value
 	starts     []int
 }
 
@@ -186,9 +186,10 @@ func (c *conversion) open(path string) (*source, error) {
 	if len(faults) > 0 {
 		return nil, fmt.Errorf("%s: %s", s.at(faults[0].At), faults[0].Msg)
 	}
-	if s.root = root; root == nil {
-		s.root = &toml.Node{Shape: toml.ShapeTable}
+	if root == nil {
+		root = &toml.Node{Shape: toml.ShapeTable}
 	}
+	s.root = value{root, s}
 	return s, nil
 }
 
@@ -213,25 +214,42 @@ func (s *source) at(offset int) string {
 // settings returns the values of a key in a table of city.toml and of the files that it includes.
 func (c *conversion) settings(table, key string) (out []value) {
 	for _, s := range c.files {
-		if n := s.root.Get(table).Get(key); n != nil {
-			out = append(out, value{n, s})
+		if v := s.root.get(table).get(key); v.Node != nil {
+			out = append(out, v)
 		}
 	}
 	return out
 }
 
-// tables returns the tables under each of the keys.
-func tables(n *toml.Node, keys ...string) (out []*toml.Node) {
-	for _, key := range keys {
-		out = append(out, toml.TablesOf(n.Get(key))...)
-	}
-	return out
-}
-
+// value is a node of a file. Its Node is nil if the key does not exist.
 type value struct {
 	*toml.Node
 	src *source
 }
+
+func (v value) get(key string) value { return value{v.Get(key), v.src} }
+
+// tables returns the tables under each of the keys.
+func (v value) tables(keys ...string) (out []value) {
+	for _, key := range keys {
+		for _, n := range toml.TablesOf(v.Get(key)) {
+			out = append(out, value{n, v.src})
+		}
+	}
+	return out
+}
+
+func (v value) kids() (out []value) {
+	if v.Node == nil {
+		return nil
+	}
+	for _, kid := range v.Kids {
+		out = append(out, value{kid, v.src})
+	}
+	return out
+}
+
+func (v value) isTable() bool { return v.Node != nil && v.Shape == toml.ShapeTable }
 
 func (v value) place() string { return v.src.at(v.At) }
 
@@ -243,11 +261,8 @@ func (v value) text() string {
 }
 
 func (v value) texts() []string {
-	if v.Node == nil {
-		return nil
-	}
 	var out []string
-	for _, kid := range v.Kids {
+	for _, kid := range v.kids() {
 		if v.Shape == toml.ShapeArray && kid.Shape == toml.ShapeString {
 			out = append(out, kid.Text)
 		}
@@ -261,11 +276,4 @@ func (v value) oneOrMore() []string {
 		return []string{one}
 	}
 	return v.texts()
-}
-
-func (v value) get(key string) *toml.Node {
-	if v.Node == nil {
-		return nil
-	}
-	return v.Get(key)
 }

@@ -92,11 +92,11 @@ func reason(err error) string {
 }
 
 func (c *conversion) automation(p *pack, name string, s *source) string {
-	n := s.root.Get("order")
-	if n == nil {
-		n = s.root.Get("automation")
+	v := s.root.get("order")
+	if v.Node == nil {
+		v = s.root.get("automation")
 	}
-	if n == nil || n.Shape != toml.ShapeTable {
+	if !v.isTable() {
 		c.broken(s.name, "has no [order], so it was omitted")
 		return ""
 	}
@@ -105,23 +105,23 @@ func (c *conversion) automation(p *pack, name string, s *source) string {
 		return ""
 	}
 	t, vars := &table{}, &table{}
-	for _, kid := range n.Kids {
+	for _, kid := range v.kids() {
 		switch kid.Key {
 		case "trigger", "gate":
-			t.set("gate", render(kid))
+			t.set("gate", render(kid.Node))
 		case "exec", "check":
 			t.text(kid.Key, orderLine(p, s, kid.Text))
 		case "pool":
-			c.orderPool(p, s, kid, t)
+			c.orderPool(p, kid, t)
 		case "vars":
 			for _, v := range kid.Kids {
 				vars.set(v.Key, render(v))
 			}
 		case "description", "formula", "interval", "schedule", "on", "timeout", "enabled",
 			"timezone", "catch_up":
-			t.set(kid.Key, render(kid))
+			t.set(kid.Key, render(kid.Node))
 		default:
-			c.unknownKey(s.at(kid.At), kid.Key, "the order "+name, "orders", "")
+			c.unknownKey(kid, "the order "+name, "orders", "")
 		}
 	}
 	var b strings.Builder
@@ -130,13 +130,13 @@ func (c *conversion) automation(p *pack, name string, s *source) string {
 	return b.String()
 }
 
-func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
-	pool, ok := c.renamed(p, n.Text)
+func (c *conversion) orderPool(p *pack, v value, t *table) {
+	pool, ok := c.renamed(p, v.Text)
 	if !ok {
-		pool, ok = c.renamed(c.root, n.Text)
+		pool, ok = c.renamed(c.root, v.Text)
 	}
 	if !ok {
-		c.broken(s.at(n.At), "unknown agent %q; the pool of the order was omitted", n.Text)
+		c.broken(v.place(), "unknown agent %q; the pool of the order was omitted", v.Text)
 		return
 	}
 	t.text("pool", pool)
@@ -217,21 +217,21 @@ func (c *conversion) formula(p *pack, name, path string) (string, error) {
 		c.broken(s.name, "the formula %s was omitted: %s", name, reason(err))
 		return "", nil
 	}
-	for _, kid := range s.root.Kids {
+	for _, kid := range s.root.kids() {
 		if !slices.Contains([]string{"formula", "description", "version", "vars", "steps",
 			"extends", descriptionFile}, kid.Key) {
-			c.note(s.at(kid.At), "%s in the formula %s has no effect", kid.Key, f.Name)
+			c.note(kid.place(), "%s in the formula %s has no effect", kid.Key, f.Name)
 		}
 	}
-	for _, step := range toml.TablesOf(s.root.Get("steps")) {
-		for _, kid := range step.Kids {
+	for _, step := range s.root.tables("steps") {
+		for _, kid := range step.kids() {
 			if !slices.Contains([]string{"id", "title", "description", "needs", "depends_on",
 				descriptionFile}, kid.Key) {
 				add, effect := c.note, "has no effect"
 				if changed, ok := stepChanges[kid.Key]; ok {
 					add, effect = c.broken, changed
 				}
-				add(s.at(kid.At), "%s in a step of the formula %s %s", kid.Key, f.Name, effect)
+				add(kid.place(), "%s in a step of the formula %s %s", kid.Key, f.Name, effect)
 			}
 		}
 	}
@@ -252,7 +252,7 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 	vars, steps := map[string]*toml.Node{}, []*toml.Node{}
 	var walk func(s *source, depth int)
 	walk = func(s *source, depth int) {
-		extends := value{s.root.Get("extends"), s}
+		extends := s.root.get("extends")
 		for _, base := range extends.oneOrMore() {
 			from := c.formulaNamed(p, base)
 			if from == nil || depth > 16 {
@@ -262,13 +262,11 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 			}
 			walk(from, depth+1)
 		}
-		if n := s.root.Get("vars"); n != nil {
-			for _, kid := range n.Kids {
-				vars[kid.Key] = variable(kid)
-			}
+		for _, kid := range s.root.get("vars").kids() {
+			vars[kid.Key] = variable(kid.Node)
 		}
-		for _, step := range toml.TablesOf(s.root.Get("steps")) {
-			step = c.described(s, step)
+		for _, v := range s.root.tables("steps") {
+			step := c.described(v)
 			i := slices.IndexFunc(steps, func(o *toml.Node) bool {
 				return o.TextOf("id") == step.TextOf("id")
 			})
@@ -282,7 +280,7 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 	walk(s, 0)
 	var b strings.Builder
 	for _, key := range []string{"formula", "description", "version"} {
-		if n := c.described(s, s.root).Get(key); n != nil {
+		if n := c.described(s.root).Get(key); n != nil {
 			fmt.Fprintf(&b, "%s = %s\n", key, render(n))
 		}
 	}
@@ -311,29 +309,28 @@ const descriptionFile = "description_file"
 // extended reports whether a formula extends another one, has a description in a file, or has a variable that is only a
 // default. gcity does not have these forms.
 func (s *source) extended() bool {
-	vars := s.root.Get("vars")
-	return s.root.Get("extends") != nil ||
-		slices.ContainsFunc(append(toml.TablesOf(s.root.Get("steps")), s.root),
-			func(n *toml.Node) bool { return n.Get(descriptionFile) != nil }) ||
-		vars != nil && slices.ContainsFunc(vars.Kids,
-			func(n *toml.Node) bool { return n.Shape != toml.ShapeTable })
+	return s.root.get("extends").Node != nil ||
+		slices.ContainsFunc(append(s.root.tables("steps"), s.root),
+			func(v value) bool { return v.Get(descriptionFile) != nil }) ||
+		slices.ContainsFunc(s.root.get("vars").kids(),
+			func(v value) bool { return v.Shape != toml.ShapeTable })
 }
 
 // described returns a formula or a step with the description that its file contains.
-func (c *conversion) described(s *source, n *toml.Node) *toml.Node {
-	file := n.Get(descriptionFile)
-	if file == nil {
-		return n
+func (c *conversion) described(v value) *toml.Node {
+	file := v.get(descriptionFile)
+	if file.Node == nil {
+		return v.Node
 	}
-	data, err := files.ReadSource(filepath.Join(filepath.Dir(s.path), file.Text))
+	data, err := files.ReadSource(filepath.Join(filepath.Dir(v.src.path), file.Text))
 	if err != nil {
-		c.broken(s.at(file.At), "the description cannot be read: %s", err)
-		return n
+		c.broken(file.place(), "the description cannot be read: %s", err)
+		return v.Node
 	}
-	kids := slices.DeleteFunc(slices.Clone(n.Kids), func(k *toml.Node) bool {
+	kids := slices.DeleteFunc(slices.Clone(v.Kids), func(k *toml.Node) bool {
 		return k.Key == "description"
 	})
-	return &toml.Node{Key: n.Key, Shape: n.Shape, At: n.At, Kids: append(kids, &toml.Node{
+	return &toml.Node{Key: v.Key, Shape: v.Shape, At: v.At, Kids: append(kids, &toml.Node{
 		Key: "description", Shape: toml.ShapeString, Text: string(data), At: file.At})}
 }
 

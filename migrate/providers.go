@@ -33,9 +33,9 @@ func (c programs) namesIn(p *pack) (names []string) {
 			names = append(names, name)
 		}
 	}
-	for _, s := range c.manifests(p) {
-		if n := s.root.Get("providers"); n != nil && n.Shape == toml.ShapeTable {
-			for _, kid := range n.Kids {
+	for _, root := range c.manifests(p) {
+		if v := root.get("providers"); v.isTable() {
+			for _, kid := range v.Kids {
 				add(kid.Key)
 			}
 		}
@@ -90,7 +90,7 @@ func (c programs) provider(b *strings.Builder, p *pack, name string) {
 		if kid := l.keys[key]; c.supports("providers.*", key) {
 			t.set(key, render(kid.Node))
 		} else if slices.ContainsFunc(own, func(v value) bool { return v.Get(key) == kid.Node }) {
-			c.unknownKey(kid.place(), key, "the provider "+name, "providers", "")
+			c.unknownKey(kid, "the provider "+name, "providers", "")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.env)) {
@@ -144,9 +144,9 @@ func presetNamed(name string) *config.Preset {
 
 // tables returns the tables of a provider in a pack, and then the pack's patches.
 func (c programs) tables(p *pack, name string) (out []value) {
-	for _, s := range c.manifests(p) {
-		if n := s.root.Get("providers").Get(name); n != nil && n.Shape == toml.ShapeTable {
-			out = append(out, value{n, s})
+	for _, root := range c.manifests(p) {
+		if v := root.get("providers").get(name); v.isTable() {
+			out = append(out, v)
 		}
 	}
 	for _, v := range c.patches(p) {
@@ -158,10 +158,8 @@ func (c programs) tables(p *pack, name string) (out []value) {
 }
 
 func (c programs) patches(p *pack) (out []value) {
-	for _, s := range c.manifests(p) {
-		for _, n := range tables(s.root.Get("patches"), "providers", "provider") {
-			out = append(out, value{n, s})
-		}
+	for _, root := range c.manifests(p) {
+		out = append(out, root.get("patches").tables("providers", "provider")...)
 	}
 	return out
 }
@@ -191,7 +189,7 @@ func (c programs) launch(name string, layers []value, depth int) launch {
 }
 
 func (l *launch) apply(v value) {
-	for _, kid := range v.Kids {
+	for _, kid := range v.kids() {
 		switch kid.Key {
 		case "base", "name":
 		case "env":
@@ -199,21 +197,19 @@ func (l *launch) apply(v value) {
 				l.env[k.Key] = render(k)
 			}
 		case options:
-			for _, k := range kid.Kids {
-				l.options[k.Key] = value{k, v.src}
-			}
+			maps.Copy(l.options, keysOf(kid))
 		case "options_schema":
-			for _, k := range toml.TablesOf(kid) {
-				l.schema[k.TextOf("key")] = value{k, v.src}
+			for _, k := range v.tables(kid.Key) {
+				l.schema[k.TextOf("key")] = k
 			}
 		case "args":
-			l.keys[kid.Key], l.more = value{kid, v.src}, nil
+			l.keys[kid.Key], l.more = kid, nil
 		case "args_append":
-			l.more = append(slices.Clone(l.more), value{kid, v.src}.texts()...)
+			l.more = append(slices.Clone(l.more), kid.texts()...)
 		case "options_schema_merge":
 			l.replace = kid.Text == "replace"
 		default:
-			l.keys[kid.Key] = value{kid, v.src}
+			l.keys[kid.Key] = kid
 		}
 	}
 }
@@ -224,8 +220,8 @@ func (c programs) base(name string, layers []value, depth int) launch {
 		schema: map[string]value{}}
 	var written value
 	for _, v := range layers {
-		if n := v.Get("base"); n != nil && n.Text != "" {
-			written = value{n, v.src}
+		if base := v.get("base"); v.TextOf("base") != "" {
+			written = base
 		}
 	}
 	kind, base, _ := strings.Cut(written.text(), ":")
@@ -246,20 +242,16 @@ func (c programs) base(name string, layers []value, depth int) launch {
 func (c programs) args(l launch, own, agent value) (args []string, set bool) {
 	chosen := map[string]value{}
 	for key, v := range l.schema {
-		n := v.Get("default")
-		if key == permission && l.permissive() && l.choice(key, unrestricted) != nil {
-			n = &toml.Node{Shape: toml.ShapeString, Text: unrestricted, At: v.At}
+		choice := v.get("default")
+		if key == permission && l.permissive() && l.choice(key, unrestricted).Node != nil {
+			choice.Node = &toml.Node{Shape: toml.ShapeString, Text: unrestricted, At: v.At}
 		}
-		if n != nil {
-			chosen[key] = value{n, v.src}
+		if choice.Node != nil {
+			chosen[key] = choice
 		}
 	}
 	maps.Copy(chosen, l.options)
-	if agent.Node != nil {
-		for _, kid := range agent.Kids {
-			chosen[kid.Key] = value{kid, agent.src}
-		}
-	}
+	maps.Copy(chosen, keysOf(agent))
 	written := own
 	if own.Node == nil {
 		written = l.keys["args"]
@@ -368,20 +360,20 @@ func without(args []string, flags map[string]int) []string {
 	return out
 }
 
-// choice returns the choice with this name that the city declares for an option, or nil.
-func (l launch) choice(key, name string) *toml.Node {
-	choices := toml.TablesOf(l.schema[key].get("choices"))
-	i := slices.IndexFunc(choices, func(n *toml.Node) bool { return n.TextOf("value") == name })
-	if i < 0 {
-		return nil
+// choice returns the choice with this name that the city declares for an option.
+func (l launch) choice(key, name string) (found value) {
+	choices := l.schema[key].tables("choices")
+	i := slices.IndexFunc(choices, func(v value) bool { return v.TextOf("value") == name })
+	if i >= 0 {
+		found = choices[i]
 	}
-	return choices[i]
+	return found
 }
 
 // flags returns the arguments for an option. known is false if the option or its value is unknown.
 func (l launch) flags(key, choice string) (flags []string, known bool) {
-	if n := l.choice(key, choice); n != nil {
-		return value{n.Get("flag_args"), nil}.texts(), true
+	if v := l.choice(key, choice); v.Node != nil {
+		return v.get("flag_args").texts(), true
 	}
 	modes := permissionModes[l.builtIn]
 	switch {

@@ -422,9 +422,7 @@ func (p *pack) topologyTable(b *strings.Builder, suffix string) {
 	t := &table{}
 	t.text("name", p.name+suffix)
 	t.number("schema", 1)
-	if n := p.manifest.root.Get("pack").Get("version"); n != nil && n.Shape == toml.ShapeString {
-		t.text("version", n.Text)
-	}
+	t.text("version", p.manifest.root.get("pack").get("version").text())
 	t.write(b, "[topology]")
 }
 

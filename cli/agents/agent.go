@@ -96,14 +96,22 @@ func forNamed(e *env.Env, c *cobra.Command,
 		if err != nil {
 			return err
 		}
-		l, f, err := e.OpenNamed(cmd.Context(), name, kinds...)
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		return run(cmd.Context(), l, f, args[min(1, len(args)):])
+		return withNamed(cmd.Context(), e, name, func(l *env.Link, f env.Found) error {
+			return run(cmd.Context(), l, f, args[min(1, len(args)):])
+		}, kinds...)
 	}
 	return c
+}
+
+// withNamed opens the city and finds the object with the given name.
+func withNamed(ctx context.Context, e *env.Env, name string,
+	run func(l *env.Link, f env.Found) error, kinds ...suggest.Kind) error {
+	l, f, err := e.OpenNamed(ctx, name, kinds...)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return run(l, f)
 }
 
 // forObject is like forNamed, but requires a name.
@@ -111,12 +119,9 @@ func forObject(e *env.Env, c *cobra.Command, kind suggest.Kind,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error) *cobra.Command {
 	c.ValidArgsFunction = env.Complete(e, kind)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		l, f, err := e.OpenNamed(cmd.Context(), args[0], kind)
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		return run(cmd.Context(), l, f, args[1:])
+		return withNamed(cmd.Context(), e, args[0], func(l *env.Link, f env.Found) error {
+			return run(cmd.Context(), l, f, args[1:])
+		}, kind)
 	}
 	return c
 }

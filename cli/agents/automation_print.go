@@ -123,8 +123,7 @@ func whyAutomation(e *env.Env, i *city.Automation) string {
 	if len(i.Warnings) > 0 {
 		parts = append(parts, "warning: "+i.Warnings[0])
 	}
-	return cutWhy(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }),
-		" · "))
+	return cutWhy(output.Join(separator, parts...))
 }
 
 func cutWhy(text string) string { return ansi.Truncate(output.SafeLine(text), widestWhy, "…") }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,8 +43,6 @@ reports the failure and waits for the last attempt.`,
 		switch {
 		case err != nil && (!n.l.Live || !city.HasCode(err, city.NotFound)):
 			return err
-		case e.ReadOnly:
-			return env.ReadOnlyError("automation run")
 		case !n.l.Live:
 			return n.l.NoController("cannot run " + n.item.Name)
 		case most <= 0:
@@ -70,38 +67,34 @@ reports the failure and waits for the last attempt.`,
 	c.Flags().BoolVarP(&wait, "wait", "w", false,
 		"wait until the run ends, and exit with its exit code")
 	c.Flags().DurationVar(&most, "timeout", time.Hour, "with --wait: wait at most this long")
-	return c
+	return env.Changes(e, c)
 }
 
 const queueTimeout = 3 * time.Minute
 
 func automationStop(e *env.Env) *cobra.Command {
-	return forAutomation(e, &cobra.Command{
+	return env.Changes(e, forAutomation(e, &cobra.Command{
 		Use: "stop NAME", Short: "Stop an automation's current run and all its processes",
 		Long: `stop stops an automation's current run and every process that the run has
 started. The run counts as failed ("ended by …") and is not retried. If another
 run is queued, that run starts next.`,
 	}, func(ctx context.Context, n namedAutomation) error {
-		switch {
-		case e.ReadOnly:
-			return env.ReadOnlyError("automation stop")
-		case !n.l.Live:
+		if !n.l.Live {
 			return n.l.NoController("cannot stop a run of " + n.item.Name)
 		}
 		return e.Do(ctx, n.l, city.EndRun{Automation: n.item.Name, By: e.Actor()})
-	})
+	}))
 }
 
 // Fire requests a manual run and returns when the run has started or is queued. An interrupt cancels a waiting request.
 func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Receipt, error) {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
-	var watch sync.WaitGroup
-	opened, done := context.WithCancel(ctx)
-	watch.Go(func() { reportQueued(opened, e, l, what.Automation) })
+	done := env.InBackground(ctx, func(ctx context.Context) {
+		reportQueued(ctx, e, l, what.Automation)
+	})
 	r, err := l.Do(ctx, what)
 	done()
-	watch.Wait()
 	switch {
 	case err == nil || ctx.Err() == nil:
 		return r, err

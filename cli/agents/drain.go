@@ -98,8 +98,7 @@ func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error
 }
 
 func drainMarked(ctx context.Context, dir, name string) (drainShape, error) {
-	sessions, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
-		Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger()})
+	sessions, closeSessions, err := sessions.ObserveSessions(dir, folder.Trusted(dir, nil))
 	if err != nil {
 		return drainShape{}, fmt.Errorf("cannot read the sessions of %s: %w", dir, err)
 	}

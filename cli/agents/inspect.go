@@ -25,11 +25,7 @@ func agentPID(ctx context.Context, e *env.Env, l *env.Link, name string) error {
 	if g.PID == 0 {
 		return fmt.Errorf("agent %s has no process: it is not running (%s)", g.Name, g.Reason)
 	}
-	if e.JSON {
-		return e.WriteJSON(g.PID)
-	}
-	e.Sayf("%d", g.PID)
-	return nil
+	return e.Result(g.PID, "%d", g.PID)
 }
 
 func agentShown(ctx context.Context, e *env.Env, l *env.Link, name string, secrets bool) error {

@@ -22,7 +22,16 @@ import (
 // PoolCommand returns the pool command.
 func PoolCommand(e *env.Env) *cobra.Command {
 	list := listCommand(e, "List all pools: live and wanted members, and the reason for the size",
-		func(_ *env.Link, s *city.Snapshot) error { return poolList(e, s) })
+		func(_ *env.Link, s *city.Snapshot) error {
+			switch {
+			case e.JSON:
+				return e.WriteJSON(output.ListOf(s.Pools))
+			case len(s.Pools) == 0:
+				e.Sayf("no pools: add an [agents.pool] table to an agent to make it a pool")
+				return nil
+			}
+			return WritePools(e, e.Out, s.Pools)
+		})
 	show := forObject(e, &cobra.Command{
 		Use: "show NAME", Short: "Show all details of a pool, with its members",
 	}, suggest.Pool, func(_ context.Context, l *env.Link, f env.Found, _ []string) error {
@@ -113,17 +122,6 @@ func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPoo
 	return e.Receipt(r)
 }
 
-func poolList(e *env.Env, s *city.Snapshot) error {
-	switch {
-	case e.JSON:
-		return e.WriteJSON(output.ListOf(s.Pools))
-	case len(s.Pools) == 0:
-		e.Sayf("no pools: add an [agents.pool] table to an agent to make it a pool")
-		return nil
-	}
-	return WritePools(e, e.Out, s.Pools)
-}
-
 // WritePools prints a table of pools.
 func WritePools(e *env.Env, w io.Writer, pools []city.Pool) error {
 	pools = slices.Clone(pools)
@@ -174,7 +172,7 @@ func wanted(p *city.Pool) string {
 		parts = append(parts,
 			"the check failed: "+strings.TrimPrefix(p.Check.Problem, "the check "))
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+	return output.Join(separator, parts...)
 }
 
 func checked(e *env.Env, c *city.Check) string {

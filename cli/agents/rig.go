@@ -26,7 +26,12 @@ func RigCommand(e *env.Env) *cobra.Command {
 		ValidArgsFunction: env.Complete(e, suggest.Rig),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && args[0] != "" {
-				return rigStatus(cmd.Context(), e, args[0])
+				return withNamed(cmd.Context(), e, args[0], func(_ *env.Link, f env.Found) error {
+					if e.JSON {
+						return e.WriteJSON(rigShape(f.Snapshot, f.Rig))
+					}
+					return printRig(e, f.Snapshot, f.Rig)
+				}, suggest.Rig)
 			}
 			return withSnapshot(cmd.Context(), e, func(_ *env.Link, s *city.Snapshot) error {
 				return rigs(e, s, true)
@@ -54,18 +59,6 @@ restarted, the exit code is 1.`,
 	})
 	return env.Group("rig", "Manage project folders: add, remove, suspend and restart them",
 		rigAdd(e), list, status, suspend, resume, restart, rigRemove(e))
-}
-
-func rigStatus(ctx context.Context, e *env.Env, name string) error {
-	l, f, err := e.OpenNamed(ctx, name, suggest.Rig)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	if e.JSON {
-		return e.WriteJSON(rigShape(f.Snapshot, f.Rig))
-	}
-	return printRig(e, f.Snapshot, f.Rig)
 }
 
 func rigShape(s *city.Snapshot, r *city.Rig) output.RigShape {

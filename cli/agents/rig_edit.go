@@ -21,13 +21,14 @@ import (
 	"gcity/cli/output"
 	"gcity/cli/workstore"
 	"gcity/config"
+	"gcity/config/edit"
 	"gcity/describe"
 	"gcity/events"
 	"gcity/internal/suggest"
 )
 
 func rigAdd(e *env.Env) *cobra.Command {
-	var r folder.NewRig
+	var r edit.NewRig
 	c := &cobra.Command{
 		Use: "add PATH", Short: "Make a project folder a rig, and create its work store",
 		Long: `add adds a [[rigs]] table to city.toml, and changes nothing else there. The folder
@@ -48,7 +49,7 @@ An agent works in the rig if its dir is the rig's name.`,
 	flags.StringVar(&r.Topology, "topology", "", "a topology that adds agents to the rig")
 	flags.BoolVar(&r.Suspended, "suspended", false, "add the rig suspended: its agents do "+
 		"not run until it is resumed")
-	return c
+	return env.Changes(e, c)
 }
 
 func rigRemove(e *env.Env) *cobra.Command {
@@ -70,7 +71,7 @@ not change that work. Comments above a removed table remain.`,
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "also remove the rig's agents")
 	c.Flags().BoolVar(&force, "force", false, "remove the rig even if work is in progress "+
 		"there; that work is not changed")
-	return c
+	return env.Changes(e, c)
 }
 
 type rigEdit struct {
@@ -82,10 +83,7 @@ type rigEdit struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error {
-	if e.ReadOnly {
-		return env.ReadOnlyError("rig add")
-	}
+func addRig(ctx context.Context, e *env.Env, path string, r edit.NewRig) error {
 	dir, err := e.CityDir()
 	if err != nil {
 		return err
@@ -104,7 +102,7 @@ func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error
 	if err := notHeld(ctx, e, dir); err != nil {
 		return err
 	}
-	c, err := folder.AddRig(dir, r)
+	c, err := edit.AddRig(folder.SourceOf(dir), r)
 	if err != nil {
 		return folder.AsEdit(err)
 	}
@@ -138,9 +136,6 @@ func belowCity(dir, path string) (string, bool) {
 }
 
 func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) error {
-	if e.ReadOnly {
-		return env.ReadOnlyError("rig remove")
-	}
 	dir, err := e.CityDir()
 	if err != nil {
 		return err
@@ -167,7 +162,7 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 			return err
 		}
 	}
-	after, err := folder.RemoveRig(dir, name, yes)
+	after, err := edit.RemoveRig(folder.SourceOf(dir), name, yes)
 	if err != nil {
 		return folder.AsEdit(err)
 	}

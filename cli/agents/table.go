@@ -124,7 +124,7 @@ func stateReason(e *env.Env, g *city.Agent) string {
 	if g.Restarts > 0 {
 		parts = append(parts, describe.Count(g.Restarts, "restart"))
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), separator)
+	return output.Join(separator, parts...)
 }
 
 // deadline says when the agent's state ends or its drain times out, or returns "" if neither has a time.

@@ -17,10 +17,13 @@ import (
 
 // WatchdogCommand returns the watchdog command.
 func WatchdogCommand(e *env.Env) *cobra.Command {
+	list := listCommand(e, "List all watchdogs: the watched agent, the age of its heartbeat, the "+
+		"last decision", func(l *env.Link, s *city.Snapshot) error {
+		return watchdogs(e, l, s, false)
+	})
 	c := env.Group("watchdog",
 		"Show agents' health checks, run one now, acknowledge escalations",
-		watchdogList(e), watchdogStatus(e), watchdogTriage(e), watchdogDecide(e),
-		watchdogAcknowledge(e))
+		list, watchdogStatus(e), watchdogTriage(e), watchdogDecide(e), watchdogAcknowledge(e))
 	c.Long = `watchdog shows the watchdogs of a city. Each watches one agent: at intervals it checks
 whether the agent is running, how old its heartbeat is, and whether it has unread
 mail. Then a triage agent, or the age of the heartbeat alone, decides what to do. If
@@ -35,29 +38,13 @@ several wake-ups have no effect, the watchdog escalates: it asks a person for he
 
 func forWatchdog(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, w *city.Watchdog) error) *cobra.Command {
-	c.ValidArgsFunction = env.Complete(e, suggest.Watchdog)
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if e.ReadOnly {
-			return env.ReadOnlyError("watchdog " + cmd.Name())
-		}
-		l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Watchdog)
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		if !l.Live {
-			return l.NoController("cannot " + cmd.Name() + " " + args[0])
-		}
-		return run(cmd.Context(), l, f.Watchdog)
-	}
-	return c
-}
-
-func watchdogList(e *env.Env) *cobra.Command {
-	return listCommand(e, "List all watchdogs: the watched agent, the age of its heartbeat, the "+
-		"last decision", func(l *env.Link, s *city.Snapshot) error {
-		return watchdogs(e, l, s, false)
-	})
+	return env.Changes(e, forObject(e, c, suggest.Watchdog,
+		func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
+			if !l.Live {
+				return l.NoController("cannot " + c.Name() + " " + c.Flags().Arg(0))
+			}
+			return run(ctx, l, f.Watchdog)
+		}))
 }
 
 func watchdogStatus(e *env.Env) *cobra.Command {
@@ -70,16 +57,13 @@ func watchdogStatus(e *env.Env) *cobra.Command {
 					return watchdogs(e, l, s, true)
 				})
 			}
-			l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Watchdog)
-			if err != nil {
-				return err
-			}
-			defer l.Close()
-			if e.JSON {
-				return e.WriteJSON(f.Watchdog)
-			}
-			printWatchdog(e, f.Watchdog, l.Live)
-			return nil
+			return withNamed(cmd.Context(), e, args[0], func(l *env.Link, f env.Found) error {
+				if e.JSON {
+					return e.WriteJSON(f.Watchdog)
+				}
+				printWatchdog(e, f.Watchdog, l.Live)
+				return nil
+			}, suggest.Watchdog)
 		},
 	}
 }
@@ -182,7 +166,7 @@ running.`,
 	flags.StringVarP(&reason, "reason", "r", "", "the reason, in one sentence")
 	flags.StringVar(&beat, "beat", "", "the check to decide on (default: GC_WATCHDOG_BEAT)")
 	flags.StringVar(&name, "watchdog", "", "the watchdog to decide for (default: GC_WATCHDOG)")
-	return c
+	return env.Changes(e, c)
 }
 
 func decision(e *env.Env, word, reason string) (city.Decide, error) {
@@ -205,10 +189,7 @@ func decide(ctx context.Context, e *env.Env, d city.Decide) error {
 		return err
 	}
 	defer l.Close()
-	switch {
-	case e.ReadOnly:
-		return env.ReadOnlyError("watchdog decide")
-	case !l.Live:
+	if !l.Live {
 		return l.NoController(fmt.Sprintf("cannot record the decision %[2]s for %[1]s",
 			d.Watchdog, d.Decision))
 	}

@@ -88,16 +88,14 @@ func watchdogReason(w *city.Watchdog) string {
 	if w.Degraded != "" {
 		parts = append(parts, "degraded: "+w.Degraded)
 	}
-	if w.Problem != "" {
-		parts = append(parts, w.Problem)
-	}
+	parts = append(parts, w.Problem)
 	if w.Last != nil {
 		parts = append(parts, w.Last.Reason)
 		if strings.HasPrefix(w.Last.Result, "failed") {
 			parts = append(parts, w.Last.Result)
 		}
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+	return output.Join(separator, parts...)
 }
 
 func watchdogStanding(e *env.Env, w *city.Watchdog) string {
@@ -196,18 +194,8 @@ func WatchdogCount(s *city.Snapshot) string {
 			degraded++
 		}
 	}
-	var parts []string
-	if calls > 0 {
-		parts = append(parts, fmt.Sprintf("%d calling", calls))
-	}
-	if degraded > 0 {
-		parts = append(parts, fmt.Sprintf("%d degraded", degraded))
-	}
-	text := describe.Count(len(s.Watchdogs), "watchdog")
-	if len(parts) > 0 {
-		text += ": " + strings.Join(parts, ", ")
-	}
-	return text
+	return output.Tally(describe.Count(len(s.Watchdogs), "watchdog"),
+		output.Part{N: calls, What: "calling"}, output.Part{N: degraded, What: "degraded"})
 }
 
 // Calls returns a line for each watchdog that is calling for a person and for each degraded watchdog.

@@ -73,14 +73,15 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 		return err
 	}
 	defer l.Close()
-	past, err := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
-	if err != nil { // without events, `gcity why` is still useful
-		e.Warn("cannot read the recent events, so they are not shown: " + err.Error())
+	past, pastErr := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
+	if pastErr != nil { // without events, `gcity why` is still useful
+		e.Warn("cannot read the recent events, so they are not shown: " + pastErr.Error())
 	}
 	if e.JSON {
 		return e.WriteJSON(whyShape(f, about{Controller: l.Live,
 			Events: output.ListOf(past).Items}))
 	}
+	var decisions []city.Decision
 	switch {
 	case f.Agent != nil:
 		e.Sayf("%s", standing(e, f.Agent))
@@ -94,26 +95,20 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 		}
 		return nil
 	case f.Pool != nil:
-		if err := PrintPool(e, f.Snapshot, f.Pool, l.Live); err != nil {
-			return err
-		}
-		writeRecent(e, f.Pool.Decisions, past)
-		return nil
+		decisions = f.Pool.Decisions
+		err = PrintPool(e, f.Snapshot, f.Pool, l.Live)
 	case f.Automation != nil:
 		e.Sayf("%s", automationStanding(e, f.Automation))
 		automationFacts(e, f.Automation, l.Live)
-		writeRecent(e, nil, past)
-		return nil
 	case f.Watchdog != nil:
 		printWatchdog(e, f.Watchdog, l.Live)
-		writeRecent(e, nil, past)
-		return nil
+	default:
+		err = printRig(e, f.Snapshot, f.Rig)
 	}
-	if err := printRig(e, f.Snapshot, f.Rig); err != nil {
-		return err
+	if err == nil {
+		writeRecent(e, decisions, past)
 	}
-	writeRecent(e, nil, past)
-	return nil
+	return err
 }
 
 func whyShape(f env.Found, b about) any {
@@ -133,8 +128,7 @@ func whyShape(f env.Found, b about) any {
 		return whyWatchdog{*f.Watchdog, b}
 	}
 	b.Kind = suggest.Rig
-	return whyRig{output.RigShape{Rig: *f.Rig,
-		Members: output.ShapesOf(agentsOf(f.Snapshot, f.Rig.Name))}, b}
+	return whyRig{rigShape(f.Snapshot, f.Rig), b}
 }
 
 func agentsOf(s *city.Snapshot, rig string) []city.Agent {

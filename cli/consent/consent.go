@@ -1,10 +1,8 @@
 package consent
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"gcity/cli/env"
@@ -146,12 +144,8 @@ func AskTrust(e *env.Env, s trustShape) bool {
 	// the list can scroll everything above the question off the screen
 	fmt.Fprintf(e.Err, "%s.\nAllow %s of %s to run as you? [y/N] ", s.Why,
 		thesePrograms(len(s.Programs)), output.SafeLine(s.Path))
-	answer, err := bufio.NewReader(e.In).ReadString('\n')
-	if err != nil {
-		return false
-	}
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes"
+	answer, ok := env.ReadAnswer(e)
+	return ok && (answer == "y" || answer == "yes")
 }
 
 func thesePrograms(n int) string {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,6 +34,35 @@ type Store struct {
 	Places []workstore.Place // the city, then its rigs
 	// the user selected the store, so it is searched first
 	explicit bool
+	others   map[workstore.Place]*Store // opened by At
+}
+
+// At returns the store of a place of the city. It opens the store at most once, and d.Close closes it.
+func (d *Store) At(e *env.Env, p workstore.Place) (*Store, error) {
+	if p == d.Place {
+		return d, nil
+	}
+	if at := d.others[p]; at != nil {
+		return at, nil
+	}
+	s, err := e.Store(p)
+	if err != nil {
+		return nil, err
+	}
+	at := &Store{Store: s, Place: p, City: d.City, Places: d.Places}
+	if d.others == nil {
+		d.others = map[workstore.Place]*Store{}
+	}
+	d.others[p] = at
+	return at, nil
+}
+
+// Close closes the store and those that At has opened.
+func (d *Store) Close() error {
+	for _, other := range d.others {
+		_ = other.Close() // every write is already durable, so nothing is lost
+	}
+	return d.Store.Close()
 }
 
 // Count returns how many beads match a query.
@@ -153,9 +181,6 @@ func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	c.Flags().StringVar(&rig, "rig", "",
 		"use the work of this rig (default: from BEADS_DIR or GC_RIG, otherwise the city's)")
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		if changes && e.ReadOnly {
-			return env.ReadOnlyError(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
-		}
 		limit := WorkTimeout
 		if slices.Contains([]string{"import", "export", "backup", "restore"}, cmd.Name()) {
 			limit = bulkTimeout
@@ -173,6 +198,9 @@ func WithWork(e *env.Env, c *cobra.Command, changes bool,
 		}
 		defer func() { err = errors.Join(err, release()) }()
 		return WorkProblem(run(ctx, d, args))
+	}
+	if changes {
+		env.Changes(e, c)
 	}
 	return c
 }

@@ -36,37 +36,26 @@ func (d *Store) route(id string) []workstore.Place {
 	return out
 }
 
-// Find returns a bead and its store. It searches all stores. closeOther closes the bead's store unless it is d.
+// Find returns a bead and its store. It searches all stores.
 func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, has *Store,
-	closeOther func(), err error) {
-	nothing := func() {}
+	err error) {
 	var lost []string
 	for _, p := range d.route(id) {
-		at, done := d, nothing
-		if p != d.Place {
-			s, openErr := e.Store(p)
-			if openErr != nil {
-				lost = append(lost, fmt.Sprintf("cannot read the work of %s: %v", p.Title(),
-					openErr))
-				continue
-			}
-			// every write is already durable, so nothing is lost if Close fails
-			at, done = &Store{Store: s, Place: p, City: d.City, Places: d.Places},
-				func() { _ = s.Close() }
+		var b beads.Bead
+		at, err := d.At(e, p)
+		if err == nil {
+			b, err = at.Get(ctx, id)
 		}
-		b, err := at.Get(ctx, id)
 		switch {
 		case err == nil:
-			return b, at, done, nil
-		case ctx.Err() != nil:
-			done()
-			return b, d, nothing, err
+			return b, at, nil
+		case at != nil && ctx.Err() != nil:
+			return b, d, err
 		case !errors.Is(err, beads.ErrNotFound):
 			lost = append(lost, fmt.Sprintf("cannot read the work of %s: %v", p.Title(), err))
 		}
-		done()
 	}
-	return beads.Bead{}, d, nothing, notFound(id, d.Places, lost)
+	return beads.Bead{}, d, notFound(id, d.Places, lost)
 }
 
 func notFound(id string, places []workstore.Place, lost []string) error {
@@ -101,29 +90,27 @@ func all(e *env.Env, d *Store) *Store {
 		if p == d.Place {
 			continue
 		}
-		s, err := e.Store(p)
+		s, err := d.At(e, p)
 		if err != nil {
 			e.Warn(fmt.Sprintf("the work of %s cannot be read, so this output omits it: %v",
 				p.Title(), err))
 			continue
 		}
-		entry.others = append(entry.others, &Store{Store: s, Place: p})
+		entry.others = append(entry.others, s)
 	}
 	return &Store{Store: entry, Place: d.Place, City: d.City, Places: d.Places}
 }
 
 // WithAll calls run with d or, for --all, with all of the city's stores.
 func WithAll(e *env.Env, c *cobra.Command, d *Store, everything bool,
-	run func(*Store) error) (err error) {
+	run func(*Store) error) error {
 	switch {
 	case !everything:
 		return run(d)
 	case c.Flags().Changed("rig"):
 		return exit.Usage("--all and --rig are mutually exclusive; use only one of them")
 	}
-	d = all(e, d)
-	defer func() { err = errors.Join(err, d.Store.(*AllStores).close()) }()
-	return run(d)
+	return run(all(e, d))
 }
 
 // List implements beads.Store. It returns beads from all stores, newest first.
@@ -156,13 +143,4 @@ func (e *AllStores) Count(ctx context.Context, q beads.Query) (int, error) {
 		n, err = n+more, errors.Join(err, moreErr)
 	}
 	return n, err
-}
-
-// close closes all stores except the first, which its opener closes.
-func (e *AllStores) close() error {
-	var err error
-	for _, d := range e.others {
-		err = errors.Join(err, d.Close())
-	}
-	return err
 }

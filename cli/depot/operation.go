@@ -143,12 +143,8 @@ func WasReported(ctx context.Context, e *env.Env, d *Store, kind, id string) (bo
 
 // Repeated prints that the current operation has already been done.
 func Repeated(e *env.Env, b beads.Bead) error {
-	if e.JSON {
-		return e.WriteJSON(b)
-	}
-	e.Sayf("operation %s was already carried out for %s: %s", e.Op, e.Bold(b.ID),
+	return e.Result(b, "operation %s was already carried out for %s: %s", e.Op, e.Bold(b.ID),
 		output.SafeLine(b.Title))
-	return nil
 }
 
 func repeatHint(e *env.Env) string {

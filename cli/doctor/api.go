@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"gcity/cli/env"
-	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/config"
@@ -93,7 +93,7 @@ func checkMirror(ctx context.Context, p *Subject) finding {
 			p.config.Events.Provider)
 	}
 	o, there := host.MirrorOf(p.config, p.grant)
-	if _, scripted := folder.ExternalScript(p.config.Events.Provider); scripted && !there {
+	if _, scripted := strings.CutPrefix(p.config.Events.Provider, "exec:"); scripted && !there {
 		return notTested()
 	}
 	if !there {

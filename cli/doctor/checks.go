@@ -1,6 +1,10 @@
 package doctor
 
-import "context"
+import (
+	"context"
+
+	"gcity/internal/redact"
+)
 
 type check struct {
 	title string
@@ -63,26 +67,22 @@ func checks() []check {
 	}
 }
 
-func examine(ctx context.Context, p *Subject) []finding {
+// examine runs all checks or, if onlyMachine is set, those that do not need a city.
+func examine(ctx context.Context, p *Subject, onlyMachine bool) []finding {
 	var found []finding
 	for _, c := range checks() {
-		if c.all != nil {
+		switch {
+		case onlyMachine && !c.machine:
+		case c.all != nil:
 			found = append(found, c.all(ctx, p)...)
-			continue
+		default:
+			f := c.look(ctx, p)
+			f.Check = c.title
+			found = append(found, f)
 		}
-		f := c.look(ctx, p)
-		f.Check = c.title
-		found = append(found, f)
+	}
+	for i := range found {
+		found[i].Detail = redact.Text(found[i].Detail)
 	}
 	return found
-}
-
-func allRepairs(dir string) []repair {
-	var out []repair
-	for _, c := range checks() {
-		if c.fix != nil {
-			out = append(out, c.fix(dir)...)
-		}
-	}
-	return out
 }

@@ -123,10 +123,7 @@ func judgeStarts(agents []city.Agent) finding {
 		}
 		lines = append(lines, a.Name+": "+output.SafeLead(why))
 	}
-	if len(lines) > 0 {
-		return bad(advice, "%s", strings.Join(lines, "\n"))
-	}
-	return ok("all agents can start")
+	return perLine(bad, lines, advice, "all agents can start")
 }
 
 func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
@@ -190,11 +187,8 @@ func judgeRuns(all []city.Automation) finding {
 	if len(commands) > maxCommands {
 		commands = []string{"`gcity automation history NAME`"}
 	}
-	if len(lines) > 0 {
-		return note("run "+strings.Join(commands, " and ")+" to see why", "%s",
-			strings.Join(lines, "\n"))
-	}
-	return ok("all automation files are valid, and none is failing")
+	return perLine(note, lines, "run "+strings.Join(commands, " and ")+" to see why",
+		"all automation files are valid, and none is failing")
 }
 
 func judgeRigs(rigs []agent.Rig) finding {

@@ -24,7 +24,6 @@ import (
 	"gcity/cli/sessions"
 	"gcity/config"
 	"gcity/describe"
-	"gcity/internal/redact"
 	"gcity/session"
 	"gcity/trust"
 )
@@ -46,6 +45,16 @@ func note(fix, format string, args ...any) finding {
 
 func bad(fix, format string, args ...any) finding {
 	return finding{State: "bad", Fix: fix, Detail: fmt.Sprintf(format, args...)}
+}
+
+// perLine returns a finding with one line for each problem. Without problems, it returns an ok finding with the text
+// none. The function kind is note or bad.
+func perLine(kind func(fix, format string, args ...any) finding, lines []string,
+	fix, none string) finding {
+	if len(lines) > 0 {
+		return kind(fix, "%s", strings.Join(lines, "\n"))
+	}
+	return ok("%s", none)
 }
 
 // Command returns the doctor command.
@@ -106,10 +115,7 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 	}
 	p := newSubject(ctx, e, dir)
 	defer p.close()
-	found := examine(ctx, p)
-	for i := range found {
-		found[i].Detail = redact.Text(found[i].Detail)
-	}
+	found := examine(ctx, p, false)
 	if report != "" {
 		if err := writeReport(ctx, e, p, found, report); err != nil {
 			return err
@@ -134,14 +140,7 @@ func checkMachine(ctx context.Context, e *env.Env, none env.NoCity) error {
 	p := &Subject{dir: none.Dir, env: e, close: func() {}, slow: e.SayVerySlow}
 	city := note("gcity init", "%v; only this machine was checked", none)
 	city.Check = "city"
-	found := []finding{city}
-	for _, c := range checks() {
-		if c.machine {
-			f := c.look(ctx, p)
-			f.Check, f.Detail = c.title, redact.Text(f.Detail)
-			found = append(found, f)
-		}
-	}
+	found := append([]finding{city}, examine(ctx, p, true)...)
 	if e.JSON {
 		return verdict(found, e.WriteJSON(output.ListOf(found)))
 	}
@@ -196,8 +195,7 @@ func newSubject(ctx context.Context, e *env.Env, dir string) *Subject {
 	p.Running, p.silent = folder.AskController(ctx, dir)
 	p.config, p.invalid = folder.LoadCityOf(dir, p.Running)
 	p.grant = folder.Trusted(dir, p.config)
-	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
-		Grant: p.grant, Observe: true, Logger: folder.QuietLogger()})
+	provider, closeSessions, err := sessions.ObserveSessions(dir, p.grant)
 	if err != nil {
 		p.unlisted = err
 		return p

@@ -109,11 +109,7 @@ func staleFiles(dir string) []repair {
 	if info, err := os.Lstat(at); err == nil && info.Mode().Type() == fs.ModeSocket &&
 		isSocketDead(dir) {
 		out = append(out, repair{what: at + " belongs to a dead controller", idle: true,
-			then: freeAdvice,
-			do: func() error {
-				return errors.Join(folder.IgnoreNotExist(disk.Remove(at)),
-					folder.IgnoreNotExist(disk.Remove(folder.SocketPath(dir)+".path")))
-			}})
+			then: freeAdvice, do: func() error { return folder.RemoveSocket(dir) }})
 	}
 	pid := filepath.Join(folder.StateDir(dir), "daemon.pid")
 	// last, because a starting controller waits for the lock only while that file exists
@@ -177,10 +173,7 @@ func checkLeftovers(_ context.Context, p *Subject) finding {
 	if fix != "" {
 		fix += rest
 	}
-	if len(lines) > 0 {
-		return note(fix, "%s", strings.Join(lines, "\n"))
-	}
-	return ok("none")
+	return perLine(note, lines, fix, "none")
 }
 
 type repairs struct {
@@ -191,7 +184,12 @@ type repairs struct {
 // repairCity loses no data, and does not change anything that a running controller uses.
 func repairCity(dir string) repairs {
 	out := repairs{Done: []string{}, Left: []string{}}
-	problems := allRepairs(dir)
+	var problems []repair
+	for _, c := range checks() {
+		if c.fix != nil {
+			problems = append(problems, c.fix(dir)...)
+		}
+	}
 	var held error
 	if slices.ContainsFunc(problems, func(problem repair) bool { return problem.idle }) {
 		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "controller.lock"))

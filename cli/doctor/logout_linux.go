@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -70,12 +71,7 @@ func logindSettings(root string) logind {
 			}
 		}
 	}
-	names := make([]string, 0, len(dropins))
-	for name := range dropins {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(dropins)) {
 		l.read(dropins[name])
 	}
 	return l

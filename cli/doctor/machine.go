@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -178,26 +179,18 @@ func judgeVersions(exe, controller, renew string, held map[string][]string) find
 			"program is %s", controller, exe))
 		how = append(how, renew+" replaces the controller and keeps the agents")
 	}
-	var others []string
-	for program := range held {
-		others = append(others, program)
-	}
-	slices.Sort(others)
-	for _, program := range others {
+	for _, program := range slices.Sorted(maps.Keys(held)) {
 		names := held[program]
 		lines = append(lines, fmt.Sprintf("%s held by the program %s: %s",
 			describe.Count(len(names), "agent"), program, output.ShortList(names)))
 	}
-	if len(others) > 0 {
+	if len(held) > 0 {
 		how = append(how, "an agent keeps its holder until it is stopped. Run `gcity agent stop "+
 			"NAME` and then `gcity agent resume NAME`, with the pool's name for members of a "+
 			"pool, or stop and start the city")
 	}
-	if len(lines) > 0 {
-		return note("different versions work together; "+strings.Join(how, "; "), "%s",
-			strings.Join(lines, "\n"))
-	}
-	return ok("all running processes use this program")
+	return perLine(note, lines, "different versions work together; "+strings.Join(how, "; "),
+		"all running processes use this program")
 }
 
 func (p *Subject) workFolders() []string {

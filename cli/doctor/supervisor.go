@@ -91,12 +91,11 @@ func unlistedCities(pid int, runs bool, err error) finding {
 }
 
 func notACity(dir string) bool {
-	gone, returned := deadline.New[bool](1).Do(context.Background(), dir, time.Now(),
-		env.FolderTimeout, func() bool {
-			_, err := os.Stat(filepath.Join(dir, config.FileName))
-			return errors.Is(err, os.ErrNotExist) && !config.WasCity(dir)
-		})
-	return gone && returned
+	gone, _ := deadline.Within(context.Background(), env.FolderTimeout, func() bool {
+		_, err := os.Stat(filepath.Join(dir, config.FileName))
+		return errors.Is(err, os.ErrNotExist) && !config.WasCity(dir)
+	})
+	return gone
 }
 
 // NotRun returns why a registered city is not running, or "" if that is unknown.

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"strings"
 
 	"gcity/city"
 	"gcity/cli/output"
@@ -15,12 +14,9 @@ func CheckStranded(_ context.Context, p *Subject) finding {
 		return ok("not checked: without a controller no agent is expected to work")
 	}
 	lines := p.Running.StrandedLines()
-	if len(lines) == 0 {
-		return ok("no work has been stranded for %s", span.Text(city.StrandedAfter))
-	}
 	for i := range lines {
 		lines[i] = output.SafeLead(lines[i])
 	}
-	return note("`gcity bead list --assignee AGENT` lists all of an agent's work", "%s",
-		strings.Join(lines, "\n"))
+	return perLine(note, lines, "`gcity bead list --assignee AGENT` lists all of an agent's work",
+		"no work has been stranded for "+span.Text(city.StrandedAfter))
 }

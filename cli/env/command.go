@@ -1,6 +1,7 @@
 package env
 
 import (
+	"context"
 	"math"
 	"strings"
 
@@ -62,6 +63,23 @@ func TextOnly(e *Env, c *cobra.Command) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if e.JSON {
 			return exit.Usage("%s prints only text: remove --json", cmd.CommandPath())
+		}
+		return run(cmd, args)
+	}
+	return c
+}
+
+// Runs returns a RunE that calls run. It is for commands without arguments.
+func (e *Env) Runs(run func(context.Context, *Env) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), e) }
+}
+
+// Changes makes a command fail with --read-only, before it does anything else. Its RunE must already be set.
+func Changes(e *Env, c *cobra.Command) *cobra.Command {
+	run := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if e.ReadOnly {
+			return ReadOnlyError(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
 		}
 		return run(cmd, args)
 	}

@@ -11,6 +11,7 @@ import (
 	"gcity/automation"
 	"gcity/city"
 	"gcity/cli/folder"
+	"gcity/internal/deadline"
 	"gcity/internal/suggest"
 )
 
@@ -43,13 +44,7 @@ func CompleteWith(e *Env, k suggest.Kind, second ...string) cobra.CompletionFunc
 func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []suggest.Kind) []string {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	seen := make(chan *city.Snapshot, 1)
-	go func() { seen <- completionSnapshot(ctx, e) }()
-	var s *city.Snapshot
-	select {
-	case s = <-seen:
-	case <-ctx.Done():
-	}
+	s, _ := deadline.Within(ctx, 0, func() *city.Snapshot { return completionSnapshot(ctx, e) })
 	if s == nil {
 		return nil
 	}

@@ -88,12 +88,14 @@ func TypedAhead(e *Env) bool {
 // Ask asks a yes-or-no question and reports whether the answer is yes. Enter alone means yes.
 func Ask(e *Env, question string) bool {
 	fmt.Fprintf(e.Err, "%s [Y/n] ", question)
+	answer, ok := ReadAnswer(e)
+	return ok && (answer == "" || answer == "y" || answer == "yes")
+}
+
+// ReadAnswer reads a line in lower case. ok is false if the input ends before that.
+func ReadAnswer(e *Env) (answer string, ok bool) {
 	answer, err := bufio.NewReader(e.In).ReadString('\n')
-	if err != nil {
-		return false
-	}
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "" || answer == "y" || answer == "yes"
+	return strings.ToLower(strings.TrimSpace(answer)), err == nil
 }
 
 // Depth returns the number of nested automation runs that led to this command, or 0.

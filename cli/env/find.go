@@ -153,8 +153,8 @@ func misplaced(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 			return &PoolError{Pool: p.Name,
 				Problem: &city.Error{Code: city.Invalid, Message: text}}
 		}
-		for _, qualified := range []string{name, strings.TrimSuffix(p.Name, lastPart(p.Name)) +
-			name} {
+		rig := p.Name[:strings.LastIndexByte(p.Name, '/')+1]
+		for _, qualified := range []string{name, rig + name} {
 			if (pool.Spec{Name: p.Name, Min: p.Min, Max: p.Max}).Index(qualified) > 0 {
 				return city.Missing(suggest.NoSuch(suggest.Agent, qualified).Then(fmt.Sprintf(
 					"its pool %s wants %d of at most %d members (%s); `gcity why %s` shows details",
@@ -206,8 +206,6 @@ func joined(agents []city.Agent, limit int) string {
 	return strings.Join(names, ", ")
 }
 
-func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
-
 // AsUndetermined returns err with the exit code for an unknown result instead of the code for a failure or a conflict.
 // Other codes stay.
 func AsUndetermined(err error) error {
@@ -246,28 +244,15 @@ func Named(ctx context.Context, e *Env, name string) (string, error) {
 
 // WantOf returns the agent with the given name, which may be unqualified if it is unique.
 func WantOf(wants []agent.Want, name string) (*agent.Want, error) {
-	var same []string
-	var found *agent.Want
+	s := &city.Snapshot{}
 	for i := range wants {
-		switch w := &wants[i]; {
-		case w.Name == name:
-			return w, nil
-		case strings.HasSuffix(w.Name, "/"+name):
-			same, found = append(same, w.Name), w
-		}
+		s.Agents = append(s.Agents, city.Agent{Name: wants[i].Name})
 	}
-	switch len(same) {
-	case 1:
-		return found, nil
-	case 0:
-		s := &city.Snapshot{}
-		for i := range wants {
-			s.Agents = append(s.Agents, city.Agent{Name: wants[i].Name})
-		}
-		return nil, Unknown(s, name, []suggest.Kind{suggest.Agent})
+	f, err := match(s, name, []suggest.Kind{suggest.Agent})
+	if err != nil {
+		return nil, err
 	}
-	return nil, city.Errorf(city.Invalid, "%q is ambiguous; use one of %s", name,
-		strings.Join(same, ", "))
+	return &wants[slices.IndexFunc(wants, func(w agent.Want) bool { return w.Name == f.name })], nil
 }
 
 // UnknownRig returns the error for an unknown rig.

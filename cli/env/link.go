@@ -45,11 +45,10 @@ func (e *Env) CityDir() (string, error) {
 		dir string
 		err error
 	}
-	at, ok := deadline.New[place](1).Do(context.Background(), "", time.Now(), FolderTimeout,
-		func() place {
-			dir, err := lookForCity(e)
-			return place{dir, err}
-		})
+	at, ok := deadline.Within(context.Background(), FolderTimeout, func() place {
+		dir, err := lookForCity(e)
+		return place{dir, err}
+	})
 	if !ok {
 		return "", fmt.Errorf("the city's folder (%s) does not respond; check what is mounted "+
 			"there, or select a different city with --city",
@@ -98,7 +97,7 @@ func lookForCity(e *Env) (string, error) {
 		return "", fmt.Errorf("cannot determine the working folder: %w; use --city to "+
 			"select the city", err)
 	}
-	dir, err := folder.FindCity(here)
+	dir, err := config.Find(here)
 	if err != nil {
 		text := "no " + config.FileName +
 			" here or in any folder above; run `gcity init` to create one, or select a city " +

@@ -61,11 +61,7 @@ func (e *Env) NameVersion(ctx context.Context, l *Link, err error) error {
 
 // Receipt prints a command's result.
 func (e *Env) Receipt(r city.Receipt) error {
-	if e.JSON {
-		return e.WriteJSON(r)
-	}
-	e.Sayf("%s", output.SafeLine(r.Message))
-	return nil
+	return e.Result(r, "%s", output.SafeLine(r.Message))
 }
 
 // Receipts prints the receipts of several commands, as a list if the output is JSON.

@@ -19,11 +19,17 @@ const (
 	SayEvery = 250 * time.Millisecond
 )
 
-// SayEnding prints in the background, on stderr, what a stopping city is waiting for. done stops it.
-func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
+// InBackground calls run in a goroutine. done cancels its context and waits for it.
+func InBackground(ctx context.Context, run func(context.Context)) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() {
+	wg.Go(func() { run(ctx) })
+	return func() { cancel(); wg.Wait() }
+}
+
+// SayEnding prints in the background, on stderr, what a stopping city is waiting for. done stops it.
+func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
+	return InBackground(ctx, func(ctx context.Context) {
 		var told city.StopReport
 		var waves city.Waves
 		progress := e.NewProgress()
@@ -48,14 +54,11 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 			}
 		}
 	})
-	return func() { cancel(); wg.Wait() }
 }
 
 // SaySettling prints in the background, on stderr, which agents a starting city is waiting for. done stops it.
 func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	return InBackground(ctx, func(ctx context.Context) {
 		var told city.StopReport
 		var waves city.Waves
 		progress := e.NewProgress()
@@ -69,15 +72,12 @@ func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 			progress.wave(waves.See(s))
 		}
 	})
-	return func() { cancel(); wg.Wait() }
 }
 
 // SayProgress shows in the background, on stderr, the result of text for the newest state. done stops it.
 func SayProgress(ctx context.Context, e *Env, c city.Control,
 	text func(*city.Snapshot) string) (done func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	return InBackground(ctx, func(ctx context.Context) {
 		progress := e.NewProgress()
 		defer progress.Clear()
 		for folder.Pause(ctx, SayAfter) {
@@ -86,7 +86,6 @@ func SayProgress(ctx context.Context, e *Env, c city.Control,
 			}
 		}
 	})
-	return func() { cancel(); wg.Wait() }
 }
 
 // Slowly reports what a slow operation is waiting for. most is the maximum wait. The caller must call done afterwards.
@@ -104,16 +103,13 @@ func (e *Env) SayVerySlow(ctx context.Context, what string, most time.Duration) 
 
 func sayLater(ctx context.Context, e *Env, after time.Duration, what string,
 	most time.Duration) (done func()) {
-	ctx, cancel := context.WithCancel(ctx)
 	by := e.Now().Add(most)
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	return InBackground(ctx, func(ctx context.Context) {
 		if folder.Pause(ctx, after) {
 			e.Note(fmt.Sprintf("waiting for %s, until %s at the latest", what,
 				e.Clock(by)))
 		}
 	})
-	return func() { cancel(); wg.Wait() }
 }
 
 // Interruptible returns a context that is canceled on SIGINT or SIGTERM.

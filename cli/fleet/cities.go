@@ -30,7 +30,7 @@ import (
 
 // RegisterCommand returns the register command.
 func RegisterCommand(e *env.Env) *cobra.Command {
-	return &cobra.Command{
+	return env.Changes(e, &cobra.Command{
 		Use: "register [DIR]", Short: "Register a city with the supervisor, which then runs it",
 		Long: `register adds the city in DIR, or the current one, to the cities that this machine's
 supervisor runs. A running supervisor starts the city at once, even if the city is
@@ -39,12 +39,12 @@ city.toml, which must be unique among the registered cities.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return register(cmd.Context(), e, args)
 		},
-	}
+	})
 }
 
 // UnregisterCommand returns the unregister command.
 func UnregisterCommand(e *env.Env) *cobra.Command {
-	return &cobra.Command{
+	return env.Changes(e, &cobra.Command{
 		Use: "unregister [NAME|DIR]…", Short: "Stop cities and remove them from the supervisor",
 		Long: `unregister removes cities from those that the supervisor runs. Give their names or
 their folders, which may no longer exist. Without an argument, unregister removes the
@@ -52,12 +52,12 @@ current city. A running supervisor stops the cities and their agents. The folder
 not changed. If one of the names is unknown, unregister does nothing.`,
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, typed string) ([]string,
 			cobra.ShellCompDirective) {
-			return completeCity(e, cmd, nil, typed)
+			return completeCity(e, cmd, typed)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return unregister(cmd.Context(), e, args)
 		},
-	}
+	})
 }
 
 // CitiesCommand returns the cities command.
@@ -67,7 +67,7 @@ func CitiesCommand(e *env.Env) *cobra.Command {
 		Long: `cities lists the cities that are registered with the supervisor, and those that you
 have opened recently, whether or not they are running. RUN BY is the process that runs
 the city: the supervisor, a control room, or a gcity process in the background.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return listCities(cmd.Context(), e) },
+		RunE: e.Runs(listCities),
 	}
 }
 
@@ -75,9 +75,6 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 	dir, err := CityOf(e, args)
 	if err != nil {
 		return err
-	}
-	if e.ReadOnly {
-		return env.ReadOnlyError("register")
 	}
 	if err := consent.MayStart(e, dir); err != nil {
 		return err
@@ -98,11 +95,8 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if e.JSON {
-		return e.WriteJSON(info)
-	}
-	e.Sayf("%s is registered, and %s", output.SafeLine(info.Name), CityStatusText(e, info))
-	return nil
+	return e.Result(info, "%s is registered, and %s", output.SafeLine(info.Name),
+		CityStatusText(e, info))
 }
 
 func registerRunning(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
@@ -159,9 +153,6 @@ func CityOf(e *env.Env, args []string) (string, error) {
 }
 
 func unregister(ctx context.Context, e *env.Env, args []string) error {
-	if e.ReadOnly {
-		return env.ReadOnlyError("unregister")
-	}
 	home, err := env.Home(e)
 	if err != nil {
 		return err

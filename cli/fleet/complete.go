@@ -8,32 +8,24 @@ import (
 
 	"gcity/cli/env"
 	"gcity/cli/host"
+	"gcity/internal/deadline"
 )
 
-func completeCity(e *env.Env, cmd *cobra.Command, args []string, typed string) ([]string,
+func completeCity(e *env.Env, cmd *cobra.Command, typed string) ([]string,
 	cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), env.CompleteWithin)
 	defer cancel()
-	seen := make(chan []host.Registered, 1)
-	go func() { // nothing waits for this goroutine; a slow lookup continues until the process exits
-		var all []host.Registered
+	all, _ := deadline.Within(ctx, 0, func() (all []host.Registered) {
 		if home, err := env.Home(e); err == nil {
 			all, _ = registeredCities(ctx, e, home)
 		}
-		seen <- all
-	}()
+		return all
+	})
 	var names []string
-	select {
-	case all := <-seen:
-		for _, e := range all {
-			if strings.HasPrefix(e.Name, typed) {
-				names = append(names, e.Name)
-			}
+	for _, e := range all {
+		if strings.HasPrefix(e.Name, typed) {
+			names = append(names, e.Name)
 		}
-	case <-ctx.Done():
 	}
 	if len(names) == 0 {
 		return nil, cobra.ShellCompDirectiveFilterDirs

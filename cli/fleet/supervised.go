@@ -29,9 +29,6 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	if err != nil {
 		return err
 	}
-	if e.ReadOnly {
-		return env.ReadOnlyError("start")
-	}
 	if err := consent.MayStart(e, dir); err != nil {
 		return err
 	}
@@ -86,16 +83,12 @@ func startUnowned(ctx context.Context, e *env.Env, home env.SupervisorHome, dir 
 	err = reportStarted(ctx, e, dir, before,
 		fmt.Sprintf("the supervisor, pid %d, keeps %s running", r.PID, info.Name))
 	if !runs {
-		warnOfNotes(ctx, e)
+		_, notes := SupervisorTroubles(ctx, e)
+		for _, text := range notes {
+			e.Warn(text)
+		}
 	}
 	return err
-}
-
-func warnOfNotes(ctx context.Context, e *env.Env) {
-	_, notes := SupervisorTroubles(ctx, e)
-	for _, text := range notes {
-		e.Warn(text)
-	}
 }
 
 func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, by string) error {

@@ -32,34 +32,26 @@ import (
 // SupervisorCommand returns the supervisor command.
 func SupervisorCommand(e *env.Env) *cobra.Command {
 	below := []*cobra.Command{supervisorRun(e),
-		&cobra.Command{
+		env.Changes(e, &cobra.Command{
 			Use: "start", Short: "Start the supervisor in the background, through its service " +
 				"if it has one",
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				return supervisorStart(cmd.Context(), e)
-			},
-		},
-		&cobra.Command{
+			RunE: e.Runs(supervisorStart),
+		}),
+		env.Changes(e, &cobra.Command{
 			Use: "stop", Short: "Stop the supervisor and all cities that it runs",
 			Long: `stop stops the agents of all cities, and then the supervisor. The cities stay
 registered: the next supervisor runs them again. While it waits, stop prints on stderr
 what it is waiting for. Running stop again in the meantime kills the agents at once.`,
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				return supervisorStop(cmd.Context(), e)
-			},
-		},
+			RunE: e.Runs(supervisorStop),
+		}),
 		&cobra.Command{
 			Use: "status", Short: "Show the supervisor and its cities",
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				return supervisorStatus(cmd.Context(), e)
-			},
+			RunE: e.Runs(supervisorStatus),
 		},
-		&cobra.Command{
+		env.Changes(e, &cobra.Command{
 			Use: "reload", Short: "Reload cities.toml and supervisor.toml, and retry failed cities",
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				return supervisorReload(cmd.Context(), e)
-			},
-		}, supervisorLog(e)}
+			RunE: e.Runs(supervisorReload),
+		}), supervisorLog(e)}
 	return env.Group("supervisor", "Run all cities on this machine in one process",
 		append(below, service.ServiceCommands(e, service.SupervisorService(func() (string, error) {
 			return env.HomeDir(e)
@@ -74,9 +66,6 @@ func supervisorRun(e *env.Env) *cobra.Command {
 second signal kills the agents at once. USR1 stops the supervisor without stopping the
 agents. HUP reloads cities.toml and supervisor.toml, and retries failed cities at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if e.ReadOnly {
-				return env.ReadOnlyError("supervisor run")
-			}
 			return supervise(cmd.Context(), e, detached, untilEmpty)
 		},
 	}
@@ -84,7 +73,7 @@ agents. HUP reloads cities.toml and supervisor.toml, and retries failed cities a
 	_ = c.Flags().MarkHidden("detached")
 	c.Flags().BoolVar(&untilEmpty, "until-empty", false, "exit when no city is left")
 	_ = c.Flags().MarkHidden("until-empty")
-	return c
+	return env.Changes(e, c)
 }
 
 func supervisorLog(e *env.Env) *cobra.Command {
@@ -165,9 +154,6 @@ func supervisorStart(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	if e.ReadOnly {
-		return env.ReadOnlyError("supervisor start")
-	}
 	if r, runs := host.FindSupervisor(e); runs {
 		return exit.Errorf(exit.CodeConflict, "the supervisor is already running, pid %d", r.PID)
 	}
@@ -238,9 +224,6 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 	if err != nil && !errors.Is(err, host.ErrNotAccepting) {
 		return err
 	}
-	if e.ReadOnly {
-		return env.ReadOnlyError("supervisor stop")
-	}
 	if err := syscall.Kill(r.PID, syscall.SIGTERM); err != nil {
 		return fmt.Errorf("cannot stop the supervisor (pid %d): %w", r.PID, err)
 	}
@@ -299,9 +282,6 @@ func supervisorReload(ctx context.Context, e *env.Env) error {
 	}
 	if fleet != nil {
 		defer fleet.Close()
-	}
-	if e.ReadOnly {
-		return env.ReadOnlyError("supervisor reload")
 	}
 	if err := host.CheckHome(home); err != nil {
 		return err

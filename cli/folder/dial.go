@@ -79,11 +79,6 @@ func NoController(dir, what string, held *HeldError) error {
 		describe.HowToStart)
 }
 
-func heldError(dir string, err error) error {
-	pid, _ := strconv.Atoi(PIDText(dir)) // 0 if the file cannot be read
-	return &HeldError{err, pid}
-}
-
 // DialWithRetry is like Dial, but waits up to two seconds for the socket of a starting controller, and then fails with
 // a *HeldError.
 func DialWithRetry(ctx context.Context, dir string) (city.Control, func(), error) {
@@ -99,7 +94,8 @@ func DialWithRetry(ctx context.Context, dir string) (city.Control, func(), error
 			return nil, nil, err
 		}
 		if !Pause(ctx, 20*time.Millisecond) {
-			return nil, nil, heldError(dir, err)
+			pid, _ := strconv.Atoi(PIDText(dir)) // 0 if the file cannot be read
+			return nil, nil, &HeldError{err, pid}
 		}
 		near, closeNear, err = Dial(dir)
 		if err == nil || !exit.IsNotRunning(err) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"gcity/config"
 	"gcity/formula"
@@ -43,7 +42,7 @@ func FindFormula(c *config.City, name, rig string, all []formula.Source) (*formu
 
 // FormulaProblems returns a line for each default_sling_formula that is missing or invalid.
 func FormulaProblems(ctx context.Context, c *config.City) []string {
-	troubles, ok := deadline.New[[]string](1).Do(ctx, "formulas", time.Now(), ReadTimeout,
+	troubles, ok := deadline.Within(ctx, ReadTimeout,
 		func() []string { return formulaProblems(c) })
 	if !ok {
 		return []string{"cannot check whether each default_sling_formula exists: a formula " +

@@ -12,20 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"gcity/controller"
 	"gcity/events"
 	"gcity/internal/disk"
 	"gcity/internal/proc"
 )
-
-// HoldCity takes the city's lock, so that no controller can start until release is called.
-func HoldCity(dir string) (release func(), err error) {
-	hold, err := controller.Acquire(dir)
-	if err != nil {
-		return nil, err
-	}
-	return func() { _ = hold.Release() }, nil // if this fails, this process's exit releases it
-}
 
 // RemoveSocket removes the socket of a controller that was killed. The caller must hold the city's lock.
 func RemoveSocket(dir string) error {
@@ -45,7 +35,8 @@ func IsHeld(dir string) (bool, error) {
 	tries := 0
 	return isHeld(dir, func() bool {
 		tries++
-		return (tries < 50 || tries < 1000 && recordsDying(dir)) &&
+		_, dying := recorded(dir)
+		return (tries < 50 || tries < 1000 && dying) &&
 			Pause(context.Background(), 2*time.Millisecond)
 	})
 }
@@ -64,28 +55,25 @@ func isHeld(dir string, again func() bool) (bool, error) {
 		if !errors.Is(err, disk.ErrLocked) {
 			return false, err
 		}
-		if !recordsDead(dir) || !again() {
+		if dead, _ := recorded(dir); !dead || !again() {
 			return true, nil
 		}
 	}
 }
 
-func recordsDead(dir string) bool {
+// recorded reports whether the process in the city's PID file is dead, and whether it is dying: it was killed but has
+// not exited yet. A dying process counts as dead.
+func recorded(dir string) (dead, dying bool) {
 	pid, err := strconv.Atoi(PIDText(dir))
 	if err != nil {
-		return false
+		return false, false
 	}
 	st, err := proc.ReadStat(pid)
-	return err != nil || st.Exited() || proc.Killed(pid)
-}
-
-func recordsDying(dir string) bool {
-	pid, err := strconv.Atoi(PIDText(dir))
-	if err != nil {
-		return false
+	if err != nil || st.Exited() {
+		return true, false
 	}
-	st, err := proc.ReadStat(pid)
-	return err == nil && !st.Exited() && proc.Killed(pid)
+	dying = proc.Killed(pid)
+	return dying, dying
 }
 
 // ReleaseLimit is how long a controller may take to release the city after its agents have stopped.

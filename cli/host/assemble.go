@@ -51,26 +51,23 @@ type parts struct {
 }
 
 type assembly struct {
+	parts
 	config  *config.City
 	version string
 	o       CityOptions
 	undo    folder.Closers
-	broken  folder.Faults
-	last    *shutdown.Deadline
 	tcp     tcpListener
-
-	hold     *controller.Hold
-	log      *events.Log
-	sessions session.Provider
-	loop     *controller.Controller
-	socket   *socket.Socket
+	hold    *controller.Hold
+	log     *events.Log
+	socket  *socket.Socket
 }
 
 // assemble takes the city's lock and opens the city's parts. It starts goroutines that watch the city's files until ctx
 // is done.
 func assemble(ctx context.Context, c *config.City, version string, o CityOptions) (_ parts,
 	err error) {
-	a := &assembly{config: c, version: version, o: o, broken: folder.NewFaults()}
+	a := &assembly{config: c, version: version, o: o}
+	a.faults = folder.NewFaults()
 	defer func() {
 		if err != nil {
 			a.undo.Close()
@@ -82,14 +79,14 @@ func assemble(ctx context.Context, c *config.City, version string, o CityOptions
 	if err := a.openLoop(ctx); err != nil {
 		return parts{}, err
 	}
-	p := a.parts()
+	a.addServices()
 	if o.Mode != "settle" {
-		if err := a.openSocket(&p); err != nil {
+		if err := a.openSocket(); err != nil {
 			return parts{}, err
 		}
 	}
-	p.ReleaseAll = a.undo.Close
-	return p, nil
+	a.ReleaseAll = a.undo.Close
+	return a.parts, nil
 }
 
 func (a *assembly) openFolder() (err error) {
@@ -97,10 +94,11 @@ func (a *assembly) openFolder() (err error) {
 		return err
 	}
 	a.undo.Add(func() { _ = a.hold.Release() }) // if this fails, this process's exit releases it
-	a.o.at = a.hold.StablePath()
+	a.at = a.hold.StablePath()
+	a.o.at = a.at
 	tui.SweepDrafts(a.o.Dir)
 	folder.ClearLogPlace(a.o.at, a.o.Logger)
-	log, closeLog, err := folder.OpenLog(a.o.at, a.config, a.broken.Report)
+	log, closeLog, err := folder.OpenLog(a.o.at, a.config, a.faults.Report)
 	if err != nil {
 		return err
 	}
@@ -109,7 +107,7 @@ func (a *assembly) openFolder() (err error) {
 		folder.LogError(a.o.Logger, "cannot close the event log", closeLog())
 	})
 	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{
-		Dir: a.o.Dir, At: a.o.at, Grant: a.o.grant, Logger: a.o.Logger, Broken: a.broken.Report,
+		Dir: a.o.Dir, At: a.o.at, Grant: a.o.grant, Logger: a.o.Logger, Broken: a.faults.Report,
 		Group: a.o.group,
 	})
 	if err != nil {
@@ -122,25 +120,26 @@ func (a *assembly) openFolder() (err error) {
 
 func (a *assembly) openLoop(ctx context.Context) error {
 	o := &a.o
-	pokes, err := watch.City(ctx, o.source, watch.Options{Log: o.Logger, OnPanic: a.broken.Report,
+	pokes, err := watch.City(ctx, o.source, watch.Options{Log: o.Logger, OnPanic: a.faults.Report,
 		First: true})
 	if err != nil {
 		return err
 	}
 	others := make(chan []string, 1)
 	rescans, err := watch.Folders(ctx, folder.Folders(a.config), others,
-		watch.Options{Log: o.Logger, OnPanic: a.broken.Report})
+		watch.Options{Log: o.Logger, OnPanic: a.faults.Report})
 	if err != nil {
 		return err
 	}
 	work := a.stores(ctx)
-	a.last, a.tcp = shutdown.New(controller.ShutdownLimit), newTCPListener(o.Dir)
+	a.last = shutdown.New(controller.ShutdownLimit)
+	a.tcp = tcpListener{o.Dir, make(chan api.TCP, 1), make(chan city.Listener, 1)}
 	a.undo.Add(func() { work.Close(a.last) })
 	files := OpenFiles(nil)
 	if text := controller.FewFiles(files, len(folder.Plan(a.config, o.Dir))); text != "" {
 		o.Logger.Warn(text)
 	}
-	a.loop, err = controller.New(controller.Options{
+	a.Loop, err = controller.New(controller.Options{
 		OpenFiles: files,
 		Dir:       o.Dir, At: o.at, CheckFolder: a.hold.CheckPath, Mode: o.Mode, Version: a.version,
 		Provider: a.sessions, Log: a.log, Logger: o.Logger,
@@ -155,7 +154,7 @@ func (a *assembly) openLoop(ctx context.Context) error {
 		ShutdownDeadline: a.last,
 		Sweep:            func() (int, error) { return pty.SweepRuns(o.Dir) },
 		Allow:            o.allow, SetListener: a.tcp.want, ListenerStates: a.tcp.listeners,
-		Faults: a.broken,
+		Faults: a.faults,
 	}, a.config)
 	return err
 }
@@ -164,7 +163,7 @@ func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 	return &workstore.Stores{Open: map[workstore.Place]workstore.Store{}, Grant: a.o.grant,
 		Logger: a.o.Logger,
 		Places: func() ([]workstore.Place, uint64) {
-			s, err := a.loop.Snapshot(ctx)
+			s, err := a.Loop.Snapshot(ctx)
 			if err != nil {
 				return workstore.Places(a.config), 0 // cannot happen: the loop is in this process
 			}
@@ -172,23 +171,22 @@ func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 		}}
 }
 
-func (a *assembly) parts() parts {
+// addServices adds the database server and the event mirror, which run with the loop.
+func (a *assembly) addServices() {
 	o, last := &a.o, a.last
-	p := parts{at: o.at, Loop: a.loop, faults: a.broken, sessions: a.sessions, last: last,
-		mirror: func(context.Context) {}, serveTCP: func(context.Context) {},
-		dolt: func(context.Context) {}}
+	a.mirror, a.serveTCP, a.dolt = func(context.Context) {}, func(context.Context) {},
+		func(context.Context) {}
 	if s := workstore.DoltServer(a.config); s != nil {
-		ended := p.ended
-		p.dolt = func(ctx context.Context) { workstore.KeepDolt(ctx, s, o.Logger, ended, last) }
+		ended := a.ended
+		a.dolt = func(ctx context.Context) { workstore.KeepDolt(ctx, s, o.Logger, ended, last) }
 	}
 	if m, ok := MirrorOf(a.config, o.grant); ok {
 		m.Log, m.Logger, m.Last, m.State = a.log, o.Logger, last, folder.StateDir(o.at)
-		p.mirror = func(ctx context.Context) { mirror.Run(ctx, m) }
+		a.mirror = func(ctx context.Context) { mirror.Run(ctx, m) }
 	}
-	return p
 }
 
-func (a *assembly) openSocket(p *parts) (err error) {
+func (a *assembly) openSocket() (err error) {
 	if a.socket, err = socket.Listen(folder.SocketPath(a.o.at)); err != nil {
 		return fmt.Errorf("cannot open the city's socket: %w", err)
 	}
@@ -200,7 +198,7 @@ func (a *assembly) openSocket(p *parts) (err error) {
 	if f, ok := a.sessions.(session.Forwarder); ok {
 		options.Forwards = f.Forwards
 	}
-	p.serve = func(ctx context.Context) error { return api.Serve(ctx, a.socket, a.loop, options) }
-	p.serveTCP = func(ctx context.Context) { a.tcp.keep(ctx, a.loop, options) }
+	a.serve = func(ctx context.Context) error { return api.Serve(ctx, a.socket, a.Loop, options) }
+	a.serveTCP = func(ctx context.Context) { a.tcp.keep(ctx, a.Loop, options) }
 	return nil
 }

@@ -25,7 +25,7 @@ func Logger(e *env.Env, w io.Writer) *slog.Logger {
 // headlessLog returns a logger that writes to stderr and the controller's log file. If they are the same file, it
 // writes each line only once.
 func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
-	logger, closeFile := controllerLog(dir)
+	logger, closeFile := FileLogger(folder.FileLog(dir))
 	if folder.IsFile(e.Err, folder.LogPath(dir)) {
 		return logger, closeFile
 	}
@@ -39,10 +39,6 @@ func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 
 func bothLogs(one, two *slog.Logger) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(one.Handler(), two.Handler()))
-}
-
-func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
-	return FileLogger(folder.FileLog(dir))
 }
 
 // FileLogger returns a logger that never blocks its caller. The caller must call the returned function to close the
@@ -123,5 +119,3 @@ func (s *asyncWriter) drain() {
 		}
 	}
 }
-
-func (s *asyncWriter) queued() int { return len(s.lines) }

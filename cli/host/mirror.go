@@ -14,7 +14,7 @@ import (
 // MirrorOf returns the options for sending a city's events to a script. Log, Logger and Last are not set. ok is false
 // if the city has no script or may not run it.
 func MirrorOf(c *config.City, grant trust.Grant) (o mirror.Options, ok bool) {
-	path, ok := folder.ExternalScript(c.Events.Provider)
+	path, ok := strings.CutPrefix(c.Events.Provider, "exec:")
 	if ok = ok && grant.Err() == nil; !ok {
 		return mirror.Options{}, false
 	}

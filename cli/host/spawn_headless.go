@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,24 +144,35 @@ func asChild(err error) error {
 }
 
 func awaitController(ctx context.Context, dir string, pid int, died <-chan error) error {
+	return awaitReady(ctx, died, func() (ready, another bool) {
+		near, closeNear, err := folder.Dial(dir)
+		if err != nil {
+			return false, false
+		}
+		defer closeNear()
+		s, err := near.Snapshot(ctx)
+		return err == nil && s.PID == pid, false
+	})
+}
+
+// awaitReady waits until look returns ready. It returns an error if the started process has died, unless another
+// process might become ready instead.
+func awaitReady(ctx context.Context, died <-chan error, look func() (ready, another bool)) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
+	var dead error
 	for {
-		if near, closeNear, err := folder.Dial(dir); err == nil {
-			s, err := near.Snapshot(ctx)
-			closeNear()
-			if err == nil && s.PID == pid {
-				return nil
-			}
+		switch ready, another := look(); {
+		case ready:
+			return nil
+		case dead != nil && !another:
+			return dead
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case err := <-died:
-			if err == nil {
-				err = errors.New("the process exited at once")
-			}
-			return err
+			dead = cmp.Or(err, errors.New("the process exited at once"))
 		case <-tick.C:
 		}
 	}

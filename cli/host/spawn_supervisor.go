@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/api/client"
 	"gcity/cli/env"
 	"gcity/cli/service"
 )
@@ -78,33 +79,17 @@ func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return r, nil
 }
 
-func awaitSupervisor(ctx context.Context, e *env.Env, died <-chan error) (supervisorRunning,
-	error) {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	var dead error
-	for {
-		fleet, r, err := DialSupervisor(e)
-		if err == nil {
+func awaitSupervisor(ctx context.Context, e *env.Env, died <-chan error) (r supervisorRunning,
+	err error) {
+	err = awaitReady(ctx, died, func() (ready, another bool) {
+		var fleet *client.Fleet
+		if fleet, r, err = DialSupervisor(e); err == nil {
 			_, err = fleet.Cities(ctx)
 			_ = fleet.Close()
-			if err == nil {
-				return r, nil
-			}
 		}
-		if dead != nil && r.PID == 0 {
-			return r, dead
-		}
-		select {
-		case <-ctx.Done():
-			return r, ctx.Err()
-		case dead = <-died:
-			if dead == nil {
-				dead = errors.New("the process exited at once")
-			}
-		case <-tick.C:
-		}
-	}
+		return err == nil, r.PID != 0
+	})
+	return r, err
 }
 
 // withoutCityEnv removes the variables of a city and an agent, because a supervisor runs many cities.

@@ -212,7 +212,9 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	lost := func(err error) {
 		logger.Error("files are no longer watched for changes", "error", err)
 	}
-	listeners, last := newListeners(l, logger), shutdown.New(controller.ShutdownLimit)
+	listeners := &listeners{own: l, tcp: make(chan api.TCP, 1), limits: newLimiter(logger),
+		sockets: &tenantSockets{wants: make(chan map[string]api.Tenant, 1)}}
+	last := shutdown.New(controller.ShutdownLimit)
 	var logs folder.FileLogs
 	var s *supervisor.Supervisor
 	s = supervisor.New(supervisor.Options{
@@ -269,12 +271,6 @@ func acquire(h env.SupervisorHome, version string) (*supervisor.HomeLock, error)
 		return nil, err
 	}
 	return supervisor.Acquire(h, version)
-}
-
-func newListeners(own *socket.Socket, logger *slog.Logger) *listeners {
-	sockets := &tenantSockets{wants: make(chan map[string]api.Tenant, 1)}
-	return &listeners{own: own, tcp: make(chan api.TCP, 1), sockets: sockets,
-		limits: newLimiter(logger)}
 }
 
 func (d *listeners) apply(s supervisor.Settings) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"gcity/api"
 	"gcity/api/token"
@@ -19,10 +18,6 @@ type tcpListener struct {
 	dir       string
 	wants     chan api.TCP
 	listeners chan city.Listener
-}
-
-func newTCPListener(dir string) tcpListener {
-	return tcpListener{dir, make(chan api.TCP, 1), make(chan city.Listener, 1)}
 }
 
 // want must not block, because the loop calls it.
@@ -51,11 +46,10 @@ func TCPAddr(c config.API) string { return api.TCPAddr(c.Bind, c.Port) }
 
 // CheckToken returns an error if a token file cannot be used.
 func CheckToken(path string) error {
-	err, returned := deadline.New[error](1).Do(context.Background(), path, time.Now(),
-		env.FolderTimeout, func() error {
-			_, err := token.Read(path)
-			return err
-		})
+	err, returned := deadline.Within(context.Background(), env.FolderTimeout, func() error {
+		_, err := token.Read(path)
+		return err
+	})
 	if !returned {
 		return fmt.Errorf("cannot read the token file %s in time: the file system does not respond",
 			path)

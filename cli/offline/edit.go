@@ -79,7 +79,7 @@ func SuspendableRig(rig string) suspendable {
 }
 
 func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.Receipt, error) {
-	if err := folder.SetSuspended(b.Dir, f.target, off); err != nil {
+	if err := edit.SetSuspended(folder.SourceOf(b.Dir), f.target, off); err != nil {
 		return city.Receipt{}, err
 	}
 	e := events.Event{Type: f.on}

@@ -10,6 +10,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/folder"
 	"gcity/cli/sessions"
+	"gcity/controller"
 	"gcity/internal/recovery"
 	"gcity/session"
 	"gcity/session/pty"
@@ -65,11 +66,11 @@ func StopOrphans(ctx context.Context, dir string, now func() time.Time, slow env
 		}
 	}
 	// while this process holds the city, no controller can start agents
-	release, err := folder.HoldCity(dir)
+	hold, err := controller.Acquire(dir)
 	if err != nil {
 		return did, err
 	}
-	defer release()
+	defer func() { _ = hold.Release() }() // if this fails, this process's exit releases it
 	c, err := newCity(dir, false, now, onPanic)
 	if err != nil {
 		return did, err

@@ -79,6 +79,15 @@ func (p *Printer) WriteJSON(v any) error {
 	return p.encode(v, "  ")
 }
 
+// Result writes a value as JSON or, without --json, a line of text.
+func (p *Printer) Result(v any, format string, args ...any) error {
+	if p.JSON {
+		return p.WriteJSON(v)
+	}
+	p.Sayf(format, args...)
+	return nil
+}
+
 func (p *Printer) encode(v any, indent string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

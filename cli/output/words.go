@@ -18,6 +18,29 @@ func ShortList(names []string) string {
 	return strings.Join(names, ", ")
 }
 
+// Join joins the parts that are not empty.
+func Join(sep string, parts ...string) string {
+	parts = slices.Clone(parts)
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), sep)
+}
+
+// Part is a number of things for Tally.
+type Part struct {
+	N    int
+	What string
+}
+
+// Tally returns a summary such as "3 automations: 1 broken, 2 due". It omits parts that are zero.
+func Tally(total string, parts ...Part) string {
+	said := make([]string, len(parts))
+	for i, p := range parts {
+		if p.N > 0 {
+			said[i] = fmt.Sprintf("%d %s", p.N, p.What)
+		}
+	}
+	return Join(": ", total, Join(", ", said...))
+}
+
 // InBrackets returns a process ID in parentheses, or "" if it is unknown.
 func InBrackets(pid int) string {
 	if pid <= 0 {
@@ -48,20 +71,19 @@ func HeadCount(s *city.Snapshot) string {
 	if len(s.Agents) == 0 {
 		return "no agents"
 	}
-	return describe.Count(len(s.Agents), "agent") + ": " + ByState(s.Agents)
+	return Tally(describe.Count(len(s.Agents), "agent"), byState(s.Agents)...)
 }
 
 // ByState returns a summary such as "1 quarantined, 2 running", with urgent states first, or "" if there are no
 // agents.
-func ByState(agents []city.Agent) string {
-	var parts []string
+func ByState(agents []city.Agent) string { return Tally("", byState(agents)...) }
+
+func byState(agents []city.Agent) (parts []Part) {
 	count := (&city.Snapshot{Agents: agents}).Count()
 	for _, state := range city.States {
-		if n := count[state]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, state))
-		}
+		parts = append(parts, Part{count[state], string(state)})
 	}
-	return strings.Join(parts, ", ")
+	return parts
 }
 
 // RemovalText returns a clause about the agents that a configuration would remove: "it removes 3 of 4 running agents

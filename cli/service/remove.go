@@ -49,7 +49,8 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 	case u == nil && unusable != nil:
 		return unusable
 	case u == nil:
-		return nothingToRemove(e, m, at)
+		return e.Result(removed{}, "nothing to do: %s has no unit written by gcity for %s",
+			m.Folder, output.SafeLine(at))
 	}
 	out := removed{Unit: u.Name(), File: u.Path}
 	if out.Agents, err = k.end(ctx, e, at, u, f); err != nil {
@@ -85,16 +86,6 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 	return nil
 }
 
-// end stops the service and returns what happened to its agents: "kept", "ended", or "" if there was no process to
-// stop.
-func nothingToRemove(e *env.Env, m *Manager, at string) error {
-	if e.JSON {
-		return e.WriteJSON(removed{})
-	}
-	e.Sayf("nothing to do: %s has no unit written by gcity for %s", m.Folder, output.SafeLine(at))
-	return nil
-}
-
 // formerPath returns the path that a folder had if it no longer exists.
 func formerPath(dir string) string {
 	path, err := filepath.Abs(dir)
@@ -108,6 +99,8 @@ func formerPath(dir string) string {
 	return filepath.Join(parent, filepath.Base(path))
 }
 
+// end stops the service and returns what happened to its agents: "kept", "ended", or "" if there was no process to
+// stop.
 func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile,
 	f ServiceFlags) (agents string, err error) {
 	active, pid, err := u.State(ctx)

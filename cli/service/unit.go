@@ -66,78 +66,70 @@ func (s *unit) UnitText() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	write := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	scope, install := " --user", "default.target"
 	if s.System {
 		scope, install = "", "multi-user.target"
 	}
-	line("# %s", s.mark())
-	line("# Written and overwritten by `gcity %s install`, and removed by `gcity %s "+
-		"uninstall`.", s.group, s.group)
-	line("# Put your own settings into a drop-in: systemctl%s edit %s", scope, s.UnitName())
-	line("[Unit]")
-	line("Description=gcity: %s", strings.ReplaceAll(s.about, "%", "%%"))
-	line("Documentation=man:gcity(1)")
+	write(`# %s
+# Written and overwritten by `+"`gcity %s install`, and removed by `gcity %s uninstall`"+`.
+# Put your own settings into a drop-in: systemctl%s edit %s
+[Unit]
+Description=gcity: %s
+Documentation=man:gcity(1)
+`, s.mark(), s.group, s.group, scope, s.UnitName(), strings.ReplaceAll(s.about, "%", "%%"))
 	if s.System {
-		line("Wants=network-online.target")
-		line("After=network-online.target")
+		write("Wants=network-online.target\nAfter=network-online.target\n")
 		if plain(s.at) && !strings.Contains(s.at, "%") {
-			line("RequiresMountsFor=%s", s.at)
+			write("RequiresMountsFor=%s\n", s.at)
 		}
 	}
-	line("# Retry without a limit.")
-	line("StartLimitIntervalSec=0")
-	line("")
-	line("[Service]")
-	line("Type=notify")
+	write(`# Retry without a limit.
+StartLimitIntervalSec=0
+
+[Service]
+Type=notify
+`)
 	if s.System && s.User != "" {
-		line("User=%s", s.User)
+		write("User=%s\n", s.User)
 	}
-	s.writeProcess(line, exec)
-	if err := s.writeEnv(line); err != nil {
-		return "", err
+	s.writeProcess(write, exec)
+	for _, kv := range slices.Sorted(slices.Values(s.env)) {
+		words, err := unitWord(kv)
+		if err != nil {
+			return "", err
+		}
+		write("Environment=%s\n", words)
 	}
-	line("# Your own variables, such as API keys: one NAME=value per line.")
-	line("EnvironmentFile=-%%E/gcity/service.env")
-	line("")
-	line("[Install]")
-	line("WantedBy=%s", install)
+	write(`# Your own variables, such as API keys: one NAME=value per line.
+EnvironmentFile=-%%E/gcity/service.env
+
+[Install]
+WantedBy=%s
+`, install)
 	return b.String(), nil
 }
 
-func (s *unit) writeProcess(line func(format string, args ...any), exec string) {
-	line("ExecStart=%s", exec)
-	line("ExecReload=kill -HUP $MAINPID")
-	line("Restart=on-failure")
-	line("RestartSec=5")
-	line("# Exit codes: already running; stopped with processes left; invalid configuration.")
-	line("RestartPreventExitStatus=4 5 78")
-	line("# Restarting the service keeps the agents running; stopping it stops them.")
-	line("KillMode=process")
-	line("RestartKillSignal=SIGUSR1")
-	line("TimeoutStopSec=%d", s.stopSeconds())
-	line("WatchdogSec=30")
-	line("# If an agent runs out of memory, only that agent dies.")
-	line("OOMPolicy=continue")
-	line("# A limit for all agents together: a fork bomb fails before it exhausts the machine.")
-	line("TasksMax=%d", MaxTasks)
+func (s *unit) writeProcess(write func(format string, args ...any), exec string) {
+	write(`ExecStart=%s
+ExecReload=kill -HUP $MAINPID
+Restart=on-failure
+RestartSec=5
+# Exit codes: already running; stopped with processes left; invalid configuration.
+RestartPreventExitStatus=4 5 78
+# Restarting the service keeps the agents running; stopping it stops them.
+KillMode=process
+RestartKillSignal=SIGUSR1
+TimeoutStopSec=%d
+WatchdogSec=30
+# If an agent runs out of memory, only that agent dies.
+OOMPolicy=continue
+# A limit for all agents together: a fork bomb fails before it exhausts the machine.
+TasksMax=%d
+`, exec, s.stopSeconds(), MaxTasks)
 	if s.System && s.asRoot() {
-		line("ProtectClock=yes")
-		line("RestrictRealtime=yes")
+		write("ProtectClock=yes\nRestrictRealtime=yes\n")
 	}
-}
-
-func (s *unit) writeEnv(line func(format string, args ...any)) error {
-	env := slices.Clone(s.env)
-	slices.Sort(env)
-	for _, kv := range env {
-		words, err := unitWord(kv)
-		if err != nil {
-			return err
-		}
-		line("Environment=%s", words)
-	}
-	return nil
 }
 
 // MaxTasks is the maximum number of processes and threads in a service that gcity installs.

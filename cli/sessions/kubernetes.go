@@ -36,15 +36,11 @@ func helperPath() string {
 	if err != nil {
 		return helperName
 	}
-	if next := filepath.Join(filepath.Dir(exe), helperName); isFile(next) {
-		return next
+	next := filepath.Join(filepath.Dir(exe), helperName)
+	if info, err := os.Stat(next); err != nil || !info.Mode().IsRegular() {
+		return helperName
 	}
-	return helperName
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+	return next
 }
 
 // kubernetesSettings omits keys that are not set, because the helper reads those from its environment.

@@ -54,6 +54,12 @@ func OpenSessions(o SessionOptions) (session.Provider, func(), error) {
 	return p, func() { p.Close(); h.clearUp() }, nil
 }
 
+// ObserveSessions opens a city's session providers for a caller that does not hold the city's lock.
+func ObserveSessions(dir string, grant trust.Grant) (session.Provider, func(), error) {
+	return OpenSessions(SessionOptions{Dir: dir, Grant: grant, Observe: true,
+		Logger: folder.QuietLogger()})
+}
+
 func (h *opener) clearUp() {
 	if h.Observe || h.tmux.Load() {
 		return

@@ -41,37 +41,33 @@ metadata keys.`
 }
 
 type beadFilter struct {
-	status, labels         []string
-	kind, assignee, parent string
-	limit                  int
-	all                    bool
+	beads.Query
+	status []string
+	all    bool
 }
 
 func (f *beadFilter) flags(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringSliceVar(&f.labels, "label", nil, "only beads with this label; if repeated, "+
+	flags.StringSliceVar(&f.Labels, "label", nil, "only beads with this label; if repeated, "+
 		"all must match")
-	flags.StringVar(&f.kind, "type", "", "only beads of this type")
-	flags.StringVar(&f.assignee, "assignee", "", "only beads assigned to this agent or person")
-	flags.StringVar(&f.parent, "parent", "", "only the steps of this bead")
+	flags.StringVar(&f.Type, "type", "", "only beads of this type")
+	flags.StringVar(&f.Assignee, "assignee", "", "only beads assigned to this agent or person")
+	flags.StringVar(&f.Parent, "parent", "", "only the steps of this bead")
 	flags.BoolVar(&f.all, "all", false, "list the work of the city and all its rigs")
-	f.limit = beads.DefaultLimit
-	flags.VarP(env.Number(&f.limit, 0), "limit", "n", "list at most this many beads; 0 = all")
+	f.Limit = beads.DefaultLimit
+	flags.VarP(env.Number(&f.Limit, 0), "limit", "n", "list at most this many beads; 0 = all")
 }
 
 func (f *beadFilter) query() (beads.Query, error) {
-	q := beads.Query{Labels: f.labels, Type: f.kind, Assignee: f.assignee, Parent: f.parent,
-		Limit: f.limit}
-	if f.limit == 0 {
-		q.Limit = -1
-	}
+	q := f.Query
+	q.Limit = cmp.Or(q.Limit, -1)
 	for _, s := range f.status {
 		if !beads.Status(s).Valid() {
 			return q, exit.Usage("invalid --status %s: use open, in_progress or closed", s)
 		}
 		q.Status = append(q.Status, beads.Status(s))
 	}
-	if f.kind == "" && len(f.labels) == 0 {
+	if q.Type == "" && len(q.Labels) == 0 {
 		q.NotType = []string{workstore.TypeRun, mail.Type}
 	}
 	return q, q.Check()
@@ -117,7 +113,7 @@ belong to the molecule's owner, so they are listed only with --assignee OWNER or
 			return err
 		}
 		q.Ready = true
-		if f.kind == "" {
+		if q.Type == "" {
 			q.NotType = city.NotWork()
 		}
 		most := q.MaxResults()
@@ -228,11 +224,10 @@ func beadShow(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{Use: "show ID",
 		Short: "Show all details of a bead, with its steps and its needs"},
 		false, func(ctx context.Context, d *depot.Store, args []string) error {
-			b, has, closeOther, err := depot.Find(ctx, e, d, args[0])
+			b, has, err := depot.Find(ctx, e, d, args[0])
 			if err != nil {
 				return err
 			}
-			defer closeOther()
 			if e.JSON {
 				return e.WriteJSON(b)
 			}

@@ -36,12 +36,9 @@ newest of these copies. Copies made by this command are kept until you delete th
 		if err != nil {
 			return err
 		}
-		if e.JSON {
-			return e.WriteJSON(map[string]any{"file": made.Path, "beads": made.Beads})
-		}
-		e.Sayf("backed up %s of %s to %s", describe.Count(made.Beads, "bead"), d.Title(),
+		return e.Result(map[string]any{"file": made.Path, "beads": made.Beads},
+			"backed up %s of %s to %s", describe.Count(made.Beads, "bead"), d.Title(),
 			output.SafeLine(made.Path))
-		return nil
 	})
 }
 

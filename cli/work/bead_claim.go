@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/spf13/cobra"
-
 	"gcity/beads"
 	"gcity/city"
 	"gcity/cli/depot"
@@ -26,19 +24,6 @@ func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) 
 	return err
 }
 
-func claimsOnly(c *cobra.Command) error {
-	for _, flag := range []string{
-		"title", "status", "type", "priority", "parent", "description", "description-file", "needs",
-		"label", "remove-label", "set", "if-rev",
-	} {
-		if c.Flags().Changed(flag) {
-			return exit.Usage("--claim cannot be combined with other changes; use --%s in a "+
-				"separate update", flag)
-		}
-	}
-	return nil
-}
-
 func claim(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
 	who, err := e.Self([]string{who})
 	if err != nil {
@@ -49,11 +34,10 @@ func claim(ctx context.Context, e *env.Env, d *depot.Store, id, who string) erro
 }
 
 func tryClaim(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
-	old, has, closeOther, err := depot.Find(ctx, e, d, id)
+	old, has, err := depot.Find(ctx, e, d, id)
 	if err != nil {
 		return err
 	}
-	defer closeOther()
 	switch {
 	case old.Status == beads.StatusClosed:
 		return city.Errorf(city.Conflict, "%s %s, so it cannot be claimed", old.ID,

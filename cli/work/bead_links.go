@@ -101,29 +101,20 @@ func owned(ctx context.Context, e *env.Env, d *depot.Store, ids []string) (id st
 		if *p == d.Place || len(theirs) == 0 {
 			continue
 		}
-		if id, err = firstIn(ctx, e, *p, theirs); id != "" || err != nil {
-			return id, p, err
+		s, err := d.At(e, *p)
+		if err != nil {
+			return "", p, err
+		}
+		for _, id := range theirs {
+			switch _, err := s.Get(ctx, id); {
+			case err == nil:
+				return id, p, nil
+			case !errors.Is(err, beads.ErrNotFound):
+				return "", p, err
+			}
 		}
 	}
 	return "", nil, nil
-}
-
-func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (_ string,
-	err error) {
-	s, err := e.Store(p)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	for _, id := range ids {
-		switch _, err := s.Get(ctx, id); {
-		case err == nil:
-			return id, nil
-		case !errors.Is(err, beads.ErrNotFound):
-			return "", err
-		}
-	}
-	return "", nil
 }
 
 type linked struct {
@@ -140,7 +131,7 @@ func elsewhere(ctx context.Context, e *env.Env, d *depot.Store, err error, links
 		if !strings.Contains(invalid.Field, fmt.Sprintf("%q", id)) {
 			continue
 		}
-		_, has, closeOther, findErr := depot.Find(ctx, e, d, id)
+		_, has, findErr := depot.Find(ctx, e, d, id)
 		if errors.Is(findErr, beads.ErrNotFound) {
 			flag := "--needs"
 			if id == links.parent {
@@ -149,7 +140,6 @@ func elsewhere(ctx context.Context, e *env.Env, d *depot.Store, err error, links
 			return exit.Usage("%s: %v", flag, findErr)
 		}
 		if findErr == nil && has != d {
-			closeOther()
 			return exit.Usage("%v in the store of %s: %s is in the store of %s, and links work "+
 				"only within one store; create this bead in that store instead, or mention the ID "+
 				"in its description", err, d.Title(), id, has.Title())
@@ -182,11 +172,10 @@ func (g *guard) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 }
 
 func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p beads.Patch) error {
-	_, has, closeOther, err := depot.Find(ctx, e, d, id)
+	_, has, err := depot.Find(ctx, e, d, id)
 	if err != nil {
 		return err
 	}
-	defer closeOther()
 	steps, err := city.Steps(ctx, has.List, id)
 	if err != nil {
 		return err
@@ -205,11 +194,10 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p be
 }
 
 func checkSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, ids []string) error {
-	b, has, closeOther, err := depot.Find(ctx, e, d, id)
+	b, has, err := depot.Find(ctx, e, d, id)
 	if err != nil {
 		return err
 	}
-	defer closeOther()
 	return city.Closable(ctx, has, b, ids...)
 }
 
@@ -217,14 +205,13 @@ func warnOpenSteps(ctx context.Context, e *env.Env, d *depot.Store, id string) e
 	if e.JSON {
 		return nil
 	}
-	_, has, closeOther, err := depot.Find(ctx, e, d, id)
+	_, has, err := depot.Find(ctx, e, d, id)
 	if city.HasCode(err, city.NotFound) { // it was a wisp, and has already been removed
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer closeOther()
 	open, err := city.OpenSteps(ctx, has.List, id)
 	if err == nil && len(open) > 0 {
 		e.Sayf("  %s still open: `gcity bead close %s --steps` closes them too",

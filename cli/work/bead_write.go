@@ -188,8 +188,9 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	}
 	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		if f.claim {
-			if err := claimsOnly(c); err != nil {
-				return err
+			if flag := firstChanged(c, "if-rev"); flag != "" {
+				return exit.Usage("--claim cannot be combined with other changes; use --%s in a "+
+					"separate update", flag)
 			}
 			return claim(ctx, e, d, args[0], f.assignee)
 		}
@@ -206,7 +207,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if c.Flags().NFlag() == 0 || onlyWhere(c) {
+		if firstChanged(c, "assignee") == "" {
 			return exit.Usage("no change given; see `gcity bead update --help`")
 		}
 		if p.Status != nil && *p.Status == beads.StatusClosed {
@@ -223,24 +224,25 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	return c
 }
 
-func onlyWhere(c *cobra.Command) bool {
+// firstChanged returns the first flag that the user gave, of those that change a field of a bead and the flag more. It
+// returns "" if the user gave none of them.
+func firstChanged(c *cobra.Command, more string) string {
 	for _, flag := range []string{
-		"title", "status", "type", "priority", "assignee", "parent", "description",
-		"description-file", "needs", "label", "remove-label", "set",
+		"title", "status", "type", "priority", "parent", "description", "description-file", "needs",
+		"label", "remove-label", "set", more,
 	} {
 		if c.Flags().Changed(flag) {
-			return false
+			return flag
 		}
 	}
-	return true
+	return ""
 }
 
 func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p beads.Patch) error {
-	old, has, closeOther, err := depot.Find(ctx, e, d, id)
+	old, has, err := depot.Find(ctx, e, d, id)
 	if err != nil {
 		return err
 	}
-	defer closeOther()
 	if p.Status != nil && *p.Status == beads.StatusClosed && old.Status == beads.StatusClosed {
 		p.SetMetadata = maps.Clone(p.SetMetadata) // the caller uses it for other beads too
 		delete(p.SetMetadata, beads.CloseReason)
@@ -283,12 +285,7 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 		}
 		return retryConvoyClose(ctx, e, has, b)
 	case b.Rev == old.Rev:
-		if e.JSON {
-			return e.WriteJSON(b)
-		}
-		e.Sayf("%s %s: %s", e.Bold(b.ID), unchanged(e, b, p),
-			output.SafeLine(b.Title))
-		return nil
+		return e.Result(b, "%s %s: %s", e.Bold(b.ID), unchanged(e, b, p), output.SafeLine(b.Title))
 	case b.Status == beads.StatusClosed && old.Status != beads.StatusClosed:
 		err = changed(ctx, e, has, events.BeadClosed, b)
 	default:

@@ -41,14 +41,13 @@ func convoyCreate(e *env.Env) *cobra.Command {
 		Args:    env.Between(1, beads.MaxNeeds),
 		Example: "  gcity convoy create 'release 1.4' gc-12 gc-15",
 	}, true, func(ctx context.Context, d *depot.Store, args []string) error {
-		at, closeOther := d, func() {}
+		at := d
 		if len(args) > 1 {
 			var err error
-			if _, at, closeOther, err = depot.Find(ctx, e, d, args[1]); err != nil {
+			if _, at, err = depot.Find(ctx, e, d, args[1]); err != nil {
 				return err
 			}
 		}
-		defer closeOther()
 		if err := joinable(ctx, e, at, "", args[1:]); err != nil {
 			return err
 		}
@@ -68,11 +67,10 @@ func convoyAdd(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{Use: "add CONVOY BEAD…", Short: "Add beads to a convoy",
 		Args: env.Between(2, beads.MaxNeeds)}, true,
 		func(ctx context.Context, d *depot.Store, args []string) error {
-			b, at, closeOther, err := convoy(ctx, e, d, args[0])
+			b, at, err := convoy(ctx, e, d, args[0])
 			if err != nil {
 				return err
 			}
-			defer closeOther()
 			if b.Status == beads.StatusClosed {
 				return city.Errorf(city.Conflict, "convoy %s is already closed: create a new "+
 					"one, or reopen it with `gcity bead update %s --status open`", b.ID, b.ID)
@@ -85,14 +83,13 @@ func convoyAdd(e *env.Env) *cobra.Command {
 }
 
 func convoy(ctx context.Context, e *env.Env, d *depot.Store, id string) (beads.Bead, *depot.Store,
-	func(), error) {
-	b, at, closeOther, err := depot.Find(ctx, e, d, id)
+	error) {
+	b, at, err := depot.Find(ctx, e, d, id)
 	if err == nil && b.Type != city.ConvoyType {
-		closeOther()
 		err = city.Errorf(city.Invalid, "%s is not a convoy, but a %s; `gcity convoy list` lists "+
 			"the convoys", id, b.Type)
 	}
-	return b, at, closeOther, err
+	return b, at, err
 }
 
 func joinable(ctx context.Context, e *env.Env, d *depot.Store, convoy string, ids []string) error {
@@ -198,11 +195,10 @@ func convoyStatus(e *env.Env) *cobra.Command {
 			if len(args) == 0 {
 				return printConvoys(ctx, e, d, false)
 			}
-			b, at, closeOther, err := convoy(ctx, e, d, args[0])
+			b, at, err := convoy(ctx, e, d, args[0])
 			if err != nil {
 				return err
 			}
-			defer closeOther()
 			return printConvoy(ctx, e, at, b)
 		})
 }
@@ -226,7 +222,7 @@ func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) 
 	}
 	out := []convoyShape{}
 	for _, p := range d.Places {
-		found, err := convoysOf(ctx, e, p, q)
+		found, err := convoysOf(ctx, e, d, p, q)
 		if err != nil {
 			return fmt.Errorf("cannot read the convoys of %s: %w", p.Title(), err)
 		}
@@ -248,13 +244,12 @@ func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) 
 	return e.Table(table)
 }
 
-func convoysOf(ctx context.Context, e *env.Env, p workstore.Place,
+func convoysOf(ctx context.Context, e *env.Env, d *depot.Store, p workstore.Place,
 	q beads.Query) (out []convoyShape, err error) {
-	s, err := e.Store(p)
+	s, err := d.At(e, p)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
 	found, err := s.List(ctx, q)
 	if err != nil {
 		return nil, err
@@ -274,11 +269,10 @@ func convoyClose(e *env.Env) *cobra.Command {
 	c := depot.WithWork(e, &cobra.Command{Use: "close CONVOY",
 		Short: "Close a convoy without changing its beads"}, true,
 		func(ctx context.Context, d *depot.Store, args []string) error {
-			b, at, closeOther, err := convoy(ctx, e, d, args[0])
+			b, at, err := convoy(ctx, e, d, args[0])
 			if err != nil {
 				return err
 			}
-			defer closeOther()
 			all, err := children(ctx, at, b.ID)
 			if err != nil {
 				return err

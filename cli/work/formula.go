@@ -207,7 +207,7 @@ func formulaShow(e *env.Env) *cobra.Command {
 					varShape{v.Name, v.Description, v.Required, v.Default})
 			}
 			for _, s := range f.Steps {
-				shape.Plan = append(shape.Plan, formulaStep{s.ID, s.Title, s.Description, s.Needs})
+				shape.Plan = append(shape.Plan, formulaStep(s))
 			}
 			if e.JSON {
 				return e.WriteJSON(shape)

@@ -44,29 +44,29 @@ message. Without a controller it does everything except the restart, and exits w
 		Example: `  gc handoff 'parser half done' 'gc-41: lexer works, see NOTES.md; next: errors'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		me := e.Getenv("GC_AGENT")
-		if len(args) == 1 && f.subject == "" && isSubject(args[0]) {
-			f.subject, args = args[0], nil
+		if len(args) == 1 && f.Subject == "" && isSubject(args[0]) {
+			f.Subject, args = args[0], nil
 		}
 		if err := f.fill(e, args); err != nil {
 			return err
 		}
-		if err := mayHandOff(ctx, l, me, f.subject+f.text, auto); err != nil {
+		if err := mayHandOff(ctx, l, me, f.Subject+f.Text, auto); err != nil {
 			return err
 		}
 		var over []city.Wisp
-		text := f.text
+		text := f.Text
 		if !auto {
 			over, text = finishedWisps(ctx, e, l, me, text)
 		}
 		// send the message first, so that it is not lost if a later step fails
 		r, err := city.SendMail(ctx, l, mail.Message{
-			From: me, To: me, Subject: cmp.Or(f.subject, "handoff"), Text: text, Depth: e.Depth(),
+			From: me, To: me, Subject: cmp.Or(f.Subject, "handoff"), Text: text, Depth: e.Depth(),
 		})
 		if err != nil {
 			return err
 		}
 		if !auto {
-			said, failed := squash(ctx, l, me, over, cmp.Or(f.text, f.subject))
+			said, failed := squash(ctx, l, me, over, cmp.Or(f.Text, f.Subject))
 			_, _ = io.WriteString(e.Err, failed)
 			r.Message += said
 			again, err := l.Do(ctx, city.RequestRestart{Agent: me})
@@ -80,8 +80,8 @@ message. Without a controller it does everything except the restart, and exits w
 		return e.Receipt(r)
 	})
 	flags := c.Flags()
-	flags.StringVarP(&f.subject, "subject", "s", "", "a one-line subject, shown in lists")
-	flags.StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
+	flags.StringVarP(&f.Subject, "subject", "s", "", "a one-line subject, shown in lists")
+	flags.StringVarP(&f.Text, "message", "m", "", "the text; - is standard input")
 	flags.BoolVar(&auto, "auto", false, "do not restart")
 	return c
 }
@@ -113,14 +113,10 @@ type heartbeat struct {
 	Message   string    `json:"message,omitempty"`
 }
 
-func heartbeatFile(city, agent string) string {
-	return filepath.Join(folder.StateDir(city), "heartbeats", session.Encode(agent)+".json")
-}
-
 // HeartbeatCommand returns the heartbeat command.
 func HeartbeatCommand(e *env.Env) *cobra.Command {
-	var message, last string
-	var cycle, healthy, unhealthy int
+	var b heartbeat
+	var healthy, unhealthy int
 	c := &cobra.Command{
 		Use: "heartbeat [AGENT]", Short: "In a session: report that the agent is working",
 		Long: `heartbeat writes the current time to .gc/heartbeats/AGENT.json, which the agent's
@@ -129,9 +125,6 @@ name "/" is written as "_s", "." as "_d" and "_" as "__".`,
 		Example:           "  gc heartbeat --cycle 42 --last-action health-scan --healthy-agents 3",
 		ValidArgsFunction: env.Complete(e, suggest.Agent),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if e.ReadOnly {
-				return env.ReadOnlyError("heartbeat")
-			}
 			dir, err := e.CityDir()
 			if err != nil {
 				return err
@@ -145,8 +138,8 @@ name "/" is written as "_s", "." as "_d" and "_" as "__".`,
 					return err
 				}
 			}
-			b := heartbeat{Agent: name, Timestamp: e.Now().UTC(), Cycle: cycle,
-				Last: output.SafeLine(last), Message: output.SafeLine(message)}
+			b.Agent, b.Timestamp = name, e.Now().UTC()
+			b.Last, b.Message = output.SafeLine(b.Last), output.SafeLine(b.Message)
 			if name == e.Getenv("GC_AGENT") {
 				b.Session = e.Getenv("GC_SESSION_ID")
 			}
@@ -160,15 +153,15 @@ name "/" is written as "_s", "." as "_d" and "_" as "__".`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVarP(&message, "message", "m", "", "the agent's current activity")
-	flags.Var(env.Number(&cycle, 0), "cycle", "the number of the agent's current work cycle")
-	flags.StringVar(&last, "last-action", "", "the agent's last action")
+	flags.StringVarP(&b.Message, "message", "m", "", "the agent's current activity")
+	flags.Var(env.Number(&b.Cycle, 0), "cycle", "the number of the agent's current work cycle")
+	flags.StringVar(&b.Last, "last-action", "", "the agent's last action")
 	flags.Var(env.Number(&healthy, 0), "healthy-agents",
 		"the number of agents that the agent found healthy")
 	flags.Var(env.Number(&unhealthy, 0), "unhealthy-agents",
 		"the number of agents that the agent found unhealthy")
 	env.DefaultsToSelf(c)
-	return c
+	return env.Changes(e, c)
 }
 
 func writeHeartbeat(e *env.Env, dir string, b heartbeat) error {
@@ -176,7 +169,7 @@ func writeHeartbeat(e *env.Env, dir string, b heartbeat) error {
 	if err != nil {
 		return err
 	}
-	file := heartbeatFile(dir, b.Agent)
+	file := filepath.Join(folder.StateDir(dir), "heartbeats", session.Encode(b.Agent)+".json")
 	for _, folder := range []string{folder.StateDir(dir), filepath.Dir(file)} {
 		if err := disk.MakePrivate(folder); err != nil {
 			return fmt.Errorf("cannot write the heartbeat for %s: %w", b.Agent, err)

@@ -60,7 +60,11 @@ the turn, if it contained the same work before, and for new work of a draining a
 			case err != nil:
 				return env.AsUndetermined(err)
 			case inject:
-				return injectWork(cmd.Context(), e, w, format)
+				if format != "" {
+					return continueTurn(cmd.Context(), e, w, format)
+				}
+				_, err = io.WriteString(e.Out, w.reminder())
+				return err
 			}
 			return printWork(e, w)
 		},
@@ -239,14 +243,6 @@ func shown(e *env.Env, text string) string {
 }
 
 const injectLimit = 10
-
-func injectWork(ctx context.Context, e *env.Env, w *foundWork, format string) error {
-	if format != "" {
-		return continueTurn(ctx, e, w, format)
-	}
-	_, err := io.WriteString(e.Out, w.reminder())
-	return err
-}
 
 func (w *foundWork) reminder() string {
 	if w.none() {

@@ -51,9 +51,9 @@ func turnContinued(ctx context.Context, e *env.Env) bool {
 	if e.InTTY {
 		return false
 	}
-	continued, ok := deadline.New[bool](1).Do(ctx, "input", time.Time{}, hookInputLimit,
+	continued, _ := deadline.Within(ctx, hookInputLimit,
 		func() bool { return hooks.Continued(e.In) })
-	return ok && continued
+	return continued
 }
 
 // turnState returns the agent's unread mail, unless the agent gets mail in another way. If the agent is draining,

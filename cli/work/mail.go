@@ -45,9 +45,6 @@ all people.`
 func withMail(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, l *env.Link, args []string) error) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if changes && e.ReadOnly {
-			return env.ReadOnlyError(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
-		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), mailLimit)
 		defer cancel()
 		l, err := e.Open(ctx)
@@ -61,6 +58,9 @@ func withMail(e *env.Env, c *cobra.Command, changes bool,
 		}
 		return folder.NeedsFile(run(ctx, l, args), folder.UnknownWork)
 	}
+	if changes {
+		env.Changes(e, c)
+	}
 	return c
 }
 
@@ -69,41 +69,41 @@ func writer(e *env.Env) string {
 }
 
 type draftFlags struct {
-	subject, text, from string
-	notify              bool
+	mail.Message
+	notify bool
 }
 
 func (f *draftFlags) flags(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVarP(&f.subject, "subject", "s", "",
+	flags.StringVarP(&f.Subject, "subject", "s", "",
 		"a one-line subject, shown in lists (default: the beginning of the text)")
-	flags.StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
-	flags.StringVar(&f.from, "from", "", "the sender (default: GC_AGENT, or human)")
+	flags.StringVarP(&f.Text, "message", "m", "", "the text; - is standard input")
+	flags.StringVar(&f.From, "from", "", "the sender (default: GC_AGENT, or human)")
 	flags.BoolVar(&f.notify, "notify", false,
 		"also notify the recipient in its terminal")
 }
 
 func (f *draftFlags) fill(a *env.Env, args []string) error {
 	switch {
-	case len(args) == 2 && f.subject == "" && f.text == "":
-		f.subject, f.text = args[0], args[1]
-	case len(args) == 1 && f.text != "" && f.subject == "":
-		f.subject = args[0]
-	case len(args) > 0 && f.text == "":
-		f.text = strings.Join(args, " ")
+	case len(args) == 2 && f.Subject == "" && f.Text == "":
+		f.Subject, f.Text = args[0], args[1]
+	case len(args) == 1 && f.Text != "" && f.Subject == "":
+		f.Subject = args[0]
+	case len(args) > 0 && f.Text == "":
+		f.Text = strings.Join(args, " ")
 	case len(args) > 0:
 		return exit.Usage("the text is given twice: use either the argument %q or -m", args[0])
 	}
-	if f.text == "-" {
+	if f.Text == "-" {
 		data, err := io.ReadAll(io.LimitReader(a.In, mail.MaxText+2))
 		if err != nil {
 			return fmt.Errorf("cannot read the text: %w", err)
 		}
-		if f.text = strings.TrimSuffix(string(data), "\n"); strings.TrimSpace(f.text) == "" {
+		if f.Text = strings.TrimSuffix(string(data), "\n"); strings.TrimSpace(f.Text) == "" {
 			return exit.Usage("standard input is empty; pipe the text into this command")
 		}
 	}
-	f.from = cmp.Or(f.from, writer(a))
+	f.From = cmp.Or(f.From, writer(a))
 	return nil
 }
 
@@ -119,8 +119,8 @@ func mailSend(e *env.Env) *cobra.Command {
 		if err := f.fill(e, args[1:]); err != nil {
 			return err
 		}
-		return send(ctx, e, l, mail.Message{From: f.from, To: args[0], Subject: f.subject,
-			Text: f.text}, f.notify)
+		f.To = args[0]
+		return send(ctx, e, l, f.Message, f.notify)
 	})
 	f.flags(c)
 	return c
@@ -191,15 +191,15 @@ func mailReply(e *env.Env) *cobra.Command {
 		if err := f.fill(e, args[1:]); err != nil {
 			return err
 		}
-		if strings.TrimSpace(f.subject+f.text) == "" {
+		if strings.TrimSpace(f.Subject+f.Text) == "" {
 			return exit.Usage("the reply is empty; run `gcity mail reply ID TEXT`")
 		}
 		to, _, err := city.GetMail(ctx, l, args[0])
 		if err != nil {
 			return err
 		}
-		m := mail.Reply(to, f.from, f.text)
-		m.Subject = cmp.Or(f.subject, m.Subject)
+		m := mail.Reply(to, f.From, f.Text)
+		m.Subject = cmp.Or(f.Subject, m.Subject)
 		return send(ctx, e, l, m, f.notify)
 	})
 	f.flags(c)
@@ -324,11 +324,7 @@ func mailCount(e *env.Env) *cobra.Command {
 				s.Unread++
 			}
 		}
-		if e.JSON {
-			return e.WriteJSON(s)
-		}
-		e.Sayf("%s for %s, %d of them unread", describe.Count(s.Total, "message"),
+		return e.Result(s, "%s for %s, %d of them unread", describe.Count(s.Total, "message"),
 			output.SafeLine(owner(s.Recipient)), s.Unread)
-		return nil
 	})
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gcity/agent"
 	"gcity/cli/env"
 	"gcity/cli/folder"
 	"gcity/cli/output"
@@ -105,7 +104,8 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 		return primeShape{}, err
 	}
 	if strings.TrimSpace(text) == "" {
-		text = unprompted(w)
+		text = fmt.Sprintf("You are the agent %s in a city of agents. Your folder is %s.\nYou "+
+			"have no prompt. Useful commands:\n\n%s", w.Name, w.Spec.Dir, agentCommands)
 	}
 	return primeShape{Agent: w.Name, File: w.Prompt.File, Prompt: text}, nil
 }
@@ -153,11 +153,6 @@ const agentCommands = `  gc hook                    your work, in progress or re
   gc bead close ID           close it when it is done
   gc agent drain-check       exit 0 if you should finish; then stop with gc agent drain-ack
   gc --help                  all other commands`
-
-func unprompted(w *agent.Want) string {
-	return fmt.Sprintf("You are the agent %s in a city of agents. Your folder is %s.\nYou have "+
-		"no prompt. Useful commands:\n\n%s", w.Name, w.Spec.Dir, agentCommands)
-}
 
 func generic(dir string) string {
 	if dir == "" {

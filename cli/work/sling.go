@@ -26,28 +26,27 @@ const slingNeedsConfig = "the configuration contains the rules for assigning wor
 	"or assign the work with `gcity bead update ID --assignee NAME`"
 
 type slingFlags struct {
-	formula, noFormula, nudge, force, stdin bool
-
-	on, title string
-	vars      []string
+	city.SlingRequest
+	isFormula, stdin bool
+	vars             []string
 }
 
 func (f *slingFlags) flags(c *cobra.Command) {
 	flags := c.Flags()
-	flags.BoolVarP(&f.formula, "formula", "f", false,
+	flags.BoolVarP(&f.isFormula, "formula", "f", false,
 		"the argument is a formula: create a molecule from it and assign the molecule")
-	flags.StringVar(&f.on, "on", "",
+	flags.StringVar(&f.Formula, "on", "",
 		"use this formula for the bead, instead of default_sling_formula")
-	flags.BoolVar(&f.noFormula, "no-formula", false,
+	flags.BoolVar(&f.NoFormula, "no-formula", false,
 		"assign the bead itself, without default_sling_formula")
-	flags.StringVarP(&f.title, "title", "t", "", "title of the molecule or of the new bead")
+	flags.StringVarP(&f.Title, "title", "t", "", "title of the molecule or of the new bead")
 	flags.StringArrayVar(&f.vars, "var", nil,
 		"a formula variable and its value, as NAME=VALUE; may be repeated")
-	flags.BoolVar(&f.nudge, "nudge", false,
+	flags.BoolVar(&f.Nudge, "nudge", false,
 		"also notify the assigned agent in its terminal")
-	flags.BoolVar(&f.force, "force", false,
+	flags.BoolVar(&f.Force, "force", false,
 		"assign the work even if it has a different assignee")
-	flags.BoolVar(&f.force, "reassign", false, "the same as --force")
+	flags.BoolVar(&f.Force, "reassign", false, "the same as --force")
 	flags.BoolVar(&f.stdin, "stdin", false,
 		"create a bead from standard input; without --title, the first line is its title")
 }
@@ -73,9 +72,6 @@ fails if the work is closed, or is assigned to a different agent.`,
 		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool, suggest.Rig),
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if e.ReadOnly {
-			return env.ReadOnlyError("sling")
-		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), slingLimit)
 		defer cancel()
 		l, err := e.Open(ctx)
@@ -101,7 +97,7 @@ fails if the work is closed, or is assigned to a different agent.`,
 		return e.Receipts(given)
 	}
 	f.flags(c)
-	return c
+	return env.Changes(e, c)
 }
 
 func slingArgs(cmd *cobra.Command, args []string) error {
@@ -113,18 +109,16 @@ func slingArgs(cmd *cobra.Command, args []string) error {
 
 func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	args []string) ([]city.SlingRequest, error) {
-	vars, err := metadata(f.vars)
-	if err != nil {
+	base, what := f.SlingRequest, args
+	base.Depth = e.Depth()
+	if by := e.Actor(); by != "operator" {
+		base.By = by
+	}
+	var err error
+	if base.Vars, err = metadata(f.vars); err != nil {
 		return nil, err
 	}
-	by := e.Actor()
-	if by == "operator" {
-		by = ""
-	}
-	base := city.SlingRequest{Formula: f.on, NoFormula: f.noFormula, Title: f.title, Vars: vars,
-		Nudge: f.nudge, By: by, Force: f.force, Depth: e.Depth()}
-	what := args
-	if len(args) > 1 || f.stdin || f.formula {
+	if len(args) > 1 || f.stdin || f.isFormula {
 		base.Target, what = args[0], args[1:]
 	}
 	if f.stdin {
@@ -134,8 +128,8 @@ func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 		}
 		return slingInput(e, base)
 	}
-	if f.formula {
-		if len(what) != 1 || f.on != "" || f.noFormula {
+	if f.isFormula {
+		if len(what) != 1 || f.Formula != "" || f.NoFormula {
 			return nil, exit.Usage("--formula needs a target and exactly one formula, without " +
 				"--on and --no-formula; run `gcity sling TARGET FORMULA --formula`")
 		}

@@ -28,7 +28,7 @@ func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
 // openFor opens a place's store. serve means that the store stays open while the city runs.
 func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
-	path, scripted := folder.ExternalScript(p.By.Provider)
+	path, scripted := strings.CutPrefix(p.By.Provider, "exec:")
 	if scripted || p.By.Provider == "bd" {
 		if err := grant.Err(); err != nil {
 			return nil, err

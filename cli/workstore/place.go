@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"gcity/beads"
 	"gcity/city"
@@ -18,13 +17,11 @@ import (
 
 // Gone reports whether p is a rig with a missing folder.
 func (p Place) Gone() bool {
-	lost, ok := deadline.New[bool](1).Do(context.Background(), p.Dir, time.Now(),
-		folder.ReadTimeout,
-		func() bool {
-			_, err := os.Stat(p.Dir)
-			return errors.Is(err, fs.ErrNotExist)
-		})
-	return p.Rig != "" && ok && lost
+	lost, _ := deadline.Within(context.Background(), folder.ReadTimeout, func() bool {
+		_, err := os.Stat(p.Dir)
+		return errors.Is(err, fs.ErrNotExist)
+	})
+	return p.Rig != "" && lost
 }
 
 // ImportHint returns advice for importing a bead into this place.

@@ -93,6 +93,12 @@ func (c *Calls[T]) Do(
 	}
 }
 
+// Within returns the result of f. ok is false if f does not return within the limit or before ctx ends. f then
+// continues in the background, so nothing that f reads may be modified. limit 0 means that only ctx ends the wait.
+func Within[T any](ctx context.Context, limit time.Duration, f func() T) (_ T, ok bool) {
+	return New[T](1).Do(ctx, "", time.Time{}, limit, f)
+}
+
 // Pending returns the number of calls in progress.
 func (c *Calls[T]) Pending() int {
 	c.mu.Lock()
