@@ -101,10 +101,30 @@ func withOrphans(ctx context.Context, dir string, err error) error {
 func awaitExit(ctx context.Context, e *env.Env, dir string) error {
 	done := e.SayVerySlow(ctx, "the controller to release the city", folder.ReleaseLimit)
 	defer done()
-	if exited, err := folder.AwaitExit(ctx, dir); err != nil || exited {
-		return err
+	for noted := false; ; noted = true {
+		exited, err := folder.AwaitExit(ctx, dir)
+		if err != nil || exited {
+			return err
+		}
+		if !stopsAgents(ctx, e) {
+			break
+		}
+		if !noted {
+			done()
+			e.Note("waiting for the controller, which is stopping the city")
+		}
 	}
 	return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid %s; "+
 		"`gcity daemon status` shows how it runs, and `gcity stop` stops it", dir,
 		folder.PIDText(dir))
+}
+
+// stopsAgents reports whether the controller is stopping the city's agents, and will exit afterwards.
+func stopsAgents(ctx context.Context, e *env.Env) bool {
+	l, s, err := e.OpenSnapshot(ctx)
+	if err != nil {
+		return false
+	}
+	defer l.Close()
+	return s.Ending != nil && e.Now().Before(s.Ending.Until.Add(folder.ReleaseLimit))
 }
