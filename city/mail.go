@@ -377,12 +377,15 @@ func TakeMail(ctx context.Context, c Control, id, by string) (mail.Message, erro
 	if err != nil {
 		return m, err
 	}
+	if by == "" || m.To == by || !m.OfPool() {
+		return ReadMail(ctx, c, id)
+	}
 	s, err := c.Snapshot(ctx)
 	if err != nil {
 		return m, err
 	}
 	switch {
-	case !s.InPoolMail(m, by) || m.To == by:
+	case !s.InPoolMail(m, by):
 		return ReadMail(ctx, c, id)
 	case m.To != mail.PoolPrefix+s.PoolOf(by):
 		return m, takenError(id, m.To)

@@ -221,21 +221,19 @@ func mailArchive(e *env.Env) *cobra.Command {
 	})
 }
 
-// takePoolMail returns a message. If another agent sent it to the caller's pool, the caller takes it as with `mail
-// read`, because members may act on the text that `mail check --inject` prints.
+// takePoolMail returns a message. If the message was sent to the caller's pool, but not by the caller, the caller
+// takes it as with `mail read`, because members may act on the text that `mail check --inject` prints.
 func takePoolMail(ctx context.Context, e *env.Env, l *env.Link, id string) (mail.Message, error) {
 	m, _, err := city.GetMail(ctx, l, id)
-	if err != nil {
+	me := e.Getenv("GC_AGENT")
+	if err != nil || me == "" || m.From == me || !m.OfPool() {
 		return m, err
 	}
 	s, err := l.Snapshot(ctx)
-	if err != nil {
+	if err != nil || !s.InPoolMail(m, me) {
 		return m, err
 	}
-	if me := e.Getenv("GC_AGENT"); m.From != me && s.InPoolMail(m, me) {
-		return city.TakeMail(ctx, l, id, me)
-	}
-	return m, nil
+	return city.TakeMail(ctx, l, id, me)
 }
 
 func mailMark(e *env.Env, name, short string, p beadPatch) *cobra.Command {
