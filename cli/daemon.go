@@ -101,26 +101,28 @@ func withOrphans(ctx context.Context, dir string, err error) error {
 func awaitExit(ctx context.Context, e *env.Env, dir string) error {
 	done := e.SayVerySlow(ctx, "the controller to release the city", folder.ReleaseLimit)
 	defer done()
-	for noted := false; ; noted = true {
+	for stopping := false; ; {
 		exited, err := folder.AwaitExit(ctx, dir)
 		if err != nil || exited {
 			return err
 		}
-		if !stopsAgents(ctx, e) {
-			break
-		}
-		if !noted {
+		before := stopping
+		switch stopping = stopsAgents(ctx, e); {
+		case stopping && !before:
 			done()
 			e.Note("waiting for the controller, which is stopping the city")
+		case !stopping && !before: // otherwise, it may have exited since AwaitExit returned
+			return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid "+
+				"%s; `gcity daemon status` shows how it runs, and `gcity stop` stops it", dir,
+				folder.PIDText(dir))
 		}
 	}
-	return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid %s; "+
-		"`gcity daemon status` shows how it runs, and `gcity stop` stops it", dir,
-		folder.PIDText(dir))
 }
 
 // stopsAgents reports whether the controller is stopping the city's agents, and will exit afterwards.
 func stopsAgents(ctx context.Context, e *env.Env) bool {
+	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
+	defer cancel()
 	l, s, err := e.OpenSnapshot(ctx)
 	if err != nil {
 		return false
