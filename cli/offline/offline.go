@@ -136,9 +136,9 @@ func (b *City) Output(ctx context.Context, agent string, lines int) (string, err
 			return text, AsProblem(session.ForAgent(err, st.Name, st.Agent))
 		}
 	}
-	var text string
-	if b.crashedLast(ctx, agent) {
-		text, err = perform.LastOutput(b.Dir, agent, lines)
+	text, err := perform.LastOutput(b.Dir, agent, lines)
+	if text != "" && !b.crashedLast(ctx, agent) {
+		text = ""
 	}
 	// the provider of the agent's session might be unable to list sessions
 	if err == nil && text == "" && unknown != nil {
