@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -106,11 +108,12 @@ func awaitExit(ctx context.Context, e *env.Env, dir string) error {
 		if err != nil || exited {
 			return err
 		}
-		before := stopping
-		switch stopping = stopsAgents(ctx, e); {
+		before, until := stopping, stopEnd(ctx, e)
+		switch stopping = e.Now().Before(until); {
 		case stopping && !before:
 			done()
-			e.Note("waiting for the controller, which is stopping the city")
+			e.Note(fmt.Sprintf("waiting for the controller, which is stopping the city, until %s "+
+				"at the latest", e.Clock(until)))
 		case !stopping && !before: // otherwise, it may have exited since AwaitExit returned
 			return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid "+
 				"%s; `gcity daemon status` shows how it runs, and `gcity stop` stops it", dir,
@@ -119,14 +122,18 @@ func awaitExit(ctx context.Context, e *env.Env, dir string) error {
 	}
 }
 
-// stopsAgents reports whether the controller is stopping the city's agents, and will exit afterwards.
-func stopsAgents(ctx context.Context, e *env.Env) bool {
+// stopEnd returns when a controller that is stopping the city's agents must have exited, or zero if no controller is
+// stopping them.
+func stopEnd(ctx context.Context, e *env.Env) time.Time {
 	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
 	defer cancel()
 	l, s, err := e.OpenSnapshot(ctx)
 	if err != nil {
-		return false
+		return time.Time{}
 	}
 	defer l.Close()
-	return s.Ending != nil && e.Now().Before(s.Ending.Until.Add(folder.ReleaseLimit))
+	if s.Ending == nil {
+		return time.Time{}
+	}
+	return s.Ending.Until.Add(folder.ReleaseLimit)
 }
