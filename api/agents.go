@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"gcity/api/wire"
@@ -17,6 +19,20 @@ func matching(r *http.Request) func(filter, value string) bool {
 	return func(filter, value string) bool { return !q.Has(filter) || q.Get(filter) == value }
 }
 
+// checkFilter returns an error if a query parameter is neither empty nor one of the valid values.
+func checkFilter[T ~string](r *http.Request, filter string, valid ...T) error {
+	value := r.URL.Query().Get(filter)
+	if value == "" || slices.Contains(valid, T(value)) {
+		return nil
+	}
+	words := make([]string, len(valid))
+	for i, v := range valid {
+		words[i] = string(v)
+	}
+	return wire.Invalid("%s=%.40q is invalid: use one of %s", filter, value,
+		strings.Join(words, ", "))
+}
+
 type listHandlers struct{ *server }
 
 func (h listHandlers) agents(q *query) (any, error) {
@@ -28,6 +44,9 @@ func (h listHandlers) agents(q *query) (any, error) {
 }
 
 func agentFilter(r *http.Request) (func(*city.Agent) bool, error) {
+	if err := checkFilter(r, "state", city.States[:]...); err != nil {
+		return nil, err
+	}
 	running, byRunning, err := flag(r, "running")
 	match := matching(r)
 	return func(a *city.Agent) bool {

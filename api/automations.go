@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -14,6 +15,10 @@ import (
 )
 
 func automations(q *query) (any, error) {
+	if err := cmp.Or(checkFilter(q.Request, "state", city.AutomationStates[:]...),
+		checkFilter(q.Request, "gate", city.AutomationGates[:]...)); err != nil {
+		return nil, err
+	}
 	match := matching(q.Request)
 	var items []city.Automation
 	for _, a := range q.snap.Automations {

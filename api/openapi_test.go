@@ -288,14 +288,21 @@ func testDocument(t *testing.T, all []openapi.Operation) {
 	if string(data) != string(openapi.Document(all, typeNames())) {
 		t.Error("the document is not reproducible")
 	}
+	ids := map[string]string{}
 	for path, methods := range doc.Paths {
 		for method, about := range methods {
 			var op struct {
-				Parameters []struct{ Name, In string }
+				OperationID string
+				Parameters  []struct{ Name, In string }
 			}
 			if err := json.Unmarshal(about, &op); err != nil {
 				t.Fatal(err)
 			}
+			if other := ids[op.OperationID]; other != "" || !regexp.MustCompile("^[a-z]+[A-Z][A-Za-z]+$").
+				MatchString(op.OperationID) {
+				t.Errorf("%s %s has the ID %q, as has %q", method, path, op.OperationID, other)
+			}
+			ids[op.OperationID] = path
 			said := map[string]bool{}
 			for _, p := range op.Parameters {
 				if key := p.In + " " + p.Name; said[key] {

@@ -325,6 +325,12 @@ func (s *Snapshot) MayRead(m mail.Message, reader string) bool {
 	return m.To == reader || s.PoolOf(reader) != "" && m.To == mail.PoolPrefix+s.PoolOf(reader)
 }
 
+// InPoolMail reports whether a message was sent to the agent's pool, even if a member has taken it.
+func (s *Snapshot) InPoolMail(m mail.Message, agent string) bool {
+	pool := mail.PoolPrefix + s.PoolOf(agent)
+	return pool != mail.PoolPrefix && (m.To == pool || m.TakenFrom == pool)
+}
+
 // PoolOf returns the pool that an agent is a member of, or "".
 func (s *Snapshot) PoolOf(agent string) string {
 	if a, ok := s.Agent(agent); ok {
@@ -364,31 +370,41 @@ func ReadMail(ctx context.Context, c Control, id string) (mail.Message, error) {
 	return m, nil
 }
 
-// TakeMail is like ReadMail, for an agent. A message to the agent's pool then belongs to the agent. If another member
-// was first, the error has code Conflict.
+// TakeMail is like ReadMail, for an agent. A message to the agent's pool then belongs to the agent. If it belongs to
+// another member, the error has code Conflict.
 func TakeMail(ctx context.Context, c Control, id, by string) (mail.Message, error) {
 	m, b, err := GetMail(ctx, c, id)
 	if err != nil {
 		return m, err
 	}
-	pool, pooled := strings.CutPrefix(m.To, mail.PoolPrefix)
-	if !pooled || by == "" {
+	if by == "" || m.To == by || !m.OfPool() {
 		return ReadMail(ctx, c, id)
 	}
 	s, err := c.Snapshot(ctx)
 	if err != nil {
 		return m, err
 	}
-	if s.PoolOf(by) != pool {
+	switch {
+	case !s.InPoolMail(m, by):
 		return ReadMail(ctx, c, id)
+	case m.To != mail.PoolPrefix+s.PoolOf(by):
+		return m, takenError(id, m.To)
 	}
 	p := mail.TakePatch(b, by)
 	p.AddLabels = mail.ReadPatch().AddLabels
-	if _, err = c.Do(ctx, UpdateBead{ID: id, Patch: p}); err != nil {
+	switch _, err = c.Do(ctx, UpdateBead{ID: id, Patch: p}); {
+	case HasCode(err, Conflict):
+		return m, takenError(id, "another member of the pool")
+	case err != nil:
 		return m, err
 	}
-	m.Read, m.To = true, by
+	m.Read, m.To, m.TakenFrom = true, by, m.To
 	return m, nil
+}
+
+func takenError(id, by string) error {
+	return Errorf(Conflict, "%s has taken message %s, so it is not for you; `gcity mail peek %s` "+
+		"shows it", by, id, id)
 }
 
 // ArchiveMail archives a message.

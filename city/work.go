@@ -13,8 +13,7 @@ type Automation struct {
 	Source string `json:"source"`
 	Layer  string `json:"layer,omitempty"`
 
-	// "cooldown", "cron", "condition", "event", "manual"; "" = broken
-	Gate string `json:"gate"`
+	Gate string `json:"gate"` // one of AutomationGates; "" = broken
 	// the gate's condition: "5m0s", "0 3 * * *", a shell line, "bead.closed"
 	When string `json:"when,omitempty"`
 	// shell line; "" = a run uses Formula
@@ -58,6 +57,13 @@ const (
 	AutomationOff     AutomationState = "off"     // disabled, or suspended with the rig or the city
 	AutomationBroken  AutomationState = "broken"  // the automation's file cannot be used
 )
+
+// AutomationStates lists all states of automations.
+var AutomationStates = [...]AutomationState{AutomationIdle, AutomationDue, AutomationRunning,
+	AutomationBackoff, AutomationOff, AutomationBroken}
+
+// AutomationGates lists all gates of automations.
+var AutomationGates = [...]string{"cooldown", "cron", "condition", "event", "manual"}
 
 // Status words in addition to the states.
 const (

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -96,10 +98,37 @@ func withOrphans(ctx context.Context, dir string, err error) error {
 func awaitExit(ctx context.Context, e *env.Env, dir string) error {
 	done := e.SayVerySlow(ctx, "the controller to release the city", folder.ReleaseLimit)
 	defer done()
-	if exited, err := folder.AwaitExit(ctx, dir); err != nil || exited {
-		return err
+	for stopping := false; ; {
+		exited, err := folder.AwaitExit(ctx, dir)
+		if err != nil || exited {
+			return err
+		}
+		before, until := stopping, stopEnd(ctx, e)
+		switch stopping = e.Now().Before(until); {
+		case stopping && !before:
+			done()
+			e.Note(fmt.Sprintf("waiting for the controller, which is stopping the city, until %s "+
+				"at the latest", e.Clock(until)))
+		case !stopping && !before: // otherwise, it may have exited since AwaitExit returned
+			return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid "+
+				"%s; `gcity daemon status` shows how it runs, and `gcity stop` stops it", dir,
+				folder.PIDText(dir))
+		}
 	}
-	return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid %s; "+
-		"`gcity daemon status` shows how it runs, and `gcity stop` stops it", dir,
-		folder.PIDText(dir))
+}
+
+// stopEnd returns when a controller that is stopping the city's agents must have exited, or zero if no controller is
+// stopping them.
+func stopEnd(ctx context.Context, e *env.Env) time.Time {
+	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
+	defer cancel()
+	l, s, err := e.OpenSnapshot(ctx)
+	if err != nil {
+		return time.Time{}
+	}
+	defer l.Close()
+	if s.Ending == nil {
+		return time.Time{}
+	}
+	return s.Ending.Until.Add(folder.ReleaseLimit)
 }

@@ -10,7 +10,6 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
-	"gcity/controller/machine"
 	"gcity/controller/perform"
 	"gcity/controller/pulse"
 	"gcity/controller/step"
@@ -296,7 +295,7 @@ func (l *loop) result(ctx context.Context) error {
 	}
 	if left := l.c.m.LoopState().StillRunning; left != "" {
 		return fmt.Errorf("the city was stopped, but some agents might still be running: %s; %s",
-			left, machine.StillRunningAdvice)
+			left, step.StillRunningAdvice)
 	}
 	if removed := l.c.removed.Load(); removed != nil {
 		return *removed

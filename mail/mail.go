@@ -64,6 +64,9 @@ type Message struct {
 	Depth int `json:"-"`
 }
 
+// OfPool reports whether the message was sent to a pool, even if a member has taken it.
+func (m Message) OfPool() bool { return m.TakenFrom != "" || strings.HasPrefix(m.To, PoolPrefix) }
+
 // FromBead returns the message that a bead represents. ok is false if the bead is not a message.
 func FromBead(b beads.Bead) (m Message, ok bool) {
 	if b.Type != Type {

@@ -105,7 +105,7 @@ func Document(all []Operation, names Names) []byte {
 func inJSON(shape schema) schema { return schema{"application/json": schema{"schema": shape}} }
 
 func (o Operation) describe(s *shapes, path string) schema {
-	out := schema{"summary": o.Summary, "responses": o.responses(s)}
+	out := schema{"operationId": o.id(path), "summary": o.Summary, "responses": o.responses(s)}
 	var params []schema
 	for part := range strings.SplitSeq(path, "/") {
 		name, named := strings.CutPrefix(strings.TrimSuffix(part, "}"), "{")
@@ -148,6 +148,30 @@ func (o Operation) describe(s *shapes, path string) schema {
 		out["requestBody"] = o.body(s)
 	}
 	return out
+}
+
+// id returns the name of the operation in generated clients, such as getAgents for GET /v0/agents and getAgentsOfCity
+// for GET /v0/city/{city}/agents.
+func (o Operation) id(path string) string {
+	method := strings.ToLower(o.Method)
+	if path != o.Path && path == "/v0/city/{city}" {
+		return method + "NamedCity"
+	}
+	rest, versioned := strings.CutPrefix(o.Path, "/v0")
+	id, last := method, ""
+	if !versioned {
+		id += "Root"
+	}
+	for word := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		if word != last { // agent/{agent} is one noun
+			id += strings.ToUpper(word[:1]) + word[1:]
+		}
+		last = word
+	}
+	if path != o.Path {
+		id += "OfCity"
+	}
+	return id
 }
 
 func (o Operation) body(s *shapes) schema {

@@ -41,17 +41,8 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 		return bad("fix this problem; running cities are not affected", "%s",
 			strings.Join(troubles, "\n"))
 	}
-	var failing []string
-	lines := notes
-	for _, i := range all {
-		switch {
-		case i.Status == city.CityCrashed || i.Status == city.CityRefused:
-			failing = append(failing, i.Name+" ("+i.Path+") is "+fleet.CityStatusText(e, i))
-		case notACity(i.Path):
-			lines = append(lines, fmt.Sprintf("%s: no city in %s; `gcity unregister %s` "+
-				"removes the entry", i.Name, i.Path, i.Name))
-		}
-	}
+	failing, more := cityProblems(e, all, runs)
+	lines := append(notes, more...)
 	if info, err := os.Stat(home.Dir); err == nil && info.Mode().Perm()&0o077 != 0 {
 		lines = append(lines, fmt.Sprintf("other users can open %s (%v); run `chmod 700 %[1]s`",
 			home.Dir, info.Mode()))
@@ -75,6 +66,28 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 		return ok("no city is registered")
 	}
 	return ok("running, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
+}
+
+// cityProblems returns the cities that the supervisor cannot run, and notes about other cities.
+func cityProblems(e *env.Env, all []city.Info, runs bool) (failing, notes []string) {
+	gone := fleet.GoneCities(all)
+	switch {
+	case gone != "" && runs:
+		failing = append(failing, gone)
+	case gone != "":
+		notes = append(notes, gone)
+	}
+	for _, i := range all {
+		switch {
+		case gone != "" && host.IsGone(i):
+		case i.Status == city.CityCrashed || i.Status == city.CityRefused:
+			failing = append(failing, i.Name+" ("+i.Path+") is "+fleet.CityStatusText(e, i))
+		case notACity(i.Path):
+			notes = append(notes, fmt.Sprintf("%s: no city in %s; `gcity unregister %s` "+
+				"removes the entry", i.Name, i.Path, i.Name))
+		}
+	}
+	return failing, notes
 }
 
 func unlistedCities(pid int, runs bool, err error) finding {

@@ -191,24 +191,33 @@ func warnOfRefused(ctx context.Context, e *env.Env, registered int) {
 			break
 		}
 	}
-	var gone []string
-	for _, i := range all {
-		if host.IsGone(i) {
-			gone = append(gone, i.Name)
-		}
-	}
-	if len(gone) > 1 {
-		e.Warn(fmt.Sprintf("the folders of %d cities no longer exist; `gcity unregister %s` "+
-			"removes the cities from the list", len(gone), strings.Join(gone, " ")))
+	gone := GoneCities(all)
+	if gone != "" {
+		e.Warn(gone)
 	}
 	for _, i := range all {
-		if len(gone) > 1 && host.IsGone(i) {
+		if gone != "" && host.IsGone(i) {
 			continue
 		}
 		if err := cannotRun(e, i); err != nil {
 			e.Warn(err.Error())
 		}
 	}
+}
+
+// GoneCities returns a single line about several cities without folders, or "" if there are not several.
+func GoneCities(all []city.Info) string {
+	var gone []string
+	for _, i := range all {
+		if host.IsGone(i) {
+			gone = append(gone, i.Name)
+		}
+	}
+	if len(gone) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("the folders of %d cities no longer exist; `gcity unregister %s` removes "+
+		"the cities from the list", len(gone), strings.Join(gone, " "))
 }
 
 // CountedCities returns text such as "1 city" or "3 cities".

@@ -322,10 +322,8 @@ func goneText(name string) string {
 		"` removes the city from the list"
 }
 
-// IsGone reports whether the supervisor cannot run a city because it has no folder.
-func IsGone(i city.Info) bool {
-	return i.Status == city.CityRefused && i.Error == goneText(i.Name)
-}
+// IsGone reports whether a registered city cannot run because it has no folder.
+func IsGone(i city.Info) bool { return i.Error == goneText(i.Name) }
 
 type hostedCity struct {
 	*City

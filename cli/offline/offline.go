@@ -121,7 +121,7 @@ func (b *City) Events(ctx context.Context, after uint64) iter.Seq2[events.Event,
 	return folder.FollowEvents(ctx, b.Dir, after)
 }
 
-// Output implements city.Control. For an exited agent, it returns the last output.
+// Output implements city.Control. For an agent without a session, it returns the last output if the agent crashed.
 func (b *City) Output(ctx context.Context, agent string, lines int) (string, error) {
 	all, unknown, err := b.listAvailable(ctx)
 	if err != nil {
@@ -137,6 +137,9 @@ func (b *City) Output(ctx context.Context, agent string, lines int) (string, err
 		}
 	}
 	text, err := perform.LastOutput(b.Dir, agent, lines)
+	if text != "" && !b.crashedLast(ctx, agent) {
+		text = ""
+	}
 	// the provider of the agent's session might be unable to list sessions
 	if err == nil && text == "" && unknown != nil {
 		return "", unknown
@@ -145,6 +148,14 @@ func (b *City) Output(ctx context.Context, agent string, lines int) (string, err
 		err = b.withoutSession(agent, "has no live session and no stored output")
 	}
 	return text, err
+}
+
+// crashedLast reports whether the agent's last session crashed, or is not in the event log. Otherwise, the newest
+// stored output is that of an earlier session.
+func (b *City) crashedLast(ctx context.Context, agent string) bool {
+	newest, err := b.History(ctx, events.Query{Subject: agent, Limit: 1,
+		Types: []string{events.AgentStarted, events.AgentStopped, events.AgentCrashed}})
+	return err != nil || len(newest) == 0 || newest[0].Type == events.AgentCrashed
 }
 
 // Watch implements city.Control.

@@ -265,6 +265,18 @@ func TestOfflineLastOutput(t *testing.T) {
 	if text, err := b.Output(t.Context(), "rig/a", 5); err != nil || strings.TrimSpace(text) != "farewell" {
 		t.Errorf("output after the exit: got %q, %v", text, err)
 	}
+	for _, c := range []struct {
+		event string
+		shown bool
+	}{{events.AgentStarted, false}, {events.AgentCrashed, true}, {events.AgentSuspended, true}, {events.AgentStopped, false}} {
+		e := events.Event{Type: c.event, Actor: "controller", Subject: "rig/a"}
+		if _, err := folder.AppendEvent(b.Dir, e); err != nil {
+			t.Fatal(err)
+		}
+		if text, _ := b.Output(t.Context(), "rig/a", 5); (text != "") != c.shown {
+			t.Errorf("after %s: got %q", c.event, text)
+		}
+	}
 }
 
 // Suspending stops one agent, a pool's members or a rig's agents. One member of a larger pool cannot be suspended.

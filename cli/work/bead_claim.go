@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"gcity/beads"
 	"gcity/city"
@@ -39,6 +40,9 @@ func tryClaim(ctx context.Context, e *env.Env, d *depot.Store, id, who string) e
 		return err
 	}
 	switch {
+	case slices.Contains(city.NotWork(), old.Type):
+		return city.Errorf(city.Conflict, "%s is a %s and cannot be claimed as work", old.ID,
+			old.Type)
 	case old.Status == beads.StatusClosed:
 		return city.Errorf(city.Conflict, "%s %s, so it cannot be claimed", old.ID,
 			unchanged(e, old, beads.Closing()))

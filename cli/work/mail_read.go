@@ -73,9 +73,10 @@ func mailRead(e *env.Env) *cobra.Command {
 		Use: "read ID", Short: "Show a message and mark it as read",
 		Long: `read prints a message. If the message is in the reader's own mailbox, read marks it
 as read. The reader is the agent in GC_AGENT. Outside a session, the reader's mailbox
-is the one that all people share. If a pool member reads a message to its pool, the
-message belongs to that member: the other members no longer see it, and read exits
-with 4 for them. Messages in other mailboxes are not marked.`,
+is the one that all people share. If a pool member reads a message to its pool, replies
+to it or archives it, the message belongs to that member: the other members no longer
+see it, and these commands exit with 4 for them. Messages in other mailboxes are not
+marked.`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		m, _, err := city.GetMail(ctx, l, args[0])
 		if err != nil {
@@ -85,27 +86,13 @@ with 4 for them. Messages in other mailboxes are not marked.`,
 		if err != nil {
 			return err
 		}
-		me := e.Getenv("GC_AGENT")
-		if s.MayRead(m, me) {
-			switch taken, err := city.TakeMail(ctx, l, m.ID, me); {
-			case city.HasCode(err, city.Conflict):
-				return takenError(m.ID, "another member of the pool")
-			case err != nil:
+		if me := e.Getenv("GC_AGENT"); s.MayRead(m, me) || s.InPoolMail(m, me) {
+			if m, err = city.TakeMail(ctx, l, m.ID, me); err != nil {
 				return err
-			default:
-				m = taken
 			}
-		}
-		if pool := s.PoolOf(me); pool != "" && m.TakenFrom == mail.PoolPrefix+pool && m.To != me {
-			return takenError(m.ID, m.To)
 		}
 		return printMail(e, m)
 	})
-}
-
-func takenError(id, by string) error {
-	return city.Errorf(city.Conflict, "%s has taken message %s, so it is not for you; "+
-		"`gcity mail peek %s` shows it", by, id, id)
 }
 
 func mailPeek(e *env.Env) *cobra.Command {

@@ -115,7 +115,7 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 	case a.act.intent.kind != causeNone:
 		return m.drifts.requested(now, a)
 	case a.unwanted() && !a.phase.Ready() && !m.oneShot && !a.pool.Provisional() &&
-		(a.want == nil || !m.work.finishesFirst(a)):
+		a.drain.current == nil && !m.work.finishesFirst(a):
 		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
 	}
 	return a.policy.ends(now, a)

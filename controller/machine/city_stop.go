@@ -12,6 +12,7 @@ import (
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/controller/lifecycle"
+	"gcity/controller/step"
 	"gcity/events"
 	"gcity/internal/span"
 )
@@ -180,10 +181,6 @@ func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
 	return time.Duration(max(1, agent.Depth(wants)))*grace + StopSlack
 }
 
-// StillRunningAdvice is advice for users if sessions might still be running.
-const StillRunningAdvice = "`gcity doctor` finds sessions that are still running; `gcity stop` " +
-	"tries to stop them again"
-
 // StopSlack is the time that a shutdown may take in addition to the grace periods.
 const StopSlack = 30 * time.Second
 
@@ -296,7 +293,7 @@ func (cs *cityStop) end(now time.Time, msg string) {
 	for i := range cs.leaving {
 		if cs.gaveUp {
 			cs.leaving[i].Err = &city.Error{Code: city.Unavailable,
-				Message: "cannot stop the city: " + msg + "; " + StillRunningAdvice}
+				Message: "cannot stop the city: " + msg + "; " + step.StillRunningAdvice}
 			continue
 		}
 		cs.leaving[i].Receipt.Message = msg

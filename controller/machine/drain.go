@@ -54,7 +54,10 @@ func (dr *drains) pending(now time.Time, a *record) {
 		return
 	}
 	switch {
-	case dr.m.oneShot || dr.m.ending != running || !a.phase.Ready() || a.pool.Provisional():
+	case dr.m.oneShot || dr.m.ending != running || a.pool.Provisional():
+	// a removed member that might have work drains even if it is not ready, because no start waits for it
+	case !a.phase.Ready() && (a.want != nil || !dr.m.work.finishesFirst(a) ||
+		dr.m.work.countedStep == 0):
 	case a.pool != nil && a.unwanted() && a.drain.current == nil:
 		dr.drain(now, a, city.Peer{}, byPool, a.surplusReason())
 	case a.drain.current != nil && a.drain.current.by == byPool && !a.unwanted() &&

@@ -25,9 +25,10 @@ func (wk *work) noteLeaver(a *record) {
 }
 
 // finishesFirst reports whether a surplus member that is not ready is kept until it can drain, because its session
-// exists and it has work.
+// exists and it has work, or might have work.
 func (wk *work) finishesFirst(a *record) bool {
-	return a.pool != nil && a.hasSession() && wk.tasks[a.name] != ""
+	return a.pool != nil && a.hasSession() &&
+		(wk.tasks[a.name] != "" || !wk.counted && !wk.m.conf.NoWork)
 }
 
 func (wk *work) findLeavers() {

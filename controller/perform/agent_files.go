@@ -14,14 +14,15 @@ import (
 // agentFilesTTL is how long the files of a removed agent are kept after their last change.
 const agentFilesTTL = 30 * 24 * time.Hour
 
-// removeAgentFiles removes crash files and heartbeats that have not changed for agentFilesTTL and belong to none of the
-// agents. It returns the paths of the removed files and folders, relative to .gc.
+// removeAgentFiles removes crash files, heartbeats and records of turns that have not changed for agentFilesTTL and
+// belong to none of the agents. It returns the paths of the removed files and folders, relative to .gc.
 func removeAgentFiles(city string, agents []string, now time.Time) (removed []string, err error) {
 	encoded := map[string]bool{}
 	for _, name := range agents {
 		encoded[session.Encode(name)] = true
 	}
-	for folder, suffix := range map[string]string{"crashes": "", "heartbeats": ".json"} {
+	suffixes := map[string]string{"crashes": "", "heartbeats": ".json", "turns": ".json"}
+	for folder, suffix := range suffixes {
 		dir := filepath.Join(city, ".gc", folder)
 		entries, readErr := disk.ReadDir(dir)
 		if readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {

@@ -12,7 +12,7 @@ import (
 	"gcity/session"
 )
 
-// A purge removes the crash files and heartbeats of agents that the city has not had for a long time.
+// A purge removes the crash files, heartbeats and records of turns of agents that the city has not had for a long time.
 func TestPurgeRemovesAgentFiles(t *testing.T) {
 	w, _ := workBench(t)
 	now := time.Now()
@@ -42,6 +42,9 @@ func TestPurgeRemovesAgentFiles(t *testing.T) {
 	add(old, false, "heartbeats", "gone.json")
 	add(now, true, "heartbeats", "lately.json")
 	add(old, true, "heartbeats", "notes.txt")
+	add(old, true, "turns", rigAgent+".json")
+	add(old, false, "turns", "gone.json")
+	add(now, true, "turns", "lately.json")
 	f := effect.Purge{Runs: time.Hour, Agents: []string{"rig/worker"}}
 	if in := w.r.work.purge(t.Context(), f).(effect.Purged); in.Err != nil || in.N != 0 {
 		t.Errorf("%+v", in)

@@ -204,6 +204,10 @@ func Numbered(pid int, format string) string {
 	return fmt.Sprintf(format, pid)
 }
 
+// StillRunningAdvice is advice for users if sessions might still be running.
+const StillRunningAdvice = "`gcity doctor` finds sessions that are still running; `gcity stop` " +
+	"tries to stop them again"
+
 // VerbFor returns the verb of a command that suspends or resumes.
 func VerbFor(suspend bool) string {
 	if suspend {

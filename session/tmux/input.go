@@ -123,7 +123,7 @@ func (p *Provider) typing(ctx context.Context, verb, name string,
 	case <-e.typing:
 		defer func() { e.typing <- struct{}{} }()
 	case <-ctx.Done():
-		return fail(verb, name, session.ErrRejected, "other input is still being typed")
+		return fail(verb, name, session.ErrBusy, "other input is still being typed")
 	}
 	if err := explain(verb, name, f(ctx, &rec)); err != nil {
 		return err

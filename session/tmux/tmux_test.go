@@ -136,3 +136,22 @@ func TestLifeOfASession(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 }
+
+// Input that waits for other input can succeed later.
+func TestInputWhileOtherInputIsTyped(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "exec cat"))
+	e, _, err := p.living("send to", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-e.typing
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.Send(ctx, "a", "x"); !errors.Is(err, session.ErrBusy) {
+		t.Error(err)
+	}
+	e.typing <- struct{}{}
+}
