@@ -269,7 +269,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		return fmt.Errorf("cannot stop %q: %w", name, err)
 	}
 	p.mu.Lock()
-	if e == nil || e.exit != nil || e.gone {
+	if e == nil || !e.alive() || e.gone {
 		p.mu.Unlock()
 		return nil
 	}
@@ -285,7 +285,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if err := l.Stop(ctx, name, grace); err != nil {
 		return err
 	}
-	return p.await(ctx, func() bool { return e.exit != nil })
+	return p.await(ctx, func() bool { return e.gone || !e.alive() })
 }
 
 func (p *Provider) stopPod(ctx context.Context, pod *corev1.Pod, grace time.Duration) error {
@@ -306,7 +306,7 @@ func remove(ctx context.Context, p *Provider, pod *corev1.Pod, how metav1.Delete
 	}
 	return p.await(ctx, func() bool {
 		e := p.pods[pod.Name]
-		return e == nil || e.pod.UID != pod.UID || e.exit != nil
+		return e == nil || e.pod.UID != pod.UID || !e.alive()
 	})
 }
 

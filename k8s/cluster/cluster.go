@@ -82,7 +82,8 @@ type entry struct {
 	worker  bool // the goroutine that keeps the stream open is running
 	drained bool // the controller was asked to drain the agent
 
-	starting bool // Start has not returned yet; until then, only Start reports an exit
+	// Start has not returned yet. Until then, only Start reports an exit. If the start fails, Start deletes the pod.
+	starting bool
 
 	deletionSeen time.Time // first sight of the pod's deletion; zero = it is not being deleted
 }
@@ -207,6 +208,10 @@ func (p *Provider) lost(e *entry, reason string) {
 	})
 }
 
+// alive reports whether a session counts as running. This includes the session of a failed start until Start has
+// deleted its pod, because the caller of Start might have stopped waiting. The caller must hold mu.
+func (e *entry) alive() bool { return e.exit == nil || e.starting }
+
 // find returns the entry of a session's pod, or nil. The caller must hold mu.
 func (p *Provider) find(name string) *entry { return p.pods[podName(p.o.City, name)] }
 
@@ -305,9 +310,6 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	defer p.mu.Unlock()
 	out := []session.Status{}
 	for _, e := range p.pods {
-		if e.starting && e.exit != nil {
-			continue // Start has not returned yet and will delete the pod of this failed start
-		}
 		out = append(out, p.status(e))
 	}
 	session.Order(out)
@@ -370,7 +372,10 @@ func (p *Provider) status(e *entry) session.Status {
 	st.Name, st.Agent, st.City = e.note.Name, e.note.Agent, e.note.City
 	st.ID, st.Fingerprint = e.note.ID, e.note.Fingerprint
 	st.PID = 0 // a pid in the pod has no meaning on this machine
-	st.Alive, st.Exit = e.exit == nil, e.exit
+	st.Alive, st.Exit = e.alive(), nil
+	if !st.Alive {
+		st.Exit = e.exit
+	}
 	st.Details = details(e.pod)
 	if e.note.Image != "" && e.note.Image != p.o.Settings.Image {
 		st.Outdated = []string{"session.k8s.image changed"}

@@ -5,13 +5,16 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -175,6 +178,52 @@ func TestUndeletedPodOfFailedStart(t *testing.T) {
 	}
 	if err := p.Acknowledge(t.Context(), "a", "1"); err == nil {
 		t.Error("Acknowledge: got no error, although the cluster is unavailable")
+	}
+}
+
+// A session whose start has failed counts as running until its pod no longer exists.
+func TestPodOfFailedStart(t *testing.T) {
+	s := settings(t)
+	p := open(t, t.TempDir(), s)
+	pods, name := p.client.CoreV1().Pods(s.Namespace), podName(p.o.City, "a")
+	sp := spec(p.o.City, "a", "exec cat")
+	sp.Dir = filepath.Join(p.o.City, "missing") // its files cannot be copied, so the start fails
+	ended := make(chan error, 2)
+	go func() {
+		_, err := p.Start(t.Context(), sp)
+		ended <- err
+	}()
+	finalizers := func(names string) func() bool {
+		return func() bool {
+			_, err := pods.Patch(t.Context(), name, types.MergePatchType,
+				[]byte(`{"metadata":{"finalizers":`+names+`}}`), metav1.PatchOptions{})
+			return err == nil
+		}
+	}
+	// the API server does not remove a pod that has a finalizer
+	eventually.True(t, "the pod has a finalizer", finalizers(`["gcity.test/hold"]`))
+	eventually.True(t, "the pod is being deleted", func() bool {
+		pod, err := pods.Get(t.Context(), name, metav1.GetOptions{})
+		return err == nil && pod.DeletionTimestamp != nil
+	})
+	if all, err := p.List(t.Context()); err != nil || len(all) != 1 || !all[0].Alive || all[0].Exit != nil {
+		t.Errorf("while the pod is being deleted: got %+v, %v", all, err)
+	}
+	go func() {
+		err := p.Stop(t.Context(), "a", time.Second)
+		if _, found := pods.Get(t.Context(), name, metav1.GetOptions{}); err == nil && !apierrors.IsNotFound(found) {
+			err = errors.New("the pod still exists after Stop")
+		}
+		ended <- err
+	}()
+	eventually.True(t, "the pod has no finalizer", finalizers("null"))
+	for range 2 {
+		if err := eventually.Receive(t, "Start or Stop ends", ended); err != nil && !errors.Is(err, session.ErrCommand) {
+			t.Error(err)
+		}
+	}
+	if all, err := p.List(t.Context()); err != nil || len(all) > 0 {
+		t.Errorf("after Stop: got %+v, %v", all, err)
 	}
 }
 
