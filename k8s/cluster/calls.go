@@ -355,6 +355,9 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 
 // Output implements session.Provider.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
+	if err := checkStream(ctx, p, "read the output of", name); err != nil {
+		return "", err
+	}
 	l, err := p.linkOf(ctx, "read the output of", name)
 	if err != nil {
 		return "", err
@@ -368,6 +371,9 @@ func (p *Provider) Attach(
 	name string,
 	cols, rows int,
 ) (session.Terminal, error) {
+	if err := checkStream(ctx, p, "attach to", name); err != nil {
+		return nil, err
+	}
 	l, err := p.livingLink(ctx, "attach to", name)
 	if err != nil {
 		return nil, err
@@ -378,6 +384,10 @@ func (p *Provider) Attach(
 // Watch implements session.Watcher.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
+		if err := checkStream(ctx, p, "watch", name); err != nil {
+			yield(session.Frame{}, err)
+			return
+		}
 		l, err := p.linkOf(ctx, "watch", name)
 		if err != nil {
 			yield(session.Frame{}, err)

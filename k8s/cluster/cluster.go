@@ -281,6 +281,29 @@ func (p *Provider) linkOf(ctx context.Context, verb, name string) (*link, error)
 	return l, nil
 }
 
+// checkStream waits until the stream to a session's pod is open, if the session is alive. It returns an error as soon
+// as an attempt to open the stream fails, because the cluster may be unreachable for a long time.
+func checkStream(ctx context.Context, p *Provider, verb, name string) error {
+	why := ""
+	err := p.await(ctx, func() bool {
+		e := p.find(name)
+		if e == nil || e.link != nil || e.exit != nil || e.gone {
+			return true
+		}
+		if e.broken != nil {
+			why = e.reason(time.Now())
+		}
+		return why != ""
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot %s %q without a stream to its pod: %w", verb, name, err)
+	case why != "":
+		return fmt.Errorf("cannot %s %q: %s", verb, name, why)
+	}
+	return nil
+}
+
 // List implements session.Provider.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if err := p.await(ctx, func() bool { return p.synced || p.down != nil }); err != nil {

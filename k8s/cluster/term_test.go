@@ -163,6 +163,28 @@ func TestReasonOfFoundPod(t *testing.T) {
 	}
 }
 
+// While the stream to a pod cannot be opened, calls that show the terminal return the reason immediately.
+func TestTerminalWithoutStream(t *testing.T) {
+	p, e := unreachable(t)
+	p.synced, e.broken = true, errors.New("no route to host")
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
+	defer cancel()
+	for name, call := range map[string]func() error{
+		"Attach": func() error { _, err := p.Attach(ctx, "a", 80, 24); return err },
+		"Output": func() error { _, err := p.Output(ctx, "a", 0); return err },
+		"Watch": func() (err error) {
+			for _, err = range p.Watch(ctx, "a") {
+				break
+			}
+			return err
+		},
+	} {
+		if err := call(); err == nil || !strings.Contains(err.Error(), e.reason(time.Now())) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 // If the pod of a failed start cannot be deleted, List shows its session, so that the controller acknowledges it.
 func TestUndeletedPodOfFailedStart(t *testing.T) {
 	p, e := unreachable(t)
