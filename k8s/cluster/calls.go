@@ -108,6 +108,12 @@ func (p *Provider) clear(ctx context.Context, name string) error {
 	}
 	pod := e.pod
 	p.mu.Unlock()
+	began, _, _, deleted := terminating(pod)
+	if !deleted {
+		began = time.Now()
+	}
+	session.Progress(ctx, fmt.Sprintf("waiting until the pod %s of its previous session has ended; "+
+		"it has been terminating since %s", pod.Name, began.Local().Format(time.TimeOnly)))
 	return p.delete(ctx, pod)
 }
 

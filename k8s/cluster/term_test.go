@@ -185,6 +185,37 @@ func TestTerminalWithoutStream(t *testing.T) {
 	}
 }
 
+// A start that waits for the end of the previous session's pod shows that reason.
+func TestStartWaitsForPreviousPod(t *testing.T) {
+	p, e := unreachable(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Success"}`))
+	}))
+	defer server.Close()
+	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.client, p.synced, p.until = client, true, time.Now().Add(time.Hour)
+	e.exit = &session.Exit{}
+	e.pod.DeletionTimestamp = &metav1.Time{Time: time.Now()}
+	waits, cleared := make(chan string, 10), make(chan error, 1)
+	ctx := session.WithProgress(t.Context(), func(why string) { waits <- why })
+	go func() { cleared <- p.clear(ctx, "a") }()
+	want := "waiting until the pod " + e.pod.Name + " of its previous session has ended; " +
+		"it has been terminating since " + e.pod.DeletionTimestamp.Format(time.TimeOnly)
+	if why := eventually.Receive(t, "the reason", waits); why != want {
+		t.Errorf("got %q, want %q", why, want)
+	}
+	p.mu.Lock()
+	p.removed(e)
+	p.mu.Unlock()
+	if err := eventually.Receive(t, "the end of the wait", cleared); err != nil {
+		t.Error(err)
+	}
+}
+
 // If the pod of a failed start cannot be deleted, List shows its session, so that the controller acknowledges it.
 func TestUndeletedPodOfFailedStart(t *testing.T) {
 	p, e := unreachable(t)
