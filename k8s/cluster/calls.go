@@ -112,8 +112,8 @@ func (p *Provider) clear(ctx context.Context, name string) error {
 	if !deleted {
 		began = time.Now()
 	}
-	session.Progress(ctx, fmt.Sprintf("waiting until the pod %s of its previous session has ended; "+
-		"it has been terminating since %s", pod.Name, began.Local().Format(time.TimeOnly)))
+	session.Progress(ctx, fmt.Sprintf("waiting until the pod %s of its previous session has "+
+		"ended; it has been terminating since %s", pod.Name, began.Local().Format(time.TimeOnly)))
 	return p.delete(ctx, pod)
 }
 
