@@ -34,10 +34,17 @@ var (
 	_ session.Checker      = (*Provider)(nil)
 	_ session.Acknowledger = (*Provider)(nil)
 	_ session.Meter        = (*Provider)(nil)
+	_ session.Limiter      = (*Provider)(nil)
 )
 
 // Patience implements session.Patient.
 func (*Provider) Patience(string) time.Duration { return patience }
+
+// Limits implements session.Limiter.
+func (*Provider) Limits() session.Limits {
+	return session.Limits{Lacks: []session.Ability{session.InheritingEnvironment},
+		Why: "agents run in pods"}
+}
 
 // Start implements session.Provider.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
@@ -185,7 +192,7 @@ func (p *Provider) startAgent(
 ) (session.Status, error) {
 	starting, started := context.WithTimeout(ctx, p.o.StartLimit)
 	go followEvents(starting, p, made)
-	l, why, final, err := p.awaitPod(starting, made)
+	l, why, final, err := awaitPod(starting, p, made)
 	started()
 	switch { // without an open stream, the agent has not started
 	case l != nil && !final:
@@ -230,8 +237,9 @@ func (p *Provider) startAgent(
 }
 
 // awaitPod waits for the stream to a new pod. final is true if the pod will never run.
-func (p *Provider) awaitPod(
+func awaitPod(
 	ctx context.Context,
+	p *Provider,
 	made *corev1.Pod,
 ) (l *link, why string, final bool, err error) {
 	for told := ""; ; {
