@@ -213,10 +213,9 @@ func (p *Provider) startAgent(
 	}
 	if err := sendFiles(ctx, l, s.Dir, packing(made, s.Dir)); err != nil {
 		return session.Status{}, fmt.Errorf(
-			"cannot start %q: %w: %w",
+			"cannot start %q: %w",
 			s.Name,
-			session.ErrCommand,
-			err,
+			session.Unfit("%w", err),
 		)
 	}
 	st, err := l.Start(ctx, s)

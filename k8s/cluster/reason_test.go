@@ -63,7 +63,8 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%v: want a lack of resources, got %v", err, got)
 		}
 	}
-	if got := explain(apierrors.NewBadRequest("two containers"), "create", "gc", nil); !errors.Is(got, session.ErrCommand) {
+	if got := explain(apierrors.NewBadRequest("two containers"), "create", "gc", nil); !errors.Is(got, session.ErrCommand) ||
+		!strings.HasPrefix(got.Error(), "the cluster rejected the pod: ") {
 		t.Error(got)
 	}
 }
