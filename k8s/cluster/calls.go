@@ -232,6 +232,7 @@ func (p *Provider) startAgent(
 	if e.starting = false; e.exit != nil { // the agent has already exited
 		p.report(*e.exit)
 	}
+	p.changed() // Stop might be waiting
 	return p.status(e), nil
 }
 
@@ -282,23 +283,23 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		return fmt.Errorf("cannot stop %q: %w", name, err)
 	}
 	p.mu.Lock()
-	if e == nil || !e.alive() || e.gone {
+	if e == nil || !e.alive() {
 		p.mu.Unlock()
 		return nil
 	}
 	e.asked = true
-	l, pod := e.link, e.pod
+	l, pod, ended := e.link, e.pod, e.exit != nil
 	p.mu.Unlock()
 	switch {
 	case session.Forced(ctx):
 		return giveUp(ctx, p, pod)
-	case l == nil:
+	case l == nil || ended:
 		return p.stopPod(ctx, pod, grace)
 	}
 	if err := l.Stop(ctx, name, grace); err != nil {
 		return err
 	}
-	return p.await(ctx, func() bool { return e.gone || !e.alive() })
+	return awaitEnd(ctx, p, pod)
 }
 
 func (p *Provider) stopPod(ctx context.Context, pod *corev1.Pod, grace time.Duration) error {
@@ -317,6 +318,11 @@ func remove(ctx context.Context, p *Provider, pod *corev1.Pod, how metav1.Delete
 	if err != nil && !apierrors.IsNotFound(err) {
 		return p.explain(err, "delete")
 	}
+	return awaitEnd(ctx, p, pod)
+}
+
+// awaitEnd waits until the session of a pod no longer counts as running.
+func awaitEnd(ctx context.Context, p *Provider, pod *corev1.Pod) error {
 	return p.await(ctx, func() bool {
 		e := p.pods[pod.Name]
 		return e == nil || e.pod.UID != pod.UID || !e.alive()

@@ -208,9 +208,9 @@ func (p *Provider) lost(e *entry, reason string) {
 	})
 }
 
-// alive reports whether a session counts as running. This includes the session of a failed start until Start has
-// deleted its pod, because the caller of Start might have stopped waiting. The caller must hold mu.
-func (e *entry) alive() bool { return e.exit == nil || e.starting }
+// alive reports whether a session counts as running. This includes the session of a failed start until its pod no
+// longer exists, because the caller of Start might have stopped waiting. The caller must hold mu.
+func (e *entry) alive() bool { return e.exit == nil || e.starting && !e.gone }
 
 // find returns the entry of a session's pod, or nil. The caller must hold mu.
 func (p *Provider) find(name string) *entry { return p.pods[podName(p.o.City, name)] }
@@ -333,6 +333,9 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	defer p.mu.Unlock()
 	out := []session.Status{}
 	for _, e := range p.pods {
+		if e.starting && e.gone {
+			continue // Start has not returned yet and will remove the entry
+		}
 		out = append(out, p.status(e))
 	}
 	session.Order(out)

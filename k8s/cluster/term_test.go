@@ -185,19 +185,49 @@ func TestTerminalWithoutStream(t *testing.T) {
 	}
 }
 
-// A start that waits for the end of the previous session's pod shows that reason.
-func TestStartWaitsForPreviousPod(t *testing.T) {
-	p, e := unreachable(t)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+// The cluster of this provider accepts each request. requests receives the methods.
+func accepting(t *testing.T) (p *Provider, e *entry, requests chan string) {
+	t.Helper()
+	requests = make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests <- r.Method
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Success"}`))
 	}))
-	defer server.Close()
+	t.Cleanup(server.Close)
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
+	p, e = unreachable(t)
 	p.client, p.synced, p.until = client, true, time.Now().Add(time.Hour)
+	return p, e, requests
+}
+
+// A stop of a failed start ends when the pod no longer exists, although Start has not returned yet.
+func TestStopOfFailedStart(t *testing.T) {
+	p, e, requests := accepting(t)
+	// the stream is still open, but the pod is being deleted
+	e.starting, e.exit, e.link = true, &session.Exit{}, &link{}
+	stopped := make(chan error, 1)
+	go func() { stopped <- p.Stop(t.Context(), "a", time.Second) }()
+	if got := eventually.Receive(t, "the request to delete the pod", requests); got != http.MethodDelete {
+		t.Errorf("got the request %s", got)
+	}
+	p.mu.Lock()
+	p.removed(e)
+	p.mu.Unlock()
+	if err := eventually.Receive(t, "the end of the stop", stopped); err != nil {
+		t.Error(err)
+	}
+	if all, err := p.List(t.Context()); err != nil || len(all) > 0 {
+		t.Errorf("got %+v, %v", all, err)
+	}
+}
+
+// A start that waits for the end of the previous session's pod shows that reason.
+func TestStartWaitsForPreviousPod(t *testing.T) {
+	p, e, _ := accepting(t)
 	e.exit = &session.Exit{}
 	e.pod.DeletionTimestamp = &metav1.Time{Time: time.Now()}
 	waits, cleared := make(chan string, 10), make(chan error, 1)
