@@ -282,7 +282,8 @@ func (p *Provider) linkOf(ctx context.Context, verb, name string) (*link, error)
 }
 
 // checkStream waits until the stream to a session's pod is open, if the session is alive. It returns an error as soon
-// as an attempt to open the stream fails, because the cluster may be unreachable for a long time.
+// as an attempt to open the stream fails, because the cluster may be unreachable for a long time. It also returns an
+// error if another controller has taken over the city.
 func checkStream(ctx context.Context, p *Provider, verb, name string) error {
 	why := ""
 	err := p.await(ctx, func() bool {
@@ -290,7 +291,10 @@ func checkStream(ctx context.Context, p *Provider, verb, name string) error {
 		if e == nil || e.link != nil || e.exit != nil || e.gone {
 			return true
 		}
-		if e.broken != nil {
+		switch {
+		case p.term == nil && p.down != nil: // nothing opens a stream until the next term
+			why = unavailable(p).Error()
+		case e.broken != nil:
 			why = e.reason(time.Now())
 		}
 		return why != ""

@@ -167,6 +167,14 @@ func TestReasonOfFoundPod(t *testing.T) {
 func TestTerminalWithoutStream(t *testing.T) {
 	p, e := unreachable(t)
 	p.synced, e.broken = true, errors.New("no route to host")
+	wantTerminalError(t, p, e.reason(time.Now()))
+	e.broken = nil
+	p.synced, p.down = false, errors.New("another controller runs this city")
+	wantTerminalError(t, p, unavailable(p).Error())
+}
+
+func wantTerminalError(t *testing.T, p *Provider, want string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	defer cancel()
 	for name, call := range map[string]func() error{
@@ -179,8 +187,8 @@ func TestTerminalWithoutStream(t *testing.T) {
 			return err
 		},
 	} {
-		if err := call(); err == nil || !strings.Contains(err.Error(), e.reason(time.Now())) {
-			t.Errorf("%s: got %v", name, err)
+		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 	}
 }
