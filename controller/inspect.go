@@ -95,6 +95,11 @@ func (s *Subject) Inspect(now time.Time) *city.Inspection {
 		Drift: []city.Difference{}, Crashes: []city.Crash{}}
 	if s.Want != nil {
 		out.Spec, out.Env = specOf(s.Want), variables(s.Want)
+		if slices.Contains(s.Limits.Lacks, session.InheritingEnvironment) {
+			out.Env = slices.DeleteFunc(out.Env, func(v city.Variable) bool {
+				return v.From == city.FromInherited
+			})
+		}
 		out.Spec.Limits = s.Limits.String()
 	}
 	if s.Session != nil {

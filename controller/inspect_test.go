@@ -74,6 +74,12 @@ func TestInspect(t *testing.T) {
 	if err != nil || strings.Contains(string(data), hidden) {
 		t.Errorf("%s, %v", data, err)
 	}
+	s.Limits.Lacks = []session.Ability{session.InheritingEnvironment}
+	for _, v := range s.Inspect(time.Unix(1, 0)).Env {
+		if v.From == city.FromInherited {
+			t.Errorf("the provider does not pass on %s, but it is shown", v.Name)
+		}
+	}
 	st.ID = "life-2" // the process belongs to another session
 	if d := s.Inspect(time.Unix(1, 0)).Drift[2]; !d.RunsUnknown || d.Runs != "" {
 		t.Errorf("%+v", d)

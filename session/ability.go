@@ -27,6 +27,8 @@ const (
 	ReportingExits  Ability = "report exits immediately"
 	ExplainingExits Ability = "report how a session ended"
 	CountingOutput  Ability = "count output"
+	// missing in providers whose sessions run on other machines, with an environment of their own
+	InheritingEnvironment Ability = "pass on the controller's environment"
 	// missing in providers that only simulate sessions or reject every start
 	RunningPrograms Ability = "run programs"
 )

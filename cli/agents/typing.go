@@ -48,6 +48,7 @@ func forTyping(e *env.Env, c *cobra.Command,
 			return city.Errorf(city.Conflict, "agent %q has no session: its state is %s (%s)",
 				g.Name, g.State, g.Reason)
 		}
+		defer sayWaiting(ctx, e, l, f)()
 		return e.Do(ctx, l, what)
 	}, suggest.Agent)
 }

@@ -247,7 +247,7 @@ func (tx *Messages) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 			tx.blocked[tx.city.Terminal(b.Agent).Provider] = in.Err.Error()
 		}
 		tx.giveUp(now, b, d, dropped{codeOfInput(in.Err),
-			"the terminal did not accept the nudge: " + in.Err.Error(), effect.ActorController})
+			"typing the nudge failed: " + in.Err.Error(), effect.ActorController})
 	case in.Held != "":
 		if !d.Held {
 			d.Held, d.Stage, d.Since = true, city.Queued, d.QueuedAt

@@ -34,10 +34,17 @@ var (
 	_ session.Checker      = (*Provider)(nil)
 	_ session.Acknowledger = (*Provider)(nil)
 	_ session.Meter        = (*Provider)(nil)
+	_ session.Limiter      = (*Provider)(nil)
 )
 
 // Patience implements session.Patient.
 func (*Provider) Patience(string) time.Duration { return patience }
+
+// Limits implements session.Limiter.
+func (*Provider) Limits() session.Limits {
+	return session.Limits{Lacks: []session.Ability{session.InheritingEnvironment},
+		Why: "agents run in pods"}
+}
 
 // Start implements session.Provider.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
@@ -108,6 +115,12 @@ func (p *Provider) clear(ctx context.Context, name string) error {
 	}
 	pod := e.pod
 	p.mu.Unlock()
+	began, _, _, deleted := terminating(pod)
+	if !deleted {
+		began = time.Now()
+	}
+	session.Progress(ctx, fmt.Sprintf("waiting until the pod %s of its previous session has "+
+		"ended; it has been terminating since %s", pod.Name, began.Local().Format(time.TimeOnly)))
 	return p.delete(ctx, pod)
 }
 
@@ -179,7 +192,7 @@ func (p *Provider) startAgent(
 ) (session.Status, error) {
 	starting, started := context.WithTimeout(ctx, p.o.StartLimit)
 	go followEvents(starting, p, made)
-	l, why, final, err := p.awaitPod(starting, made)
+	l, why, final, err := awaitPod(starting, p, made)
 	started()
 	switch { // without an open stream, the agent has not started
 	case l != nil && !final:
@@ -200,10 +213,9 @@ func (p *Provider) startAgent(
 	}
 	if err := sendFiles(ctx, l, s.Dir, packing(made, s.Dir)); err != nil {
 		return session.Status{}, fmt.Errorf(
-			"cannot start %q: %w: %w",
+			"cannot start %q: %w",
 			s.Name,
-			session.ErrCommand,
-			err,
+			session.Unfit("%w", err),
 		)
 	}
 	st, err := l.Start(ctx, s)
@@ -220,12 +232,14 @@ func (p *Provider) startAgent(
 	if e.starting = false; e.exit != nil { // the agent has already exited
 		p.report(*e.exit)
 	}
+	p.changed() // Stop might be waiting
 	return p.status(e), nil
 }
 
 // awaitPod waits for the stream to a new pod. final is true if the pod will never run.
-func (p *Provider) awaitPod(
+func awaitPod(
 	ctx context.Context,
+	p *Provider,
 	made *corev1.Pod,
 ) (l *link, why string, final bool, err error) {
 	for told := ""; ; {
@@ -269,23 +283,23 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		return fmt.Errorf("cannot stop %q: %w", name, err)
 	}
 	p.mu.Lock()
-	if e == nil || e.exit != nil || e.gone {
+	if e == nil || !e.alive() {
 		p.mu.Unlock()
 		return nil
 	}
 	e.asked = true
-	l, pod := e.link, e.pod
+	l, pod, ended := e.link, e.pod, e.exit != nil
 	p.mu.Unlock()
 	switch {
 	case session.Forced(ctx):
 		return giveUp(ctx, p, pod)
-	case l == nil:
+	case l == nil || ended:
 		return p.stopPod(ctx, pod, grace)
 	}
 	if err := l.Stop(ctx, name, grace); err != nil {
 		return err
 	}
-	return p.await(ctx, func() bool { return e.exit != nil })
+	return awaitEnd(ctx, p, pod)
 }
 
 func (p *Provider) stopPod(ctx context.Context, pod *corev1.Pod, grace time.Duration) error {
@@ -304,9 +318,14 @@ func remove(ctx context.Context, p *Provider, pod *corev1.Pod, how metav1.Delete
 	if err != nil && !apierrors.IsNotFound(err) {
 		return p.explain(err, "delete")
 	}
+	return awaitEnd(ctx, p, pod)
+}
+
+// awaitEnd waits until the session of a pod no longer counts as running.
+func awaitEnd(ctx context.Context, p *Provider, pod *corev1.Pod) error {
 	return p.await(ctx, func() bool {
 		e := p.pods[pod.Name]
-		return e == nil || e.pod.UID != pod.UID || e.exit != nil
+		return e == nil || e.pod.UID != pod.UID || !e.alive()
 	})
 }
 
@@ -355,6 +374,9 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 
 // Output implements session.Provider.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
+	if err := checkStream(ctx, p, "read the output of", name); err != nil {
+		return "", err
+	}
 	l, err := p.linkOf(ctx, "read the output of", name)
 	if err != nil {
 		return "", err
@@ -368,6 +390,9 @@ func (p *Provider) Attach(
 	name string,
 	cols, rows int,
 ) (session.Terminal, error) {
+	if err := checkStream(ctx, p, "attach to", name); err != nil {
+		return nil, err
+	}
 	l, err := p.livingLink(ctx, "attach to", name)
 	if err != nil {
 		return nil, err
@@ -378,6 +403,10 @@ func (p *Provider) Attach(
 // Watch implements session.Watcher.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
+		if err := checkStream(ctx, p, "watch", name); err != nil {
+			yield(session.Frame{}, err)
+			return
+		}
 		l, err := p.linkOf(ctx, "watch", name)
 		if err != nil {
 			yield(session.Frame{}, err)

@@ -82,7 +82,8 @@ type entry struct {
 	worker  bool // the goroutine that keeps the stream open is running
 	drained bool // the controller was asked to drain the agent
 
-	starting bool // Start has not returned yet; until then, only Start reports an exit
+	// Start has not returned yet. Until then, only Start reports an exit. If the start fails, Start deletes the pod.
+	starting bool
 
 	deletionSeen time.Time // first sight of the pod's deletion; zero = it is not being deleted
 }
@@ -207,6 +208,10 @@ func (p *Provider) lost(e *entry, reason string) {
 	})
 }
 
+// alive reports whether a session counts as running. This includes the session of a failed start until its pod no
+// longer exists, because the caller of Start might have stopped waiting. The caller must hold mu.
+func (e *entry) alive() bool { return e.exit == nil || e.starting && !e.gone }
+
 // find returns the entry of a session's pod, or nil. The caller must hold mu.
 func (p *Provider) find(name string) *entry { return p.pods[podName(p.o.City, name)] }
 
@@ -276,6 +281,33 @@ func (p *Provider) linkOf(ctx context.Context, verb, name string) (*link, error)
 	return l, nil
 }
 
+// checkStream waits until the stream to a session's pod is open, if the session is alive. It returns an error as soon
+// as an attempt to open the stream fails, because the cluster may be unreachable for a long time. It also returns an
+// error if another controller has taken over the city.
+func checkStream(ctx context.Context, p *Provider, verb, name string) error {
+	why := ""
+	err := p.await(ctx, func() bool {
+		e := p.find(name)
+		if e == nil || e.link != nil || e.exit != nil || e.gone {
+			return true
+		}
+		switch {
+		case p.term == nil && p.down != nil: // nothing opens a stream until the next term
+			why = unavailable(p).Error()
+		case e.broken != nil:
+			why = e.reason(time.Now())
+		}
+		return why != ""
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot %s %q without a stream to its pod: %w", verb, name, err)
+	case why != "":
+		return fmt.Errorf("cannot %s %q: %s", verb, name, why)
+	}
+	return nil
+}
+
 // List implements session.Provider.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if err := p.await(ctx, func() bool { return p.synced || p.down != nil }); err != nil {
@@ -305,8 +337,8 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	defer p.mu.Unlock()
 	out := []session.Status{}
 	for _, e := range p.pods {
-		if e.starting && e.exit != nil {
-			continue // Start has not returned yet and will delete the pod of this failed start
+		if e.starting && e.gone {
+			continue // Start has not returned yet and will remove the entry
 		}
 		out = append(out, p.status(e))
 	}
@@ -370,7 +402,10 @@ func (p *Provider) status(e *entry) session.Status {
 	st.Name, st.Agent, st.City = e.note.Name, e.note.Agent, e.note.City
 	st.ID, st.Fingerprint = e.note.ID, e.note.Fingerprint
 	st.PID = 0 // a pid in the pod has no meaning on this machine
-	st.Alive, st.Exit = e.exit == nil, e.exit
+	st.Alive, st.Exit = e.alive(), nil
+	if !st.Alive {
+		st.Exit = e.exit
+	}
 	st.Details = details(e.pod)
 	if e.note.Image != "" && e.note.Image != p.o.Settings.Image {
 		st.Outdated = []string{"session.k8s.image changed"}

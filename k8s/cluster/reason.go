@@ -159,7 +159,7 @@ func explain(err error, verb, namespace string, lacking func() []right) error {
 		return session.Missing(fmt.Errorf("namespace %s does not exist; run `kubectl create "+
 			"namespace %s`", namespace, namespace))
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
-		return fmt.Errorf("%w: the cluster rejected the pod: %w", session.ErrCommand, err)
+		return session.Unfit("the cluster rejected the pod: %w", err)
 	case unsent(err):
 		return session.Missing(fmt.Errorf("cannot reach the cluster: %w; check the kubeconfig "+
 			"and the network", err))

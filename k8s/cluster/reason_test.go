@@ -28,13 +28,14 @@ func TestExplain(t *testing.T) {
 		want    string
 	}{
 		{apierrors.NewForbidden(pods, "x", errors.New("no")), true,
-			`- {apiGroups: [""], resources: [pods], verbs: [create]} ` +
+			`- {apiGroups: [""], resources: [pods], verbs: [create]}` + "`, `" +
 				`- {apiGroups: [""], resources: [pods/exec], verbs: [get]}`},
 		{apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"},
 			"x", errors.New(`User "u" cannot update resource "leases" in API group `+
 				`"coordination.k8s.io" in the namespace "gc"`)), true,
-			`to update leases in namespace gc; add this to the rules of gcity's Role: - {apiGroups: ` +
-				`["coordination.k8s.io"], resources: [leases], verbs: [update]} - {apiGroups: [""]`},
+			`to update leases in namespace gc; add each of these lines to the rules of gcity's Role: ` +
+				"`- {apiGroups: " + `["coordination.k8s.io"], resources: [leases], verbs: [update]}` + "`, `- {",
+		},
 		{apierrors.NewForbidden(pods, "x", errors.New("exceeded quota: q")), true,
 			"the quota of namespace gc is exhausted"},
 		{apierrors.NewForbidden(pods, "x", errors.New("error looking up service account gc/x")), true,
@@ -62,7 +63,8 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%v: want a lack of resources, got %v", err, got)
 		}
 	}
-	if got := explain(apierrors.NewBadRequest("two containers"), "create", "gc", nil); !errors.Is(got, session.ErrCommand) {
+	if got := explain(apierrors.NewBadRequest("two containers"), "create", "gc", nil); !errors.Is(got, session.ErrCommand) ||
+		!strings.HasPrefix(got.Error(), "the cluster rejected the pod: ") {
 		t.Error(got)
 	}
 }

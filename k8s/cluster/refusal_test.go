@@ -45,8 +45,8 @@ func badInputs() []badInput {
 			open(t, t.TempDir(), *s) // creates the namespace
 			grant(t, *s, slices.DeleteFunc(rights(), func(r right) bool { return r.resource == "pods/exec" }))
 			s.Context = "gcity"
-		}, `to get pods/exec in namespace gcity-test-rights; add this to the rules of gcity's Role: ` +
-			`- {apiGroups: [""], resources: [pods/exec], verbs: [get, create]}`,
+		}, `to get pods/exec in namespace gcity-test-rights; add this line to the rules of gcity's Role: ` +
+			"`" + `- {apiGroups: [""], resources: [pods/exec], verbs: [get, create]}`,
 			`{apiGroups: [""], resources: [pods/exec], verbs: [get, create]}`, false},
 		{"no service account", func(_ *testing.T, s *Settings) { s.ServiceAccount = "nobody" },
 			"; correct service_account in [session.k8s], or create it",

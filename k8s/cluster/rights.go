@@ -38,7 +38,8 @@ func rights() []right {
 	return out
 }
 
-func rules(all []right) string {
+// rules returns the lines of a Role that grant the permissions.
+func rules(all []right) []string {
 	var out []string
 	for len(all) > 0 {
 		first := all[0]
@@ -53,7 +54,7 @@ func rules(all []right) string {
 		out = append(out, fmt.Sprintf("- {apiGroups: [%q], resources: [%s], verbs: [%s]}",
 			first.group, first.resource, strings.Join(verbs, ", ")))
 	}
-	return strings.Join(out, " ")
+	return out
 }
 
 // lacking returns the required permissions that the provider does not have. It omits permissions that cannot be
@@ -109,8 +110,14 @@ func denied(err error, verb string) right {
 }
 
 func notAllowed(namespace string, all []right, cause error) error {
-	text := fmt.Sprintf("the cluster does not allow gcity to %s %s in namespace %s; add this "+
-		"to the rules of gcity's Role: %s", all[0].verb, all[0].resource, namespace, rules(all))
+	lines := rules(all)
+	these := "this line"
+	if len(lines) > 1 {
+		these = "each of these lines"
+	}
+	text := fmt.Sprintf("the cluster does not allow gcity to %s %s in namespace %s; add %s "+
+		"to the rules of gcity's Role: `%s`", all[0].verb, all[0].resource, namespace, these,
+		strings.Join(lines, "`, `"))
 	if cause != nil {
 		return session.Missing(fmt.Errorf("%s (%w)", text, cause))
 	}

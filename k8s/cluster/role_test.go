@@ -14,8 +14,7 @@ func TestRole(t *testing.T) {
 	}
 	_, list, _ := strings.Cut(string(text), "rules:\n")
 	list, _, _ = strings.Cut(list, "\n---")
-	got := strings.ReplaceAll(list, "\n", " ")
-	if want := rules(rights()); got != want {
-		t.Errorf("role.yaml has\n%s\nwant\n%s", got, want)
+	if want := strings.Join(rules(rights()), "\n"); list != want {
+		t.Errorf("role.yaml has\n%s\nwant\n%s", list, want)
 	}
 }

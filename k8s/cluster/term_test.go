@@ -5,13 +5,16 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -160,6 +163,97 @@ func TestReasonOfFoundPod(t *testing.T) {
 	}
 }
 
+// While the stream to a pod cannot be opened, calls that show the terminal return the reason immediately.
+func TestTerminalWithoutStream(t *testing.T) {
+	p, e := unreachable(t)
+	p.synced, e.broken = true, errors.New("no route to host")
+	wantTerminalError(t, p, e.reason(time.Now()))
+	e.broken = nil
+	p.synced, p.down = false, errors.New("another controller runs this city")
+	wantTerminalError(t, p, unavailable(p).Error())
+}
+
+func wantTerminalError(t *testing.T, p *Provider, want string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
+	defer cancel()
+	for name, call := range map[string]func() error{
+		"Attach": func() error { _, err := p.Attach(ctx, "a", 80, 24); return err },
+		"Output": func() error { _, err := p.Output(ctx, "a", 0); return err },
+		"Watch": func() (err error) {
+			for _, err = range p.Watch(ctx, "a") {
+				break
+			}
+			return err
+		},
+	} {
+		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", name, err, want)
+		}
+	}
+}
+
+// The cluster of this provider accepts each request. requests receives the methods.
+func accepting(t *testing.T) (p *Provider, e *entry, requests chan string) {
+	t.Helper()
+	requests = make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests <- r.Method
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Success"}`))
+	}))
+	t.Cleanup(server.Close)
+	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, e = unreachable(t)
+	p.client, p.synced, p.until = client, true, time.Now().Add(time.Hour)
+	return p, e, requests
+}
+
+// A stop of a failed start ends when the pod no longer exists, although Start has not returned yet.
+func TestStopOfFailedStart(t *testing.T) {
+	p, e, requests := accepting(t)
+	// the stream is still open, but the pod is being deleted
+	e.starting, e.exit, e.link = true, &session.Exit{}, &link{}
+	stopped := make(chan error, 1)
+	go func() { stopped <- p.Stop(t.Context(), "a", time.Second) }()
+	if got := eventually.Receive(t, "the request to delete the pod", requests); got != http.MethodDelete {
+		t.Errorf("got the request %s", got)
+	}
+	p.mu.Lock()
+	p.removed(e)
+	p.mu.Unlock()
+	if err := eventually.Receive(t, "the end of the stop", stopped); err != nil {
+		t.Error(err)
+	}
+	if all, err := p.List(t.Context()); err != nil || len(all) > 0 {
+		t.Errorf("got %+v, %v", all, err)
+	}
+}
+
+// A start that waits for the end of the previous session's pod shows that reason.
+func TestStartWaitsForPreviousPod(t *testing.T) {
+	p, e, _ := accepting(t)
+	e.exit = &session.Exit{}
+	e.pod.DeletionTimestamp = &metav1.Time{Time: time.Now()}
+	waits, cleared := make(chan string, 10), make(chan error, 1)
+	ctx := session.WithProgress(t.Context(), func(why string) { waits <- why })
+	go func() { cleared <- p.clear(ctx, "a") }()
+	want := "waiting until the pod " + e.pod.Name + " of its previous session has ended; " +
+		"it has been terminating since " + e.pod.DeletionTimestamp.Format(time.TimeOnly)
+	if why := eventually.Receive(t, "the reason", waits); why != want {
+		t.Errorf("got %q, want %q", why, want)
+	}
+	p.mu.Lock()
+	p.removed(e)
+	p.mu.Unlock()
+	if err := eventually.Receive(t, "the end of the wait", cleared); err != nil {
+		t.Error(err)
+	}
+}
+
 // If the pod of a failed start cannot be deleted, List shows its session, so that the controller acknowledges it.
 func TestUndeletedPodOfFailedStart(t *testing.T) {
 	p, e := unreachable(t)
@@ -175,6 +269,52 @@ func TestUndeletedPodOfFailedStart(t *testing.T) {
 	}
 	if err := p.Acknowledge(t.Context(), "a", "1"); err == nil {
 		t.Error("Acknowledge: got no error, although the cluster is unavailable")
+	}
+}
+
+// A session whose start has failed counts as running until its pod no longer exists.
+func TestPodOfFailedStart(t *testing.T) {
+	s := settings(t)
+	p := open(t, t.TempDir(), s)
+	pods, name := p.client.CoreV1().Pods(s.Namespace), podName(p.o.City, "a")
+	sp := spec(p.o.City, "a", "exec cat")
+	sp.Dir = filepath.Join(p.o.City, "missing") // its files cannot be copied, so the start fails
+	ended := make(chan error, 2)
+	go func() {
+		_, err := p.Start(t.Context(), sp)
+		ended <- err
+	}()
+	finalizers := func(names string) func() bool {
+		return func() bool {
+			_, err := pods.Patch(t.Context(), name, types.MergePatchType,
+				[]byte(`{"metadata":{"finalizers":`+names+`}}`), metav1.PatchOptions{})
+			return err == nil
+		}
+	}
+	// the API server does not remove a pod that has a finalizer
+	eventually.True(t, "the pod has a finalizer", finalizers(`["gcity.test/hold"]`))
+	eventually.True(t, "the pod is being deleted", func() bool {
+		pod, err := pods.Get(t.Context(), name, metav1.GetOptions{})
+		return err == nil && pod.DeletionTimestamp != nil
+	})
+	if all, err := p.List(t.Context()); err != nil || len(all) != 1 || !all[0].Alive || all[0].Exit != nil {
+		t.Errorf("while the pod is being deleted: got %+v, %v", all, err)
+	}
+	go func() {
+		err := p.Stop(t.Context(), "a", time.Second)
+		if _, found := pods.Get(t.Context(), name, metav1.GetOptions{}); err == nil && !apierrors.IsNotFound(found) {
+			err = errors.New("the pod still exists after Stop")
+		}
+		ended <- err
+	}()
+	eventually.True(t, "the pod has no finalizer", finalizers("null"))
+	for range 2 {
+		if err := eventually.Receive(t, "Start or Stop ends", ended); err != nil && !errors.Is(err, session.ErrCommand) {
+			t.Error(err)
+		}
+	}
+	if all, err := p.List(t.Context()); err != nil || len(all) > 0 {
+		t.Errorf("after Stop: got %+v, %v", all, err)
 	}
 }
 

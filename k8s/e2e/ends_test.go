@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -108,6 +110,35 @@ func TestTerminatingPod(t *testing.T) {
 		a := c.agents()["a"]
 		return a.State == "running" && a.Session != nil && a.Session.ID != before
 	}, c.state)
+}
+
+// A city that is stopped during a start waits until the pod no longer exists.
+func TestStopDuringStart(t *testing.T) {
+	c := newCity(t, endsCity+`exec cat'''`+"\n")
+	data, err := os.ReadFile(filepath.Join(c.dir, "pod.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.write("pod.yaml", "spec:\n  nodeName: localhost\n  hostNetwork: true\n"+
+		"  volumes: [{name: key, secret: {secretName: missing}}]\n"+
+		"  containers: [{name: agent, volumeMounts: [{name: key, mountPath: /key}]}]\n")
+	c.start()
+	eventually.True(t, "the pod waits for its volume", func() bool {
+		return strings.Contains(c.agents()["a"].Reason, "FailedMount")
+	}, c.state)
+	c.must("stop")
+	pods, err := c.client.CoreV1().Pods(c.namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(pods.Items) > 0 {
+		t.Errorf("%d pods after the stop: %v", len(pods.Items), err)
+	}
+	c.write("pod.yaml", string(data))
+	c.start()
+	eventually.True(t, "the agent runs", func() bool { return c.running() == 1 }, c.state)
+	for _, e := range c.events() {
+		if e.Type == "agent.start_failed" {
+			t.Errorf("got the event %s: %s", e.Type, e.Message)
+		}
+	}
 }
 
 // A controller that starts with a different image restarts the agents in new pods.

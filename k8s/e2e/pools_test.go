@@ -120,7 +120,8 @@ session = %q
 
 // Agents in pods change the work in the city's store, and each change is recorded once.
 func TestWorkOfPods(t *testing.T) {
-	c := newCity(t, "[workspace]\nname = \"town\"\n[[agents]]\nname = \"a\"\nstart_command = \"exec sh\"\n")
+	c := newCity(t, "[workspace]\nname = \"town\"\n[session]\nprovider = \"k8s\"\n"+
+		"[[agents]]\nname = \"a\"\nstart_command = \"exec sh\"\n")
 	c.start()
 	eventually.True(t, "the agent runs", func() bool { return c.running() == 1 }, c.state)
 	c.must("bead", "create", "real work")

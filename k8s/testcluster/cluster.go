@@ -361,12 +361,19 @@ func (c *cluster) down() error {
 	for _, line := range lines {
 		if fields := strings.Fields(line); len(fields) > 1 &&
 			strings.HasPrefix(fields[1], c.dir+"/") {
-			if err := syscall.Unmount(fields[1], syscall.MNT_DETACH); err != nil {
-				errs = append(errs, fmt.Errorf("cannot unmount %s: %w", fields[1], err))
-			}
+			errs = append(errs, unmount(fields[1]))
 		}
 	}
 	return errors.Join(append(errs, c.network().remove(), os.RemoveAll(c.dir))...)
+}
+
+// unmount returns nil if the path is not mounted, because a container that ends removes its mounts.
+func unmount(path string) error {
+	err := syscall.Unmount(path, syscall.MNT_DETACH)
+	if err == nil || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOENT) {
+		return nil
+	}
+	return fmt.Errorf("cannot unmount %s: %w", path, err)
 }
 
 func (c *cluster) shims() []int {

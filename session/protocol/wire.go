@@ -36,7 +36,7 @@ func abilities() map[session.Ability]Ability {
 		session.Capturing: "capture", session.SeeingDrafts: "drafts",
 		session.ReportingExits:  "exits",
 		session.ExplainingExits: "explain", session.CountingOutput: "count",
-		session.RunningPrograms: "run",
+		session.RunningPrograms: "run", session.InheritingEnvironment: "environment",
 	}
 }
 
