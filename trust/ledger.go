@@ -110,14 +110,19 @@ func judgeNow(dir string, rec *Record, programs []Program) *Refusal {
 	return Judge(dir, rec, programs, settledHeads(dir, programs))
 }
 
-// Moved reports whether a checkout of a trusted city has another commit than the city's record.
+// Moved reports whether a checkout of a trusted city has another commit than the city's record, or can contain files of
+// another commit because git is changing it or has stopped at a conflict.
 func (l *Ledger) Moved(dir string) bool {
 	rec, err := l.Load(dir)
 	if rec == nil || err != nil {
 		return false
 	}
 	for repo, commit := range rec.Heads {
-		if gitDir, ok := gitDirOf(repo); ok && commitOf(gitDir) != commit {
+		gitDir, ok := gitDirOf(repo)
+		if !ok {
+			continue
+		}
+		if h := headOf(gitDir); h.Commit != commit || h.Busy || time.Since(h.indexed) < settleTime {
 			return true
 		}
 	}

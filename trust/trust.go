@@ -210,6 +210,10 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 		if len(out.New) == 0 {
 			out.Why = fmt.Sprintf("%s since you trusted the city, and HEAD of the git checkout "+
 				"%s has changed", changed(p), repo)
+			if heads[repo].Busy {
+				out.Why = fmt.Sprintf("%s since you trusted the city, and git has not finished a "+
+					"change, such as a merge, in the checkout %s", changed(p), repo)
+			}
 			if file != "" {
 				out.Why = fmt.Sprintf("%s, and you have not trusted the city with the file %s",
 					changed(p), file)

@@ -367,6 +367,42 @@ func TestPullIsNotAnEdit(t *testing.T) {
 	}
 }
 
+// A checkout can contain files of another commit although HEAD has not moved.
+func TestMoved(t *testing.T) {
+	dir := t.TempDir()
+	gitDir := filepath.Join(dir, ".git")
+	write := func(name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(gitDir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(gitDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write("HEAD", "1")
+	l := Open(env("XDG_STATE_HOME="+t.TempDir()), nil)
+	if err := l.Trust(dir, nil, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if l.Moved(dir) {
+		t.Error("a checkout at the recorded commit counts as moved")
+	}
+	for _, name := range []string{"index.lock", "MERGE_HEAD", "index"} {
+		write(name, "")
+		if !l.Moved(dir) {
+			t.Errorf("a checkout with a new %s does not count as moved", name)
+		}
+		if err := os.Remove(filepath.Join(gitDir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("HEAD", "2")
+	if !l.Moved(dir) {
+		t.Error("a checkout at another commit does not count as moved")
+	}
+}
+
 // keepReplacing changes the time of a git index at short intervals, as if git replaced it, until done is closed.
 func keepReplacing(t *testing.T, index string, at time.Time, done <-chan struct{}) {
 	tick := time.NewTicker(settleTime / 4)
