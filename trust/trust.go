@@ -8,6 +8,7 @@
 package trust
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -142,6 +143,8 @@ type Refusal struct {
 	// the files that -f adds to the configuration
 	Files []string
 	Diffs []string // git commands that show what has changed in the checkouts of New
+
+	programs []Program // all of the city's programs
 }
 
 func (r *Refusal) Error() string {
@@ -158,21 +161,30 @@ func (r *Refusal) Command() string {
 	return command + shell.Quote(r.Dir)
 }
 
-// Of returns the refusal that applies to one user of programs; see Program.User. programs contains the city's programs.
-// If all of the user's programs are trusted, Of returns nil.
-func (r *Refusal) Of(user string, programs []Program) *Refusal {
+// Of returns the refusal that applies to one user of programs; see Program.User. If all of the user's programs are
+// trusted, Of returns nil.
+func (r *Refusal) Of(user string) *Refusal {
+	return r.about(func(p Program) bool { return p.User == user })
+}
+
+// OfLine is like Of for the programs with a command line.
+func (r *Refusal) OfLine(line string) *Refusal {
+	return r.about(func(p Program) bool { return p.Line == line })
+}
+
+func (r *Refusal) about(relevant func(Program) bool) *Refusal {
 	var paths []string
-	for _, p := range programs {
-		if p.User == user {
+	for _, p := range r.programs {
+		if relevant(p) {
 			paths = append(paths, p.paths()...)
 		}
 	}
 	contains := func(folder string) bool {
 		return slices.ContainsFunc(paths, func(path string) bool { return within(folder, path) })
 	}
-	out := &Refusal{Dir: r.Dir, Files: r.Files}
+	out := &Refusal{Dir: r.Dir, Files: r.Files, programs: r.programs}
 	for _, p := range r.New {
-		if p.User == user || p.User == "" && slices.ContainsFunc(p.Files, contains) {
+		if relevant(p) || p.User == "" && slices.ContainsFunc(p.Files, contains) {
 			out.New = append(out.New, p)
 		}
 	}
@@ -197,7 +209,7 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 	// the recorded commits say nothing about programs that the user was not shown
 	withoutHeads := *rec
 	withoutHeads.Heads = nil
-	out := &Refusal{Dir: dir, Files: filesWith(programs)}
+	out := &Refusal{Dir: dir, Files: filesWith(programs), programs: programs}
 	for _, p := range programs {
 		at, file := rec, rec.lacks(p.With)
 		if file != "" {
@@ -295,6 +307,7 @@ func checkoutOf(path string, heads map[string]Head) string {
 // Grant decides, on first use, whether a city's programs are allowed to run. The zero value does not allow any program.
 type Grant struct {
 	refused func() error
+	again   func(ctx context.Context, line string) error // may be nil
 }
 
 // Err returns nil if the programs are allowed to run, and a *Refusal if they are not. Any other error means that the
@@ -306,10 +319,21 @@ func (g Grant) Err() error {
 	return g.refused()
 }
 
-// Check returns the grant for a city. programs returns the city's programs. It is called at most once.
-func (l *Ledger) Check(dir string, programs func() ([]Program, error)) Grant {
-	return Grant{sync.OnceValue(func() error { return l.check(dir, programs) })}
+// ErrOf is like Err. If the city's controller is running in this process, ErrOf checks the programs with one command
+// line, and it checks them again with each call.
+func (g Grant) ErrOf(ctx context.Context, line string) error {
+	if g.again == nil {
+		return g.Err()
+	}
+	return g.again(ctx, line)
 }
 
-// Running returns the grant for a city with a running controller of this user.
-func Running() Grant { return Grant{func() error { return nil }} }
+// Check returns the grant for a city. programs returns the city's programs. It is called at most once.
+func (l *Ledger) Check(dir string, programs func() ([]Program, error)) Grant {
+	return Grant{refused: sync.OnceValue(func() error { return l.check(dir, programs) })}
+}
+
+// Running returns the grant for a city with a running controller of this user. If again is not nil, ErrOf calls it.
+func Running(again func(ctx context.Context, line string) error) Grant {
+	return Grant{refused: func() error { return nil }, again: again}
+}

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 	_ "time/tzdata" // schedules can name time zones, and not every machine has a time zone database
 
@@ -63,6 +64,7 @@ type assembly struct {
 	log      *events.Log
 	sessions session.Provider
 	loop     *controller.Controller
+	started  atomic.Pointer[controller.Controller] // loop, for other goroutines
 	socket   *socket.Socket
 }
 
@@ -71,6 +73,7 @@ type assembly struct {
 func assemble(ctx context.Context, c *config.City, version string, o CityOptions) (_ parts,
 	err error) {
 	a := &assembly{config: c, version: version, o: o, broken: folder.NewFaults()}
+	a.o.grant = o.runningGrant(a.inForce)
 	defer func() {
 		if err != nil {
 			a.undo.Close()
@@ -120,6 +123,14 @@ func (a *assembly) openFolder() (err error) {
 	return nil
 }
 
+// inForce returns the configuration in force.
+func (a *assembly) inForce() *config.City {
+	if loop := a.started.Load(); loop != nil {
+		return loop.InForce()
+	}
+	return a.config
+}
+
 func (a *assembly) openLoop(ctx context.Context) error {
 	o := &a.o
 	pokes, err := watch.City(ctx, o.source, watch.Options{Log: o.Logger, OnPanic: a.broken.Report,
@@ -157,6 +168,9 @@ func (a *assembly) openLoop(ctx context.Context) error {
 		Allow:            o.allow, SetListener: a.tcp.want, ListenerStates: a.tcp.listeners,
 		Faults: a.broken,
 	}, a.config)
+	if err == nil {
+		a.started.Store(a.loop)
+	}
 	return err
 }
 
