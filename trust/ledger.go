@@ -102,7 +102,7 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 // A pull writes files before it moves HEAD, so judgeNow judges new programs only after git has finished.
 func judgeNow(dir string, rec *Record, programs []Program) *Refusal {
 	isNew := func(p Program) bool {
-		return p.Content == nil && !slices.Contains(rec.Programs, p.Sum())
+		return p.Content == nil && !rec.covers(p)
 	}
 	if !slices.ContainsFunc(programs, isNew) {
 		return Judge(dir, rec, programs, Heads(dir, programs))

@@ -32,6 +32,7 @@ type Program struct {
 	Files []string // the absolute paths of its scripts and folders
 	User  string   // "agent scribe", "automation tick", "watchdog deacon"; "" = the city
 	Sums  []string // hashes of what the program depends on, such as scripts and the environment
+	Same  []string // other values of What; covered if the record covers it as one of them
 	With  []string // the absolute paths of the files that -f adds to the configuration
 	// Content returns a hash of a folder that can be large. It is set instead of Sums if the folder is a git checkout
 	// that changes only together with its HEAD.
@@ -216,7 +217,7 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 			at = &withoutHeads
 		}
 		repo := movedOf(at, p.paths(), heads)
-		if repo == "" || rec.predates(p) || slices.Contains(rec.Programs, p.Sum()) {
+		if repo == "" || rec.predates(p) || rec.covers(p) {
 			continue
 		}
 		if len(out.New) == 0 {
@@ -238,6 +239,14 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 		return nil
 	}
 	return out
+}
+
+func (r *Record) covers(p Program) bool {
+	coversAs := func(what string) bool {
+		p.What = what
+		return slices.Contains(r.Programs, p.Sum())
+	}
+	return coversAs(p.What) || slices.ContainsFunc(p.Same, coversAs)
 }
 
 // predates reports whether the record is of an earlier version, which did not cover the folder of a topology without

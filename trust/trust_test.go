@@ -20,6 +20,8 @@ func TestJudge(t *testing.T) {
 	old, fresh := program("old", file), program("new", file)
 	script := program("old", file)
 	script.Files, script.Sums = []string{"/rig/x.sh"}, []string{"2"}
+	renamed := old
+	renamed.What, renamed.Same = "agent b", []string{"agent x", old.What}
 	folder := script
 	folder.Files = []string{"/rig"}
 	local := func(string) bool { return true }
@@ -44,6 +46,7 @@ func TestJudge(t *testing.T) {
 		"edited outside git":                      {trustedAt("-"), []Program{fresh}, nil, true},
 		"pulled":                                  {trustedAt("1"), []Program{old, fresh}, map[string]Head{city: {Commit: "2"}}, false},
 		"pulled, nothing new":                     {trustedAt("1"), []Program{old}, map[string]Head{city: {Commit: "2"}}, true},
+		"pulled, with a second name":              {trustedAt("1"), []Program{renamed}, map[string]Head{city: {Commit: "2"}}, true},
 		"pulled, one removed":                     {trustedAt("1"), nil, map[string]Head{city: {Commit: "2"}}, true},
 		"edited and committed":                    {trustedAt("1"), []Program{fresh}, map[string]Head{city: {Commit: "2", Since: local}}, true},
 		"git is running":                          {trustedAt("1"), []Program{fresh}, map[string]Head{city: {Commit: "1", Busy: true}}, false},
