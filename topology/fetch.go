@@ -28,13 +28,18 @@ type Result struct {
 	Was    string // the previous commit; "" = no copy existed
 	// the copy was replaced because its files were damaged
 	Repaired bool
+
+	city     string
+	previous string // the previous copy, if its commit is not Commit; "" = none
+	pin      Pin    // from before the fetch
 }
 
 // Fetch updates a topology's copy to the commit in the lock file. It fetches the ref's newest commit instead if no
 // commit is locked for this source and ref, or if update is true.
 //
 // git runs with the environment environ, without prompts or hooks, and is killed after a few minutes. A correct copy is
-// not changed. After an error, the copy and the lock file are unchanged.
+// not changed. After an error, the copy and the lock file are unchanged. The caller must call Keep or Undo with the
+// result. If it calls neither, the next fetch removes the previous copy.
 func Fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,
 	error) {
 	r, err := fetch(ctx, city, w, update, environ)
@@ -53,7 +58,7 @@ func fetch(ctx context.Context, city string, w Remote, update bool, environ []st
 	if err := disk.MkdirState(root, 0o700); err != nil {
 		return Result{}, err
 	}
-	unlock, err := lockFetches(ctx, filepath.Join(root, ".lock"))
+	unlock, err := lockFetches(ctx, root)
 	if err != nil {
 		return Result{}, err
 	}
@@ -70,8 +75,8 @@ func fetch(ctx context.Context, city string, w Remote, update bool, environ []st
 		return Result{}, err
 	}
 	folder := Folder(city, w.Name)
-	r := Result{Name: w.Name, Was: head(folder)}
 	pin := lock[w.Name]
+	r := Result{Name: w.Name, Was: head(folder), city: city, pin: pin}
 	if update || pin.Source != w.Source || pin.Ref != w.Ref {
 		pin.Commit = ""
 	}
@@ -84,11 +89,52 @@ func fetch(ctx context.Context, city string, w Remote, update bool, environ []st
 		}
 		r.Repaired = true
 	}
-	r.Commit, err = g.replace(ctx, root, w, pin.Commit, func(commit string) error {
+	var old string
+	r.Commit, old, err = g.replace(ctx, root, w, pin.Commit, func(commit string) error {
 		lock[w.Name] = Pin{w.Source, w.Ref, commit}
 		return lock.write(city)
 	})
+	if err == nil && r.Was != "" && r.Was != r.Commit {
+		r.previous = old
+	} else if old != "" {
+		_ = disk.RemoveAll(old) // the next fetch removes what is left
+	}
 	return r, err
+}
+
+// Keep removes the previous copy.
+func (r Result) Keep() {
+	if r.previous != "" {
+		_ = disk.RemoveAll(r.previous) // the next fetch removes what is left
+	}
+}
+
+// Undo restores the previous copy and its commit in the lock file. It must only be called if the fetch replaced a copy
+// with one of another commit.
+func (r Result) Undo(ctx context.Context) error {
+	folder := Folder(r.city, r.Name)
+	unlock, err := lockFetches(ctx, filepath.Dir(folder))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	lock, err := ReadLock(r.city)
+	if err != nil {
+		return err
+	}
+	if head(folder) != r.Commit || lock[r.Name].Commit != r.Commit {
+		return errors.New("another fetch has changed it")
+	}
+	fresh, err := swap(r.previous, folder, func() error {
+		if lock[r.Name] = r.pin; r.pin == (Pin{}) {
+			delete(lock, r.Name)
+		}
+		return lock.write(r.city)
+	})
+	if err == nil {
+		_ = disk.RemoveAll(fresh) // the next fetch removes what is left
+	}
+	return err
 }
 
 func (w Remote) check() error {
@@ -103,11 +149,12 @@ func (w Remote) check() error {
 }
 
 // replace replaces the copy with a fresh clone, and calls pin to store its commit. If pin fails, the old copy stays.
+// Otherwise, replace returns the new folder of the old copy.
 func (g git) replace(ctx context.Context, root string, w Remote, at string,
-	pin func(commit string) error) (commit string, _ error) {
+	pin func(commit string) error) (commit, old string, _ error) {
 	fresh := filepath.Join(root, ".new-"+rand.Text())
 	if err := disk.MkdirAll(fresh, 0o700); err != nil {
-		return commit, err
+		return commit, "", err
 	}
 	defer disk.RemoveAll(fresh)
 	folder := g.dir
@@ -118,28 +165,30 @@ func (g git) replace(ctx context.Context, root string, w Remote, at string,
 		return err
 	})
 	if err != nil {
-		return commit, err
+		return commit, "", err
 	}
 	if head(fresh) != commit {
-		return commit, fmt.Errorf("git checked out a commit other than %.12s", commit)
+		return commit, "", fmt.Errorf("git checked out a commit other than %.12s", commit)
 	}
 	if err := w.checkFetched(fresh, commit, at != ""); err != nil {
-		return commit, err
+		return commit, "", err
 	}
 	if err := contained(fresh); err != nil {
-		return commit, fmt.Errorf("commit %.12s has %w; nothing was changed", commit, err)
+		return commit, "", fmt.Errorf("commit %.12s has %w; nothing was changed", commit, err)
 	}
-	return commit, swap(fresh, folder, func() error { return pin(commit) })
+	old, err = swap(fresh, folder, func() error { return pin(commit) })
+	return commit, old, err
 }
 
-// swap replaces folder with fresh and then calls pin. If either fails, swap restores the old folder.
-func swap(fresh, folder string, pin func() error) error {
-	old := fresh + ".old"
+// swap replaces folder with fresh, and then calls pin. It returns the new name of the old folder. If either fails, swap
+// restores the old folder.
+func swap(fresh, folder string, pin func() error) (old string, err error) {
+	old = fresh + ".old"
 	if err := disk.Rename(folder, filepath.Base(old)); err != nil &&
 		!errors.Is(err, os.ErrNotExist) {
-		return err
+		return "", err
 	}
-	err := disk.Rename(fresh, filepath.Base(folder))
+	err = disk.Rename(fresh, filepath.Base(folder))
 	if err == nil {
 		if err = pin(); err != nil {
 			_ = disk.Rename(folder, filepath.Base(fresh))
@@ -147,13 +196,14 @@ func swap(fresh, folder string, pin func() error) error {
 	}
 	if err != nil {
 		_ = disk.Rename(old, filepath.Base(folder))
-		return err
+		return "", err
 	}
-	_ = disk.RemoveAll(old) // the next fetch removes what is left
-	return nil
+	return old, nil
 }
 
-func lockFetches(ctx context.Context, path string) (unlock func(), err error) {
+// lockFetches locks the folder of the copies.
+func lockFetches(ctx context.Context, root string) (unlock func(), err error) {
+	path := filepath.Join(root, ".lock")
 	ctx, cancel := context.WithTimeout(ctx, lockLimit)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
