@@ -11,6 +11,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -326,6 +327,20 @@ func (g Grant) Err() error {
 		return &Refusal{Why: "trust was not checked"}
 	}
 	return g.refused()
+}
+
+// ErrFor is like Err for one user of programs; see Program.User. The user of trusted programs does not wait for the
+// trust of others.
+func (g Grant) ErrFor(user string) error {
+	err := g.Err()
+	r, refused := errors.AsType[*Refusal](err)
+	if !refused || len(r.New) == 0 {
+		return err // the city has never been trusted
+	}
+	if waits := r.Of(user); waits != nil {
+		return waits
+	}
+	return nil
 }
 
 // ErrOf is like Err. If the city's controller is running in this process, ErrOf checks the programs with one command
