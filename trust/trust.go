@@ -44,7 +44,7 @@ type Program struct {
 func (p Program) paths() []string {
 	out := slices.Concat(p.From, p.Files)
 	for _, path := range out {
-		if target, err := filepath.EvalSymlinks(path); err == nil && target != path {
+		if target := realPath(path); target != path {
 			out = append(out, target)
 		}
 	}
@@ -260,11 +260,22 @@ func (r *Record) predates(p Program) bool {
 // lacks returns the first of these files from -f that the record does not cover, or "".
 func (r *Record) lacks(files []string) string {
 	for _, file := range files {
-		if !slices.Contains(r.Files, file) {
+		same := func(other string) bool {
+			return other == file || realPath(other) == realPath(file)
+		}
+		if !slices.ContainsFunc(r.Files, same) {
 			return file
 		}
 	}
 	return ""
+}
+
+// realPath returns a path without symbolic links, if the file exists.
+func realPath(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
 }
 
 func appendDiff(all []string, repo, from, to string) []string {

@@ -120,6 +120,29 @@ func TestJudgeFilesFromF(t *testing.T) {
 	}
 }
 
+// The path of a file from -f can contain a symbolic link.
+func TestFileFromFByTwoPaths(t *testing.T) {
+	dir := t.TempDir()
+	city, link := filepath.Join(dir, "c"), filepath.Join(dir, "link")
+	if err := os.Mkdir(city, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(city, link); err != nil {
+		t.Fatal(err)
+	}
+	night := program("night", filepath.Join(city, "night.toml"))
+	night.With = []string{filepath.Join(link, "night.toml")}
+	if err := os.WriteFile(night.With[0], nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	heads := map[string]Head{city: {Commit: "1"}}
+	rec := NewRecord(city, []Program{night}, heads, time.Now())
+	night.Line, night.With = "edited", night.From
+	if refused := Judge(city, &rec, []Program{night}, heads); refused != nil {
+		t.Error(refused)
+	}
+}
+
 func TestZeroGrantRefuses(t *testing.T) {
 	if (Grant{}).Err() == nil {
 		t.Error("the zero Grant allows programs")
