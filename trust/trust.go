@@ -340,8 +340,8 @@ func (g Grant) Err() error {
 	return g.refused()
 }
 
-// ErrFor is like Err for one user of programs; see Program.User. The user of trusted programs does not wait for the
-// trust of others.
+// ErrFor is like Err for one user of programs; see Program.User. It ignores other programs that wait for trust, if the
+// city has a record.
 func (g Grant) ErrFor(user string) error {
 	err := g.Err()
 	r, refused := errors.AsType[*Refusal](err)
