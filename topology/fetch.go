@@ -29,9 +29,8 @@ type Result struct {
 	// the copy was replaced because its files were damaged
 	Repaired bool
 
-	city     string
-	previous string // the previous copy, if its commit is not Commit; "" = none
-	pin      Pin    // from before the fetch
+	city string
+	pin  Pin // from before the fetch
 }
 
 // Fetch updates a topology's copy to the commit in the lock file. It fetches the ref's newest commit instead if no
@@ -39,7 +38,7 @@ type Result struct {
 //
 // git runs with the environment environ, without prompts or hooks, and is killed after a few minutes. A correct copy is
 // not changed. After an error, the copy and the lock file are unchanged. The caller must call Keep or Undo with the
-// result. If it calls neither, the next fetch removes the previous copy.
+// result. If it calls neither, the topology's next fetch removes the previous copy.
 func Fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,
 	error) {
 	r, err := fetch(ctx, city, w, update, environ)
@@ -65,7 +64,7 @@ func fetch(ctx context.Context, city string, w Remote, update bool, environ []st
 	defer unlock()
 	// remove folders left by a fetch that was killed
 	left, _ := filepath.Glob(filepath.Join(root, ".new-*"))
-	for _, dir := range left {
+	for _, dir := range append(left, previousCopy(city, w.Name)) {
 		if err := disk.RemoveAll(dir); err != nil {
 			return Result{}, err
 		}
@@ -89,23 +88,26 @@ func fetch(ctx context.Context, city string, w Remote, update bool, environ []st
 		}
 		r.Repaired = true
 	}
-	var old string
-	r.Commit, old, err = g.replace(ctx, root, w, pin.Commit, func(commit string) error {
+	r.Commit, err = g.replace(ctx, city, w, pin.Commit, func(commit string) error {
 		lock[w.Name] = Pin{w.Source, w.Ref, commit}
 		return lock.write(city)
 	})
-	if err == nil && r.Was != "" && r.Was != r.Commit {
-		r.previous = old
-	} else if old != "" {
-		_ = disk.RemoveAll(old) // the next fetch removes what is left
+	if err == nil && (r.Was == "" || r.Was == r.Commit) {
+		r.Keep()
 	}
 	return r, err
 }
 
+// previousCopy returns the folder of a topology's previous copy. Fetches of other topologies do not remove it.
+func previousCopy(city, name string) string {
+	return filepath.Join(city, ".gc", "topologies", ".old-"+name)
+}
+
 // Keep removes the previous copy.
 func (r Result) Keep() {
-	if r.previous != "" {
-		_ = disk.RemoveAll(r.previous) // the next fetch removes what is left
+	// if another fetch has replaced the copy again, the folder belongs to that fetch
+	if old := previousCopy(r.city, r.Name); head(old) == r.Was {
+		_ = disk.RemoveAll(old) // the next fetch removes what is left
 	}
 }
 
@@ -122,10 +124,12 @@ func (r Result) Undo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if head(folder) != r.Commit || lock[r.Name].Commit != r.Commit {
+	previous := previousCopy(r.city, r.Name)
+	if head(folder) != r.Commit || lock[r.Name].Commit != r.Commit || head(previous) != r.Was {
 		return errors.New("another fetch has changed it")
 	}
-	fresh, err := swap(r.previous, folder, func() error {
+	fresh := filepath.Join(filepath.Dir(folder), ".new-"+rand.Text())
+	err = swap(previous, folder, fresh, func() error {
 		if lock[r.Name] = r.pin; r.pin == (Pin{}) {
 			delete(lock, r.Name)
 		}
@@ -149,12 +153,13 @@ func (w Remote) check() error {
 }
 
 // replace replaces the copy with a fresh clone, and calls pin to store its commit. If pin fails, the old copy stays.
-// Otherwise, replace returns the new folder of the old copy.
-func (g git) replace(ctx context.Context, root string, w Remote, at string,
-	pin func(commit string) error) (commit, old string, _ error) {
-	fresh := filepath.Join(root, ".new-"+rand.Text())
+// Otherwise, the old copy moves to previousCopy.
+func (g git) replace(ctx context.Context, city string, w Remote, at string,
+	pin func(commit string) error) (commit string, _ error) {
+	old := previousCopy(city, w.Name)
+	fresh := filepath.Join(filepath.Dir(old), ".new-"+rand.Text())
 	if err := disk.MkdirAll(fresh, 0o700); err != nil {
-		return commit, "", err
+		return commit, err
 	}
 	defer disk.RemoveAll(fresh)
 	folder := g.dir
@@ -165,30 +170,27 @@ func (g git) replace(ctx context.Context, root string, w Remote, at string,
 		return err
 	})
 	if err != nil {
-		return commit, "", err
+		return commit, err
 	}
 	if head(fresh) != commit {
-		return commit, "", fmt.Errorf("git checked out a commit other than %.12s", commit)
+		return commit, fmt.Errorf("git checked out a commit other than %.12s", commit)
 	}
 	if err := w.checkFetched(fresh, commit, at != ""); err != nil {
-		return commit, "", err
+		return commit, err
 	}
 	if err := contained(fresh); err != nil {
-		return commit, "", fmt.Errorf("commit %.12s has %w; nothing was changed", commit, err)
+		return commit, fmt.Errorf("commit %.12s has %w; nothing was changed", commit, err)
 	}
-	old, err = swap(fresh, folder, func() error { return pin(commit) })
-	return commit, old, err
+	return commit, swap(fresh, folder, old, func() error { return pin(commit) })
 }
 
-// swap replaces folder with fresh, and then calls pin. It returns the new name of the old folder. If either fails, swap
-// restores the old folder.
-func swap(fresh, folder string, pin func() error) (old string, err error) {
-	old = fresh + ".old"
+// swap moves folder to old, replaces it with fresh, and then calls pin. If a step fails, swap restores folder.
+func swap(fresh, folder, old string, pin func() error) error {
 	if err := disk.Rename(folder, filepath.Base(old)); err != nil &&
 		!errors.Is(err, os.ErrNotExist) {
-		return "", err
+		return err
 	}
-	err = disk.Rename(fresh, filepath.Base(folder))
+	err := disk.Rename(fresh, filepath.Base(folder))
 	if err == nil {
 		if err = pin(); err != nil {
 			_ = disk.Rename(folder, filepath.Base(fresh))
@@ -196,9 +198,9 @@ func swap(fresh, folder string, pin func() error) (old string, err error) {
 	}
 	if err != nil {
 		_ = disk.Rename(old, filepath.Base(folder))
-		return "", err
+		return err
 	}
-	return old, nil
+	return nil
 }
 
 // lockFetches locks the folder of the copies.

@@ -238,6 +238,30 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// A fetch of another topology does not remove the previous copy.
+func TestUndoAfterAnotherTopology(t *testing.T) {
+	repo, first := repository(t)
+	city := t.TempDir()
+	var all []Result
+	for _, next := range []string{"two", "three"} {
+		all = nil
+		for _, name := range []string{"base", "base2"} {
+			w := Remote{Name: name, Source: repo, From: repo, Ref: "main"}
+			r, err := Fetch(limited(t), city, w, true, environ(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, r)
+		}
+		change(t, repo, next)
+	}
+	for _, r := range all {
+		if err := r.Undo(limited(t)); err != nil || head(Folder(city, r.Name)) != first {
+			t.Errorf("%s: %v", r.Name, err)
+		}
+	}
+}
+
 // A copy is used only if the configuration, the lock file and the copy agree. If they differ, the error names the
 // command to run.
 func TestStale(t *testing.T) {
