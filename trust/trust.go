@@ -175,8 +175,26 @@ func (r *Refusal) OfLine(line string) *Refusal {
 }
 
 func (r *Refusal) about(relevant func(Program) bool) *Refusal {
+	out := &Refusal{Dir: r.Dir, Files: r.Files, programs: r.programs}
+	out.New = slices.DeleteFunc(slices.Clone(r.New), unrelated(r.programs, relevant))
+	if len(out.New) == 0 {
+		return nil
+	}
+	out.Why = changed(out.New[0]) + " since you trusted the city"
+	return out
+}
+
+// WithLine returns the programs with a command line, and the folders that contain files of these programs.
+func WithLine(programs []Program, line string) []Program {
+	other := unrelated(programs, func(p Program) bool { return p.Line == line })
+	return slices.DeleteFunc(slices.Clone(programs), other)
+}
+
+// unrelated returns a function that reports whether a program is neither relevant nor a folder with files of a relevant
+// program.
+func unrelated(programs []Program, relevant func(Program) bool) func(Program) bool {
 	var paths []string
-	for _, p := range r.programs {
+	for _, p := range programs {
 		if relevant(p) {
 			paths = append(paths, p.paths()...)
 		}
@@ -184,17 +202,9 @@ func (r *Refusal) about(relevant func(Program) bool) *Refusal {
 	contains := func(folder string) bool {
 		return slices.ContainsFunc(paths, func(path string) bool { return within(folder, path) })
 	}
-	out := &Refusal{Dir: r.Dir, Files: r.Files, programs: r.programs}
-	for _, p := range r.New {
-		if relevant(p) || p.User == "" && slices.ContainsFunc(p.Files, contains) {
-			out.New = append(out.New, p)
-		}
+	return func(p Program) bool {
+		return !relevant(p) && (p.User != "" || !slices.ContainsFunc(p.Files, contains))
 	}
-	if len(out.New) == 0 {
-		return nil
-	}
-	out.Why = changed(out.New[0]) + " since you trusted the city"
-	return out
 }
 
 func changed(p Program) string {

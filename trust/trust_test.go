@@ -120,6 +120,21 @@ func TestJudgeFilesFromF(t *testing.T) {
 	}
 }
 
+func TestWithLine(t *testing.T) {
+	files := func(what, line string, paths ...string) Program { return Program{What: what, Line: line, Files: paths} }
+	agent := files("agent", "./agent.sh", "/c/a/agent.sh")
+	agent.User = "agent x"
+	store, folder := files("store", "a/keep.sh", "/c/a/keep.sh"), files("folder a", "a", "/c/a")
+	all := []Program{agent, store, folder, files("folder b", "b", "/c/b")}
+	var got []string
+	for _, p := range WithLine(all, store.Line) {
+		got = append(got, p.What)
+	}
+	if want := []string{"store", "folder a"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // The path of a file from -f can contain a symbolic link.
 func TestFileFromFByTwoPaths(t *testing.T) {
 	dir := t.TempDir()

@@ -87,15 +87,18 @@ func (o CityOptions) mayRun(inForce *config.City) func(user string) error {
 	}
 }
 
-const trustLimit = 15 * time.Second // includes the time until git has finished a change
+const (
+	trustLimit = 15 * time.Second // includes the time until git has finished a change
+	maxChecks  = 32               // scripts that are checked at the same time
+)
 
 // runningGrant returns the grant for the programs that the controller calls while it is running: session providers,
 // work stores and the event script. inForce returns the configuration in force.
 func (o CityOptions) runningGrant(inForce func() *config.City) trust.Grant {
-	calls := deadline.New[*trust.Refusal](1)
+	calls := deadline.New[*trust.Refusal](maxChecks)
 	return trust.Running(func(ctx context.Context, line string) error {
-		refused, ok := calls.Do(ctx, "trust", time.Now(), trustLimit, func() *trust.Refusal {
-			return o.refusal(inForce())
+		refused, ok := calls.Do(ctx, line, time.Now(), trustLimit, func() *trust.Refusal {
+			return o.refusalOf(inForce(), line)
 		})
 		if !ok {
 			return errors.New("cannot check whether it is trusted: a folder does not respond")
@@ -108,4 +111,18 @@ func (o CityOptions) runningGrant(inForce func() *config.City) trust.Grant {
 		}
 		return nil
 	})
+}
+
+// refusalOf is like refusal for the programs with a command line. It does not check other programs, because a merge can
+// remain unfinished for hours, and session providers are called often. The patrol changes the record; see extendTrust.
+func (o CityOptions) refusalOf(inForce *config.City, line string) *trust.Refusal {
+	ledger := folder.Ledger()
+	if _, always := ledger.Always(o.Dir); always || !ledger.Moved(o.Dir) {
+		return nil
+	}
+	err := ledger.Check(o.Dir, func() ([]trust.Program, error) {
+		return trust.WithLine(folder.ProgramsOf(inForce), line), nil
+	}).Err()
+	refused, _ := errors.AsType[*trust.Refusal](err)
+	return refused
 }
