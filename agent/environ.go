@@ -93,7 +93,7 @@ func (e environ) forAgent(c *config.City, a *config.Agent, configured map[string
 		own["GC_EVENTS"] = c.Events.Provider
 	}
 	if _, configured := own["GC_PACK_DIR"]; !configured {
-		own["GC_PACK_DIR"] = c.ConfigDir(a)
+		own["GC_PACK_DIR"] = c.ConfigDir(a.Origin)
 	}
 	if r := c.Rig(a.Rig); r != nil {
 		own["GC_RIG"] = r.Name

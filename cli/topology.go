@@ -27,18 +27,23 @@ func topologyCommand(e *env.Env) *cobra.Command {
 			"their copies", Aliases: []string{"ls"},
 		RunE: func(*cobra.Command, []string) error { return topologies(e) },
 	}
-	var update bool
+	var o fetchOptions
 	fetch := &cobra.Command{
 		Use: "fetch [NAME…]", Short: "Copy topologies from their repositories into .gc/topologies",
 		Long: `fetch updates the copies of topologies to the commits in topologies.lock, and adds
 new topologies to that file. Without names it fetches all topologies that
-[topologies.NAME] tables declare. It fetches newer commits only with --update.
+[topologies.NAME] tables declare. It fetches newer commits only with --update. If
+the configuration was valid before and newer commits make it invalid, fetch
+restores the previous commits and exits with code 78, unless --force is set.
 gcity never fetches anything on its own.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return fetchTopologies(cmd.Context(), e, args, update)
+			return fetchTopologies(cmd.Context(), e, args, o)
 		},
 	}
-	fetch.Flags().BoolVar(&update, "update", false, "fetch the newest commit of each ref")
+	flags := fetch.Flags()
+	flags.BoolVar(&o.update, "update", false, "fetch the newest commit of each ref")
+	flags.BoolVar(&o.force, "force", false,
+		"keep newer commits even if they make the configuration invalid")
 	return env.Group("topology", "Manage topologies from git repositories",
 		env.WithSource(e, list), env.WithSource(e, env.Changes(e, fetch)))
 }
@@ -105,7 +110,9 @@ type fetchedShape struct {
 	Repaired bool   `json:"mended,omitempty"`
 }
 
-func fetchTopologies(ctx context.Context, e *env.Env, names []string, update bool) error {
+type fetchOptions struct{ update, force bool }
+
+func fetchTopologies(ctx context.Context, e *env.Env, names []string, o fetchOptions) error {
 	dir, wants, err := remotes(e)
 	if err != nil {
 		return err
@@ -124,11 +131,33 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 	if err := folder.HideFromGit(folder.StateDir(dir)); err != nil {
 		e.Warn("git will not ignore the copies in .gc: " + err.Error())
 	}
-	var done []fetchedShape
-	var failed []string
+	_, invalid := e.LoadAt(dir, nil)
+	restore := invalid == nil && !o.force
 	wants = slices.DeleteFunc(wants, func(w topology.Remote) bool {
 		return len(names) > 0 && !slices.Contains(names, w.Name)
 	})
+	done, failed := fetchEach(ctx, e, dir, wants, o.update)
+	checked := checkFetched(ctx, e, dir, done, restore)
+	if e.JSON {
+		shapes := make([]fetchedShape, len(done))
+		for i, r := range done {
+			shapes[i] = fetchedShape{r.Name, r.Commit, r.Was, r.Repaired}
+		}
+		if err := e.WriteJSON(output.ListOf(shapes)); err != nil {
+			return err
+		}
+	}
+	if len(failed) > 0 && checked != nil {
+		failed = append(failed, checked.Error())
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("%s", strings.Join(failed, "\n"))
+	}
+	return checked
+}
+
+func fetchEach(ctx context.Context, e *env.Env, dir string, wants []topology.Remote,
+	update bool) (done []topology.Result, failed []string) {
 	progress := e.NewProgress()
 	defer progress.Clear()
 	ctx, quiet := env.Interruptible(ctx)
@@ -136,53 +165,65 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 	for i, w := range wants {
 		progress.Show(fmt.Sprintf("fetching topology %s, %d of %d", w.Name, i+1, len(wants)))
 		r, err := topology.Fetch(ctx, dir, w, update, os.Environ())
-		if ctx.Err() != nil {
-			failed = append(failed, "interrupted while fetching the topology "+w.Name)
-			break
+		if err != nil && ctx.Err() != nil {
+			return done, append(failed, "interrupted while fetching the topology "+w.Name)
 		}
 		if err != nil {
 			failed = append(failed, redact.Text(err.Error()))
 			continue
 		}
-		done = append(done, fetchedShape(r))
+		done = append(done, r)
 		progress.Clear()
 		sayFetched(e, r)
 	}
-	if e.JSON {
-		if err := e.WriteJSON(output.ListOf(done)); err != nil {
-			return err
-		}
-	}
-	if len(failed) > 0 {
-		return fmt.Errorf("%s", strings.Join(failed, "\n"))
-	}
-	return checkFetched(e, dir, done)
+	return done, failed
 }
 
-// checkFetched returns an error if topologies have other commits than before and the configuration is invalid. It says
-// if the new commits wait for the user's trust.
-func checkFetched(e *env.Env, dir string, done []fetchedShape) error {
-	done = slices.DeleteFunc(slices.Clone(done), func(f fetchedShape) bool {
-		return f.Was == "" || f.Was == f.Commit
-	})
-	if len(done) == 0 {
+// checkFetched returns an error if topologies have other commits than before and the configuration is invalid. With
+// restore, it then restores the previous commits, also in done. It says if the new commits wait for the user's trust.
+func checkFetched(ctx context.Context, e *env.Env, dir string, done []topology.Result,
+	restore bool) error {
+	changed := func(r topology.Result) bool { return r.Was != "" && r.Was != r.Commit }
+	if !slices.ContainsFunc(done, changed) {
 		return nil
 	}
 	c, err := e.LoadAt(dir, nil)
-	if err != nil {
-		back := ""
-		for _, f := range done {
-			back += fmt.Sprintf("\nto return to the previous commit of %[1]s, replace its commit "+
-				"in %[2]s by %[3]s, and run `gcity topology fetch %[1]s`", f.Name,
-				topology.LockFile, f.Was)
+	if err == nil || !restore {
+		for _, r := range done {
+			r.Keep()
 		}
+	}
+	if err != nil {
 		_, text := exit.Verdict(err)
-		return exit.Errorf(exit.CodeConfig, "with the new commits, %s%s", text, back)
+		text = "with the new commits, " + text
+		for i, r := range done {
+			if changed(r) {
+				text += "\n" + undoFetch(ctx, &done[i], restore)
+			}
+		}
+		return exit.Errorf(exit.CodeConfig, "%s", text)
 	}
 	if r, untrusted := errors.AsType[*trust.Refusal](folder.Trusted(dir, c).Err()); untrusted {
 		e.Warn("the new commits wait until you run `" + r.Command() + "`: " + r.Why)
 	}
 	return nil
+}
+
+// undoFetch restores a topology's previous commit if restore is set, and returns a text for the user about it.
+func undoFetch(ctx context.Context, r *topology.Result, restore bool) string {
+	failed := ""
+	if restore {
+		err := r.Undo(ctx)
+		if err == nil {
+			text := fmt.Sprintf("%[1]s is at %.12[2]s again; to use %.12[3]s anyway, run `gcity "+
+				"topology fetch %[1]s --update --force`", r.Name, r.Was, r.Commit)
+			r.Commit = r.Was
+			return text
+		}
+		failed = fmt.Sprintf("cannot restore the previous commit of %s: %v\n", r.Name, err)
+	}
+	return failed + fmt.Sprintf("to return to the previous commit of %[1]s, replace its commit "+
+		"in %[2]s by %[3]s, and run `gcity topology fetch %[1]s`", r.Name, topology.LockFile, r.Was)
 }
 
 func checkTopologies(names []string, wants []topology.Remote) error {

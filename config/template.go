@@ -10,12 +10,12 @@ import (
 	"gcity/session"
 )
 
-// ConfigDir returns the folder of the file that declares an agent.
-func (c *City) ConfigDir(a *Agent) string { return c.folderOf(a.Origin) }
+// ConfigDir returns the folder of the file with a declaration, for example of an agent.
+func (c *City) ConfigDir(declared Origin) string { return c.folderOf(declared) }
 
 func (c *City) vars(a *Agent) placeholder.Values {
 	return placeholder.Values{City: c.Workspace.Name, CityName: c.Workspace.Name, CityRoot: c.Path,
-		ConfigDir: c.ConfigDir(a),
+		ConfigDir: c.ConfigDir(a.Origin),
 		Agent:     a.Qualified(), Name: a.Name, Rig: a.Rig, Session: a.SessionName}
 }
 

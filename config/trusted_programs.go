@@ -26,8 +26,10 @@ func (c *City) Programs() []trust.Program {
 	for i := range c.Watchdogs {
 		w := &c.Watchdogs[i]
 		r.user = "watchdog " + w.Qualified()
+		r.folders = []string{c.folderOf(w.Origin)} // a patched command can use GC_PACK_DIR
 		r.add("escalation of watchdog "+w.Qualified(),
 			cmp.Or(w.Origins["escalate_command"], w.Origin), w.EscalateCommand)
+		r.folders = nil
 		for _, said := range [][2]string{{"nudge", w.Nudge}, {"wake", w.Wake}} {
 			if at, written := w.Origins[said[0]]; written {
 				r.add(said[0]+" of watchdog "+w.Qualified(), at, said[1])

@@ -257,3 +257,30 @@ max = 2
 	want["agent a"] = nil
 	check()
 }
+
+// A patch can set an escalate_command that runs a script in the folder of the topology that declares the watchdog.
+func TestProgramsHashScriptOfPatchedWatchdog(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"p/topology.toml": "[topology]\nname = \"p\"\nschema = 1\n[[agents]]\nname = \"one\"\nstart_command = \"cat\"\n" +
+			"[[watchdogs]]\nname = \"w\"\nwatches = \"one\"\nevery = \"1h\"\n",
+		"p/esc.sh": "true\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := Parse(dir, []byte("[workspace]\nname = \"town\"\ntopology = \"p\"\n"+
+		"[[patches.watchdogs]]\nname = \"w\"\nescalate_command = \"$GC_PACK_DIR/esc.sh\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(dir, "p", "esc.sh")
+	if !slices.ContainsFunc(c.Programs(), func(p trust.Program) bool { return slices.Contains(p.Files, script) }) {
+		t.Errorf("the programs do not include %s", script)
+	}
+}

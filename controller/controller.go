@@ -122,8 +122,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 		ctl.faults = make(chan error, 1)
 	}
 	ctl.runner = perform.New(ctl.world())
-	inForce := func() *config.City { return ctl.inForce.Load().Source }
-	ctl.Catalogue = catalogue.New(o.Source(), inForce)
+	ctl.Catalogue = catalogue.New(o.Source(), ctl.InForce)
 	ctl.Rigs = catalogue.NewRigs(o.Source(), ctl)
 	host, _ := os.Hostname()
 	now := time.Now()
@@ -137,6 +136,9 @@ func New(o Options, c *config.City) (*Controller, error) {
 	ctl.publish(&city.Snapshot{Host: host, Started: now, PID: os.Getpid()}, now)
 	return ctl, nil
 }
+
+// InForce returns the configuration in force.
+func (c *Controller) InForce() *config.City { return c.inForce.Load().Source }
 
 func (c *Controller) world() perform.World {
 	w := perform.World{

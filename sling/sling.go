@@ -365,7 +365,7 @@ func (s *Slinger) runSlingQuery(ctx context.Context, store beads.Store, req city
 	defer cancel()
 	env = append(slices.Clip(env), "GC_SLING_TARGET="+to.name(), "GC_SLING_BEAD="+out.Bead.ID,
 		"GC_EVENT_DEPTH="+strconv.Itoa(req.Depth),
-		"GC_PACK_DIR="+s.Config.ConfigDir(to.by), "GC_RUN="+s.Config.Path+":"+rand.Text())
+		"GC_PACK_DIR="+s.Config.ConfigDir(to.by.Origin), "GC_RUN="+s.Config.Path+":"+rand.Text())
 	res, err := shell.Run(ctx, shell.Line{Text: strings.ReplaceAll(to.query(), "{}", out.Bead.ID),
 		Dir: dir, Env: env})
 	switch {

@@ -28,13 +28,17 @@ type Result struct {
 	Was    string // the previous commit; "" = no copy existed
 	// the copy was replaced because its files were damaged
 	Repaired bool
+
+	city string
+	pin  Pin // from before the fetch
 }
 
 // Fetch updates a topology's copy to the commit in the lock file. It fetches the ref's newest commit instead if no
 // commit is locked for this source and ref, or if update is true.
 //
 // git runs with the environment environ, without prompts or hooks, and is killed after a few minutes. A correct copy is
-// not changed. After an error, the copy and the lock file are unchanged.
+// not changed. After an error, the copy and the lock file are unchanged. The caller must call Keep or Undo with the
+// result. If it calls neither, the topology's next fetch removes the previous copy.
 func Fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,
 	error) {
 	r, err := fetch(ctx, city, w, update, environ)
@@ -53,14 +57,14 @@ func fetch(ctx context.Context, city string, w Remote, update bool, environ []st
 	if err := disk.MkdirState(root, 0o700); err != nil {
 		return Result{}, err
 	}
-	unlock, err := lockFetches(ctx, filepath.Join(root, ".lock"))
+	unlock, err := lockFetches(ctx, root)
 	if err != nil {
 		return Result{}, err
 	}
 	defer unlock()
 	// remove folders left by a fetch that was killed
 	left, _ := filepath.Glob(filepath.Join(root, ".new-*"))
-	for _, dir := range left {
+	for _, dir := range append(left, previousCopy(city, w.Name)) {
 		if err := disk.RemoveAll(dir); err != nil {
 			return Result{}, err
 		}
@@ -70,8 +74,8 @@ func fetch(ctx context.Context, city string, w Remote, update bool, environ []st
 		return Result{}, err
 	}
 	folder := Folder(city, w.Name)
-	r := Result{Name: w.Name, Was: head(folder)}
 	pin := lock[w.Name]
+	r := Result{Name: w.Name, Was: head(folder), city: city, pin: pin}
 	if update || pin.Source != w.Source || pin.Ref != w.Ref {
 		pin.Commit = ""
 	}
@@ -84,11 +88,57 @@ func fetch(ctx context.Context, city string, w Remote, update bool, environ []st
 		}
 		r.Repaired = true
 	}
-	r.Commit, err = g.replace(ctx, root, w, pin.Commit, func(commit string) error {
+	r.Commit, err = g.replace(ctx, city, w, pin.Commit, func(commit string) error {
 		lock[w.Name] = Pin{w.Source, w.Ref, commit}
 		return lock.write(city)
 	})
+	if err == nil && (r.Was == "" || r.Was == r.Commit) {
+		r.Keep()
+	}
 	return r, err
+}
+
+// previousCopy returns the folder of a topology's previous copy. Fetches of other topologies do not remove it.
+func previousCopy(city, name string) string {
+	return filepath.Join(city, ".gc", "topologies", ".old-"+name)
+}
+
+// Keep removes the previous copy.
+func (r Result) Keep() {
+	// if another fetch has replaced the copy again, the folder belongs to that fetch
+	if old := previousCopy(r.city, r.Name); head(old) == r.Was {
+		_ = disk.RemoveAll(old) // the next fetch removes what is left
+	}
+}
+
+// Undo restores the previous copy and its commit in the lock file. It must only be called if the fetch replaced a copy
+// with one of another commit.
+func (r Result) Undo(ctx context.Context) error {
+	folder := Folder(r.city, r.Name)
+	unlock, err := lockFetches(ctx, filepath.Dir(folder))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	lock, err := ReadLock(r.city)
+	if err != nil {
+		return err
+	}
+	previous := previousCopy(r.city, r.Name)
+	if head(folder) != r.Commit || lock[r.Name].Commit != r.Commit || head(previous) != r.Was {
+		return errors.New("another fetch has changed it")
+	}
+	fresh := filepath.Join(filepath.Dir(folder), ".new-"+rand.Text())
+	err = swap(previous, folder, fresh, func() error {
+		if lock[r.Name] = r.pin; r.pin == (Pin{}) {
+			delete(lock, r.Name)
+		}
+		return lock.write(r.city)
+	})
+	if err == nil {
+		_ = disk.RemoveAll(fresh) // the next fetch removes what is left
+	}
+	return err
 }
 
 func (w Remote) check() error {
@@ -103,9 +153,11 @@ func (w Remote) check() error {
 }
 
 // replace replaces the copy with a fresh clone, and calls pin to store its commit. If pin fails, the old copy stays.
-func (g git) replace(ctx context.Context, root string, w Remote, at string,
+// Otherwise, the old copy moves to previousCopy.
+func (g git) replace(ctx context.Context, city string, w Remote, at string,
 	pin func(commit string) error) (commit string, _ error) {
-	fresh := filepath.Join(root, ".new-"+rand.Text())
+	old := previousCopy(city, w.Name)
+	fresh := filepath.Join(filepath.Dir(old), ".new-"+rand.Text())
 	if err := disk.MkdirAll(fresh, 0o700); err != nil {
 		return commit, err
 	}
@@ -129,12 +181,11 @@ func (g git) replace(ctx context.Context, root string, w Remote, at string,
 	if err := contained(fresh); err != nil {
 		return commit, fmt.Errorf("commit %.12s has %w; nothing was changed", commit, err)
 	}
-	return commit, swap(fresh, folder, func() error { return pin(commit) })
+	return commit, swap(fresh, folder, old, func() error { return pin(commit) })
 }
 
-// swap replaces folder with fresh and then calls pin. If either fails, swap restores the old folder.
-func swap(fresh, folder string, pin func() error) error {
-	old := fresh + ".old"
+// swap moves folder to old, replaces it with fresh, and then calls pin. If a step fails, swap restores folder.
+func swap(fresh, folder, old string, pin func() error) error {
 	if err := disk.Rename(folder, filepath.Base(old)); err != nil &&
 		!errors.Is(err, os.ErrNotExist) {
 		return err
@@ -149,11 +200,12 @@ func swap(fresh, folder string, pin func() error) error {
 		_ = disk.Rename(old, filepath.Base(folder))
 		return err
 	}
-	_ = disk.RemoveAll(old) // the next fetch removes what is left
 	return nil
 }
 
-func lockFetches(ctx context.Context, path string) (unlock func(), err error) {
+// lockFetches locks the folder of the copies.
+func lockFetches(ctx context.Context, root string) (unlock func(), err error) {
+	path := filepath.Join(root, ".lock")
 	ctx, cancel := context.WithTimeout(ctx, lockLimit)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -88,7 +88,7 @@ func TestFetch(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := Fetch(limited(t), city, w, false, env)
-	if err != nil || got != (Result{Name: "base", Commit: first}) || content(t, city, w) != "one" {
+	if err != nil || shown(got) != (Result{Name: "base", Commit: first}) || content(t, city, w) != "one" {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	want := "# The commits of this city's topologies. `gcity topology fetch` writes this file; commit it together with city.toml.\n\n" +
@@ -103,7 +103,7 @@ func TestFetch(t *testing.T) {
 	if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Commit != first || content(t, city, w) != "one" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err = Fetch(limited(t), city, w, true, env); err != nil || got != (Result{Name: "base", Commit: second, Was: first}) || content(t, city, w) != "two" {
+	if got, err = Fetch(limited(t), city, w, true, env); err != nil || shown(got) != (Result{Name: "base", Commit: second, Was: first}) || content(t, city, w) != "two" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for what, harm := range map[string]func(path string) error{
@@ -113,7 +113,7 @@ func TestFetch(t *testing.T) {
 		if err := harm(filepath.Join(Folder(city, "base"), "topology.toml")); err != nil {
 			t.Fatal(err)
 		}
-		if got, err = Fetch(limited(t), city, w, false, env); err != nil || got != (Result{Name: "base", Commit: second, Was: second, Repaired: true}) || content(t, city, w) != "two" {
+		if got, err = Fetch(limited(t), city, w, false, env); err != nil || shown(got) != (Result{Name: "base", Commit: second, Was: second, Repaired: true}) || content(t, city, w) != "two" {
 			t.Errorf("%s: %+v, %v", what, got, err)
 		}
 		if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Repaired {
@@ -195,6 +195,73 @@ func TestRefs(t *testing.T) {
 	}
 }
 
+// shown returns the exported fields of a result.
+func shown(r Result) Result {
+	return Result{Name: r.Name, Commit: r.Commit, Was: r.Was, Repaired: r.Repaired}
+}
+
+// Undo restores the copy and the lock file, unless another fetch has changed them.
+func TestUndo(t *testing.T) {
+	repo, first := repository(t)
+	city := t.TempDir()
+	w := Remote{Name: "base", Source: repo, From: repo, Ref: "main"}
+	fetch := func() Result {
+		t.Helper()
+		r, err := Fetch(limited(t), city, w, true, environ(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	folders := func() int {
+		all, _ := filepath.Glob(filepath.Join(city, ".gc", "topologies", "*"))
+		return len(all)
+	}
+	fetch()
+	change(t, repo, "two")
+	r := fetch()
+	if err := r.Undo(limited(t)); err != nil || content(t, city, w) != "one" {
+		t.Errorf("%v", err)
+	}
+	if commit, err := Fetched(city, w); err != nil || head(Folder(city, "base")) != first {
+		t.Errorf("%s, %v", commit, err)
+	}
+	early := fetch()
+	change(t, repo, "three")
+	late := fetch()
+	if err := early.Undo(limited(t)); err == nil || content(t, city, w) != "three" {
+		t.Errorf("undo after another fetch: %v", err)
+	}
+	late.Keep()
+	if n := folders(); n != 2 { // a lock file and the copy
+		t.Errorf("%d files are left", n)
+	}
+}
+
+// A fetch of another topology does not remove the previous copy.
+func TestUndoAfterAnotherTopology(t *testing.T) {
+	repo, first := repository(t)
+	city := t.TempDir()
+	var all []Result
+	for _, next := range []string{"two", "three"} {
+		all = nil
+		for _, name := range []string{"base", "base2"} {
+			w := Remote{Name: name, Source: repo, From: repo, Ref: "main"}
+			r, err := Fetch(limited(t), city, w, true, environ(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, r)
+		}
+		change(t, repo, next)
+	}
+	for _, r := range all {
+		if err := r.Undo(limited(t)); err != nil || head(Folder(city, r.Name)) != first {
+			t.Errorf("%s: %v", r.Name, err)
+		}
+	}
+}
+
 // A copy is used only if the configuration, the lock file and the copy agree. If they differ, the error names the
 // command to run.
 func TestStale(t *testing.T) {
@@ -221,7 +288,7 @@ func TestStale(t *testing.T) {
 	if err != nil || states[0].Stale == "" || states[0].Commit != second || states[1].Stale != "is not fetched" {
 		t.Errorf("%+v, %v", states, err)
 	}
-	if got, err := Fetch(limited(t), city, w, false, environ(t)); err != nil || got != (Result{Name: "base", Commit: second, Was: first}) {
+	if got, err := Fetch(limited(t), city, w, false, environ(t)); err != nil || shown(got) != (Result{Name: "base", Commit: second, Was: first}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -102,7 +102,7 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 // A pull writes files before it moves HEAD, so judgeNow judges new programs only after git has finished.
 func judgeNow(dir string, rec *Record, programs []Program) *Refusal {
 	isNew := func(p Program) bool {
-		return p.Content == nil && !slices.Contains(rec.Programs, p.Sum())
+		return p.Content == nil && !rec.covers(p)
 	}
 	if !slices.ContainsFunc(programs, isNew) {
 		return Judge(dir, rec, programs, Heads(dir, programs))
@@ -110,14 +110,19 @@ func judgeNow(dir string, rec *Record, programs []Program) *Refusal {
 	return Judge(dir, rec, programs, settledHeads(dir, programs))
 }
 
-// Moved reports whether a checkout of a trusted city has another commit than the city's record.
+// Moved reports whether a checkout of a trusted city has another commit than the city's record, or can contain files of
+// another commit because git is changing it or has stopped at a conflict.
 func (l *Ledger) Moved(dir string) bool {
 	rec, err := l.Load(dir)
 	if rec == nil || err != nil {
 		return false
 	}
 	for repo, commit := range rec.Heads {
-		if gitDir, ok := gitDirOf(repo); ok && commitOf(gitDir) != commit {
+		gitDir, ok := gitDirOf(repo)
+		if !ok {
+			continue
+		}
+		if h := headOf(gitDir); h.Commit != commit || h.Busy || time.Since(h.indexed) < settleTime {
 			return true
 		}
 	}

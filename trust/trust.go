@@ -8,8 +8,10 @@
 package trust
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -31,6 +33,7 @@ type Program struct {
 	Files []string // the absolute paths of its scripts and folders
 	User  string   // "agent scribe", "automation tick", "watchdog deacon"; "" = the city
 	Sums  []string // hashes of what the program depends on, such as scripts and the environment
+	Same  []string // other values of What; covered if the record covers it as one of them
 	With  []string // the absolute paths of the files that -f adds to the configuration
 	// Content returns a hash of a folder that can be large. It is set instead of Sums if the folder is a git checkout
 	// that changes only together with its HEAD.
@@ -41,7 +44,7 @@ type Program struct {
 func (p Program) paths() []string {
 	out := slices.Concat(p.From, p.Files)
 	for _, path := range out {
-		if target, err := filepath.EvalSymlinks(path); err == nil && target != path {
+		if target := realPath(path); target != path {
 			out = append(out, target)
 		}
 	}
@@ -142,6 +145,8 @@ type Refusal struct {
 	// the files that -f adds to the configuration
 	Files []string
 	Diffs []string // git commands that show what has changed in the checkouts of New
+
+	programs []Program // all of the city's programs
 }
 
 func (r *Refusal) Error() string {
@@ -158,29 +163,48 @@ func (r *Refusal) Command() string {
 	return command + shell.Quote(r.Dir)
 }
 
-// Of returns the refusal that applies to one user of programs; see Program.User. programs contains the city's programs.
-// If all of the user's programs are trusted, Of returns nil.
-func (r *Refusal) Of(user string, programs []Program) *Refusal {
+// Of returns the refusal that applies to one user of programs; see Program.User. If all of the user's programs are
+// trusted, Of returns nil.
+func (r *Refusal) Of(user string) *Refusal {
+	return r.about(func(p Program) bool { return p.User == user })
+}
+
+// OfLine is like Of for the programs with a command line.
+func (r *Refusal) OfLine(line string) *Refusal {
+	return r.about(func(p Program) bool { return p.Line == line })
+}
+
+func (r *Refusal) about(relevant func(Program) bool) *Refusal {
+	out := &Refusal{Dir: r.Dir, Files: r.Files, programs: r.programs}
+	out.New = slices.DeleteFunc(slices.Clone(r.New), unrelated(r.programs, relevant))
+	if len(out.New) == 0 {
+		return nil
+	}
+	out.Why = changed(out.New[0]) + " since you trusted the city"
+	return out
+}
+
+// WithLine returns the programs with a command line, and the folders that contain files of these programs.
+func WithLine(programs []Program, line string) []Program {
+	other := unrelated(programs, func(p Program) bool { return p.Line == line })
+	return slices.DeleteFunc(slices.Clone(programs), other)
+}
+
+// unrelated returns a function that reports whether a program is neither relevant nor a folder with files of a relevant
+// program.
+func unrelated(programs []Program, relevant func(Program) bool) func(Program) bool {
 	var paths []string
 	for _, p := range programs {
-		if p.User == user {
+		if relevant(p) {
 			paths = append(paths, p.paths()...)
 		}
 	}
 	contains := func(folder string) bool {
 		return slices.ContainsFunc(paths, func(path string) bool { return within(folder, path) })
 	}
-	out := &Refusal{Dir: r.Dir, Files: r.Files}
-	for _, p := range r.New {
-		if p.User == user || p.User == "" && slices.ContainsFunc(p.Files, contains) {
-			out.New = append(out.New, p)
-		}
+	return func(p Program) bool {
+		return !relevant(p) && (p.User != "" || !slices.ContainsFunc(p.Files, contains))
 	}
-	if len(out.New) == 0 {
-		return nil
-	}
-	out.Why = changed(out.New[0]) + " since you trusted the city"
-	return out
 }
 
 func changed(p Program) string {
@@ -197,19 +221,23 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 	// the recorded commits say nothing about programs that the user was not shown
 	withoutHeads := *rec
 	withoutHeads.Heads = nil
-	out := &Refusal{Dir: dir, Files: filesWith(programs)}
+	out := &Refusal{Dir: dir, Files: filesWith(programs), programs: programs}
 	for _, p := range programs {
 		at, file := rec, rec.lacks(p.With)
 		if file != "" {
 			at = &withoutHeads
 		}
 		repo := movedOf(at, p.paths(), heads)
-		if repo == "" || rec.predates(p) || slices.Contains(rec.Programs, p.Sum()) {
+		if repo == "" || rec.predates(p) || rec.covers(p) {
 			continue
 		}
 		if len(out.New) == 0 {
 			out.Why = fmt.Sprintf("%s since you trusted the city, and HEAD of the git checkout "+
 				"%s has changed", changed(p), repo)
+			if heads[repo].Busy {
+				out.Why = fmt.Sprintf("%s since you trusted the city, and git has not finished a "+
+					"change, such as a merge, in the checkout %s", changed(p), repo)
+			}
 			if file != "" {
 				out.Why = fmt.Sprintf("%s, and you have not trusted the city with the file %s",
 					changed(p), file)
@@ -224,6 +252,14 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 	return out
 }
 
+func (r *Record) covers(p Program) bool {
+	coversAs := func(what string) bool {
+		p.What = what
+		return slices.Contains(r.Programs, p.Sum())
+	}
+	return coversAs(p.What) || slices.ContainsFunc(p.Same, coversAs)
+}
+
 // predates reports whether the record is of an earlier version, which did not cover the folder of a topology without
 // programs, such as one that contains only formulas.
 func (r *Record) predates(p Program) bool {
@@ -234,11 +270,22 @@ func (r *Record) predates(p Program) bool {
 // lacks returns the first of these files from -f that the record does not cover, or "".
 func (r *Record) lacks(files []string) string {
 	for _, file := range files {
-		if !slices.Contains(r.Files, file) {
+		same := func(other string) bool {
+			return other == file || realPath(other) == realPath(file)
+		}
+		if !slices.ContainsFunc(r.Files, same) {
 			return file
 		}
 	}
 	return ""
+}
+
+// realPath returns a path without symbolic links, if the file exists.
+func realPath(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
 }
 
 func appendDiff(all []string, repo, from, to string) []string {
@@ -291,6 +338,7 @@ func checkoutOf(path string, heads map[string]Head) string {
 // Grant decides, on first use, whether a city's programs are allowed to run. The zero value does not allow any program.
 type Grant struct {
 	refused func() error
+	again   func(ctx context.Context, line string) error // may be nil
 }
 
 // Err returns nil if the programs are allowed to run, and a *Refusal if they are not. Any other error means that the
@@ -302,10 +350,35 @@ func (g Grant) Err() error {
 	return g.refused()
 }
 
-// Check returns the grant for a city. programs returns the city's programs. It is called at most once.
-func (l *Ledger) Check(dir string, programs func() ([]Program, error)) Grant {
-	return Grant{sync.OnceValue(func() error { return l.check(dir, programs) })}
+// ErrFor is like Err for one user of programs; see Program.User. It ignores other programs that wait for trust, if the
+// city has a record.
+func (g Grant) ErrFor(user string) error {
+	err := g.Err()
+	r, refused := errors.AsType[*Refusal](err)
+	if !refused || len(r.New) == 0 {
+		return err // the city has never been trusted
+	}
+	if waits := r.Of(user); waits != nil {
+		return waits
+	}
+	return nil
 }
 
-// Running returns the grant for a city with a running controller of this user.
-func Running() Grant { return Grant{func() error { return nil }} }
+// ErrOf is like Err. If the city's controller is running in this process, ErrOf checks the programs with one command
+// line, and it checks them again with each call.
+func (g Grant) ErrOf(ctx context.Context, line string) error {
+	if g.again == nil {
+		return g.Err()
+	}
+	return g.again(ctx, line)
+}
+
+// Check returns the grant for a city. programs returns the city's programs. It is called at most once.
+func (l *Ledger) Check(dir string, programs func() ([]Program, error)) Grant {
+	return Grant{refused: sync.OnceValue(func() error { return l.check(dir, programs) })}
+}
+
+// Running returns the grant for a city with a running controller of this user. If again is not nil, ErrOf calls it.
+func Running(again func(ctx context.Context, line string) error) Grant {
+	return Grant{refused: func() error { return nil }, again: again}
+}

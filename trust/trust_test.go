@@ -20,6 +20,8 @@ func TestJudge(t *testing.T) {
 	old, fresh := program("old", file), program("new", file)
 	script := program("old", file)
 	script.Files, script.Sums = []string{"/rig/x.sh"}, []string{"2"}
+	renamed := old
+	renamed.What, renamed.Same = "agent b", []string{"agent x", old.What}
 	folder := script
 	folder.Files = []string{"/rig"}
 	local := func(string) bool { return true }
@@ -44,6 +46,7 @@ func TestJudge(t *testing.T) {
 		"edited outside git":                      {trustedAt("-"), []Program{fresh}, nil, true},
 		"pulled":                                  {trustedAt("1"), []Program{old, fresh}, map[string]Head{city: {Commit: "2"}}, false},
 		"pulled, nothing new":                     {trustedAt("1"), []Program{old}, map[string]Head{city: {Commit: "2"}}, true},
+		"pulled, with a second name":              {trustedAt("1"), []Program{renamed}, map[string]Head{city: {Commit: "2"}}, true},
 		"pulled, one removed":                     {trustedAt("1"), nil, map[string]Head{city: {Commit: "2"}}, true},
 		"edited and committed":                    {trustedAt("1"), []Program{fresh}, map[string]Head{city: {Commit: "2", Since: local}}, true},
 		"git is running":                          {trustedAt("1"), []Program{fresh}, map[string]Head{city: {Commit: "1", Busy: true}}, false},
@@ -114,6 +117,44 @@ func TestJudgeFilesFromF(t *testing.T) {
 		if refused := Judge(city, &c.rec, []Program{own, c.now, fetched}, at(c.head)); (refused == nil) != c.ok {
 			t.Errorf("%s: got refused = %v", name, refused)
 		}
+	}
+}
+
+func TestWithLine(t *testing.T) {
+	files := func(what, line string, paths ...string) Program { return Program{What: what, Line: line, Files: paths} }
+	agent := files("agent", "./agent.sh", "/c/a/agent.sh")
+	agent.User = "agent x"
+	store, folder := files("store", "a/keep.sh", "/c/a/keep.sh"), files("folder a", "a", "/c/a")
+	all := []Program{agent, store, folder, files("folder b", "b", "/c/b")}
+	var got []string
+	for _, p := range WithLine(all, store.Line) {
+		got = append(got, p.What)
+	}
+	if want := []string{"store", "folder a"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The path of a file from -f can contain a symbolic link.
+func TestFileFromFByTwoPaths(t *testing.T) {
+	dir := t.TempDir()
+	city, link := filepath.Join(dir, "c"), filepath.Join(dir, "link")
+	if err := os.Mkdir(city, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(city, link); err != nil {
+		t.Fatal(err)
+	}
+	night := program("night", filepath.Join(city, "night.toml"))
+	night.With = []string{filepath.Join(link, "night.toml")}
+	if err := os.WriteFile(night.With[0], nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	heads := map[string]Head{city: {Commit: "1"}}
+	rec := NewRecord(city, []Program{night}, heads, time.Now())
+	night.Line, night.With = "edited", night.From
+	if refused := Judge(city, &rec, []Program{night}, heads); refused != nil {
+		t.Error(refused)
 	}
 }
 
@@ -364,6 +405,42 @@ func TestPullIsNotAnEdit(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A checkout can contain files of another commit although HEAD has not moved.
+func TestMoved(t *testing.T) {
+	dir := t.TempDir()
+	gitDir := filepath.Join(dir, ".git")
+	write := func(name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(gitDir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(gitDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write("HEAD", "1")
+	l := Open(env("XDG_STATE_HOME="+t.TempDir()), nil)
+	if err := l.Trust(dir, nil, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if l.Moved(dir) {
+		t.Error("a checkout at the recorded commit counts as moved")
+	}
+	for _, name := range []string{"index.lock", "MERGE_HEAD", "index"} {
+		write(name, "")
+		if !l.Moved(dir) {
+			t.Errorf("a checkout with a new %s does not count as moved", name)
+		}
+		if err := os.Remove(filepath.Join(gitDir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("HEAD", "2")
+	if !l.Moved(dir) {
+		t.Error("a checkout at another commit does not count as moved")
 	}
 }
 

@@ -47,6 +47,9 @@ type Options struct {
 	// environment of this process; nil means os.Environ()
 	Environ []string
 
+	// MayRun returns an error if the script must not be called. It may be nil.
+	MayRun func(context.Context) error
+
 	// Serve makes Close call the script's shutdown operation, for processes that keep the store open.
 	Serve bool
 }
@@ -118,6 +121,11 @@ func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...str
 	}
 	ctx, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
+	if k.o.MayRun != nil {
+		if err := k.o.MayRun(ctx); err != nil {
+			return nil, fmt.Errorf("cannot run the store script: %w", err)
+		}
+	}
 	got, err := shell.Call(ctx, shell.Program{Path: k.path(), Args: append([]string{op}, args...),
 		Dir: k.o.Dir, Env: k.o.Env, Stdin: stdin})
 	switch {

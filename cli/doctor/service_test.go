@@ -46,7 +46,7 @@ func TestBeforeRenewal(t *testing.T) {
 		return []trust.Program{{What: "agent a", Line: "true"}}, nil
 	})
 	for want, p := range map[string]*Subject{
-		"":                                  {dir: dir, config: c, grant: trust.Running()},
+		"":                                  {dir: dir, config: c, grant: trust.Running(nil)},
 		"first correct the configuration; ": {dir: dir, invalid: errors.New("bad")},
 		"first run `gcity trust ":           {dir: dir, config: c, grant: refused},
 	} {

@@ -40,7 +40,8 @@ func ProgramsOf(c *config.City) []trust.Program {
 // CityPrograms is like ProgramsOf. complete is false if some automations cannot be read.
 func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
 	automations, complete := AutomationPrograms(c)
-	all = slices.Concat(c.Programs(), automations, earlierProviders(c.Path))
+	all = c.Programs()
+	all = slices.Concat(all, automations, earlierProviders(c.Path, all))
 	for i := range all {
 		all[i].With = c.Additional
 	}
@@ -72,14 +73,21 @@ func AutomationPrograms(c *config.City) (all []trust.Program, complete bool) {
 	return all, len(found.Broken) == 0 && len(troubles) == 0
 }
 
-// earlierProviders returns the session providers that might still have sessions of the city in dir.
-func earlierProviders(dir string) (all []trust.Program) {
+// earlierProviders returns the session providers that might still have sessions of the city in dir. Their first session
+// can be newer than the record, so the same program is also trusted if the configuration names it.
+func earlierProviders(dir string, configured []trust.Program) (all []trust.Program) {
 	marks := filepath.Join(StateDir(dir), mixed.MarksFile)
 	names, _ := mixed.Marks(StateDir(dir)) // the session provider reports read errors
 	for _, name := range names {
 		if _, program, external := session.External(name); external {
+			same := []string{"session provider"} // as in config.City.Programs
+			for _, p := range configured {
+				if p.Line == program {
+					same = append(same, p.What)
+				}
+			}
 			p := trust.Program{What: "session provider of earlier sessions", Line: program,
-				At: shownIn(dir, marks), From: []string{marks}}
+				At: shownIn(dir, marks), From: []string{marks}, Same: same}
 			all = append(all, p.WithScripts(dir))
 		}
 	}
@@ -129,5 +137,5 @@ func knownPrograms(dir string) []trust.Program {
 	if k := LoadConfigCache(dir); k != nil {
 		c.Beads.Provider = k.Store.Provider
 	}
-	return append(c.Programs(), earlierProviders(dir)...)
+	return append(c.Programs(), earlierProviders(dir, nil)...)
 }

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 	_ "time/tzdata" // schedules can name time zones, and not every machine has a time zone database
 
@@ -60,6 +61,7 @@ type assembly struct {
 	hold    *controller.Hold
 	log     *events.Log
 	socket  *socket.Socket
+	started atomic.Pointer[controller.Controller] // the loop, for other goroutines
 }
 
 // assemble takes the city's lock and opens the city's parts. It starts goroutines that watch the city's files until ctx
@@ -68,6 +70,7 @@ func assemble(ctx context.Context, c *config.City, version string, o CityOptions
 	err error) {
 	a := &assembly{config: c, version: version, o: o}
 	a.faults = folder.NewFaults()
+	a.o.grant = o.runningGrant(a.inForce)
 	defer func() {
 		if err != nil {
 			a.undo.Close()
@@ -118,6 +121,14 @@ func (a *assembly) openFolder() (err error) {
 	return nil
 }
 
+// inForce returns the configuration in force.
+func (a *assembly) inForce() *config.City {
+	if loop := a.started.Load(); loop != nil {
+		return loop.InForce()
+	}
+	return a.config
+}
+
 func (a *assembly) openLoop(ctx context.Context) error {
 	o := &a.o
 	pokes, err := watch.City(ctx, o.source, watch.Options{Log: o.Logger, OnPanic: a.faults.Report,
@@ -139,7 +150,7 @@ func (a *assembly) openLoop(ctx context.Context) error {
 	if text := controller.FewFiles(files, len(folder.Plan(a.config, o.Dir))); text != "" {
 		o.Logger.Warn(text)
 	}
-	a.Loop, err = controller.New(controller.Options{
+	loop, err := controller.New(controller.Options{
 		OpenFiles: files,
 		Dir:       o.Dir, At: o.at, CheckFolder: a.hold.CheckPath, Mode: o.Mode, Version: a.version,
 		Provider: a.sessions, Log: a.log, Logger: o.Logger,
@@ -156,7 +167,12 @@ func (a *assembly) openLoop(ctx context.Context) error {
 		Allow:            o.allow, SetListener: a.tcp.want, ListenerStates: a.tcp.listeners,
 		Faults: a.faults,
 	}, a.config)
-	return err
+	if err != nil {
+		return err
+	}
+	a.Loop = loop
+	a.started.Store(loop)
+	return nil
 }
 
 func (a *assembly) stores(ctx context.Context) *workstore.Stores {

@@ -54,7 +54,6 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.grant = trust.Running()
 	if err := disk.MakePrivate(filepath.Join(o.Dir, ".gc")); err != nil {
 		return nil, err
 	}
@@ -292,77 +291,6 @@ func ListenSignals() (chan os.Signal, func()) {
 	// nothing reads this channel; signal.Ignore would also apply to agents and other programs that gcity starts
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return signals, func() { signal.Stop(signals) }
-}
-
-// checkMayRun returns an error if the city's programs may not run. In a trusted city, it also records edited programs
-// as trusted. inForce is the configuration in force; nil = none.
-func (o CityOptions) checkMayRun(c, inForce *config.City) error {
-	if err := folder.Trusted(o.Dir, c).Err(); err != nil {
-		return err
-	}
-	all, complete := folder.CityPrograms(c)
-	if err := folder.OwnedBy(all); err != nil {
-		return err
-	}
-	// The automations in force can run even if c does not name their folders. If a pull has changed them, Extend must
-	// not record the new commit. Otherwise, they would later look like edits.
-	withAutomations := func(all []trust.Program, complete bool) ([]trust.Program, bool) {
-		if inForce == nil || !complete {
-			return all, complete
-		}
-		more, complete := folder.AutomationPrograms(inForce)
-		return append(all, more...), complete
-	}
-	if inForce != c {
-		all, complete = withAutomations(all, complete)
-	}
-	if complete {
-		read := func() ([]trust.Program, bool) {
-			onDisk, err := o.source.Load()
-			if err != nil {
-				return nil, false
-			}
-			return withAutomations(folder.CityPrograms(onDisk))
-		}
-		if err := folder.Ledger().Extend(c.Path, all, read); err != nil {
-			o.Logger.Warn("cannot record that the edited city is trusted, so gcity will ask again",
-				"error", err)
-		}
-	}
-	return nil
-}
-
-// extendTrust records the current commits if they have changed but the programs have not. Otherwise, a later edit by
-// the user would look like a part of a pull. If a script has changed, extendTrust returns a *trust.Refusal.
-func (o CityOptions) extendTrust(inForce *config.City) error {
-	if !folder.Ledger().Moved(o.Dir) {
-		return nil
-	}
-	err := o.checkMayRun(inForce, inForce)
-	if _, refused := errors.AsType[*trust.Refusal](err); !refused {
-		return nil // the next start reports other errors
-	}
-	return err
-}
-
-// mayRun returns a function that returns an error if the user must first trust a changed program of an agent, an
-// automation or a watchdog; see trust.Program.User. A command line in force can run a script that a pull or a fetch has
-// changed. If all programs may run, mayRun returns nil.
-func (o CityOptions) mayRun(inForce *config.City) func(user string) error {
-	if _, always := folder.Ledger().Always(o.Dir); always {
-		return nil // the record may be out of date forever
-	}
-	refused, is := errors.AsType[*trust.Refusal](o.extendTrust(inForce))
-	if !is {
-		return nil
-	}
-	programs := folder.ProgramsOf(inForce)
-	return func(user string) error {
-		if waits := refused.Of(user, programs); waits != nil {
-			return waits
-		}
-		return nil
-	}
 }
 
 func (o CityOptions) saveConfigCache(_ string, good *config.City) {

@@ -499,7 +499,7 @@ func TestOfflineSlingWithoutARig(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	b.stores, b.grant = []*depot.Store{{Store: s, City: b.Dir}}, trust.Running()
+	b.stores, b.grant = []*depot.Store{{Store: s, City: b.Dir}}, trust.Running(nil)
 	sling := city.SlingWork{SlingRequest: city.SlingRequest{Target: "a", Bead: "t-1"}}
 	_, err = b.Do(t.Context(), sling)
 	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.NotFound {

@@ -24,7 +24,8 @@ func (h *opener) kubernetes() (session.Provider, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p, closeIt, err := h.external("k8s", session.Plugin, helperPath(), settings)
+	p, closeIt, err := h.external("k8s",
+		externalProgram{session.Plugin, helperPath(), helperName}, settings)
 	if errors.Is(err, exec.ErrNotFound) {
 		err = fmt.Errorf("%w; docs/kubernetes.md describes how to install %s", err, helperName)
 	}

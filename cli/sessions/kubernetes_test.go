@@ -67,7 +67,7 @@ func TestKubernetesInstallHint(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := opener{SessionOptions: SessionOptions{Dir: dir, Logger: slog.New(slog.DiscardHandler),
-		Grant: trust.Running()}}
+		Grant: trust.Running(nil)}}
 	if _, _, err := h.kubernetes(); err == nil || !strings.Contains(err.Error(), hint) {
 		t.Errorf("%v", err)
 	}

@@ -128,7 +128,7 @@ func (h *opener) open(name string) (session.Provider, func(), error) {
 		return h.kubernetes()
 	}
 	if kind, program, ok := session.External(name); ok {
-		return h.external(name, kind, program, nil)
+		return h.external(name, externalProgram{kind, program, program}, nil)
 	}
 	return nil, nil, fmt.Errorf("unknown session provider %q", name)
 }
@@ -167,23 +167,31 @@ func (h *opener) subprocess() (session.Provider, func(), error) {
 	}, nil
 }
 
-func (h *opener) external(name, kind, path string, settings json.RawMessage) (
+// externalProgram is the program of a session provider.
+type externalProgram struct {
+	kind string // session.Script or session.Plugin
+	path string
+	line string // the command line that the user trusts
+}
+
+func (h *opener) external(name string, program externalProgram, settings json.RawMessage) (
 	session.Provider, func(), error) {
-	err := workstore.Unopened(h.Grant.Err())
+	err, path := workstore.Unopened(h.Grant.Err()), ""
 	if err == nil {
-		path, err = h.find(name, path)
+		path, err = h.find(name, program.path)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	sum := sha256.Sum256([]byte(name))
 	under := hex.EncodeToString(sum[:6])
-	if kind == session.Plugin {
+	mayRun := func(ctx context.Context) error { return h.Grant.ErrOf(ctx, program.line) }
+	if program.kind == session.Plugin {
 		p, err := plugin.New(plugin.Options{
 			Program: path, City: h.Dir,
 			Dir:      filepath.Join(folder.StateDir(h.Dir), "plugins", under),
-			Settings: settings,
-			Environ:  os.Environ(), Observe: h.Observe, Logger: h.Logger, Broken: h.Broken,
+			Settings: settings, MayRun: mayRun,
+			Environ: os.Environ(), Observe: h.Observe, Logger: h.Logger, Broken: h.Broken,
 		})
 		if err != nil {
 			return nil, nil, err
@@ -192,7 +200,7 @@ func (h *opener) external(name, kind, path string, settings json.RawMessage) (
 	}
 	p, err := script.New(script.Options{
 		City: h.Dir, Script: path, Dir: filepath.Join(folder.StateDir(h.Dir), "scripts", under),
-		Environ: os.Environ(), Observe: h.Observe, Logger: h.Logger,
+		Environ: os.Environ(), MayRun: mayRun, Observe: h.Observe, Logger: h.Logger,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -160,7 +160,7 @@ func queryOf(c *config.City, w *agent.Want) string {
 // runQuery runs a work_query and returns its output, or "" if it found no work. A command that fails without output,
 // such as grep without matches, has found no work.
 func runQuery(ctx context.Context, dir string, w *agent.Want, line string) (string, error) {
-	if err := folder.Trusted(dir, nil).Err(); err != nil {
+	if err := folder.Trusted(dir, nil).ErrFor("agent " + w.Declared); err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, queryLimit,

@@ -28,7 +28,7 @@ func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
 // openFor opens a place's store. serve means that the store stays open while the city runs.
 func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
-	path, scripted := strings.CutPrefix(p.By.Provider, "exec:")
+	line, scripted := strings.CutPrefix(p.By.Provider, "exec:")
 	if scripted || p.By.Provider == "bd" {
 		if err := grant.Err(); err != nil {
 			return nil, err
@@ -41,6 +41,7 @@ func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 		return bd.Open(bd.Options{Dir: p.Dir, Prefix: p.Prefix, Actor: os.Getenv("GC_AGENT"),
 			Environ: os.Environ(), Host: p.By.Host, Port: p.By.Port})
 	case scripted:
+		path := line
 		if strings.Contains(path, "/") && !filepath.IsAbs(path) {
 			path = filepath.Join(p.City, path)
 		}
@@ -49,12 +50,13 @@ func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 				return nil, err
 			}
 		}
+		mayRun := func(ctx context.Context) error { return grant.ErrOf(ctx, line) }
 		env := PlaceEnv(p)
 		if !serve {
 			env = commandEnv(p, os.Environ())
 		}
 		return script.Open(script.Options{Script: path, Dir: p.Dir, City: p.City,
-			Prefix: p.Prefix, Env: env, Serve: serve && p.Rig == ""})
+			Prefix: p.Prefix, Env: env, Serve: serve && p.Rig == "", MayRun: mayRun})
 	}
 	return nil, fmt.Errorf(
 		`invalid beads provider %q: set [beads] provider to "bd" or "exec:SCRIPT", or omit it`,

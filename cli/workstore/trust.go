@@ -3,6 +3,7 @@ package workstore
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"gcity/beads"
 	"gcity/city"
@@ -10,15 +11,21 @@ import (
 	"gcity/trust"
 )
 
+// inForce also returns a grant if other programs wait for the user's trust, but the controller uses the same store.
 func inForce(p Place) trust.Grant {
 	g := folder.Trusted(p.City, nil)
 	if g.Err() == nil {
 		return g
 	}
+	line, _ := strings.CutPrefix(p.By.Provider, "exec:")
+	r, refused := errors.AsType[*trust.Refusal](g.Err())
+	if refused && r.OfLine(line) != nil {
+		return g
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), folder.ReadTimeout)
 	defer cancel()
 	if s, err := folder.AskController(ctx, p.City); err == nil && s.Store == p.By {
-		return trust.Running()
+		return trust.Running(nil)
 	}
 	return g
 }

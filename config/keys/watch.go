@@ -74,7 +74,8 @@ func escalationKeys() []Key {
 		{Path: "watchdogs.escalate_command", Kind: String, Check: checkFilled,
 			Doc: "A shell command that gcity also runs if no action has helped. It runs in the " +
 				"city's folder, for at most one minute, and receives `GC_WATCHDOG`, " +
-				"`GC_WATCHDOG_WATCHES`, `GC_WATCHDOG_FAILED` and `GC_WATCHDOG_REASON` in its " +
+				"`GC_WATCHDOG_WATCHES`, `GC_WATCHDOG_FAILED`, `GC_WATCHDOG_REASON` and " +
+				"`GC_PACK_DIR` (the folder of the file that declares the watchdog) in its " +
 				"environment."},
 		{Path: "watchdogs.escalate_after", Kind: Int, Def: "3", Within: countBounds(),
 			Doc: "The number of consecutive failed actions after which the watchdog notifies " +

@@ -142,6 +142,11 @@ func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	var res shell.Result
 	if err == nil {
 		env = append(append(env, f.Env...), "GC_RUN="+r.w.Dir+":"+rand.Text())
+		for i := range f.In.Watchdogs {
+			if w := &f.In.Watchdogs[i]; w.Qualified() == f.Tier {
+				env = append(env, "GC_PACK_DIR="+f.In.ConfigDir(w.Origin))
+			}
+		}
 		res, err = shell.Run(ctx, shell.Line{Text: f.Command, Dir: dir, Env: env})
 	}
 	in.Output = screen.Excerpt(res.Output)

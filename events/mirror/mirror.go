@@ -62,6 +62,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Environ is the environment of this process; nil = os.Environ().
 	Environ []string
+	// MayRun returns an error if the script must not be called. It may be nil.
+	MayRun func(context.Context) error
 	// Last is the shutdown deadline of the whole program, or nil. Run reports unsent events with Last.GiveUp.
 	Last *shutdown.Deadline
 }
@@ -114,6 +116,11 @@ func Newest(ctx context.Context, o Options) (uint64, error) {
 func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
+	if o.MayRun != nil {
+		if err := o.MayRun(ctx); err != nil {
+			return nil, fmt.Errorf("cannot run the event script: %w", err)
+		}
+	}
 	environ := o.Environ
 	if environ == nil {
 		environ = os.Environ()

@@ -75,7 +75,8 @@ func TestWatchdog(t *testing.T) {
 		return c.care().Escalated != nil && c.has("called") && strings.Contains(c.gcity(0, "mail", "inbox", "ann"), "patrol is unhealthy")
 	})
 	env, err := os.ReadFile(filepath.Join(c.dir, "called"))
-	if err != nil || !strings.Contains(string(env), "GC_WATCHDOG=care\n") || !strings.Contains(string(env), "GC_WATCHDOG_WATCHES=patrol\n") {
+	if err != nil || !strings.Contains(string(env), "GC_WATCHDOG=care\n") || !strings.Contains(string(env), "GC_WATCHDOG_WATCHES=patrol\n") ||
+		!strings.Contains(string(env), "GC_PACK_DIR="+c.dir+"\n") {
 		t.Errorf("environment of the command: got %s (%v)", env, err)
 	}
 	if err := os.Remove(filepath.Join(c.dir, "silent")); err != nil {

@@ -156,7 +156,7 @@ func (r *reader) word(w string) {
 	case (w == "=" || w == ":") && secretName(strings.Trim(last, `"'\`)):
 		r.next = value
 	case (strings.HasSuffix(bare, ":") || strings.HasSuffix(bare, "=")) &&
-		secretName(strings.TrimRight(bare[:len(bare)-1], `"'\`)) && !isProse(w):
+		secretName(strings.TrimRight(bare[:len(bare)-1], `"'\`)) && !isProse(w) && !isPath(bare):
 		r.next = value
 	default:
 		r.within(w)
@@ -265,6 +265,11 @@ func isProse(w string) bool {
 	name, colon := strings.CutSuffix(w, ":")
 	return colon && slices.Contains([]string{"key", "keys", "tokens", "secrets", "credentials",
 		"cookies", "private", "pin", "auth", "webhook", "webhooks", "signature"}, name)
+}
+
+// isPath reports whether a word is a URL or an absolute path, as in "cannot read https://h/auth.git: no route".
+func isPath(word string) bool {
+	return strings.HasPrefix(word, "/") || strings.Contains(word, "://")
 }
 
 // secretName rejects parameters for files, such as --token-file.

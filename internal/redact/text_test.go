@@ -29,6 +29,8 @@ func TestText(t *testing.T) {
 		`{"token": "hunter2", "a": 1}`:                            `{"token": … "a": 1}`,
 		"token = \"hunter2\"\nport = 1":                           "token = \"…\"\nport = 1",
 		"cannot press keys: it is away":                           "cannot press keys: it is away",
+		"cannot read https://h/auth.git: no route":                "cannot read https://h/auth.git: no route",
+		"/srv/secrets: not found":                                 "/srv/secrets: not found",
 		"password: hunter2\nport: 1":                              "password: …\nport: 1",
 		"cmd --token \\\n  hunter2 \\\n  --port 1":                "cmd --token \\\n  … \\\n  --port 1",
 		"cmd --use-token --api-key hunter2":                       "cmd --use-token --api-key …",

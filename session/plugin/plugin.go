@@ -48,6 +48,8 @@ type Options struct {
 	Settings json.RawMessage // see protocol.OpenRequest
 	// the controller's environment; shell.ScriptEnv selects the helper's variables
 	Environ []string
+	// MayRun returns an error if the helper must not be started. It may be nil.
+	MayRun func(context.Context) error
 	// read-only, because another process runs the city
 	Observe bool
 	Logger  *slog.Logger // nil disables logging

@@ -76,6 +76,11 @@ func (p *Provider) run(ctx context.Context, onStart func(group int)) error {
 	if err := executable(p.o.Program); err != nil {
 		return fmt.Errorf("cannot start the helper: %w", err)
 	}
+	if p.o.MayRun != nil {
+		if err := p.o.MayRun(ctx); err != nil {
+			return fmt.Errorf("cannot start the helper: %w", err)
+		}
+	}
 	// p.end stops the helper when ctx ends
 	cmd := shell.InFolder(context.WithoutCancel(ctx), p.o.City, p.o.Program)
 	socket := fmt.Sprintf("%s=%d", protocol.SocketEnv, inheritedFD)

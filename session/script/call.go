@@ -61,6 +61,9 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	if err := p.mayRun(ctx); err != nil {
+		return nil, true, err
+	}
 	cmd := p.command(ctx, op, r.name, r.args)
 	cmd.Stdin = bytes.NewReader(r.stdin)
 	if r.env != "" {
@@ -78,6 +81,16 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 			cmd.Process.Pid)
 	}
 	return p.result(ctx, op, err, &stdout, &stderr)
+}
+
+func (p *Provider) mayRun(ctx context.Context) error {
+	if p.o.MayRun == nil {
+		return nil
+	}
+	if err := p.o.MayRun(ctx); err != nil {
+		return session.Missing(fmt.Errorf("cannot execute %s: %w", p.o.Script, err))
+	}
+	return nil
 }
 
 // result interprets the end of a script. err is the error from waiting for the script.

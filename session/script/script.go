@@ -37,6 +37,9 @@ type Options struct {
 	// the controller's environment
 	Environ []string
 
+	// MayRun returns an error if the script must not be executed. It may be nil.
+	MayRun func(context.Context) error
+
 	// read-only: the provider changes nothing, but creates the script's folders when it executes the script
 	Observe bool
 	Logger  *slog.Logger // nil disables logging

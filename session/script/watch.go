@@ -89,6 +89,9 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 		}
 		return nil, fmt.Errorf("cannot attach to %q: %w", name, err)
 	}
+	if err := p.mayRun(ctx); err != nil {
+		return nil, err
+	}
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	cmd := p.command(life, "attach", name, nil)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
