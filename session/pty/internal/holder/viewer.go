@@ -18,6 +18,7 @@ type viewer struct {
 	pos     uint64
 	resizes int // value of life.resizes when the size was last sent
 	cleared uint64
+	own     draft // like life.draft, but only of this viewer's input
 }
 
 func (h *holder) view(c *conn, req *wire.Request) {
@@ -40,12 +41,19 @@ func (h *holder) view(c *conn, req *wire.Request) {
 		h.writeActivity(l)
 	}
 	h.mu.Unlock()
-	defer h.endView(v)
-	h.wg.Go(func() { h.listen(v) })
-	if h.show(v) != nil {
-		return
+	listened := make(chan struct{})
+	h.wg.Go(func() {
+		defer close(listened)
+		h.listen(v)
+	})
+	if h.show(v) == nil {
+		_ = c.closeWrite() // fails if the viewer has disconnected
 	}
-	_ = c.closeWrite() // fails if the viewer has disconnected
+	h.endView(v)
+	select { // the connection still contains input that the viewer sent before it disconnected
+	case <-listened:
+	case <-l.ended:
+	}
 }
 
 func (h *holder) endView(v *viewer) {
@@ -95,12 +103,8 @@ func (h *holder) resize(l *life, cols, rows int) {
 }
 
 func (h *holder) listen(v *viewer) {
-	defer func() {
-		h.mu.Lock()
-		v.c.gone = true
-		h.cond.Broadcast()
-		h.mu.Unlock()
-	}()
+	defer v.closePaste(h)
+	defer v.endOutput(h)
 	for {
 		m, err := v.c.r.Next()
 		if err != nil || !v.types {
@@ -191,20 +195,41 @@ func (h *holder) replayTo(v *viewer) error {
 	return v.c.send(wire.Live, nil)
 }
 
-// typed types a viewer's input. If the program does not read it, typed waits until the program reads again or the
-// viewer has disconnected. From time to time, it lets other calls type.
+// endOutput ends the output to a viewer that has disconnected.
+func (v *viewer) endOutput(h *holder) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	v.c.gone = true
+	h.cond.Broadcast()
+}
+
+// typed types a viewer's input. If the program does not read it, typed waits until the program reads again or its
+// session ends, even if the viewer has disconnected. From time to time, it lets other calls type.
 func (h *holder) typed(v *viewer, data []byte) error {
 	for {
 		h.mu.Lock()
-		v.l.typed = h.clock.Mono(time.Now())
+		if !v.c.gone {
+			v.l.typed = h.clock.Mono(time.Now())
+		}
 		h.mu.Unlock()
 		ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 		n, err := h.typeBytes(ctx, v.l, data, (*draft).Write)
 		cancel()
-		if !isRejected(err) || v.c.abandoned() {
+		v.own.Write(data[:n])
+		if !isRejected(err) {
 			return err
 		}
+		if v.c.abandoned() {
+			v.endOutput(h)
+		}
 		data = data[n:]
+	}
+}
+
+// closePaste ends a paste whose end the viewer has not sent, because the program would treat later keys as its text.
+func (v *viewer) closePaste(h *holder) {
+	if v.own.paste {
+		_ = h.typed(v, []byte(endPaste)) // fails only if the session has ended
 	}
 }
 
