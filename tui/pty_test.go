@@ -449,3 +449,65 @@ func TestTerminalFailedAttachIsReported(t *testing.T) {
 	c.signal(syscall.SIGHUP)
 	c.ends("hangup")
 }
+
+// A room that was stopped and continued takes the terminal back from the shell, also during an attach. On SIGTSTP, it
+// also restores the terminal before it stops.
+func TestTerminalContinued(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a room in a terminal")
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGTSTP} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			c := open(t, "hosting", 80, 24)
+			c.sees("prober")
+			c.keys("jjjjjj")
+			c.sees("0 builder")
+			c.useShell(sig)
+			c.sees("0 builder")
+			c.keys("a")
+			c.sees("hello from builder at 80x23")
+			c.useShell(sig)
+			c.sees("hello from builder at 80x23")
+			c.keys("xy")
+			c.sees("echo:xy")
+			c.keys("\x11")
+			c.sees("detached from builder; it keeps running")
+			c.keys("q")
+			c.insist("h", "exit: ")
+			c.ends("hand over")
+		})
+	}
+}
+
+// useShell stops the room with a signal, uses its terminal like a shell, and continues the room.
+func (c *console) useShell(sig syscall.Signal) {
+	c.t.Helper()
+	raw, err := term.GetState(c.tty.Fd())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.signal(sig)
+	eventually.True(c.t, "the stop", func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
+		return err == nil && bytes.Contains(stat, []byte(") T "))
+	})
+	if now, err := term.GetState(c.tty.Fd()); sig == syscall.SIGTSTP && !reflect.DeepEqual(now, c.before) {
+		c.t.Errorf("%v did not restore the terminal: %+v, %v", sig, now, err)
+	}
+	if err := term.Restore(c.tty.Fd(), c.before); err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := c.tty.WriteString("\x1b[2J\x1b[H$ fg\r\n"); err != nil {
+		c.t.Fatal(err)
+	}
+	c.sees("$ fg")
+	if sig == syscall.SIGTSTP {
+		c.sane()
+	}
+	c.signal(syscall.SIGCONT)
+	eventually.True(c.t, "raw mode", func() bool {
+		now, err := term.GetState(c.tty.Fd())
+		return err == nil && reflect.DeepEqual(now, raw)
+	})
+}

@@ -55,6 +55,12 @@ func (r *room) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 		}
 		return r, cmd
 	}
+	if e, ok := msg.(feed.TakeTerminal); ok {
+		if r.exitEffect == nil {
+			r.exitEffect = e
+		}
+		return r, tea.Quit
+	}
 	if cmd, ok := r.mouse(msg); ok {
 		return r, cmd
 	}
