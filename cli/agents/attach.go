@@ -68,6 +68,10 @@ loop.`,
 func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
+	if !signal.Ignored(syscall.SIGHUP) {
+		ctx, quiet = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer quiet()
+	}
 	cols, rows, err := output.TerminalSize(e.Out)
 	if err != nil {
 		return fmt.Errorf("cannot read the size of this terminal: %w", err)
