@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
@@ -220,7 +221,9 @@ func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
 	buf := make([]byte, 4096)
 	scan := detach.Scanner{Key: leave}
 	for {
+		began := time.Now()
 		n, err := keys.Read(buf)
+		scan.Pause(time.Since(began))
 		typed, left := scan.Feed(buf[:n])
 		// bytes held at the end of a read are a complete key, such as Escape, so send them
 		typed = append(typed, scan.Flush()...)

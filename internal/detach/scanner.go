@@ -3,6 +3,7 @@ package detach
 import (
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Scanner searches typed input for a Key. It recognizes the byte (0x11 for ctrl+q) and the sequences of extended keys:
@@ -52,6 +53,17 @@ func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 		}
 	}
 	return out, false
+}
+
+// pasteTimeout is longer than any pause within a paste.
+const pasteTimeout = time.Second
+
+// Pause notes that no input arrived for d. After a long pause, the end of a paste is considered lost, so that the key
+// works again.
+func (s *Scanner) Pause(d time.Duration) {
+	if d >= pasteTimeout {
+		s.pasting, s.marked = false, 0
+	}
 }
 
 // Flush returns the held bytes. They are a complete key, such as Escape, if no bytes follow.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestScannerFindsTheKey(t *testing.T) {
@@ -71,6 +72,20 @@ func TestPasteInPieces(t *testing.T) {
 			if _, leave := s.Feed([]byte("\x11")); !leave {
 				t.Errorf("%q: the key did not detach after the paste", pieces)
 			}
+		}
+	}
+}
+
+// After a long pause, a paste without an end no longer hides the key.
+func TestPasteWithoutEnd(t *testing.T) {
+	for pause, want := range map[time.Duration]bool{pasteTimeout - 1: false, pasteTimeout: true} {
+		var s Scanner
+		if _, leave := s.Feed([]byte("\x1b[200~hello")); leave {
+			t.Fatal("the paste detached")
+		}
+		s.Pause(pause)
+		if _, leave := s.Feed([]byte("\x11")); leave != want {
+			t.Errorf("after %v: leave is %v", pause, leave)
 		}
 	}
 }

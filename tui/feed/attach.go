@@ -66,6 +66,7 @@ type attachment struct {
 	leaving chan struct{}  // closed when the user detaches
 	emptied chan struct{}  // closed when all input typed before the detach key has been sent
 	scan    detach.Scanner
+	fed     time.Time // when scan received the last input
 	// when it fires, an incomplete escape sequence counts as a key
 	escapeTimer *time.Timer
 	typed       chan []byte // the user's input; closed when the terminal is closed
@@ -210,6 +211,13 @@ func (v *attachment) suspend() {
 	proc.Suspend()
 }
 
+func (v *attachment) feed(p []byte) (out []byte, leave bool) {
+	now := time.Now()
+	v.scan.Pause(now.Sub(v.fed))
+	v.fed = now
+	return v.scan.Feed(p)
+}
+
 func closed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -257,7 +265,7 @@ func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
 				r.HangUp()
 				return "", nil
 			}
-			out, leave := v.scan.Feed(p)
+			out, leave := v.feed(p)
 			if leave || bytes.IndexByte(out, ctrlC) >= 0 {
 				return "canceled attaching to " + v.agent, nil
 			}
@@ -286,7 +294,7 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 				r.HangUp()
 				return "", nil
 			}
-			out, leave := v.scan.Feed(p)
+			out, leave := v.feed(p)
 			v.input.add(out)
 			if leave {
 				return v.detach(ctx, shown)
