@@ -93,7 +93,7 @@ func (r *room) runEffects(todo []feed.Effect) tea.Cmd {
 			if e.Program {
 				r.r.CopyText(e)
 			} else {
-				cmd = tea.Raw(feed.ClipboardSequence(e.Text, r.r.Tmux))
+				cmd = tea.Raw(feed.ClipboardSequence(e.Text, r.r.Getenv))
 			}
 		case feed.Redraw:
 			cmd = tea.ClearScreen

@@ -49,7 +49,6 @@ func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.E
 		Log:    o.cityLog(o.Folder),
 		Config: o.Config, Fail: cancel,
 		Clock: o.Clock, Getenv: feed.EnvLookup(o.Environ)}
-	r.Tmux = r.Getenv("TMUX") != ""
 	defer r.Wait()
 	defer cancel()
 	r.Spawn("signals", func(ctx context.Context) { r.HandleSignals(ctx, o.Interrupts) })
