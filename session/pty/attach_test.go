@@ -217,7 +217,7 @@ head -c 1 >/dev/null; printf '\033[cagain'; exec cat >`+got))
 }
 
 // Input that the holder has received reaches the agent even if the viewer detaches before the agent reads it. If the
-// viewer has sent only part of a paste, the holder ends the paste.
+// viewer has sent only part of a paste, the holder ends the paste. Input of a later viewer follows.
 func TestInputOutlivesDetach(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -228,8 +228,8 @@ func TestInputOutlivesDetach(t *testing.T) {
 	const begin, end = "\x1b[200~", "\x1b[201~"
 	lines := strings.Repeat("a line that was pasted\r", 40<<10/23)
 	for name, c := range map[string]struct{ typed, want string }{
-		"whole": {begin + lines + end + "x", begin + lines + end + "x"},
-		"part":  {begin + lines + end[:3], begin + lines + end[:3] + end},
+		"whole": {begin + lines + end + "x", begin + lines + end + "xnext"},
+		"part":  {begin + lines + end[:3], begin + lines + end[:3] + end + "next"},
 	} {
 		got, gate := filepath.Join(city, name), filepath.Join(city, name+".gate")
 		if err := syscall.Mkfifo(gate, 0o600); err != nil {
@@ -249,6 +249,14 @@ func TestInputOutlivesDetach(t *testing.T) {
 			st, err := p.Look(t.Context(), name)
 			return err == nil && st.Attached == 0
 		})
+		next, err := p.Attach(t.Context(), name, 80, 24)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := next.Write([]byte("next")); err != nil {
+			t.Fatal(err)
+		}
+		next.Close()
 		if err := os.WriteFile(gate, []byte("\n"), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +266,7 @@ func TestInputOutlivesDetach(t *testing.T) {
 			return len(data) >= len(c.want)
 		})
 		if string(data) != c.want {
-			t.Errorf("%s: %d bytes arrived, want %d", name, len(data), len(c.want))
+			t.Errorf("%s: %d bytes arrived, want %d; they end with %q", name, len(data), len(c.want), data[max(0, len(data)-20):])
 		}
 	}
 }

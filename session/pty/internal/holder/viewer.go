@@ -19,6 +19,8 @@ type viewer struct {
 	resizes int // value of life.resizes when the size was last sent
 	cleared uint64
 	own     draft // like life.draft, but only of this viewer's input
+
+	listened chan struct{} // closed when all of the viewer's input has been typed
 }
 
 func (h *holder) view(c *conn, req *wire.Request) {
@@ -27,7 +29,7 @@ func (h *holder) view(c *conn, req *wire.Request) {
 		c.fail(err)
 		return
 	}
-	v := &viewer{c: c, l: l, types: req.Op == wire.OpAttach}
+	v := &viewer{c: c, l: l, types: req.Op == wire.OpAttach, listened: make(chan struct{})}
 	if v.types && l.plain {
 		c.fail(errNoTerminal)
 		return
@@ -37,13 +39,13 @@ func (h *holder) view(c *conn, req *wire.Request) {
 	l.viewers++
 	if v.types {
 		l.attached = append(l.attached, v)
+		l.typists = append(l.typists, v)
 		v.resize(h, req.Cols, req.Rows)
 		h.writeActivity(l)
 	}
 	h.mu.Unlock()
-	listened := make(chan struct{})
 	h.wg.Go(func() {
-		defer close(listened)
+		defer v.endInput(h)
 		h.listen(v)
 	})
 	if h.show(v) == nil {
@@ -51,7 +53,7 @@ func (h *holder) view(c *conn, req *wire.Request) {
 	}
 	h.endView(v)
 	select { // the connection still contains input that the viewer sent before it disconnected
-	case <-listened:
+	case <-v.listened:
 	case <-l.ended:
 	}
 }
@@ -203,6 +205,13 @@ func (v *viewer) endOutput(h *holder) {
 	h.cond.Broadcast()
 }
 
+func (v *viewer) endInput(h *holder) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	v.l.typists = slices.DeleteFunc(v.l.typists, func(t *viewer) bool { return t == v })
+	close(v.listened)
+}
+
 // typed types a viewer's input. If the program does not read it, typed waits until the program reads again or its
 // session ends, even if the viewer has disconnected. From time to time, it lets other calls type.
 func (h *holder) typed(v *viewer, data []byte) error {
@@ -213,7 +222,10 @@ func (h *holder) typed(v *viewer, data []byte) error {
 		}
 		h.mu.Unlock()
 		ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
-		n, err := h.typeBytes(ctx, v.l, data, (*draft).Write)
+		n, err := 0, v.awaitTurn(ctx, h)
+		if err == nil {
+			n, err = h.typeBytes(ctx, v.l, data, (*draft).Write)
+		}
 		cancel()
 		v.own.Write(data[:n])
 		if !isRejected(err) {
@@ -226,7 +238,28 @@ func (h *holder) typed(v *viewer, data []byte) error {
 	}
 }
 
-// closePaste ends a paste whose end the viewer has not sent, because the program would treat later keys as its text.
+// awaitTurn waits until the input of viewers that attached before v and have disconnected is typed. Otherwise, what a
+// user types after attaching again could end up within the user's earlier paste.
+func (v *viewer) awaitTurn(ctx context.Context, h *holder) error {
+	h.mu.Lock()
+	earlier := slices.Clone(v.l.typists[:slices.Index(v.l.typists, v)])
+	h.mu.Unlock()
+	for _, e := range earlier {
+		if !e.c.abandoned() {
+			continue
+		}
+		select {
+		case <-e.listened:
+		case <-v.l.ended:
+		case <-ctx.Done():
+			return reject("earlier input is still being typed")
+		}
+	}
+	return nil
+}
+
+// closePaste ends a paste if the viewer has not sent its end. Otherwise, the program would treat later keys as pasted
+// text.
 func (v *viewer) closePaste(h *holder) {
 	if v.own.paste {
 		_ = h.typed(v, []byte(endPaste)) // fails only if the session has ended
