@@ -130,12 +130,13 @@ func TestAttachContinued(t *testing.T) {
 	v.ends()
 }
 
-// SIGHUP detaches like SIGTERM, and restores the terminal.
+// SIGHUP detaches like SIGTERM, and restores the terminal, also if it arrives together with SIGCONT.
 func TestAttachHangup(t *testing.T) {
 	if signal.Ignored(syscall.SIGHUP) {
 		t.Skip("SIGHUP is ignored here")
 	}
 	v := startVisit(t)
 	v.signal(syscall.SIGHUP)
+	v.signal(syscall.SIGCONT)
 	v.ends()
 }

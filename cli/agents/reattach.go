@@ -29,11 +29,17 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 		var next *env.Link
 		var far city.Terminal
 		switch {
+		case ctx.Err() != nil && isJobControl(err):
+			return left, nil
 		case ctx.Err() != nil:
 			return left, err
-		case errors.Is(err, errStop), errors.Is(err, errContinue):
+		case isJobControl(err):
 			if err = at.takeTerminal(errors.Is(err, errStop)); err == nil {
 				next, far, err = attachAgain(ctx, e, at, l.Dir, name)
+			}
+			// a shell sends SIGHUP or SIGTERM together with SIGCONT
+			if err != nil && ctx.Err() != nil {
+				return left, nil
 			}
 		case l.Live && controllerLost(err):
 			// if this fails because the user's terminal was closed, the next copy fails, too
@@ -50,6 +56,10 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 		defer next.Close()
 		l, at.far = next, far
 	}
+}
+
+func isJobControl(err error) bool {
+	return errors.Is(err, errStop) || errors.Is(err, errContinue)
 }
 
 // attachAgain attaches so that the agent's screen is redrawn.
