@@ -229,7 +229,7 @@ func quitWithContext(ctx context.Context, p *tea.Program, over <-chan struct{}) 
 // followShell makes the program take the terminal again if a shell stops or continues this process.
 func followShell(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 	jobs := make(chan os.Signal, 1)
-	signal.Notify(jobs, syscall.SIGTSTP, syscall.SIGCONT)
+	proc.NotifyJobControl(jobs)
 	defer signal.Stop(jobs)
 	select {
 	case <-over:

@@ -101,7 +101,7 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 	}()
 	signal.Notify(at.resized, syscall.SIGWINCH)
 	defer signal.Stop(at.resized)
-	signal.Notify(at.jobs, syscall.SIGTSTP, syscall.SIGCONT)
+	proc.NotifyJobControl(at.jobs)
 	defer signal.Stop(at.jobs)
 	left, err := stayAttached(ctx, e, &at, l, name)
 	switch {

@@ -92,7 +92,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 		return "", false, fmt.Errorf("cannot attach to %s: %w", agent, err)
 	}
 	defer v.escapeTimer.Stop()
-	signal.Notify(v.jobs, syscall.SIGTSTP, syscall.SIGCONT)
+	proc.NotifyJobControl(v.jobs)
 	defer signal.Stop(v.jobs)
 	v.begin("attaching to " + widget.Plain(agent) + "; ctrl+c cancels")
 	defer func() {
