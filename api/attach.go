@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -93,12 +94,19 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 	h.enter(f, term)
 }
 
+// show copies the agent's output to the client. After the client has disconnected, show discards the output until
+// enter has read the rest of the client's input.
 func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := term.Read(buf)
-		if n > 0 && f.Write(wire.FrameData, buf[:n]) != nil {
-			return
+		if n > 0 {
+			if err := f.Write(wire.FrameData, buf[:n]); err != nil {
+				if !errors.Is(err, os.ErrDeadlineExceeded) {
+					_, _ = io.Copy(io.Discard, term) // no client needs the error
+				}
+				return
+			}
 		}
 		if err == nil {
 			continue

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -540,6 +541,87 @@ func TestHostileTerminal(t *testing.T) {
 	if typed := f.Typed("worker"); typed != "" {
 		t.Errorf("%q was typed", typed)
 	}
+}
+
+// A client's input reaches the agent even if the agent prints something after the client has disconnected.
+func TestInputOutlivesClient(t *testing.T) {
+	term := &slowTerminal{disconnected: make(chan struct{}), noted: make(chan struct{}),
+		typed: make(chan string, 1)}
+	path, _ := serve(t, slowCity{town(), term}, api.Options{})
+	far, err := dial(t, path).Attach(t.Context(), "worker", city.Viewer{Cols: 80, Rows: 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"first, ", "second"} {
+		if _, err := io.WriteString(far, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := far.Close(); err != nil {
+		t.Fatal(err)
+	}
+	close(term.disconnected)
+	if typed := <-term.typed; typed != "first, second" {
+		t.Errorf("only %q was typed", typed)
+	}
+}
+
+type slowCity struct {
+	*citytest.Fake
+	term *slowTerminal
+}
+
+func (c slowCity) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
+	return c.term, nil
+}
+
+// slowTerminal prints once the client has disconnected. It accepts input once the server has noted the disconnection.
+type slowTerminal struct {
+	city.Terminal
+	disconnected chan struct{}
+	noted        chan struct{}
+	typed        chan string // all input, at the end
+
+	mu    sync.Mutex
+	reads int
+	input []byte
+	over  bool
+}
+
+func (s *slowTerminal) Read(p []byte) (int, error) {
+	<-s.disconnected
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reads++; s.reads == 3 {
+		close(s.noted)
+	}
+	if s.over {
+		return 0, io.EOF
+	}
+	return copy(p, "x"), nil
+}
+
+func (s *slowTerminal) Write(p []byte) (int, error) {
+	<-s.noted
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.input = append(s.input, p...)
+	return len(p), nil
+}
+
+func (s *slowTerminal) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return nil
+	}
+	s.over = true
+	if s.reads < 3 {
+		s.reads = 3
+		close(s.noted)
+	}
+	s.typed <- string(s.input)
+	return nil
 }
 
 // PATCH suspends and resumes agents and rigs, as Gas City's clients expect.

@@ -120,11 +120,21 @@ func TestNoProgramOverSSH(t *testing.T) {
 
 func TestClipboardSequence(t *testing.T) {
 	text := base64.StdEncoding.EncodeToString([]byte("größer"))
-	if got := feed.ClipboardSequence("größer", false); got != "\x1b]52;c;"+text+"\x07" {
+	if got := feed.ClipboardSequence("größer", feed.EnvLookup(nil)); got != "\x1b]52;c;"+text+"\x07" {
 		t.Errorf("%q", got)
 	}
-	if got := feed.ClipboardSequence("x", true); !strings.HasPrefix(got, "\x1b]52;c;eA==\x07\x1bPtmux;\x1b\x1b]52;c;eA==\x07") {
+	inTmux := feed.EnvLookup([]string{"TMUX=/tmp/tmux-0/default,1,0", "STY=1.pts-0.host"})
+	if got := feed.ClipboardSequence("x", inTmux); !strings.HasPrefix(got, "\x1b]52;c;eA==\x07\x1bPtmux;\x1b\x1b]52;c;eA==\x07") {
 		t.Errorf("in tmux: %q", got)
+	}
+	inScreen := feed.EnvLookup([]string{"STY=1.pts-0.host"})
+	if got := feed.ClipboardSequence("x", inScreen); got != "\x1bP\x1b]52;c;eA==\x07\x1b\\" {
+		t.Errorf("in GNU screen: %q", got)
+	}
+	for _, part := range strings.Split(feed.ClipboardSequence(strings.Repeat("x", 2000), inScreen), "\x1b\\") {
+		if len(part) > 700 {
+			t.Errorf("in GNU screen: a string of %d bytes", len(part))
+		}
 	}
 }
 

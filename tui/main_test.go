@@ -25,6 +25,9 @@ import (
 
 // TestMain runs the control room instead of the tests if a test has started this binary in a terminal.
 func TestMain(m *testing.M) {
+	if file := os.Getenv("TUI_SHELL"); file != "" {
+		os.Exit(shell(file))
+	}
 	if mode := os.Getenv("TUI_CHILD"); mode != "" {
 		os.Exit(child(mode))
 	}

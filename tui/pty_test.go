@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,6 +30,7 @@ type console struct {
 	t           testing.TB
 	master, tty *os.File
 	cmd         *exec.Cmd
+	pid         func() int // of the control room
 	before      *term.State
 	report      string // file to which the child writes its exit
 	wg          sync.WaitGroup
@@ -65,6 +67,7 @@ func open(t testing.TB, mode string, cols, rows uint16, env ...string) *console 
 	}, env...)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = tty, tty, tty
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	c.pid = func() int { return c.cmd.Process.Pid }
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -224,9 +227,9 @@ func (c *console) sane() {
 	}
 }
 
-func (c *console) signal(s os.Signal) {
+func (c *console) signal(s syscall.Signal) {
 	c.t.Helper()
-	if err := c.cmd.Process.Signal(s); err != nil {
+	if err := syscall.Kill(c.pid(), s); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -448,4 +451,111 @@ func TestTerminalFailedAttachIsReported(t *testing.T) {
 	c.sees("builder: its holder does not answer")
 	c.signal(syscall.SIGHUP)
 	c.ends("hangup")
+}
+
+// A room that was stopped and continued takes the terminal back from the shell, also during an attach. On SIGTSTP, it
+// also restores the terminal before it stops.
+func TestTerminalContinued(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a room in a terminal")
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGTSTP} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			pid := filepath.Join(t.TempDir(), "pid")
+			c := open(t, "hosting", 80, 24, "TUI_SHELL="+pid)
+			c.pid = func() int { return readPID(t, pid) }
+			c.sees("prober")
+			c.keys("jjjjjj")
+			c.sees("0 builder")
+			c.useShell(sig)
+			c.sees("0 builder")
+			c.keys("a")
+			c.sees("hello from builder at 80x23")
+			c.useShell(sig)
+			c.sees("hello from builder at 80x23")
+			c.keys("xy")
+			c.sees("echo:xy")
+			c.keys("\x11")
+			c.sees("detached from builder; it keeps running")
+			c.keys("q")
+			c.insist("h", "exit: ")
+			c.ends("hand over")
+		})
+	}
+}
+
+// shell runs this binary again in its own process group, as a shell does, and writes the process ID to a file.
+func shell(file string) int {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "TUI_SHELL=")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: 0}
+	if err := cmd.Start(); err != nil {
+		return 1
+	}
+	if err := os.WriteFile(file, []byte(strconv.Itoa(cmd.Process.Pid)), 0o600); err != nil || cmd.Wait() != nil {
+		return 1
+	}
+	return 0
+}
+
+func readPID(t *testing.T, file string) int {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+// Without a shell that could continue the room, SIGTSTP does not stop it.
+func TestTerminalStopWithoutShell(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a room in a terminal")
+	}
+	t.Parallel()
+	c := open(t, "hosting", 80, 24)
+	c.sees("prober")
+	c.signal(syscall.SIGTSTP)
+	c.keys("jjjjjj")
+	c.sees("0 builder")
+	c.signal(syscall.SIGTERM)
+	c.ends("terminated")
+}
+
+// useShell stops the room with a signal, uses its terminal like a shell, and continues the room.
+func (c *console) useShell(sig syscall.Signal) {
+	c.t.Helper()
+	raw, err := term.GetState(c.tty.Fd())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.signal(sig)
+	eventually.True(c.t, "the stop", func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.pid()))
+		return err == nil && bytes.Contains(stat, []byte(") T "))
+	})
+	if now, err := term.GetState(c.tty.Fd()); sig == syscall.SIGTSTP && !reflect.DeepEqual(now, c.before) {
+		c.t.Errorf("%v did not restore the terminal: %+v, %v", sig, now, err)
+	}
+	if err := term.Restore(c.tty.Fd(), c.before); err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := c.tty.WriteString("\x1b[2J\x1b[H$ fg\r\n"); err != nil {
+		c.t.Fatal(err)
+	}
+	c.sees("$ fg")
+	if sig == syscall.SIGTSTP {
+		c.sane()
+	}
+	c.signal(syscall.SIGCONT)
+	eventually.True(c.t, "raw mode", func() bool {
+		now, err := term.GetState(c.tty.Fd())
+		return err == nil && reflect.DeepEqual(now, raw)
+	})
 }

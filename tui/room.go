@@ -55,6 +55,12 @@ func (r *room) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 		}
 		return r, cmd
 	}
+	if e, ok := msg.(feed.TakeTerminal); ok {
+		if r.exitEffect == nil {
+			r.exitEffect = e
+		}
+		return r, tea.Quit
+	}
 	if cmd, ok := r.mouse(msg); ok {
 		return r, cmd
 	}
@@ -87,7 +93,7 @@ func (r *room) runEffects(todo []feed.Effect) tea.Cmd {
 			if e.Program {
 				r.r.CopyText(e)
 			} else {
-				cmd = tea.Raw(feed.ClipboardSequence(e.Text, r.r.Tmux))
+				cmd = tea.Raw(feed.ClipboardSequence(e.Text, r.r.Getenv))
 			}
 		case feed.Redraw:
 			cmd = tea.ClearScreen

@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
 
+	"gcity/internal/proc"
 	"gcity/internal/termsize"
 	"gcity/themes"
 	"gcity/tui/actions"
@@ -45,7 +49,6 @@ func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.E
 		Log:    o.cityLog(o.Folder),
 		Config: o.Config, Fail: cancel,
 		Clock: o.Clock, Getenv: feed.EnvLookup(o.Environ)}
-	r.Tmux = r.Getenv("TMUX") != ""
 	defer r.Wait()
 	defer cancel()
 	r.Spawn("signals", func(ctx context.Context) { r.HandleSignals(ctx, o.Interrupts) })
@@ -137,6 +140,10 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 			readText(ctx, own, o, m, next.Text)
 		case feed.Edit:
 			editText(ctx, own, o, m, next)
+		case feed.TakeTerminal: // the next program sets the modes and draws everything
+			if next.Stop {
+				proc.Suspend()
+			}
 		default:
 			return feed.Ended, nil
 		}
@@ -186,6 +193,7 @@ func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effe
 	posts.Start(t.current.r)
 	over := make(chan struct{})
 	r.Spawn("end", func(ctx context.Context) { quitWithContext(ctx, p, over) })
+	r.Spawn("job control", func(ctx context.Context) { followShell(ctx, p, over) })
 	_, err := p.Run()
 	close(over)
 	posts.Finish()
@@ -215,6 +223,19 @@ func quitWithContext(ctx context.Context, p *tea.Program, over <-chan struct{}) 
 	select {
 	case <-over:
 	case <-time.After(frozenGrace):
+	}
+}
+
+// followShell makes the program take the terminal again if a shell stops or continues this process.
+func followShell(ctx context.Context, p *tea.Program, over <-chan struct{}) {
+	jobs := make(chan os.Signal, 1)
+	proc.NotifyJobControl(jobs)
+	defer signal.Stop(jobs)
+	select {
+	case <-over:
+	case <-ctx.Done():
+	case s := <-jobs:
+		p.Send(feed.TakeTerminal{Stop: s == syscall.SIGTSTP})
 	}
 }
 

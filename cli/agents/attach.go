@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
@@ -21,6 +22,7 @@ import (
 	"gcity/cli/output"
 	"gcity/describe"
 	"gcity/internal/detach"
+	"gcity/internal/proc"
 	"gcity/internal/suggest"
 )
 
@@ -67,6 +69,10 @@ loop.`,
 func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
+	if !signal.Ignored(syscall.SIGHUP) {
+		ctx, quiet = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer quiet()
+	}
 	cols, rows, err := output.TerminalSize(e.Out)
 	if err != nil {
 		return fmt.Errorf("cannot read the size of this terminal: %w", err)
@@ -82,22 +88,21 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 	if err != nil {
 		return fmt.Errorf("cannot switch this terminal to raw mode: %w", err)
 	}
-	// this fails only if the terminal was closed, and then stayAttached fails, too
-	_, _ = io.WriteString(e.Out, detach.SaveModes+saveTitle+
-		ansi.SetWindowTitle(output.SafeLine(name)+": "+leave.String()+" detaches"))
+	at := attachment{in: e.In, out: e.Out, far: far, leave: leave, raw: raw, before: before,
+		title:   output.SafeLine(name) + ": " + leave.String() + " detaches",
+		resized: make(chan os.Signal, 1), jobs: make(chan os.Signal, 1)}
+	at.begin()
 	outcome := "detached from " + name + ", which keeps running"
 	defer func() {
-		// an error means that the terminal was closed
-		_, _ = io.WriteString(e.Out, resetModes+restoreTitle)
-		if err := term.Restore(e.In.Fd(), before); err != nil {
+		if err := at.end(); err != nil {
 			fmt.Fprintf(e.Err, "gcity: cannot restore the terminal: %v; run `reset`\n", err)
 		}
 		fmt.Fprintln(e.Err, outcome)
 	}()
-	resized := make(chan os.Signal, 1)
-	signal.Notify(resized, syscall.SIGWINCH)
-	defer signal.Stop(resized)
-	at := attachment{in: e.In, out: e.Out, far: far, resized: resized, leave: leave, raw: raw}
+	signal.Notify(at.resized, syscall.SIGWINCH)
+	defer signal.Stop(at.resized)
+	proc.NotifyJobControl(at.jobs)
+	defer signal.Stop(at.jobs)
 	left, err := stayAttached(ctx, e, &at, l, name)
 	switch {
 	case err != nil:
@@ -109,12 +114,49 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 }
 
 type attachment struct {
-	in      io.Reader
+	in      term.File
 	out     io.Writer
 	far     city.Terminal
-	resized <-chan os.Signal
+	resized chan os.Signal
+	jobs    chan os.Signal // SIGTSTP and SIGCONT
 	leave   detach.Key
 	raw     bool
+	title   string      // title of the terminal until the program sets one
+	before  *term.State // the terminal's modes before the attachment
+}
+
+// errStop and errContinue end a connection, but not the attachment. After SIGCONT, the terminal's modes are unknown,
+// because a shell has used the terminal.
+var (
+	errStop     = errors.New("received SIGTSTP")
+	errContinue = errors.New("received SIGCONT")
+)
+
+func (t *attachment) begin() {
+	// this fails only if the terminal was closed, and then copying the output fails, too
+	_, _ = io.WriteString(t.out, detach.SaveModes+saveTitle+ansi.SetWindowTitle(t.title))
+}
+
+func (t *attachment) end() error {
+	// an error means that the terminal was closed
+	_, _ = io.WriteString(t.out, resetModes+restoreTitle)
+	return term.Restore(t.in.Fd(), t.before)
+}
+
+// takeTerminal sets the terminal's modes again. If stop is true, it first stops this process until a shell continues
+// it.
+func (t *attachment) takeTerminal(stop bool) error {
+	if err := t.end(); err != nil {
+		return fmt.Errorf("cannot restore the terminal: %w", err)
+	}
+	if stop {
+		proc.Suspend()
+	}
+	if _, err := term.MakeRaw(t.in.Fd()); err != nil {
+		return fmt.Errorf("cannot switch this terminal to raw mode: %w", err)
+	}
+	t.begin()
+	return nil
 }
 
 // copy connects the terminal to the session, and reports whether the session is still running. It returns after all its
@@ -142,6 +184,11 @@ wait:
 			left = false
 			break wait
 		case err = <-typed:
+			break wait
+		case s := <-t.jobs:
+			if err = errContinue; s == syscall.SIGTSTP {
+				err = errStop
+			}
 			break wait
 		case <-t.resized:
 			cols, rows, sizeErr := output.TerminalSize(t.out)
@@ -174,7 +221,9 @@ func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
 	buf := make([]byte, 4096)
 	scan := detach.Scanner{Key: leave}
 	for {
+		began := time.Now()
 		n, err := keys.Read(buf)
+		scan.Pause(time.Since(began))
 		typed, left := scan.Feed(buf[:n])
 		// bytes held at the end of a read are a complete key, such as Escape, so send them
 		typed = append(typed, scan.Flush()...)

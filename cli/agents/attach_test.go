@@ -2,8 +2,11 @@ package agents
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"gcity/internal/detach"
 )
@@ -20,4 +23,23 @@ func TestDetach(t *testing.T) {
 			t.Errorf("%q arrives at the agent as %q, %v; want %q", in, far.String(), err, want)
 		}
 	}
+}
+
+// A paste whose end was lost does not disable the detach key.
+func TestDetachAfterLostEndOfPaste(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		keys, terminal := io.Pipe()
+		ended := make(chan error, 1)
+		var far bytes.Buffer
+		go func() { ended <- copyKeys(&far, keys, detach.Key{}) }()
+		for _, text := range []string{"\x1b[200~hello\x11", "\x11"} {
+			if _, err := io.WriteString(terminal, text); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * time.Second)
+		}
+		if err := <-ended; err != nil || far.String() != "\x1b[200~hello\x11" {
+			t.Errorf("the agent received %q, %v", far.String(), err)
+		}
+	})
 }

@@ -19,26 +19,56 @@ const (
 	reattachEvery = 200 * time.Millisecond
 )
 
-// stayAttached runs an attached terminal, and reconnects it after the controller exits.
+// stayAttached runs an attached terminal. It reconnects the terminal after the controller exits, and after a shell
+// continues this process.
 func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 	name string) (left bool,
 	err error) {
 	for {
 		left, err = at.copy(ctx)
-		if !l.Live || !controllerLost(err) || ctx.Err() != nil {
+		var next *env.Link
+		var far city.Terminal
+		switch {
+		case ctx.Err() != nil && isJobControl(err):
+			return left, nil
+		case ctx.Err() != nil:
+			return left, err
+		case isJobControl(err):
+			if err = at.takeTerminal(errors.Is(err, errStop)); err == nil {
+				next, far, err = attachAgain(ctx, e, at, l.Dir, name)
+			}
+			// a shell sends SIGHUP or SIGTERM together with SIGCONT
+			if err != nil && ctx.Err() != nil {
+				return left, nil
+			}
+		case l.Live && controllerLost(err):
+			// if this fails because the user's terminal was closed, the next copy fails, too
+			_, _ = io.WriteString(at.out, resetModes+"this city's controller has exited; "+
+				"attaching to "+output.SafeLine(name)+" again\r\n")
+			next, far, err = reattach(ctx, e, at, l.Dir, name)
+		default:
 			return left, err
 		}
-		// if this fails because the user's terminal was closed, the next copy fails, too
-		_, _ = io.WriteString(at.out, resetModes+"this city's controller has exited; "+
-			"attaching to "+output.SafeLine(name)+" again\r\n")
-		next, far, err := reattach(ctx, e, at, l.Dir, name)
 		if err != nil {
 			return false, err
 		}
-		// a defer in this loop is fine, because the loop runs once for each lost controller
+		// a defer in this loop is fine, because the loop rarely runs more than once
 		defer next.Close()
 		l, at.far = next, far
 	}
+}
+
+func isJobControl(err error) bool {
+	return errors.Is(err, errStop) || errors.Is(err, errContinue)
+}
+
+// attachAgain attaches so that the agent's screen is redrawn.
+func attachAgain(ctx context.Context, e *env.Env, at *attachment, dir, name string) (*env.Link,
+	city.Terminal, error) {
+	ctx, cancel := context.WithTimeout(ctx, reattachFor)
+	defer cancel()
+	l, far, _, err := tryAttach(ctx, e, at, dir, name)
+	return l, far, err
 }
 
 func controllerLost(err error) bool {

@@ -3,6 +3,7 @@ package detach
 import (
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Scanner searches typed input for a Key. It recognizes the byte (0x11 for ctrl+q) and the sequences of extended keys:
@@ -54,6 +55,17 @@ func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 	return out, false
 }
 
+// pasteTimeout is longer than any pause within a paste.
+const pasteTimeout = time.Second
+
+// Pause notes that no input arrived for d. After a long pause, the end of a paste is considered lost, so that the key
+// works again.
+func (s *Scanner) Pause(d time.Duration) {
+	if d >= pasteTimeout {
+		s.pasting, s.marked = false, 0
+	}
+}
+
 // Flush returns the held bytes. They are a complete key, such as Escape, if no bytes follow.
 func (s *Scanner) Flush() []byte {
 	out := s.held
@@ -84,22 +96,49 @@ func (s *Scanner) isLeave() bool {
 	if s.pasting {
 		return false
 	}
-	final, want := s.held[len(s.held)-1], strconv.Itoa(int(s.Key.code()))
+	final := s.held[len(s.held)-1]
 	params := strings.Split(string(s.held[2:len(s.held)-1]), ";")
 	switch {
 	case final == 'u' && len(params) >= 2:
-		code, _, _ := strings.Cut(params[0], ":")
-		return code == want && onlyCtrl(params[1])
-	case final == '~' && len(params) == 3:
-		return params[0] == "27" && params[2] == want && onlyCtrl(params[1])
+		return s.Key.matches(params[0], params[1])
+	case final == '~' && len(params) == 3 && params[0] == "27":
+		return s.Key.matches(params[2], params[1])
 	}
 	return false
 }
 
-// onlyCtrl parses "modifiers:event". It ignores lock keys and rejects key releases.
-func onlyCtrl(param string) bool {
-	const ctrl, locks = 4, 64 | 128
-	mods, event, _ := strings.Cut(param, ":")
+// matches parses "code:shifted:base" and "modifiers:event". It ignores lock keys and rejects key releases.
+func (k Key) matches(codes, modifiers string) bool {
+	const shift, ctrl, locks = 1, 4, 64 | 128
+	mods, event, _ := strings.Cut(modifiers, ":")
 	n, err := strconv.Atoi(mods)
-	return err == nil && (n-1)&^locks == ctrl && event != "3"
+	if err != nil || event == "3" {
+		return false
+	}
+	want := strconv.Itoa(int(k.code()))
+	fields := append(strings.Split(codes, ":"), "", "")
+	code, shifted, base := fields[0], fields[1], fields[2]
+	switch (n - 1) &^ locks {
+	case ctrl:
+		// base is the key at the same place of a US keyboard, for layouts without Latin letters
+		letter, err := strconv.Atoi(code)
+		return code == want || base == want && err == nil && letter > 0x7f
+	case ctrl | shift:
+		unshifted := k.unshifted()
+		return unshifted != "" &&
+			(code == want || shifted == want || shifted == "" && code == unshifted)
+	}
+	return false
+}
+
+// unshifted returns the code of the key that types k's character together with shift on a US keyboard, or "" if the
+// character needs no shift.
+func (k Key) unshifted() string {
+	switch k.code() {
+	case '^':
+		return strconv.Itoa('6')
+	case '_':
+		return strconv.Itoa('-')
+	}
+	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestScannerFindsTheKey(t *testing.T) {
@@ -75,10 +76,26 @@ func TestPasteInPieces(t *testing.T) {
 	}
 }
 
+// After a long pause, a paste without an end no longer hides the key.
+func TestPasteWithoutEnd(t *testing.T) {
+	for pause, want := range map[time.Duration]bool{pasteTimeout - 1: false, pasteTimeout: true} {
+		var s Scanner
+		if _, leave := s.Feed([]byte("\x1b[200~hello")); leave {
+			t.Fatal("the paste detached")
+		}
+		s.Pause(pause)
+		if _, leave := s.Feed([]byte("\x11")); leave != want {
+			t.Errorf("after %v: leave is %v", pause, leave)
+		}
+	}
+}
+
 // A different detach key replaces the default key.
 func TestOtherKey(t *testing.T) {
 	for text, forms := range map[string][]string{
-		"ctrl+]": {"\x1d", "\x1b[93;5u", "\x1b[27;5;93~"}, `ctrl+\`: {"\x1c", "\x1b[92;5u"}, "Ctrl+A": {"\x01", "\x1b[97;5u"}, "": {"\x11"},
+		"ctrl+]": {"\x1d", "\x1b[93;5u", "\x1b[27;5;93~"}, `ctrl+\`: {"\x1c", "\x1b[92;5u"}, "Ctrl+A": {"\x01", "\x1b[97;5u"}, "": {"\x11", "\x1b[1081::113;5u", "\x1b[1081:1049:113;5u"}, // also a Cyrillic layout
+		"ctrl+^": {"\x1e", "\x1b[94;5u", "\x1b[54;6u", "\x1b[54:94;6u", "\x1b[94;6u", "\x1b[27;6;94~"},
+		"ctrl+_": {"\x1f", "\x1b[95;5u", "\x1b[45;6u", "\x1b[45:95;6u", "\x1b[95;6u", "\x1b[27;6;95~"},
 	} {
 		k, err := Parse(text)
 		if err != nil {
@@ -93,6 +110,26 @@ func TestOtherKey(t *testing.T) {
 		s := Scanner{Key: k}
 		if out, leave := s.Feed([]byte("\x11")); text != "" && (leave || string(out) != "\x11") {
 			t.Errorf("%s: ctrl+q detached too", k)
+		}
+	}
+}
+
+// Keys that only share a part of their code with the detach key pass.
+func TestSimilarKeys(t *testing.T) {
+	for text, forms := range map[string][]string{
+		"ctrl+^": {"\x1b[54:38;6u", "\x1b[54;5u", "\x1b[27;6;38~"}, // ctrl+& of a German layout, ctrl+6
+		"ctrl+q": {"\x1b[97::113;5u", "\x1b[1081::113;6u"},         // ctrl+a of a French layout, ctrl+shift
+		"ctrl+]": {"\x1b[93:125;6u"},
+	} {
+		k, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range forms {
+			s := Scanner{Key: k}
+			if out, leave := s.Feed([]byte(form)); leave || string(out) != form {
+				t.Errorf("%s as %q: got %q, %v", k, form, out, leave)
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"gcity/session"
@@ -210,16 +211,23 @@ func fromViewer(r *bufio.Reader, term session.Terminal) {
 	}
 }
 
+// toViewer copies the output to the viewer. After the viewer has disconnected, toViewer discards the output until
+// fromViewer has read the rest of the viewer's input.
 func toViewer(conn net.Conn, term session.Terminal) {
 	buf := make([]byte, frameMax/2)
-	put := func(kind byte, data []byte) bool {
-		return conn.SetWriteDeadline(time.Now().Add(writeLimit)) == nil &&
-			writeFrame(conn, kind, data) == nil
+	put := func(kind byte, data []byte) error {
+		_ = conn.SetWriteDeadline(time.Now().Add(writeLimit)) // fails only if conn is closed
+		return writeFrame(conn, kind, data)
 	}
 	for {
 		n, err := term.Read(buf)
-		if n > 0 && !put(frameData, buf[:n]) {
-			return
+		if n > 0 {
+			if err := put(frameData, buf[:n]); err != nil {
+				if !errors.Is(err, os.ErrDeadlineExceeded) {
+					_, _ = io.Copy(io.Discard, term) // no viewer needs the error
+				}
+				return
+			}
 		}
 		if err == nil {
 			continue
@@ -229,7 +237,7 @@ func toViewer(conn net.Conn, term session.Terminal) {
 			e, _ := wireError(err)
 			why, _ = json.Marshal(e)
 		}
-		put(frameEnd, why)
+		_ = put(frameEnd, why) // fails if the viewer has disconnected
 		return
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -213,4 +214,82 @@ head -c 1 >/dev/null; printf '\033[cagain'; exec cat >`+got))
 	if data, _ := os.ReadFile(got); string(data) != "typed" {
 		t.Errorf("while a user is attached: got %q", data)
 	}
+}
+
+// Input that the holder has received reaches the agent even if the viewer detaches before the agent reads it. If the
+// viewer has sent only part of a paste, the holder ends the paste. Input of a later viewer follows.
+func TestInputOutlivesDetach(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	const begin, end = "\x1b[200~", "\x1b[201~"
+	lines := strings.Repeat("a line that was pasted\r", 40<<10/23)
+	for name, c := range map[string]struct{ typed, want string }{
+		"whole": {begin + lines + end + "x", begin + lines + end + "xnext"},
+		"part":  {begin + lines + end[:3], begin + lines + end[:3] + end + "next"},
+	} {
+		got, gate := filepath.Join(city, name), filepath.Join(city, name+".gate")
+		if err := syscall.Mkfifo(gate, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		start(t, p, spec(city, name, "stty raw -echo; echo up; read x <"+gate+"; exec cat >"+got))
+		shows(t, p, name, "up")
+		term, err := p.Attach(t.Context(), name, 80, 24)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := term.Write([]byte(c.typed)); err != nil {
+			t.Fatal(err)
+		}
+		term.Close()
+		until(t, "the end of the viewer", func() bool {
+			st, err := p.Look(t.Context(), name)
+			return err == nil && st.Attached == 0
+		})
+		next, err := p.Attach(t.Context(), name, 80, 24)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := next.Write([]byte("next")); err != nil {
+			t.Fatal(err)
+		}
+		next.Close()
+		if err := os.WriteFile(gate, []byte("\n"), 0); err != nil {
+			t.Fatal(err)
+		}
+		var data []byte
+		until(t, "the whole text", func() bool {
+			data, _ = os.ReadFile(got)
+			return len(data) >= len(c.want)
+		})
+		if string(data) != c.want {
+			t.Errorf("%s: %d bytes arrived, want %d; they end with %q", name, len(data), len(c.want), data[max(0, len(data)-20):])
+		}
+	}
+}
+
+// Output that a viewer no longer reads does not discard the viewer's input.
+func TestOutputAfterDetach(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	got := filepath.Join(city, "got")
+	start(t, p, spec(city, "a", "stty raw -echo; echo up; exec tee "+got))
+	shows(t, p, "a", "up")
+	text := strings.Repeat("a line that was typed\r", 100<<10/22)
+	term, err := p.Attach(t.Context(), "a", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := term.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	term.Close()
+	until(t, "the whole text", func() bool {
+		data, _ := os.ReadFile(got)
+		return string(data) == text
+	})
 }

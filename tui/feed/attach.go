@@ -19,6 +19,7 @@ import (
 	"gcity/city"
 	"gcity/describe"
 	"gcity/internal/detach"
+	"gcity/internal/proc"
 	"gcity/internal/statusrow"
 	"gcity/internal/termsize"
 	"gcity/tui/widget"
@@ -39,7 +40,14 @@ const (
 	minRowsForStatus = 12
 )
 
-var errControllerLost = errors.New("the city's controller exited")
+var (
+	errControllerLost = errors.New("the city's controller exited")
+
+	// errStop and errContinue end a connection, but not the attachment. After SIGCONT, the terminal's modes are
+	// unknown, because a shell has used the terminal.
+	errStop     = errors.New("received SIGTSTP")
+	errContinue = errors.New("received SIGCONT")
+)
 
 // Terminal is a terminal that an agent or another program uses temporarily.
 type Terminal struct {
@@ -53,9 +61,12 @@ type attachment struct {
 	agent   string
 	term    city.Terminal // nil while not connected
 	input   inputQueue
-	leaving chan struct{} // closed when the user detaches
-	emptied chan struct{} // closed when all input typed before the detach key has been sent
+	state   *term.State    // the terminal's modes before the attachment
+	jobs    chan os.Signal // SIGTSTP and SIGCONT
+	leaving chan struct{}  // closed when the user detaches
+	emptied chan struct{}  // closed when all input typed before the detach key has been sent
 	scan    detach.Scanner
+	fed     time.Time // when scan received the last input
 	// when it fires, an incomplete escape sequence counts as a key
 	escapeTimer *time.Timer
 	typed       chan []byte // the user's input; closed when the terminal is closed
@@ -77,15 +88,16 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 			"terminal: %w", agent, err)
 	}
 	// raw mode comes first, so that ctrl+c is already a key during the request
-	state, err := term.MakeRaw(o.In.Fd())
-	if err != nil {
+	if v.state, err = term.MakeRaw(o.In.Fd()); err != nil {
 		return "", false, fmt.Errorf("cannot attach to %s: %w", agent, err)
 	}
 	defer v.escapeTimer.Stop()
+	proc.NotifyJobControl(v.jobs)
+	defer signal.Stop(v.jobs)
 	v.begin("attaching to " + widget.Plain(agent) + "; ctrl+c cancels")
 	defer func() {
 		_, _ = io.WriteString(o.Out, detach.ResetModes)
-		err = errors.Join(err, term.Restore(o.In.Fd(), state))
+		err = errors.Join(err, term.Restore(o.In.Fd(), v.state))
 	}()
 	message, err = v.run(ctx, r)
 	return message, v.ended, err
@@ -94,8 +106,8 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 func newAttachment(o Terminal, agent string) *attachment {
 	return &attachment{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Detach},
 		escapeTimer: time.NewTimer(time.Hour), typed: make(chan []byte),
-		input:   inputQueue{wake: make(chan struct{}, 1)},
-		leaving: make(chan struct{}), emptied: make(chan struct{})}
+		input: inputQueue{wake: make(chan struct{}, 1)},
+		jobs:  make(chan os.Signal, 1), leaving: make(chan struct{}), emptied: make(chan struct{})}
 }
 
 func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
@@ -112,10 +124,19 @@ func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
 	message, err := v.dial(ctx, r)
 	for v.term != nil {
 		message, err = v.connected(ctx, r)
-		if !errors.Is(err, errControllerLost) || closed(v.leaving) {
-			break
+		switch {
+		case closed(v.leaving):
+			v.term = nil
+		case errors.Is(err, errStop):
+			v.suspend()
+			message, err = v.takeTerminal(ctx, r)
+		case errors.Is(err, errContinue):
+			message, err = v.takeTerminal(ctx, r)
+		case errors.Is(err, errControllerLost):
+			message, err = v.redial(ctx, r, err)
+		default:
+			v.term = nil
 		}
-		message, err = v.redial(ctx, r, err)
 	}
 	cancel()
 	keys.Cancel()
@@ -172,6 +193,31 @@ func (v *attachment) redial(ctx context.Context, r *Runner, lost error) (string,
 	}
 }
 
+// takeTerminal sets the terminal's modes again, and attaches again so that the agent's screen is redrawn.
+func (v *attachment) takeTerminal(ctx context.Context, r *Runner) (string, error) {
+	v.term = nil
+	if _, err := term.MakeRaw(v.in.Fd()); err != nil {
+		return "", fmt.Errorf("cannot stay attached to %s: %w", v.agent, err)
+	}
+	_, _ = io.WriteString(v.out, detach.ResetModes)
+	v.begin("attaching to " + widget.Plain(v.agent) + " again; ctrl+c cancels")
+	return v.dial(ctx, r)
+}
+
+// suspend restores the terminal and stops this process.
+func (v *attachment) suspend() {
+	_, _ = io.WriteString(v.out, detach.ResetModes)
+	_ = term.Restore(v.in.Fd(), v.state) // fails only if the terminal is gone
+	proc.Suspend()
+}
+
+func (v *attachment) feed(p []byte) (out []byte, leave bool) {
+	now := time.Now()
+	v.scan.Pause(now.Sub(v.fed))
+	v.fed = now
+	return v.scan.Feed(p)
+}
+
 func closed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -219,7 +265,7 @@ func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
 				r.HangUp()
 				return "", nil
 			}
-			out, leave := v.scan.Feed(p)
+			out, leave := v.feed(p)
 			if leave || bytes.IndexByte(out, ctrlC) >= 0 {
 				return "canceled attaching to " + v.agent, nil
 			}
@@ -248,7 +294,7 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 				r.HangUp()
 				return "", nil
 			}
-			out, leave := v.scan.Feed(p)
+			out, leave := v.feed(p)
 			v.input.add(out)
 			if leave {
 				return v.detach(ctx, shown)
@@ -258,6 +304,11 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 			v.input.add(v.scan.Flush())
 		case <-resized:
 			v.resize()
+		case s := <-v.jobs:
+			if s == syscall.SIGTSTP {
+				return "", errStop
+			}
+			return "", errContinue
 		}
 	}
 }

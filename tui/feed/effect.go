@@ -62,6 +62,9 @@ type (
 	}
 	// Redraw redraws the whole screen.
 	Redraw struct{}
+	// TakeTerminal sets the terminal's modes again and redraws the screen, because a shell has used the terminal while
+	// this process was stopped. If Stop is set, it first restores the terminal and stops the process.
+	TakeTerminal struct{ Stop bool }
 )
 
 func (SendCommands) effect() {}
@@ -73,6 +76,7 @@ func (Save) effect()         {}
 func (Attach) effect()       {}
 func (Quit) effect()         {}
 func (Redraw) effect()       {}
+func (TakeTerminal) effect() {}
 func (Copy) effect()         {}
 
 // Result is the result of an action.

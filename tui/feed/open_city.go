@@ -42,7 +42,7 @@ const NoResponseYet = "no response yet"
 func (r *Runner) ForCity(c city.Control, config ConfigFile) *Runner {
 	root := r.Root()
 	return &Runner{Ctx: root.Ctx, root: root, City: c, Mailbox: NewMailbox(), Log: root.Log,
-		Getenv: root.Getenv, Clock: root.Clock, Tmux: root.Tmux,
+		Getenv: root.Getenv, Clock: root.Clock,
 		Config: config, Fail: root.Fail}
 }
 

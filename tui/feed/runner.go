@@ -27,8 +27,7 @@ type Runner struct {
 	Viewer     *Viewer
 	Getenv     func(string) string
 	Clock      func() time.Time // nil = time.Now
-	Tmux       bool
-	Config     ConfigFile // nil = the configuration cannot be edited
+	Config     ConfigFile       // nil = the configuration cannot be edited
 	Goroutines sync.WaitGroup
 	root       *Runner     // the runner that owns the goroutines and the terminal; nil = this one
 	Cities     Cities      // set in the root runner

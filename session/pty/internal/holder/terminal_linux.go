@@ -28,7 +28,9 @@ type terminal struct {
 	// ends a line or a paste that was accepted only in part; typed before any other input. Access requires the typing
 	// token.
 	unfinished string
-	replying   bool // a goroutine is replying to queries; protected by holder.mu
+	// viewers that may send input, in the order in which they attached; protected by holder.mu
+	typists  []*viewer
+	replying bool // a goroutine is replying to queries; protected by holder.mu
 }
 
 func newTerminal(cols, rows int) terminal {

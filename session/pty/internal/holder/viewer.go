@@ -18,6 +18,9 @@ type viewer struct {
 	pos     uint64
 	resizes int // value of life.resizes when the size was last sent
 	cleared uint64
+	own     draft // like life.draft, but only of this viewer's input
+
+	listened chan struct{} // closed when all of the viewer's input has been typed
 }
 
 func (h *holder) view(c *conn, req *wire.Request) {
@@ -26,7 +29,7 @@ func (h *holder) view(c *conn, req *wire.Request) {
 		c.fail(err)
 		return
 	}
-	v := &viewer{c: c, l: l, types: req.Op == wire.OpAttach}
+	v := &viewer{c: c, l: l, types: req.Op == wire.OpAttach, listened: make(chan struct{})}
 	if v.types && l.plain {
 		c.fail(errNoTerminal)
 		return
@@ -36,16 +39,23 @@ func (h *holder) view(c *conn, req *wire.Request) {
 	l.viewers++
 	if v.types {
 		l.attached = append(l.attached, v)
+		l.typists = append(l.typists, v)
 		v.resize(h, req.Cols, req.Rows)
 		h.writeActivity(l)
 	}
 	h.mu.Unlock()
-	defer h.endView(v)
-	h.wg.Go(func() { h.listen(v) })
-	if h.show(v) != nil {
-		return
+	h.wg.Go(func() {
+		defer v.endInput(h)
+		h.listen(v)
+	})
+	if h.show(v) == nil {
+		_ = c.closeWrite() // fails if the viewer has disconnected
 	}
-	_ = c.closeWrite() // fails if the viewer has disconnected
+	h.endView(v)
+	select { // the connection still contains input that the viewer sent before it disconnected
+	case <-v.listened:
+	case <-l.ended:
+	}
 }
 
 func (h *holder) endView(v *viewer) {
@@ -95,12 +105,8 @@ func (h *holder) resize(l *life, cols, rows int) {
 }
 
 func (h *holder) listen(v *viewer) {
-	defer func() {
-		h.mu.Lock()
-		v.c.gone = true
-		h.cond.Broadcast()
-		h.mu.Unlock()
-	}()
+	defer v.closePaste(h)
+	defer v.endOutput(h)
 	for {
 		m, err := v.c.r.Next()
 		if err != nil || !v.types {
@@ -191,20 +197,72 @@ func (h *holder) replayTo(v *viewer) error {
 	return v.c.send(wire.Live, nil)
 }
 
-// typed types a viewer's input. If the program does not read it, typed waits until the program reads again or the
-// viewer has disconnected. From time to time, it lets other calls type.
+// endOutput ends the output to a viewer that has disconnected.
+func (v *viewer) endOutput(h *holder) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	v.c.gone = true
+	h.cond.Broadcast()
+}
+
+func (v *viewer) endInput(h *holder) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	v.l.typists = slices.DeleteFunc(v.l.typists, func(t *viewer) bool { return t == v })
+	close(v.listened)
+}
+
+// typed types a viewer's input. If the program does not read it, typed waits until the program reads again or its
+// session ends, even if the viewer has disconnected. From time to time, it lets other calls type.
 func (h *holder) typed(v *viewer, data []byte) error {
 	for {
 		h.mu.Lock()
-		v.l.typed = h.clock.Mono(time.Now())
+		if !v.c.gone {
+			v.l.typed = h.clock.Mono(time.Now())
+		}
 		h.mu.Unlock()
 		ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
-		n, err := h.typeBytes(ctx, v.l, data, (*draft).Write)
+		n, err := 0, v.awaitTurn(ctx, h)
+		if err == nil {
+			n, err = h.typeBytes(ctx, v.l, data, (*draft).Write)
+		}
 		cancel()
-		if !isRejected(err) || v.c.abandoned() {
+		v.own.Write(data[:n])
+		if !isRejected(err) {
 			return err
 		}
+		if v.c.abandoned() {
+			v.endOutput(h)
+		}
 		data = data[n:]
+	}
+}
+
+// awaitTurn waits until the input of viewers that attached before v and have disconnected is typed. Otherwise, what a
+// user types after attaching again could end up within the user's earlier paste.
+func (v *viewer) awaitTurn(ctx context.Context, h *holder) error {
+	h.mu.Lock()
+	earlier := slices.Clone(v.l.typists[:slices.Index(v.l.typists, v)])
+	h.mu.Unlock()
+	for _, e := range earlier {
+		if !e.c.abandoned() {
+			continue
+		}
+		select {
+		case <-e.listened:
+		case <-v.l.ended:
+		case <-ctx.Done():
+			return reject("earlier input is still being typed")
+		}
+	}
+	return nil
+}
+
+// closePaste ends a paste if the viewer has not sent its end. Otherwise, the program would treat later keys as pasted
+// text.
+func (v *viewer) closePaste(h *holder) {
+	if v.own.paste {
+		_ = h.typed(v, []byte(endPaste)) // fails only if the session has ended
 	}
 }
 
