@@ -106,20 +106,11 @@ func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.
 	if err != nil {
 		return err
 	}
-	ctx, c, err := h.signed(r, c)
-	if err != nil {
-		return err
-	}
-	receipt, err := h.city.Do(ctx, c)
-	if err != nil {
-		return err
-	}
+	receipt, err := h.execute(r, c)
 	if receipt.Bead == nil {
-		h.reply(w, http.StatusOK, receipt)
-		return nil
+		return h.result(w, receipt, err)
 	}
-	h.reply(w, http.StatusOK, gascity.CreatedBead{Receipt: receipt, Bead: *receipt.Bead})
-	return nil
+	return h.result(w, gascity.CreatedBead{Receipt: receipt, Bead: *receipt.Bead}, err)
 }
 
 // change is the body of a PATCH: a patch, or fields that Gas City's clients use instead.
