@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"gcity/events"
+	"gcity/internal/deadline"
 	"gcity/internal/disk"
 	"gcity/internal/shell"
 	"gcity/internal/shutdown"
@@ -192,7 +193,7 @@ func (m *mirror) follow(ctx context.Context) {
 						"cannot be read",
 						"error", err)
 				}
-				if m.until != 0 || !pause(ctx, minWait) {
+				if m.until != 0 || !deadline.Pause(ctx, minWait) {
 					return
 				}
 				break
@@ -244,7 +245,7 @@ func (m *mirror) send(ctx context.Context, e events.Event) bool {
 			return false
 		}
 		m.failed(err)
-		if m.until != 0 || !pause(ctx, wait) || e.Type != events.Gap &&
+		if m.until != 0 || !deadline.Pause(ctx, wait) || e.Type != events.Gap &&
 			m.o.Log.Last() > e.Seq+MaxBehind {
 			return false
 		}
@@ -289,16 +290,5 @@ func (m *mirror) save() {
 	if err != nil {
 		m.o.Logger.Warn("cannot save the event script's position in the log; some events may "+
 			"be sent twice", "error", err)
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
