@@ -230,24 +230,16 @@ func edit(ctx context.Context, h Home, change registryChange) error {
 func lockRegistry(ctx context.Context, h Home) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, editTimeout)
 	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		lock, err := disk.TryLock(filepath.Join(h.Dir, registryName+".lock"))
-		if err == nil {
-			// if this fails, the kernel releases the lock at exit
-			return func() { _ = lock.Release() }, nil
-		}
-		if !errors.Is(err, disk.ErrLocked) {
-			return nil, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("another process has held the registry lock for more "+
-				"than %s: %w", editTimeout, err)
-		case <-tick.C:
-		}
+	lock, err := disk.AwaitLock(ctx, filepath.Join(h.Dir, registryName+".lock"))
+	switch {
+	case errors.Is(err, disk.ErrLocked):
+		return nil, fmt.Errorf("another process has held the registry lock for more than %s: %w",
+			editTimeout, err)
+	case err != nil:
+		return nil, err
 	}
+	// if this fails, the kernel releases the lock at exit
+	return func() { _ = lock.Release() }, nil
 }
 
 func (e Entry) String() string {

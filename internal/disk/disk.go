@@ -3,12 +3,14 @@
 package disk
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/google/renameio/v2"
 )
@@ -142,6 +144,24 @@ func TryLock(path string) (*Lock, error) {
 	}
 	return &Lock{f, path}, nil
 }
+
+// AwaitLock is like TryLock, but waits for the lock until ctx ends. The error is then an ErrLocked.
+func AwaitLock(ctx context.Context, path string) (*Lock, error) {
+	for {
+		lock, err := TryLock(path)
+		if !errors.Is(err, ErrLocked) {
+			return lock, err
+		}
+		select {
+		case <-time.After(lockPoll):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// lockPoll is short, because a child of a killed process holds a copy of the lock until its exec.
+const lockPoll = 10 * time.Millisecond
 
 // AtPath reports whether the path still refers to the locked file.
 func (l *Lock) AtPath() bool {
