@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"syscall"
 	"time"
@@ -317,9 +318,7 @@ func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 		if p.ask(ctx, rec, grace, over) {
 			return nil
 		}
-		for pid, start := range tree(rec) {
-			family[pid] = start
-		}
+		maps.Copy(family, tree(rec))
 		signalAll(family, unix.SIGTERM)
 		signalAll(family, unix.SIGHUP)
 		signalAll(family, unix.SIGCONT)
@@ -328,9 +327,7 @@ func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 		}
 	}
 	for ctx.Err() == nil {
-		for pid, start := range tree(rec) {
-			family[pid] = start
-		}
+		maps.Copy(family, tree(rec))
 		if left := p.files.sweep(rec, family); len(left) == 0 {
 			return nil
 		}
