@@ -62,7 +62,7 @@ func restartRig(ctx context.Context, r *Request) (any, error) {
 	if err := r.checkNoBody(); err != nil {
 		return nil, err
 	}
-	if _, err := rigOf(r.Snapshot, r.Target); err != nil {
+	if err := checkRig(r.Snapshot, r.Target); err != nil {
 		return nil, err
 	}
 	a := rigRestart{Rig: r.Target, Status: "ok", Restarted: []string{}, Left: []string{},

@@ -49,7 +49,8 @@ func (g *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 		return nil, fmt.Errorf("this store cannot create several beads at once: %w",
 			errors.ErrUnsupported)
 	}
-	return run(ctx, g.creation(len(all), g.batchLimit(len(all))), func(ctx context.Context) ([]beads.Bead, error) {
+	k := g.creation(len(all), g.batchLimit(len(all)))
+	return run(ctx, k, func(ctx context.Context) ([]beads.Bead, error) {
 		return s.CreateAll(ctx, all)
 	})
 }
