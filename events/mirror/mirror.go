@@ -61,8 +61,6 @@ type Options struct {
 	State  string   // the city's .gc folder; the position is saved there
 	Log    Log
 	Logger *slog.Logger
-	// Environ is the environment of this process; nil = os.Environ().
-	Environ []string
 	// Last is the shutdown deadline of the whole program, or nil. Run reports unsent events with Last.GiveUp.
 	Last *shutdown.Deadline
 }
@@ -115,11 +113,7 @@ func Newest(ctx context.Context, o Options) (uint64, error) {
 func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
-	environ := o.Environ
-	if environ == nil {
-		environ = os.Environ()
-	}
-	env := shell.ScriptEnv(environ, o.Env...)
+	env := shell.ScriptEnv(os.Environ(), o.Env...)
 	got, err := shell.Call(ctx, shell.Program{Path: o.Script, Args: []string{op}, Dir: o.Dir,
 		Env: env, Stdin: stdin, MaxStdout: 1 << 20})
 	switch {
