@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
+
+	"gcity/internal/deadline"
 )
 
 // WriteFile replaces a file's content atomically and durably. An existing file must be a regular file, and keeps its
@@ -145,18 +147,15 @@ func TryLock(path string) (*Lock, error) {
 	return &Lock{f, path}, nil
 }
 
-// AwaitLock is like TryLock, but waits for the lock until ctx ends. The error is then an ErrLocked.
+// AwaitLock is like TryLock, but retries until ctx ends. It also tries after the last wait, so a process that was
+// suspended until then gets a lock that is free.
 func AwaitLock(ctx context.Context, path string) (*Lock, error) {
 	for {
 		lock, err := TryLock(path)
-		if !errors.Is(err, ErrLocked) {
+		if !errors.Is(err, ErrLocked) || ctx.Err() != nil {
 			return lock, err
 		}
-		select {
-		case <-time.After(lockPoll):
-		case <-ctx.Done():
-			return nil, err
-		}
+		deadline.Pause(ctx, lockPoll)
 	}
 }
 
