@@ -3,7 +3,6 @@ package tmux
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -41,13 +40,15 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 	defer context.AfterFunc(p.ctx, cancel)()
 	cmd := p.tmux.command(ctx, "-C", "attach-session", "-f", "ignore-size", "-t", rec.target())
 	cmd.WaitDelay = time.Second
-	in, inErr := cmd.StdinPipe()
-	out, outErr := cmd.StdoutPipe()
-	err := errors.Join(inErr, outErr)
-	if err == nil {
-		err = cmd.Start()
-	}
+	in, err := cmd.StdinPipe()
 	if err != nil {
+		return fmt.Errorf("cannot watch %q: %w", rec.Name, err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("cannot watch %q: %w", rec.Name, err)
+	}
+	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("cannot watch %q: %w", rec.Name, err)
 	}
 	w := &watcher{rec: rec, news: make(chan struct{}, 1), done: make(chan struct{})}
