@@ -11,9 +11,6 @@ const maxLine = 4096
 
 const ellipsis = "…"
 
-// maxCut is the maximum length of the part of a longer line that is kept, in bytes.
-const maxCut = maxLine - 2*len(ellipsis)
-
 // Plain returns any text as one line of at most 4 KiB that is safe for a terminal: only printable characters. Plain is
 // idempotent.
 func Plain(s string) string {
@@ -66,7 +63,7 @@ type cleaner struct {
 	out     []byte
 	pending []byte
 	col     int
-	cutAt   int // length to which a line that is too long is cut
+	cutAt   int // length to which the output is cut, so that an ellipsis fits
 }
 
 func (c *cleaner) full() bool { return len(c.out) > maxLine }
@@ -77,7 +74,7 @@ func (c *cleaner) add(s string, width int) {
 	}
 	c.out = append(c.out, s...)
 	c.col += width
-	if len(c.out) <= maxCut {
+	if len(c.out) <= maxLine-len(ellipsis) {
 		c.cutAt = len(c.out)
 	}
 }
