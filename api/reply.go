@@ -142,7 +142,7 @@ func (s *responder) ok(w http.ResponseWriter, snap *city.Snapshot, v any) {
 	s.reply(w, http.StatusOK, v)
 }
 
-// result responds with v, unless err is not nil.
+// result responds with v if err is nil, and returns err.
 func (s *responder) result(w http.ResponseWriter, v any, err error) error {
 	if err == nil {
 		s.reply(w, http.StatusOK, v)

@@ -14,7 +14,7 @@ type visibleCities struct {
 	visible func(name string) bool // nil = all cities are visible
 }
 
-// of hides further cities.
+// of returns a view of the visible cities for which isVisible returns true.
 func (v visibleCities) of(isVisible func(name string) bool) visibleCities {
 	outer := v.visible
 	return visibleCities{v.Directory, func(name string) bool {

@@ -107,10 +107,11 @@ func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.
 		return err
 	}
 	receipt, err := h.execute(r, c)
-	if receipt.Bead == nil {
+	if err != nil || receipt.Bead == nil {
 		return h.result(w, receipt, err)
 	}
-	return h.result(w, gascity.CreatedBead{Receipt: receipt, Bead: *receipt.Bead}, err)
+	h.reply(w, http.StatusOK, gascity.CreatedBead{Receipt: receipt, Bead: *receipt.Bead})
+	return nil
 }
 
 // change is the body of a PATCH: a patch, or fields that Gas City's clients use instead.

@@ -14,7 +14,7 @@ func (s *server) do(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 	if err != nil {
 		return err
 	}
-	return s.decoded(w, r, rt, b)
+	return s.performBody(w, r, rt, b)
 }
 
 func (s *server) emit(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
@@ -26,10 +26,10 @@ func (s *server) emit(w http.ResponseWriter, r *http.Request, rt wire.Route) err
 		return wire.Invalid(`the body must be an event: {"type": "noun.verb", "message": "…"}`)
 	}
 	rt.Verb = "emit"
-	return s.decoded(w, r, rt, append(append([]byte(`{"event":`), b...), '}'))
+	return s.performBody(w, r, rt, append(append([]byte(`{"event":`), b...), '}'))
 }
 
-func (s *server) decoded(w http.ResponseWriter, r *http.Request, rt wire.Route,
+func (s *server) performBody(w http.ResponseWriter, r *http.Request, rt wire.Route,
 	body []byte) error {
 	c, err := verb.Decode(rt.Verb, rt.Target, body)
 	if err != nil {
