@@ -45,8 +45,8 @@ func (p *proxy) now() (city.Control, error) {
 	return nil, &city.Error{Code: city.Unavailable, Message: text}
 }
 
-// call0, call1 and call2 call a method of the city with as many arguments besides the context. C is city.Control, or an
-// optional interface that some cities do not implement.
+// call0, call1 and call2 call a method of the city that has 0, 1 or 2 parameters after the context. C is city.Control,
+// or an optional interface that some cities do not implement.
 func call0[C, T any](ctx context.Context, p *proxy, do func(C, context.Context) (T, error)) (T,
 	error) {
 	var none T

@@ -191,8 +191,8 @@ func (f *file) query(ctx context.Context, text string, args ...any) (*sql.Rows, 
 	return st.QueryContext(ctx, args...)
 }
 
-// one reads a row into variables. Without a row, the error is sql.ErrNoRows.
-func (f *file) one(ctx context.Context, text string, args []any, into ...any) error {
+// queryRow scans the first row into variables, or returns sql.ErrNoRows.
+func (f *file) queryRow(ctx context.Context, text string, args []any, into ...any) error {
 	st, err := f.reader(ctx, text)
 	if err == nil {
 		err = st.QueryRowContext(ctx, args...).Scan(into...)

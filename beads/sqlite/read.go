@@ -93,7 +93,7 @@ func noPage(id string) error {
 }
 
 func (f *file) place(ctx context.Context, id string) (created, seq int64, err error) {
-	err = f.one(ctx, `SELECT created, seq FROM beads WHERE id = ?`, []any{id}, &created, &seq)
+	err = f.queryRow(ctx, `SELECT created, seq FROM beads WHERE id = ?`, []any{id}, &created, &seq)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = noPage(id)
 	}
@@ -108,7 +108,7 @@ func (s *Store) Count(ctx context.Context, q beads.Query) (int, error) {
 	return reading(ctx, s, nil, func(ctx context.Context, f *file) (n int, err error) {
 		x := f.find(q)
 		text, args := x.count()
-		err = f.one(ctx, text, args, &n)
+		err = f.queryRow(ctx, text, args, &n)
 		return n, err
 	})
 }
@@ -141,7 +141,7 @@ func (s *Store) Tally(ctx context.Context, q beads.Query) ([]beads.Share, error)
 func (s *Store) Version(ctx context.Context) (uint64, error) {
 	return reading(ctx, s, nil, func(ctx context.Context, f *file) (uint64, error) {
 		var v int64
-		err := f.one(ctx, `SELECT version FROM store`, nil, &v)
+		err := f.queryRow(ctx, `SELECT version FROM store`, nil, &v)
 		return uint64(v), err
 	})
 }

@@ -83,7 +83,7 @@ func scan(rows *sql.Rows, take func(beads.Bead), onUnreadable func(*row, error))
 	})
 }
 
-// eachRow calls take for each row, and then closes the rows.
+// eachRow calls take for each row until take fails, and closes the rows.
 func eachRow(rows *sql.Rows, take func() error) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {

@@ -136,7 +136,7 @@ func Await(ctx context.Context, cmd *exec.Cmd) (exited bool, err error) {
 	}
 }
 
-// OwnGroup makes a command begin a process group, which the end of the command's context kills.
+// OwnGroup makes cmd start in its own process group. When the context of cmd ends, the whole group is killed.
 func OwnGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
