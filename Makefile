@@ -8,9 +8,12 @@ HOLDFLAGS = -trimpath -tags noforcegc -ldflags '-s -w -checklinkname=0'
 # With the garbage collector from before Go 1.26, each holder needs 50 kB less memory.
 HOLDENV  = GOOS=linux CGO_ENABLED=0 GOEXPERIMENT=nogreenteagc
 # The race detector makes these packages several times slower, and finds no mistakes of ours in them: SQLite is C
-# translated to Go, and the others compute the width of text or decode it.
-NORACED  = modernc.org/sqlite/lib modernc.org/libc github.com/charmbracelet/x/ansi \
-	github.com/clipperhouse/displaywidth github.com/clipperhouse/uax29/v2/graphemes github.com/BurntSushi/toml
+# translated to Go, and the others decode text, measure its width or style it.
+NORACED  = modernc.org/sqlite/lib modernc.org/libc github.com/BurntSushi/toml gcity/internal/grapheme \
+	github.com/charmbracelet/x/ansi github.com/charmbracelet/x/ansi/parser github.com/charmbracelet/x/vt \
+	github.com/charmbracelet/ultraviolet github.com/charmbracelet/ultraviolet/screen \
+	github.com/charmbracelet/colorprofile charm.land/lipgloss/v2 github.com/mattn/go-runewidth \
+	github.com/clipperhouse/displaywidth github.com/clipperhouse/uax29/v2/graphemes
 NORACE   = $(foreach package,$(NORACED),'-gcflags=$(package)=-dwarf=false -race=false')
 FUZZTIME ?= 20s
 MINUTES ?= 5

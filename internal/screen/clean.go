@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"gcity/internal/grapheme"
 )
 
 // maxLine is the maximum length of a cleaned line, in bytes.
@@ -81,7 +83,7 @@ func (c *cleaner) add(s string, width int) {
 
 func (c *cleaner) flush() {
 	for b := c.pending; len(b) > 0 && !c.full(); {
-		_, rest, show, width := cluster(b)
+		_, rest, show, width := grapheme.First(b)
 		c.add(show, width)
 		b = rest
 	}

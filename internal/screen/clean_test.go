@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"gcity/internal/grapheme"
 )
 
 // Plain makes agents' output, names and titles safe to show (T1, T2, L12).
@@ -125,7 +127,7 @@ var hostile = []string{
 }
 
 func TestWidthOfPlaceholders(t *testing.T) {
-	for _, s := range []string{placeholder, ellipsis, "␛", "␡", "␊"} {
+	for _, s := range []string{grapheme.Placeholder, ellipsis, "␛", "␡", "␊"} {
 		if w := ansi.StringWidth(s); w != 1 {
 			t.Errorf("%q has %d columns, want 1", s, w)
 		}

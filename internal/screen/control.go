@@ -3,6 +3,8 @@ package screen
 import (
 	"bytes"
 	"strconv"
+
+	"gcity/internal/grapheme"
 )
 
 func (s *Screen) control(c byte) {
@@ -207,7 +209,7 @@ func (s *Screen) repeat(n int) {
 	if len(s.last) == 0 {
 		return
 	}
-	_, _, show, width := cluster(string(s.last))
+	_, _, show, width := grapheme.First(s.last)
 	for range n {
 		s.put(show, width)
 	}

@@ -3,6 +3,8 @@ package screen
 import (
 	"strings"
 	"unicode/utf8"
+
+	"gcity/internal/grapheme"
 )
 
 // Stream cleans text that arrives in pieces, like Plain but without a limit on its length. A carriage return within a
@@ -99,20 +101,20 @@ func (f *streamCleaner) csiInter([]byte, byte) { f.flush(); f.last = f.last[:0] 
 func (f *streamCleaner) flush() {
 	b := f.pending
 	if len(b) > 0 && len(f.last) > 0 {
-		head, _, show, _ := cluster(append(f.last, b...))
+		head, _, show, _ := grapheme.First(append(f.last, b...))
 		if grown := len(head) - len(f.last); grown > 0 {
-			_, _, was, _ := cluster(f.last)
-			if more, ok := strings.CutPrefix(show, was); ok && show != placeholder {
+			_, _, was, _ := grapheme.First(f.last)
+			if more, ok := strings.CutPrefix(show, was); ok && show != grapheme.Placeholder {
 				f.out = append(f.out, more...)
 			} else {
-				f.out = append(f.out, placeholder...)
+				f.out = append(f.out, grapheme.Placeholder...)
 			}
 			b = b[grown:]
 			f.keep(head)
 		}
 	}
 	for len(b) > 0 {
-		head, rest, show, width := cluster(b)
+		head, rest, show, width := grapheme.First(b)
 		f.out = append(f.out, show...)
 		f.col += width
 		f.keep(head)
@@ -122,7 +124,7 @@ func (f *streamCleaner) flush() {
 }
 
 func (f *streamCleaner) keep(head []byte) {
-	head = head[:min(len(head), 2*maxCluster)]
+	head = head[:min(len(head), 2*grapheme.MaxBytes)]
 	for !utf8.Valid(head) {
 		head = head[:len(head)-1]
 	}

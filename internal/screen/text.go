@@ -6,15 +6,12 @@ import (
 	"unicode/utf8"
 
 	uv "github.com/charmbracelet/ultraviolet"
-	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
+
+	"gcity/internal/grapheme"
 )
 
-const (
-	placeholder = "\uFFFD" // replaces unsafe characters; one cell wide
-	maxCluster  = 64       // in bytes; longer clusters are replaced
-	maxPending  = 1024
-)
+const maxPending = 1024
 
 // The emulator accepts only whole clusters, so characters stay in pending until no mark can follow.
 
@@ -52,48 +49,14 @@ func unsafeRune(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Cs)
 }
 
-func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
-	n := 1
-	if b[0] >= utf8.RuneSelf || len(b) > 1 && b[1] >= utf8.RuneSelf {
-		head, width = ansi.FirstGraphemeCluster(b, ansi.GraphemeWidth)
-		n = max(1, len(head))
-	} else {
-		width = 1
-	}
-	head, rest = b[:n], b[n:]
-	if width < 1 || width > 2 || n > maxCluster {
-		return head, rest, placeholder, 1
-	}
-	if n >= utf8.UTFMax {
-		show, width = stableWidth(string(head), width)
-		return head, rest, show, width
-	}
-	return head, rest, string(head), width
-}
-
-const joiner, emojiSelector = 0x200d, 0xfe0f
-
-// stableWidth keeps only the first emoji of a cluster, because terminals show joined emoji with different widths.
-func stableWidth(head string, width int) (string, int) {
-	for i, r := range head {
-		if i == 0 {
-			continue
-		}
-		if r == emojiSelector || width == 2 && (r == joiner || r >= 0x1f3fb && r <= 0x1f3ff) {
-			return head[:i], ansi.StringWidth(head[:i])
-		}
-	}
-	return head, width
-}
-
 // commit draws the pending clusters, without the last one unless all is true.
 func (s *Screen) commit(all bool) {
 	b := s.pending
 	for len(b) > 0 {
-		head, rest, show, width := cluster(b)
+		head, rest, show, width := grapheme.First(b)
 		if !all && len(rest) == 0 {
-			// a cluster that is too long stays longer than maxCluster, so that put replaces it
-			b = append(s.pending[:0], head[:min(len(head), 2*maxCluster)]...)
+			// a cluster that is too long stays longer than grapheme.MaxBytes, so that put replaces it
+			b = append(s.pending[:0], head[:min(len(head), 2*grapheme.MaxBytes)]...)
 			for !utf8.Valid(b) {
 				b = b[:len(b)-1]
 			}
@@ -116,7 +79,7 @@ func (s *Screen) put(show string, width int) {
 	p := s.cur
 	switch {
 	case width > s.cols:
-		show, width = placeholder, 1
+		show, width = grapheme.Placeholder, 1
 	case p.wrap, !s.noWrap && p.x+width > s.cols:
 		s.wrapLine()
 	}

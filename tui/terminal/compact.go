@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"gcity/internal/grapheme"
 	"gcity/tui/widget"
 )
 
@@ -84,7 +85,7 @@ func repeatedColumns(lines []PaneLine, widest, n int) []bool {
 	busy[0] = true
 	for _, l := range lines {
 		before := " "
-		widget.Walk(l.Text, func(part string, col, w int) bool {
+		grapheme.Walk(l.Text, func(part string, col, w int) bool {
 			if w > 0 {
 				if part != before || w > 1 || !strings.Contains(emptyAreaRunes, part) {
 					for c := col; c < min(col+w, widest); c++ {
@@ -112,7 +113,7 @@ func removeColumns(s string, drop []bool) string {
 		return s
 	}
 	var out strings.Builder
-	widget.Walk(s, func(part string, col, w int) bool {
+	grapheme.Walk(s, func(part string, col, w int) bool {
 		if w != 1 || col >= len(drop) || !drop[col] {
 			out.WriteString(part)
 		}

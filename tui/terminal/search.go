@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"gcity/internal/grapheme"
 	"gcity/tui/widget"
 )
 
@@ -87,7 +88,7 @@ type offsetColumns []struct{ at, col int }
 func columnOffsets(s string) offsetColumns {
 	edges := make(offsetColumns, 1, len(s)+1)
 	at := 0
-	widget.Walk(s, func(part string, col, w int) bool {
+	grapheme.Walk(s, func(part string, col, w int) bool {
 		at += len(part)
 		edges = append(edges, struct{ at, col int }{at, col + w})
 		return true

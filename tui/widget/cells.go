@@ -2,36 +2,12 @@ package widget
 
 import (
 	"strings"
-	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
+	"gcity/internal/grapheme"
 )
 
 // Terminal lines are text and SGR sequences (law L12). These functions never split a wide character, and they keep
 // combining marks with their base.
-
-// Walk calls f for each part of a styled line: a character with its combining marks, or an escape sequence of width 0.
-// Walk stops when f returns false.
-func Walk(s string, f func(part string, col, w int) bool) {
-	var state byte
-	for col := 0; len(s) > 0; {
-		_, w, n, next := ansi.DecodeSequence(s, state, nil)
-		// the decoder returns combining marks and joiners after an ASCII character as separate parts
-		for w > 0 && n < len(s) && s[n] >= utf8.RuneSelf {
-			_, more, m, after := ansi.DecodeSequence(s[n:], next, nil)
-			if more != 0 || m <= 0 {
-				break
-			}
-			n, next = n+m, after
-			w = ansi.StringWidth(s[:n])
-		}
-		if n <= 0 || !f(s[:n], col, w) {
-			return
-		}
-		s, state = s[n:], next
-		col += w
-	}
-}
 
 type pen struct{ style string }
 
@@ -59,7 +35,7 @@ func HardWrap(s string, w int) []string {
 	var row strings.Builder
 	var p pen
 	used := 0
-	Walk(s, func(part string, _, n int) bool {
+	grapheme.Walk(s, func(part string, _, n int) bool {
 		if n == 0 {
 			p.take(part)
 			row.WriteString(part)
@@ -88,7 +64,7 @@ func SkipColumns(s string, n int) string {
 		return s[min(n, len(s)):]
 	}
 	var out strings.Builder
-	Walk(s, func(part string, col, w int) bool {
+	grapheme.Walk(s, func(part string, col, w int) bool {
 		switch {
 		case w == 0 || col >= n:
 			out.WriteString(part)
@@ -118,7 +94,7 @@ func Overlay(s string, all ...Span) string {
 			i++
 		}
 	}
-	Walk(s, func(part string, col, w int) bool {
+	grapheme.Walk(s, func(part string, col, w int) bool {
 		if w == 0 {
 			p.take(part)
 			if !inside {
