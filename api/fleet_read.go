@@ -154,12 +154,8 @@ func (f *fleet) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 		return err
 	}
 	p, err := page(r, all, func(i *city.Info) string { return i.Name })
-	if err != nil {
-		return err
-	}
-	f.reply(w, http.StatusOK, wire.Cities{List: p, Running: city.CountRunning(all),
-		Troubles: f.dir.troubles()})
-	return nil
+	return f.result(w, wire.Cities{List: p, Running: city.CountRunning(all),
+		Troubles: f.dir.troubles()}, err)
 }
 
 func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {

@@ -18,7 +18,7 @@ func (f *fleet) registerCity(w http.ResponseWriter, r *http.Request, rt wire.Rou
 		return wire.Invalid(
 			`the body needs the absolute path of a folder: {"path": "/home/me/town"}`)
 	}
-	reg, ok := f.dir.root().(city.Registrar)
+	reg, ok := f.dir.Directory.(city.Registrar)
 	if !ok {
 		return city.Errorf(city.Unavailable, "this server cannot register cities")
 	}
@@ -40,11 +40,7 @@ func (f *fleet) registerCity(w http.ResponseWriter, r *http.Request, rt wire.Rou
 		return err
 	}
 	info, err := f.register(r.Context(), reg, name, e.Path)
-	if err != nil {
-		return err
-	}
-	f.reply(w, http.StatusOK, info)
-	return nil
+	return f.result(w, info, err)
 }
 
 func checkName(ctx context.Context, reg city.Registrar, name, path string) error {
@@ -67,7 +63,7 @@ func otherName(path, is, asked string) error {
 // register reverts the registration if the city turns out to have a different name.
 func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path string) (city.Info,
 	error) {
-	before, err := f.dir.root().Cities(ctx)
+	before, err := f.dir.Directory.Cities(ctx)
 	if err != nil {
 		return city.Info{}, err
 	}
@@ -87,7 +83,7 @@ func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path str
 }
 
 func (f *fleet) unregisterCity(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	reg, ok := f.dir.root().(city.Registrar)
+	reg, ok := f.dir.Directory.(city.Registrar)
 	if !ok {
 		return city.Errorf(city.Unavailable, "this server cannot unregister cities")
 	}
@@ -104,9 +100,5 @@ func (f *fleet) unregisterCity(w http.ResponseWriter, r *http.Request, rt wire.R
 		return wire.UnknownCity(rt.City, all)
 	}
 	receipt, err := reg.Unregister(r.Context(), rt.City)
-	if err != nil {
-		return f.redact(err)
-	}
-	f.reply(w, http.StatusOK, receipt)
-	return nil
+	return f.result(w, receipt, f.redact(err))
 }

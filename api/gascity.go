@@ -55,11 +55,7 @@ func handleGascity(s *server, w http.ResponseWriter, r *http.Request, rt wire.Ro
 			Select: func() (beads.Query, error) { return beadQuery(r) },
 			Page:   func(names []string) (int, int, string, error) { return pageOf(r, names) },
 			Do: func(_ context.Context, c city.Command) (city.Receipt, error) {
-				ctx, c, err := s.signed(r, c)
-				if err != nil {
-					return city.Receipt{}, err
-				}
-				return s.city.Do(ctx, c)
+				return s.execute(r, c)
 			},
 		})
 	}

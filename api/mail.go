@@ -105,11 +105,7 @@ func (h mailHandlers) sendDraft(w http.ResponseWriter, r *http.Request, d sendRe
 
 func (h mailHandlers) send(w http.ResponseWriter, r *http.Request, m mail.Message) error {
 	receipt, err := city.SendMail(h.withPeer(r), h.city, m)
-	if err != nil {
-		return err
-	}
-	h.reply(w, http.StatusOK, gascity.SentOf(receipt))
-	return nil
+	return h.result(w, gascity.SentOf(receipt), err)
 }
 
 type markRequest struct {
@@ -124,18 +120,10 @@ func (h mailHandlers) markMail(w http.ResponseWriter, r *http.Request, rt wire.R
 	}
 	if rt.Kind == wire.KindArchive {
 		receipt, err := city.ArchiveMail(h.withPeer(r), h.city, rt.Target)
-		if err != nil {
-			return err
-		}
-		h.reply(w, http.StatusOK, receipt)
-		return nil
+		return h.result(w, receipt, err)
 	}
 	m, err := city.TakeMail(h.withPeer(r), h.city, rt.Target, in.By)
-	if err != nil {
-		return err
-	}
-	h.reply(w, http.StatusOK, m)
-	return nil
+	return h.result(w, m, err)
 }
 
 func (h mailHandlers) sling(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
@@ -152,11 +140,7 @@ func (h mailHandlers) sling(w http.ResponseWriter, r *http.Request, _ wire.Route
 		return err
 	}
 	receipt, err := city.Sling(h.withPeer(r), h.city, req)
-	if err != nil {
-		return err
-	}
-	h.reply(w, http.StatusOK, receipt)
-	return nil
+	return h.result(w, receipt, err)
 }
 
 func decode(w http.ResponseWriter, r *http.Request, into any) error {

@@ -19,10 +19,14 @@ func (s *server) withPeer(r *http.Request) context.Context {
 	return city.WithPeer(r.Context(), s.local(r))
 }
 
-func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.Command, error) {
+// execute executes a command for the client of a request.
+func (s *server) execute(r *http.Request, c city.Command) (city.Receipt, error) {
 	ctx := s.withPeer(r)
 	c, err := city.Signed(c, city.PeerOf(ctx))
-	return ctx, c, err
+	if err != nil {
+		return city.Receipt{}, err
+	}
+	return s.city.Do(ctx, c)
 }
 
 func (s *server) local(r *http.Request) city.Peer {

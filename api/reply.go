@@ -142,6 +142,14 @@ func (s *responder) ok(w http.ResponseWriter, snap *city.Snapshot, v any) {
 	s.reply(w, http.StatusOK, v)
 }
 
+// result responds with v if err is nil, and returns err.
+func (s *responder) result(w http.ResponseWriter, v any, err error) error {
+	if err == nil {
+		s.reply(w, http.StatusOK, v)
+	}
+	return err
+}
+
 func (s *responder) fail(w http.ResponseWriter, err error) {
 	e := wire.ErrorOf(err)
 	code := http.StatusInternalServerError

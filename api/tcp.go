@@ -123,33 +123,29 @@ func (k *listenerKeeper) update(ctx context.Context) {
 		k.report(city.Listener{})
 		return
 	}
+	address := k.reported.Address
 	now, err := k.readKeys(ctx)
 	if err == nil && k.serving != nil {
 		k.swapTokens(now)
-		k.report(city.Listener{Address: k.reported.Address, TokenFile: k.want.TokenFile,
-			Problem: now.problem})
-		return
+	} else {
+		k.close()
+		if err == nil {
+			address, err = k.begin(ctx, now)
+		}
 	}
-	k.close()
 	if err != nil {
 		k.report(city.Listener{Problem: fmt.Sprintf("the API is not available on %s: %v",
-			k.want.Addr,
-			err)})
+			k.want.Addr, err)})
 		return
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, networkOf(k.want.Addr), k.want.Addr)
-	if err != nil {
-		k.report(city.Listener{Problem: fmt.Sprintf("the API is not available on %s: %s; gcity "+
-			"keeps trying",
-			k.want.Addr, k.listenProblem(err))})
-		return
-	}
-	k.begin(ctx, l, now)
-	k.report(city.Listener{Address: l.Addr().String(), TokenFile: k.want.TokenFile,
-		Problem: now.problem})
+	k.report(city.Listener{Address: address, TokenFile: k.want.TokenFile, Problem: now.problem})
 }
 
-func (k *listenerKeeper) begin(ctx context.Context, l net.Listener, now keys) {
+func (k *listenerKeeper) begin(ctx context.Context, now keys) (address string, err error) {
+	l, err := new(net.ListenConfig).Listen(ctx, networkOf(k.want.Addr), k.want.Addr)
+	if err != nil {
+		return "", fmt.Errorf("%s; gcity keeps trying", k.listenProblem(err))
+	}
 	ctx, end := context.WithCancel(ctx)
 	o := k.o
 	o.Guard = &Guard{Hosts: k.want.Hosts, Token: now.token, ReadToken: now.read, Fleet: k.fleet,
@@ -165,6 +161,7 @@ func (k *listenerKeeper) begin(ctx context.Context, l net.Listener, now keys) {
 	})
 	k.keys, k.failed = now, failed
 	k.serving = func() { end(); wg.Wait() }
+	return l.Addr().String(), nil
 }
 
 func (k *listenerKeeper) swapTokens(now keys) {

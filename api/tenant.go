@@ -180,7 +180,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	if err != nil || !t.has(about.Name) || name != "" && name != about.Name {
 		return "", f.rejectFolder(path, about.Name, err)
 	}
-	known, err := f.dir.root().Cities(ctx)
+	known, err := f.dir.Directory.Cities(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -14,32 +14,20 @@ type visibleCities struct {
 	visible func(name string) bool // nil = all cities are visible
 }
 
+// of returns a view of the visible cities for which isVisible returns true.
 func (v visibleCities) of(isVisible func(name string) bool) visibleCities {
-	return visibleCities{v, isVisible}
-}
-
-func (v visibleCities) root() city.Directory {
-	for {
-		inner, ok := v.Directory.(visibleCities)
-		if !ok {
-			return v.Directory
-		}
-		v = inner
-	}
+	outer := v.visible
+	return visibleCities{v.Directory, func(name string) bool {
+		return (outer == nil || outer(name)) && isVisible(name)
+	}}
 }
 
 func (v visibleCities) keeper() city.SupervisorStatus {
-	for {
-		inner, ok := v.Directory.(visibleCities)
-		switch {
-		case v.visible != nil:
-			return nil
-		case !ok:
-			k, _ := v.Directory.(city.SupervisorStatus)
-			return k
-		}
-		v = inner
+	if v.visible != nil {
+		return nil
 	}
+	k, _ := v.Directory.(city.SupervisorStatus)
+	return k
 }
 
 func (v visibleCities) troubles() []string {

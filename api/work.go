@@ -106,17 +106,9 @@ func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.
 	if err != nil {
 		return err
 	}
-	ctx, c, err := h.signed(r, c)
-	if err != nil {
-		return err
-	}
-	receipt, err := h.city.Do(ctx, c)
-	if err != nil {
-		return err
-	}
-	if receipt.Bead == nil {
-		h.reply(w, http.StatusOK, receipt)
-		return nil
+	receipt, err := h.execute(r, c)
+	if err != nil || receipt.Bead == nil {
+		return h.result(w, receipt, err)
 	}
 	h.reply(w, http.StatusOK, gascity.CreatedBead{Receipt: receipt, Bead: *receipt.Bead})
 	return nil

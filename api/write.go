@@ -14,7 +14,7 @@ func (s *server) do(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 	if err != nil {
 		return err
 	}
-	return s.execute(w, r, rt, b)
+	return s.performBody(w, r, rt, b)
 }
 
 func (s *server) emit(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
@@ -26,10 +26,10 @@ func (s *server) emit(w http.ResponseWriter, r *http.Request, rt wire.Route) err
 		return wire.Invalid(`the body must be an event: {"type": "noun.verb", "message": "…"}`)
 	}
 	rt.Verb = "emit"
-	return s.execute(w, r, rt, append(append([]byte(`{"event":`), b...), '}'))
+	return s.performBody(w, r, rt, append(append([]byte(`{"event":`), b...), '}'))
 }
 
-func (s *server) execute(w http.ResponseWriter, r *http.Request, rt wire.Route,
+func (s *server) performBody(w http.ResponseWriter, r *http.Request, rt wire.Route,
 	body []byte) error {
 	c, err := verb.Decode(rt.Verb, rt.Target, body)
 	if err != nil {
@@ -39,16 +39,8 @@ func (s *server) execute(w http.ResponseWriter, r *http.Request, rt wire.Route,
 }
 
 func (s *server) perform(w http.ResponseWriter, r *http.Request, c city.Command) error {
-	ctx, c, err := s.signed(r, c)
-	if err != nil {
-		return err
-	}
-	receipt, err := s.city.Do(ctx, c)
-	if err != nil {
-		return err
-	}
-	s.reply(w, http.StatusOK, receipt)
-	return nil
+	receipt, err := s.execute(r, c)
+	return s.result(w, receipt, err)
 }
 
 // debug serves profiles only on a unix socket, because they can contain secrets.

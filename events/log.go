@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gcity/internal/deadline"
 	"gcity/internal/disk"
 	"gcity/internal/recovery"
 )
@@ -179,11 +180,7 @@ func (l *Log) AppendNow(ctx context.Context, e Event, room Room) (seq uint64, er
 		if seq, err = l.appendNow(en, room, time.Now()); !errors.Is(err, errBusy) {
 			return seq, err
 		}
-		pause := time.NewTimer(firstBackoff)
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
+		if !deadline.Pause(ctx, firstBackoff) {
 			return 0, err
 		}
 	}
@@ -275,14 +272,8 @@ func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	now := time.Now()
 	dense := now.Sub(*woken) < followPause
 	*woken = now
-	if dense {
-		pause := time.NewTimer(followPause)
-		defer pause.Stop()
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			return false
-		}
+	if dense && !deadline.Pause(ctx, followPause) {
+		return false
 	}
 	return l.recent.newest() > after || !l.recent.over()
 }

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"os"
 	"time"
+
+	"gcity/internal/deadline"
 )
 
 // Reader reads a log that another process may be writing. It takes no lock and changes nothing. It is safe for
@@ -33,8 +35,6 @@ func (r *Reader) Follow(ctx context.Context, after uint64) iter.Seq2[Event, erro
 	return func(yield func(Event, error) bool) {
 		c := &cursor{dir: r.dir, damage: &r.damage, after: after}
 		defer c.close()
-		timer := time.NewTimer(0)
-		defer timer.Stop()
 		for ctx.Err() == nil {
 			e, ok, err := c.event()
 			if err != nil {
@@ -47,11 +47,7 @@ func (r *Reader) Follow(ctx context.Context, after uint64) iter.Seq2[Event, erro
 				}
 				continue
 			}
-			timer.Reset(pollEvery)
-			select {
-			case <-ctx.Done():
-			case <-timer.C:
-			}
+			deadline.Pause(ctx, pollEvery)
 		}
 	}
 }

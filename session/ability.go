@@ -80,24 +80,15 @@ func LimitsOf(p Provider) Limits {
 			out.Lacks = append(out.Lacks, a)
 		}
 	}
-	_, ok := p.(Attacher)
-	lacks(Attaching, ok)
-	_, ok = p.(Watcher)
-	lacks(Watching, ok)
-	_, ok = p.(Keyer)
-	lacks(SendingKeys, ok)
-	_, ok = p.(Marker)
-	lacks(Marking, ok)
-	_, ok = p.(Meter)
-	lacks(Measuring, ok)
-	_, ok = p.(Clearer)
-	lacks(Clearing, ok)
-	_, ok = p.(Capturer)
-	lacks(Capturing, ok)
-	_, ok = p.(PoliteSender)
-	lacks(SeeingDrafts, ok)
-	_, ok = p.(Notifier)
-	lacks(ReportingExits, ok)
+	lacks(Attaching, is[Attacher](p))
+	lacks(Watching, is[Watcher](p))
+	lacks(SendingKeys, is[Keyer](p))
+	lacks(Marking, is[Marker](p))
+	lacks(Measuring, is[Meter](p))
+	lacks(Clearing, is[Clearer](p))
+	lacks(Capturing, is[Capturer](p))
+	lacks(SeeingDrafts, is[PoliteSender](p))
+	lacks(ReportingExits, is[Notifier](p))
 	if l, ok := p.(Limiter); ok {
 		own := l.Limits()
 		out.Why = own.Why
@@ -108,6 +99,11 @@ func LimitsOf(p Provider) Limits {
 		}
 	}
 	return out
+}
+
+func is[A any](p Provider) bool {
+	_, ok := p.(A)
+	return ok
 }
 
 // Can reports whether p has the ability a.

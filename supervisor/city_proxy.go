@@ -45,16 +45,36 @@ func (p *proxy) now() (city.Control, error) {
 	return nil, &city.Error{Code: city.Unavailable, Message: text}
 }
 
-func asked[T any](p *proxy, ask func(city.Control) (T, error)) (T, error) {
+// call0, call1 and call2 call a method of the city that has 0, 1 or 2 parameters after the context. C is city.Control,
+// or an optional interface that some cities do not implement.
+func call0[C, T any](ctx context.Context, p *proxy, do func(C, context.Context) (T, error)) (T,
+	error) {
+	var none T
 	c, err := p.now()
 	if err != nil {
-		var none T
 		return none, err
 	}
-	return ask(c)
+	able, ok := c.(C)
+	if !ok {
+		return none, city.Errorf(city.Unavailable, "the city cannot report its configuration; run "+
+			"`gcity config show` in its folder")
+	}
+	return do(able, ctx)
 }
 
-func streamed[T any](p *proxy, stream func(city.Control) iter.Seq2[T, error]) iter.Seq2[T, error] {
+func call1[C, A, T any](ctx context.Context, p *proxy, do func(C, context.Context, A) (T, error),
+	a A) (T, error) {
+	return call0(ctx, p, func(c C, ctx context.Context) (T, error) { return do(c, ctx, a) })
+}
+
+func call2[C, A, B, T any](ctx context.Context, p *proxy,
+	do func(C, context.Context, A, B) (T, error), a A, b B) (T, error) {
+	return call0(ctx, p, func(c C, ctx context.Context) (T, error) { return do(c, ctx, a, b) })
+}
+
+// stream is like call1, for a method that returns a stream.
+func stream[A, T any](ctx context.Context, p *proxy,
+	do func(city.Control, context.Context, A) iter.Seq2[T, error], a A) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		c, err := p.now()
 		if err != nil {
@@ -62,76 +82,73 @@ func streamed[T any](p *proxy, stream func(city.Control) iter.Seq2[T, error]) it
 			yield(none, err)
 			return
 		}
-		stream(c)(yield)
+		do(c, ctx, a)(yield)
 	}
 }
 
 func (p *proxy) Snapshot(ctx context.Context) (*city.Snapshot, error) {
-	return asked(p, func(c city.Control) (*city.Snapshot, error) { return c.Snapshot(ctx) })
+	return call0(ctx, p, city.Control.Snapshot)
 }
 
 func (p *proxy) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
-	return streamed(p, func(c city.Control) iter.Seq2[*city.Snapshot, error] {
-		return c.Snapshots(ctx)
-	})
+	return func(yield func(*city.Snapshot, error) bool) {
+		c, err := p.now()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		c.Snapshots(ctx)(yield)
+	}
 }
 
 func (p *proxy) Inspect(ctx context.Context, agent string) (*city.Inspection, error) {
-	return asked(p, func(c city.Control) (*city.Inspection, error) { return c.Inspect(ctx, agent) })
+	return call1(ctx, p, city.Control.Inspect, agent)
 }
 
 func (p *proxy) Output(ctx context.Context, agent string, lines int) (string, error) {
-	return asked(p, func(c city.Control) (string, error) { return c.Output(ctx, agent, lines) })
+	return call2(ctx, p, city.Control.Output, agent, lines)
 }
 
 func (p *proxy) History(ctx context.Context, q events.Query) ([]events.Event, error) {
-	return asked(p, func(c city.Control) ([]events.Event, error) { return c.History(ctx, q) })
+	return call1(ctx, p, city.Control.History, q)
 }
 
 func (p *proxy) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
-	return streamed(p, func(c city.Control) iter.Seq2[events.Event, error] {
-		return c.Events(ctx, after)
-	})
+	return stream(ctx, p, city.Control.Events, after)
 }
 
 func (p *proxy) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
-	return asked(p, func(c city.Control) ([]beads.Bead, error) { return c.Beads(ctx, q) })
+	return call1(ctx, p, city.Control.Beads, q)
 }
 
 func (p *proxy) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
-	return streamed(p, func(c city.Control) iter.Seq2[city.Frame, error] {
-		return c.Watch(ctx, agent)
-	})
+	return stream(ctx, p, city.Control.Watch, agent)
 }
 
 func (p *proxy) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
-	return streamed(p, func(c city.Control) iter.Seq2[city.Piece, error] {
-		return c.RunOutput(ctx, run)
-	})
+	return stream(ctx, p, city.Control.RunOutput, run)
 }
 
 func (p *proxy) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
-	return asked(p, func(c city.Control) (city.Terminal, error) { return c.Attach(ctx, agent, v) })
+	return call2(ctx, p, city.Control.Attach, agent, v)
 }
 
 func (p *proxy) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
-	return asked(p, func(c city.Control) (city.Receipt, error) { return c.Do(ctx, cmd) })
+	return call1(ctx, p, city.Control.Do, cmd)
 }
 
 func (p *proxy) Bead(ctx context.Context, id string) (beads.Bead, error) {
-	return asked(p, func(c city.Control) (beads.Bead, error) { return c.Bead(ctx, id) })
+	return call1(ctx, p, city.Control.Bead, id)
 }
 
 // Locate implements city.StoreReader.
 func (p *proxy) Locate(ctx context.Context, id string) (city.Located, error) {
-	return supported(p, func(c city.StoreReader) (city.Located, error) { return c.Locate(ctx, id) })
+	return call1(ctx, p, city.StoreReader.Locate, id)
 }
 
 // BeadsIn implements city.StoreReader.
 func (p *proxy) BeadsIn(ctx context.Context, rig string, q beads.Query) ([]beads.Bead, error) {
-	return supported(p, func(c city.StoreReader) ([]beads.Bead, error) {
-		return c.BeadsIn(ctx, rig, q)
-	})
+	return call2(ctx, p, city.StoreReader.BeadsIn, rig, q)
 }
 
 // Metrics implements city.MetricsSource. It returns the zero value if the city is not running.
@@ -143,48 +160,32 @@ func (p *proxy) Metrics() city.Metrics {
 	return city.Metrics{}
 }
 
-// supported is like asked, for requests that not every city.Control supports.
-func supported[C, T any](p *proxy, ask func(C) (T, error)) (T, error) {
-	return asked(p, func(c city.Control) (T, error) {
-		if able, ok := c.(C); ok {
-			return ask(able)
-		}
-		var none T
-		return none, city.Errorf(city.Unavailable, "the city cannot report its configuration; run "+
-			"`gcity config show` in its folder")
-	})
-}
-
 // Config implements city.Configured.
 func (p *proxy) Config(ctx context.Context) (string, error) {
-	return supported(p, func(c city.Configured) (string, error) { return c.Config(ctx) })
+	return call0(ctx, p, city.Configured.Config)
 }
 
 // Explain implements city.Configured.
 func (p *proxy) Explain(ctx context.Context, name string) (string, error) {
-	return supported(p, func(c city.Configured) (string, error) { return c.Explain(ctx, name) })
+	return call1(ctx, p, city.Configured.Explain, name)
 }
 
 // Validate implements city.Catalogued.
 func (p *proxy) Validate(ctx context.Context) (city.Validation, error) {
-	return supported(p, func(c city.Catalogued) (city.Validation, error) { return c.Validate(ctx) })
+	return call0(ctx, p, city.Catalogued.Validate)
 }
 
 // Formulas implements city.Catalogued.
 func (p *proxy) Formulas(ctx context.Context, rig string) ([]city.Formula, error) {
-	return supported(p, func(c city.Catalogued) ([]city.Formula, error) {
-		return c.Formulas(ctx, rig)
-	})
+	return call1(ctx, p, city.Catalogued.Formulas, rig)
 }
 
 // AddRig implements city.RigEditor.
 func (p *proxy) AddRig(ctx context.Context, r city.NewRig) (city.Receipt, error) {
-	return supported(p, func(c city.RigEditor) (city.Receipt, error) { return c.AddRig(ctx, r) })
+	return call1(ctx, p, city.RigEditor.AddRig, r)
 }
 
 // RemoveRig implements city.RigEditor.
 func (p *proxy) RemoveRig(ctx context.Context, name string) (city.Receipt, error) {
-	return supported(p, func(c city.RigEditor) (city.Receipt, error) {
-		return c.RemoveRig(ctx, name)
-	})
+	return call1(ctx, p, city.RigEditor.RemoveRig, name)
 }

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,7 +58,9 @@ func Acquire(h Home, version string) (*HomeLock, error) {
 	}
 	hold := &HomeLock{home: h}
 	for _, path := range h.locks() {
-		lock, err := tryLock(path)
+		ctx, cancel := context.WithTimeout(context.Background(), lockRetryLimit)
+		lock, err := disk.AwaitLock(ctx, path)
+		cancel()
 		if err == nil {
 			hold.locks = append(hold.locks, lock)
 			continue
@@ -86,16 +89,6 @@ func Acquire(h Home, version string) (*HomeLock, error) {
 		}
 	}
 	return hold, nil
-}
-
-// tryLock retries, because a child of a killed process holds a copy of the lock until its exec.
-func tryLock(path string) (*disk.Lock, error) {
-	for end := time.Now().Add(lockRetryLimit); ; time.Sleep(5 * time.Millisecond) {
-		lock, err := disk.TryLock(path)
-		if !errors.Is(err, disk.ErrLocked) || time.Now().After(end) {
-			return lock, err
-		}
-	}
 }
 
 const lockRetryLimit = time.Second

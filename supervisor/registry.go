@@ -88,7 +88,7 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 			t.Wrong("path", "is %q; it must be absolute", e.Path)
 		}
 		e.Path = filepath.Clean(e.Path)
-		if i := slices.IndexFunc(all, func(o Entry) bool { return o.Path == e.Path }); i >= 0 {
+		if slices.ContainsFunc(all, isAt(e.Path)) {
 			t.Wrong("path", "%s is registered twice; remove one of the two entries", e.Path)
 		}
 		if t.Has("name") {
@@ -110,6 +110,8 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 	return all, nil
 }
 
+func isAt(path string) func(Entry) bool { return func(e Entry) bool { return e.Path == path } }
+
 // Add adds a city to the registry of a home, unless it is registered. If another city has the same name, the error is a
 // *city.Error with code Conflict.
 func Add(ctx context.Context, h Home, e Entry) error { return edit(ctx, h, addition(e)) }
@@ -129,12 +131,12 @@ func addition(e Entry) registryChange {
 		if slices.Contains(all, e) {
 			return data, nil
 		}
-		if slices.ContainsFunc(all, func(o Entry) bool { return o.Path == e.Path }) {
+		if slices.ContainsFunc(all, isAt(e.Path)) {
 			var err error
 			if data, err = removeEntry(data, all, e.Path); err != nil {
 				return nil, err
 			}
-			all = slices.DeleteFunc(all, func(o Entry) bool { return o.Path == e.Path })
+			all = slices.DeleteFunc(all, isAt(e.Path))
 		}
 		return addEntry(data, all, e)
 	}
@@ -177,7 +179,7 @@ func Remove(ctx context.Context, h Home, path string) (was bool, err error) {
 // removal returns the change that removes a city, and sets was to whether it was registered.
 func removal(path string, was *bool) registryChange {
 	return func(data []byte, all []Entry) ([]byte, error) {
-		*was = slices.ContainsFunc(all, func(o Entry) bool { return o.Path == path })
+		*was = slices.ContainsFunc(all, isAt(path))
 		if !*was {
 			return data, nil
 		}
@@ -228,50 +230,24 @@ func edit(ctx context.Context, h Home, change registryChange) error {
 func lockRegistry(ctx context.Context, h Home) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, editTimeout)
 	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		lock, err := disk.TryLock(filepath.Join(h.Dir, registryName+".lock"))
-		if err == nil {
-			// if this fails, the kernel releases the lock at exit
-			return func() { _ = lock.Release() }, nil
-		}
-		if !errors.Is(err, disk.ErrLocked) {
-			return nil, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("another process has held the registry lock for more "+
-				"than %s: %w", editTimeout, err)
-		case <-tick.C:
-		}
+	lock, err := disk.AwaitLock(ctx, filepath.Join(h.Dir, registryName+".lock"))
+	switch {
+	case errors.Is(err, disk.ErrLocked):
+		return nil, fmt.Errorf("another process has held the registry lock for more than %s: %w",
+			editTimeout, err)
+	case err != nil:
+		return nil, err
 	}
+	// if this fails, the kernel releases the lock at exit
+	return func() { _ = lock.Release() }, nil
 }
 
 func (e Entry) String() string {
-	text := "[[cities]]\npath = " + quote(e.Path) + "\n"
+	text := "[[cities]]\npath = " + toml.Quote(e.Path) + "\n"
 	if e.Name != "" {
-		text += "name = " + quote(e.Name) + "\n"
+		text += "name = " + toml.Quote(e.Name) + "\n"
 	}
 	return text
-}
-
-func quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&b, "\\u%04X", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }
 
 func appendEntry(data []byte, e Entry) []byte {
@@ -305,7 +281,7 @@ func rewrite(data []byte, all []Entry) (out []byte, err error) {
 }
 
 func removeEntry(data []byte, all []Entry, path string) ([]byte, error) {
-	rest := slices.DeleteFunc(slices.Clone(all), func(o Entry) bool { return o.Path == path })
+	rest := slices.DeleteFunc(slices.Clone(all), isAt(path))
 	if out, ok := cutLines(string(data), path); ok {
 		if now, err := parseRegistry("", []byte(out)); err == nil && slices.Equal(now, rest) {
 			return []byte(out), nil

@@ -13,9 +13,7 @@ func (s *Supervisor) wouldStopCities(all []Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for path, w := range s.workers {
-		if !w.dismissed() && !slices.ContainsFunc(all, func(e Entry) bool {
-			return e.Path == path
-		}) {
+		if !w.dismissed() && !slices.ContainsFunc(all, isAt(path)) {
 			return true
 		}
 	}

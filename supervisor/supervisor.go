@@ -41,9 +41,8 @@ type City interface {
 
 // Options configures a Supervisor.
 type Options struct {
-	Home    Home
-	Logger  *slog.Logger
-	Version string
+	Home   Home
+	Logger *slog.Logger
 
 	// Open opens a city. It might never return, and it can panic.
 	Open func(ctx context.Context, e Entry) (City, error)

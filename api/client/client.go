@@ -247,14 +247,20 @@ func (c *Client) snapshot(ctx context.Context, q url.Values) (*city.Snapshot, er
 	return snap, nil
 }
 
+// object requests an object, or the part of it that what selects; see wire.Path.
+func (c *Client) object(ctx context.Context, noun wire.Kind, target string, what wire.Kind,
+	into any) error {
+	path, err := wire.Path(noun, target, what)
+	if err != nil {
+		return err
+	}
+	return c.get(ctx, path, nil, into)
+}
+
 // Agent returns one agent by its qualified name. This is cheaper than a snapshot.
 func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
-	path, err := wire.Path(wire.KindAgent, name, "")
-	if err != nil {
-		return nil, err
-	}
 	var a wire.Agent
-	if err := c.get(ctx, path, nil, &a); err != nil {
+	if err := c.object(ctx, wire.KindAgent, name, "", &a); err != nil {
 		return nil, err
 	}
 	if a.Name != name {
@@ -269,12 +275,8 @@ func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
 
 // Inspect implements city.Control.
 func (c *Client) Inspect(ctx context.Context, name string) (*city.Inspection, error) {
-	path, err := wire.Path(wire.KindAgent, name, wire.KindInspect)
-	if err != nil {
-		return nil, err
-	}
 	about := new(city.Inspection)
-	if err := c.get(ctx, path, nil, about); err != nil {
+	if err := c.object(ctx, wire.KindAgent, name, wire.KindInspect, about); err != nil {
 		return nil, err
 	}
 	return about, nil

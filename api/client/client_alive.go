@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/internal/deadline"
 	"gcity/internal/proc"
 )
 
@@ -66,7 +67,7 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	pings, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() {
-		for missed := 0; sleep(pings, pingAfter); {
+		for missed := 0; deadline.Pause(pings, pingAfter); {
 			if c.ping(pings) {
 				missed = 0
 			} else if missed++; missed >= missedPings && pings.Err() == nil {
@@ -98,15 +99,4 @@ func (c *Client) ping(ctx context.Context) bool {
 		return ctx.Err() == nil
 	}
 	return resp.Body.Close() == nil
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -115,11 +115,8 @@ func (c *Client) Bead(ctx context.Context, id string) (beads.Bead, error) {
 // Locate implements city.StoreReader.
 func (c *Client) Locate(ctx context.Context, id string) (city.Located, error) {
 	var b city.Located
-	path, err := wire.Path(wire.KindBead, id, "")
-	if err != nil {
-		return b, err
-	}
-	return b, c.get(ctx, path, nil, &b)
+	err := c.object(ctx, wire.KindBead, id, "", &b)
+	return b, err
 }
 
 // BriefSnapshot returns the part of a snapshot that Brief keeps. An older controller sends the whole snapshot.
@@ -129,12 +126,8 @@ func (c *Client) BriefSnapshot(ctx context.Context) (*city.Snapshot, error) {
 
 // Explain returns the effective values of an agent, a pool or a rig, as city.Configured does.
 func (c *Client) Explain(ctx context.Context, name string) (string, error) {
-	path, err := wire.Path(wire.KindConfigExplain, name, "")
-	if err != nil {
-		return "", err
-	}
 	var a wire.ConfigText
-	err = c.get(ctx, path, nil, &a)
+	err := c.object(ctx, wire.KindConfigExplain, name, "", &a)
 	return a.Text, err
 }
 

@@ -11,16 +11,17 @@ import (
 
 func cityOperations() []Operation {
 	return []Operation{
-		{openapi.Operation{
-			Method: "PATCH", Path: "/v0/city", Body: cityChange{}, Required: "suspended",
-			Response: city.Receipt{},
-			Summary:  "Suspend or resume the city",
-		}, patchCity},
+		{suspension("/v0/city", "Suspend or resume the city"), patchCity},
 		{openapi.Post("/v0/rig/{rig}/restart", "Restart a rig's agents, except suspended and "+
 			"draining ones", nil, rigRestart{}), restartRig},
 		{openapi.Get("/v0/orders", "The automations in the format of Gas City's orders", "index "+
 			"wait limit cursor", orderList{}), orders},
 	}
+}
+
+func suspension(path, summary string) openapi.Operation {
+	return openapi.Operation{Method: "PATCH", Path: path, Summary: summary, Body: cityChange{},
+		Required: "suspended", Response: city.Receipt{}}
 }
 
 type cityChange struct {
@@ -61,7 +62,7 @@ func restartRig(ctx context.Context, r *Request) (any, error) {
 	if err := r.checkNoBody(); err != nil {
 		return nil, err
 	}
-	if _, err := rigOf(r.Snapshot, r.Target); err != nil {
+	if err := checkRig(r.Snapshot, r.Target); err != nil {
 		return nil, err
 	}
 	a := rigRestart{Rig: r.Target, Status: "ok", Restarted: []string{}, Left: []string{},

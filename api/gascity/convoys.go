@@ -113,7 +113,7 @@ func (r *Request) storeRig(named string, items []city.Located) (string, error) {
 	if named == "" {
 		return rig, nil
 	}
-	if _, err := rigOf(r.Snapshot, named); err != nil {
+	if err := checkRig(r.Snapshot, named); err != nil {
 		return "", err
 	}
 	if rig != named {

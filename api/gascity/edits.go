@@ -12,16 +12,8 @@ import (
 
 func editOperations() []Operation {
 	return []Operation{
-		{openapi.Operation{
-			Method: "PATCH", Path: "/v0/agent/{agent}", Body: cityChange{}, Required: "suspended",
-			Response: city.Receipt{},
-			Summary:  "Suspend or resume an agent or a pool",
-		}, patchAgent},
-		{openapi.Operation{
-			Method: "PATCH", Path: "/v0/rig/{rig}", Body: cityChange{}, Required: "suspended",
-			Response: city.Receipt{},
-			Summary:  "Suspend or resume a rig",
-		}, patchRig},
+		{suspension("/v0/agent/{agent}", "Suspend or resume an agent or a pool"), patchAgent},
+		{suspension("/v0/rig/{rig}", "Suspend or resume a rig"), patchRig},
 		{openapi.Post("/v0/rigs", "Declare a rig in city.toml", city.NewRig{},
 			city.Receipt{}).Requires("name path"), addRig},
 		{openapi.Operation{

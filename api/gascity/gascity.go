@@ -103,11 +103,11 @@ func paged[T any](r *Request, all []T, name func(*T) string) (List[T], error) {
 	return page, nil
 }
 
-func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {
-	if rig, ok := snap.Rig(name); ok {
-		return rig, nil
+func checkRig(snap *city.Snapshot, name string) error {
+	if _, ok := snap.Rig(name); ok {
+		return nil
 	}
-	return nil, city.Missing(suggest.NotFound(suggest.Rig, name, snap.Names(suggest.Rig)))
+	return city.Missing(suggest.NotFound(suggest.Rig, name, snap.Names(suggest.Rig)))
 }
 
 func (r *Request) decode(into any) error { return city.DecodeBody(r.Body, into) }

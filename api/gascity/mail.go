@@ -112,7 +112,7 @@ func (s Sling) In(snap *city.Snapshot) (city.SlingRequest, error) {
 	if s.Rig == "" {
 		return req, nil
 	}
-	if _, err := rigOf(snap, s.Rig); err != nil {
+	if err := checkRig(snap, s.Rig); err != nil {
 		return req, err
 	}
 	if req.Target == "" || req.Target == s.Rig {

@@ -76,7 +76,7 @@ func foundBeads(ctx context.Context, c city.Control, snap *city.Snapshot, v url.
 		return nil, city.Errorf(city.Invalid, "invalid store=%q: use store=%s, or rig=NAME "+
 			"without store", store, CityStore)
 	}
-	if _, err := rigOf(snap, rig); err != nil {
+	if err := checkRig(snap, rig); err != nil {
 		return nil, err
 	}
 	return city.BeadsIn(ctx, c, rig, q)

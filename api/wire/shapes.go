@@ -83,11 +83,7 @@ func Find(all []city.Info, name string) *city.Info {
 
 // UnknownCity returns the error for a name that no city has.
 func UnknownCity(name string, all []city.Info) error {
-	names := make([]string, len(all))
-	for i, c := range all {
-		names[i] = c.Name
-	}
-	return city.Missing(suggest.NotFound(suggest.City, name, names))
+	return city.Missing(suggest.NotFound(suggest.City, name, PlainNames(all)))
 }
 
 const namedAtMost = 20

@@ -95,8 +95,6 @@ func (s *Store) begin(ctx context.Context) error {
 	return err
 }
 
-const lockPoll = 10 * time.Millisecond
-
 func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
@@ -114,25 +112,17 @@ func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 	if err := disk.MkdirAll(filepath.Dir(s.lock), 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create the store's folder: %w", err)
 	}
-	look := time.NewTicker(lockPoll)
-	defer look.Stop()
-	for {
-		lock, err := disk.TryLock(s.lock)
-		if err == nil {
-			return func() {
-				_ = lock.Release() // the kernel releases the lock in any case
-				<-s.turn
-			}, nil
-		}
-		if !errors.Is(err, disk.ErrLocked) {
-			return nil, err
-		}
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			return nil, busy(ctx)
-		}
+	lock, err := disk.AwaitLock(ctx, s.lock)
+	switch {
+	case errors.Is(err, disk.ErrLocked):
+		return nil, busy(ctx)
+	case err != nil:
+		return nil, err
 	}
+	return func() {
+		_ = lock.Release() // the kernel releases the lock in any case
+		<-s.turn
+	}, nil
 }
 
 func busy(ctx context.Context) error {

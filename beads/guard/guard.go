@@ -204,24 +204,27 @@ func (g *Store) batchLimit(n int) time.Duration {
 	return g.limit() + time.Duration(n)*each
 }
 
-func (g *Store) probe() time.Duration {
+func (g *Store) probe(b *Breaker) *attempt {
+	limit := probeLimit
 	if _, ok := g.store.(beads.CallLimiter); ok {
-		return max(probeLimit, g.limit())
+		limit = max(probeLimit, g.limit())
 	}
-	return probeLimit
+	return &attempt{g: g, b: b, limit: limit, grace: grace}
 }
 
-// undo returns the time that a failed call, which creates n beads, needs to close them after its context has ended.
-func (g *Store) undo(n int) time.Duration {
+// creation returns the attempt to create n beads. After its context has ended, a failed call may need time to close
+// them.
+func (g *Store) creation(n int, limit time.Duration) *attempt {
+	k := &attempt{g: g, b: &g.writes, limit: limit, grace: grace}
 	if s, ok := g.store.(beads.UndoLimiter); ok {
-		return s.UndoLimit(n)
+		k.grace += s.UndoLimit(n)
 	}
-	return 0
+	return k
 }
 
-func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Duration,
+func guarded[T any](ctx context.Context, g *Store, b *Breaker,
 	call func(context.Context) (T, error)) (T, error) {
-	return run(ctx, &attempt{g: g, b: b, limit: limit, grace: grace}, call)
+	return run(ctx, &attempt{g: g, b: b, limit: g.limit(), grace: grace}, call)
 }
 
 // attempt is a call to a store.

@@ -20,26 +20,25 @@ var _ interface {
 } = (*Store)(nil)
 
 func (g *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
-	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) (beads.Bead, error) {
+	return guarded(ctx, g, &g.reads, func(ctx context.Context) (beads.Bead, error) {
 		return g.store.Get(ctx, id)
 	})
 }
 
 func (g *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
-	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) ([]beads.Bead, error) {
+	return guarded(ctx, g, &g.reads, func(ctx context.Context) ([]beads.Bead, error) {
 		return g.store.List(ctx, q)
 	})
 }
 
 func (g *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
-	k := &attempt{g: g, b: &g.writes, limit: g.limit(), grace: grace + g.undo(1)}
-	return run(ctx, k, func(ctx context.Context) (beads.Bead, error) {
+	return run(ctx, g.creation(1, g.limit()), func(ctx context.Context) (beads.Bead, error) {
 		return g.store.Create(ctx, b)
 	})
 }
 
 func (g *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead, error) {
-	return guarded(ctx, g, &g.writes, g.limit(), func(ctx context.Context) (beads.Bead, error) {
+	return guarded(ctx, g, &g.writes, func(ctx context.Context) (beads.Bead, error) {
 		return g.store.Update(ctx, id, p)
 	})
 }
@@ -50,8 +49,7 @@ func (g *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 		return nil, fmt.Errorf("this store cannot create several beads at once: %w",
 			errors.ErrUnsupported)
 	}
-	k := &attempt{g: g, b: &g.writes, limit: g.batchLimit(len(all)),
-		grace: grace + g.undo(len(all))}
+	k := g.creation(len(all), g.batchLimit(len(all)))
 	return run(ctx, k, func(ctx context.Context) ([]beads.Bead, error) {
 		return s.CreateAll(ctx, all)
 	})
@@ -62,7 +60,7 @@ func (g *Store) Count(ctx context.Context, q beads.Query) (int, error) {
 	if !ok {
 		return 0, fmt.Errorf("this store cannot count beads: %w", errors.ErrUnsupported)
 	}
-	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) (int, error) {
+	return guarded(ctx, g, &g.reads, func(ctx context.Context) (int, error) {
 		return s.Count(ctx, q)
 	})
 }
@@ -73,7 +71,7 @@ func (g *Store) Tally(ctx context.Context, q beads.Query) ([]beads.Share, error)
 		return nil, fmt.Errorf("this store cannot count work by assignee: %w",
 			errors.ErrUnsupported)
 	}
-	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) ([]beads.Share, error) {
+	return guarded(ctx, g, &g.reads, func(ctx context.Context) ([]beads.Share, error) {
 		return s.Tally(ctx, q)
 	})
 }
@@ -83,7 +81,7 @@ func (g *Store) Version(ctx context.Context) (uint64, error) {
 	if !ok {
 		return 0, errors.ErrUnsupported
 	}
-	return guarded(ctx, g, &g.reads, g.limit(), s.Version)
+	return guarded(ctx, g, &g.reads, s.Version)
 }
 
 func (g *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int, error) {
@@ -91,7 +89,7 @@ func (g *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 	if !ok {
 		return 0, errors.ErrUnsupported
 	}
-	return guarded(ctx, g, &g.writes, g.limit(), func(ctx context.Context) (int, error) {
+	return guarded(ctx, g, &g.writes, func(ctx context.Context) (int, error) {
 		return s.Purge(ctx, q, before)
 	})
 }
@@ -101,13 +99,13 @@ func (g *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 	if !ok {
 		return nil, errors.ErrUnsupported
 	}
-	return guarded(ctx, g, &g.reads, g.limit(), s.Unreadable)
+	return guarded(ctx, g, &g.reads, s.Unreadable)
 }
 
 // TryRead probes whether the store is readable again.
 func (g *Store) TryRead(ctx context.Context) {
-	// guarded records the result
-	_, _ = guarded(ctx, g, &g.reads, g.probe(), func(ctx context.Context) (struct{}, error) {
+	// run records the result
+	_, _ = run(ctx, g.probe(&g.reads), func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, g.readProbe(ctx)
 	})
 }
@@ -115,8 +113,8 @@ func (g *Store) TryRead(ctx context.Context) {
 // TryWrite probes whether the store is writable again. If the store is not a Prober, the probe is a read. If the read
 // succeeds, writes are allowed again, but the first write that fails opens the breaker.
 func (g *Store) TryWrite(ctx context.Context) {
-	// guarded records the result
-	_, _ = guarded(ctx, g, &g.writes, g.probe(), func(ctx context.Context) (struct{}, error) {
+	// run records the result
+	_, _ = run(ctx, g.probe(&g.writes), func(ctx context.Context) (struct{}, error) {
 		if s, ok := g.store.(beads.Prober); ok {
 			return struct{}{}, s.Probe(ctx)
 		}

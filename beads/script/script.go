@@ -44,9 +44,6 @@ type Options struct {
 	Prefix string   // prefix of new IDs, if the script supports it
 	Env    []string // variables that gcity sets for the script
 
-	// environment of this process; nil means os.Environ()
-	Environ []string
-
 	// MayRun returns an error if the script must not be called. It may be nil.
 	MayRun func(context.Context) error
 
@@ -65,10 +62,7 @@ func Open(o Options) (*Store, error) {
 	if err := beads.CheckPrefix(o.Prefix); err != nil {
 		return nil, err
 	}
-	if o.Environ == nil {
-		o.Environ = os.Environ()
-	}
-	o.Env = shell.ScriptEnv(o.Environ, o.Env...)
+	o.Env = shell.ScriptEnv(os.Environ(), o.Env...)
 	k := &backend{o: o, missing: map[string]bool{}}
 	return &Store{Store: foreign.New(k, filepath.Join(o.Dir, ".beads", "gcity.lock")), k: k}, nil
 }

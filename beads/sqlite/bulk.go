@@ -51,18 +51,12 @@ func (f *file) purgeable(
 	x.and(`b.closed < ?`, before.UnixNano())
 	text, args := x.list(-1)
 	err = s.attempt(ctx, func() error {
-		st, err := f.reader(ctx, text)
-		if err != nil {
-			return err
-		}
-		rows, err := st.QueryContext(ctx, args...)
+		rows, err := f.query(ctx, text, args...)
 		if err != nil {
 			return err
 		}
 		ids = nil
-		return scan(rows, func(_ *row, b beads.Bead) {
-			ids = append(ids, b.ID)
-		}, func(*row, error) {})
+		return scan(rows, func(b beads.Bead) { ids = append(ids, b.ID) }, func(*row, error) {})
 	})
 	return ids, err
 }
@@ -95,21 +89,19 @@ func (t *txn) tree(id string, before time.Time) (seqs []int64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
 	whole := true
-	for rows.Next() {
+	err = eachRow(rows, func() error {
 		var seq int64
 		var old bool
-		if err := rows.Scan(&seq, &old); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&seq, &old)
 		whole = whole && old
 		seqs = append(seqs, seq)
-	}
+		return err
+	})
 	if !whole {
 		seqs = nil
 	}
-	return seqs, rows.Err()
+	return seqs, err
 }
 
 // Restore implements beads.Restorer.

@@ -28,19 +28,7 @@ const maxDamage = 5
 // Examine checks the whole store for damage. It does not create any file or change any bead. After an error, the
 // condition contains the problems found so far.
 func (s *Store) Examine(ctx context.Context) (Condition, error) {
-	type found struct {
-		c   Condition
-		err error
-	}
-	f, err := call(ctx, s, func(ctx context.Context) (found, error) {
-		var f found
-		f.c, f.err = s.examine(ctx)
-		return f, nil
-	})
-	if err != nil {
-		return Condition{}, err
-	}
-	return f.c, f.err
+	return call(ctx, s, s.examine)
 }
 
 func (s *Store) examine(ctx context.Context) (Condition, error) {
@@ -64,17 +52,14 @@ func (s *Store) examine(ctx context.Context) (Condition, error) {
 		if err != nil {
 			return err
 		}
-		defer rows.Close() // rows.Err also returns an error from Close
-		for rows.Next() {
+		return eachRow(rows, func() error {
 			var line string
-			if err := rows.Scan(&line); err != nil {
-				return err
-			}
-			if line != "ok" {
+			err := rows.Scan(&line)
+			if err == nil && line != "ok" {
 				c.Damage = append(c.Damage, line)
 			}
-		}
-		return rows.Err()
+			return err
+		})
 	})
 	if c.Log > LargeLog && f.checkpointed(ctx) {
 		c.Log = 0

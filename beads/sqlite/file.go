@@ -183,6 +183,23 @@ func (f *file) reader(ctx context.Context, text string) (*sql.Stmt, error) {
 	return st, nil
 }
 
+func (f *file) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	st, err := f.reader(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryContext(ctx, args...)
+}
+
+// queryRow scans the first row into variables, or returns sql.ErrNoRows.
+func (f *file) queryRow(ctx context.Context, text string, args []any, into ...any) error {
+	st, err := f.reader(ctx, text)
+	if err == nil {
+		err = st.QueryRowContext(ctx, args...).Scan(into...)
+	}
+	return err
+}
+
 // ready checks the database, sets its journal mode, and initializes it if it is new. It must run before a second
 // connection exists, because SQLite can change the journal mode only with a single connection.
 func (s *Store) ready(t *txn) error {

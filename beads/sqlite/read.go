@@ -36,11 +36,7 @@ func reading[T any](ctx context.Context, s *Store, errAbsent error,
 func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
 	b, err := reading(ctx, s, beads.NotFound(id), func(ctx context.Context, f *file) (*beads.Bead,
 		error) {
-		st, err := f.reader(ctx, `SELECT `+columns+` FROM beads b WHERE b.id = ?`)
-		if err != nil {
-			return nil, err
-		}
-		return firstBead(st.QueryContext(ctx, id))
+		return firstBead(f.query(ctx, `SELECT `+columns+` FROM beads b WHERE b.id = ?`, id))
 	})
 	if err != nil {
 		return beads.Bead{}, err
@@ -57,7 +53,7 @@ func firstBead(rows *sql.Rows, err error) (*beads.Bead, error) {
 	}
 	var got *beads.Bead
 	var aside error
-	err = scan(rows, func(_ *row, b beads.Bead) { got = &b }, func(r *row, why error) {
+	err = scan(rows, func(b beads.Bead) { got = &b }, func(r *row, why error) {
 		aside = fmt.Errorf("bead %s: %w: %w", r.ID, beads.ErrUnreadable, why)
 	})
 	return got, errors.Join(err, aside)
@@ -82,16 +78,12 @@ func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 			x.after(created, seq)
 		}
 		text, args := x.list(q.MaxResults())
-		st, err := f.reader(ctx, text)
-		if err != nil {
-			return nil, err
-		}
-		rows, err := st.QueryContext(ctx, args...)
+		rows, err := f.query(ctx, text, args...)
 		if err != nil {
 			return nil, err
 		}
 		var all []beads.Bead
-		err = scan(rows, func(_ *row, b beads.Bead) { all = append(all, b) }, func(*row, error) {})
+		err = scan(rows, func(b beads.Bead) { all = append(all, b) }, func(*row, error) {})
 		return all, err
 	})
 }
@@ -101,10 +93,7 @@ func noPage(id string) error {
 }
 
 func (f *file) place(ctx context.Context, id string) (created, seq int64, err error) {
-	st, err := f.reader(ctx, `SELECT created, seq FROM beads WHERE id = ?`)
-	if err == nil {
-		err = st.QueryRowContext(ctx, id).Scan(&created, &seq)
-	}
+	err = f.queryRow(ctx, `SELECT created, seq FROM beads WHERE id = ?`, []any{id}, &created, &seq)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = noPage(id)
 	}
@@ -119,10 +108,7 @@ func (s *Store) Count(ctx context.Context, q beads.Query) (int, error) {
 	return reading(ctx, s, nil, func(ctx context.Context, f *file) (n int, err error) {
 		x := f.find(q)
 		text, args := x.count()
-		st, err := f.reader(ctx, text)
-		if err == nil {
-			err = st.QueryRowContext(ctx, args...).Scan(&n)
-		}
+		err = f.queryRow(ctx, text, args, &n)
 		return n, err
 	})
 }
@@ -135,36 +121,27 @@ func (s *Store) Tally(ctx context.Context, q beads.Query) ([]beads.Share, error)
 	return reading(ctx, s, nil, func(ctx context.Context, f *file) (all []beads.Share, err error) {
 		x := f.find(q)
 		text, args := x.tally()
-		st, err := f.reader(ctx, text)
+		rows, err := f.query(ctx, text, args...)
 		if err != nil {
 			return nil, err
 		}
-		rows, err := st.QueryContext(ctx, args...)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, rows.Close()) }()
-		for rows.Next() {
+		err = eachRow(rows, func() error {
 			var part beads.Share
 			var labels string
-			if err := rows.Scan(&part.Assignee, &labels, &part.N); err != nil {
-				return nil, err
-			}
+			err := rows.Scan(&part.Assignee, &labels, &part.N)
 			part.Labels = lines(labels)
 			all = append(all, part)
-		}
-		return all, rows.Err()
+			return err
+		})
+		return all, err
 	})
 }
 
 // Version implements beads.Versioner.
 func (s *Store) Version(ctx context.Context) (uint64, error) {
 	return reading(ctx, s, nil, func(ctx context.Context, f *file) (uint64, error) {
-		st, err := f.reader(ctx, `SELECT version FROM store`)
 		var v int64
-		if err == nil {
-			err = st.QueryRowContext(ctx).Scan(&v)
-		}
+		err := f.queryRow(ctx, `SELECT version FROM store`, nil, &v)
 		return uint64(v), err
 	})
 }
@@ -172,16 +149,12 @@ func (s *Store) Version(ctx context.Context) (uint64, error) {
 // Unreadable implements beads.Auditor. It reads the whole store.
 func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 	return reading(ctx, s, nil, func(ctx context.Context, f *file) ([]beads.Unreadable, error) {
-		st, err := f.reader(ctx, `SELECT `+columns+` FROM beads b ORDER BY b.seq`)
-		if err != nil {
-			return nil, err
-		}
-		rows, err := st.QueryContext(ctx)
+		rows, err := f.query(ctx, `SELECT `+columns+` FROM beads b ORDER BY b.seq`)
 		if err != nil {
 			return nil, err
 		}
 		var all []beads.Unreadable
-		err = scan(rows, func(*row, beads.Bead) {}, func(r *row, why error) {
+		err = scan(rows, func(beads.Bead) {}, func(r *row, why error) {
 			all = append(all, beads.Unreadable{ID: r.ID, Reason: why.Error(),
 				ParentID: r.ParentID, Closed: r.Status == beads.StatusClosed})
 		})

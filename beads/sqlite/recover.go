@@ -221,23 +221,17 @@ func damaged(err error) bool { return code(err) == codeCorrupt || code(err) == c
 func (s *Store) ids(ctx context.Context) ([]string, error) {
 	return reading(ctx, s, nil, func(ctx context.Context, f *file) (all []string, err error) {
 		// the constraint UNIQUE has created this index, which contains all that the query needs
-		st, err := f.reader(ctx, `SELECT id FROM beads INDEXED BY sqlite_autoindex_beads_1 `+
+		rows, err := f.query(ctx, `SELECT id FROM beads INDEXED BY sqlite_autoindex_beads_1 `+
 			`ORDER BY seq DESC`)
 		if err != nil {
 			return nil, err
 		}
-		rows, err := st.QueryContext(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, rows.Close()) }()
-		for rows.Next() {
+		err = eachRow(rows, func() error {
 			var id string
-			if err := rows.Scan(&id); err != nil {
-				return nil, err
-			}
+			err := rows.Scan(&id)
 			all = append(all, id)
-		}
-		return all, rows.Err()
+			return err
+		})
+		return all, err
 	})
 }

@@ -68,9 +68,8 @@ func (r *row) bead() (beads.Bead, error) {
 	return b, beads.Check(b)
 }
 
-func scan(rows *sql.Rows, take func(*row, beads.Bead), onUnreadable func(*row, error)) (err error) {
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+func scan(rows *sql.Rows, take func(beads.Bead), onUnreadable func(*row, error)) error {
+	return eachRow(rows, func() error {
 		var r row
 		if err := rows.Scan(r.into()...); err != nil {
 			return err
@@ -78,7 +77,18 @@ func scan(rows *sql.Rows, take func(*row, beads.Bead), onUnreadable func(*row, e
 		if b, err := r.bead(); err != nil {
 			onUnreadable(&r, err)
 		} else {
-			take(&r, b)
+			take(b)
+		}
+		return nil
+	})
+}
+
+// eachRow calls take for each row until take fails, and closes the rows.
+func eachRow(rows *sql.Rows, take func() error) (err error) {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := take(); err != nil {
+			return err
 		}
 	}
 	return rows.Err()

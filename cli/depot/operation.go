@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +27,6 @@ const (
 	closedKey      = "closed_by_op" // metadata key
 	operationLimit = 64             // length of an operation's name, in bytes
 	operationPast  = 1000           // maximum number of a bead's events to search for an operation
-	operationPoll  = 20 * time.Millisecond
 )
 
 // holdOperation locks the city's operations, so that two commands with the same --op do not both make the change.
@@ -39,19 +37,15 @@ func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() 
 	if err := disk.MakePrivate(folder.StateDir(dir)); err != nil {
 		return nil, err
 	}
-	for {
-		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "operations.lock"))
-		if err == nil {
-			return lock.Release, nil
-		}
-		if !errors.Is(err, disk.ErrLocked) {
-			return nil, err
-		}
-		if !folder.Pause(ctx, operationPoll) {
-			return nil, fmt.Errorf("another command with --op is still running: %w; this command "+
-				"changed nothing, so run it again", ctx.Err())
-		}
+	lock, err := disk.AwaitLock(ctx, filepath.Join(folder.StateDir(dir), "operations.lock"))
+	switch {
+	case errors.Is(err, disk.ErrLocked):
+		return nil, fmt.Errorf("another command with --op is still running: %w; this command "+
+			"changed nothing, so run it again", ctx.Err())
+	case err != nil:
+		return nil, err
 	}
+	return lock.Release, nil
 }
 
 // Operation adds the flag --op to a command.

@@ -218,7 +218,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	var logs folder.FileLogs
 	var s *supervisor.Supervisor
 	s = supervisor.New(supervisor.Options{
-		Home: h, Logger: logger, Version: e.Version,
+		Home: h, Logger: logger,
 		Open: func(ctx context.Context, entry Registered) (supervisor.City, error) {
 			return openHosted(ctx, e, entry, logger, CityOptions{
 				log: logs.Open(entry.Path),

@@ -19,7 +19,6 @@ import (
 const (
 	backupsKept = 3
 	backupEvery = 24 * time.Hour
-	backupPoll  = 20 * time.Millisecond
 
 	stampLayout = "20060102T150405Z"
 	daily       = "daily"
@@ -132,15 +131,11 @@ func (p Place) NewestBackup() (string, error) {
 
 // lockBackups waits until no other command makes a backup of this kind.
 func (p Place) lockBackups(ctx context.Context, kind string) (*disk.Lock, error) {
-	for {
-		lock, err := disk.TryLock(filepath.Join(p.BackupDir(), kind+".lock"))
-		if !errors.Is(err, disk.ErrLocked) {
-			return lock, err
-		}
-		if !folder.Pause(ctx, backupPoll) {
-			return nil, fmt.Errorf("another command is still making a backup: %w", ctx.Err())
-		}
+	lock, err := disk.AwaitLock(ctx, filepath.Join(p.BackupDir(), kind+".lock"))
+	if errors.Is(err, disk.ErrLocked) {
+		err = fmt.Errorf("another command is still making a backup: %w", ctx.Err())
 	}
+	return lock, err
 }
 
 // BackUp writes a backup of a place's store to the city's folder.

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"gcity/config/files"
@@ -154,18 +155,16 @@ func lockEdits(dir string) (unlock func(), err error) {
 		return nil, err
 	}
 	path := filepath.Join(state, "config.lock")
-	for deadline := time.Now().Add(lockWait); ; time.Sleep(10 * time.Millisecond) {
-		l, err := disk.TryLock(path)
-		if err == nil {
-			// if this fails, the kernel releases the lock when the process exits
-			return func() { _ = l.Release() }, nil
-		}
-		if !errors.Is(err, disk.ErrLocked) {
-			return nil, err
-		}
-		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("another edit has kept %s locked for %s; find the process that "+
-				"has the file open, and try again", path, lockWait)
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	l, err := disk.AwaitLock(ctx, path)
+	switch {
+	case errors.Is(err, disk.ErrLocked):
+		return nil, fmt.Errorf("another edit has kept %s locked for %s; find the process that "+
+			"has the file open, and try again", path, lockWait)
+	case err != nil:
+		return nil, err
 	}
+	// if this fails, the kernel releases the lock when the process exits
+	return func() { _ = l.Release() }, nil
 }

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"gcity/events"
+	"gcity/internal/deadline"
 	"gcity/internal/disk"
 	"gcity/internal/shell"
 	"gcity/internal/shutdown"
@@ -60,8 +61,6 @@ type Options struct {
 	State  string   // the city's .gc folder; the position is saved there
 	Log    Log
 	Logger *slog.Logger
-	// Environ is the environment of this process; nil = os.Environ().
-	Environ []string
 	// MayRun returns an error if the script must not be called. It may be nil.
 	MayRun func(context.Context) error
 	// Last is the shutdown deadline of the whole program, or nil. Run reports unsent events with Last.GiveUp.
@@ -121,11 +120,7 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 			return nil, fmt.Errorf("cannot run the event script: %w", err)
 		}
 	}
-	environ := o.Environ
-	if environ == nil {
-		environ = os.Environ()
-	}
-	env := shell.ScriptEnv(environ, o.Env...)
+	env := shell.ScriptEnv(os.Environ(), o.Env...)
 	got, err := shell.Call(ctx, shell.Program{Path: o.Script, Args: []string{op}, Dir: o.Dir,
 		Env: env, Stdin: stdin, MaxStdout: 1 << 20})
 	switch {
@@ -199,7 +194,7 @@ func (m *mirror) follow(ctx context.Context) {
 						"cannot be read",
 						"error", err)
 				}
-				if m.until != 0 || !pause(ctx, minWait) {
+				if m.until != 0 || !deadline.Pause(ctx, minWait) {
 					return
 				}
 				break
@@ -251,7 +246,7 @@ func (m *mirror) send(ctx context.Context, e events.Event) bool {
 			return false
 		}
 		m.failed(err)
-		if m.until != 0 || !pause(ctx, wait) || e.Type != events.Gap &&
+		if m.until != 0 || !deadline.Pause(ctx, wait) || e.Type != events.Gap &&
 			m.o.Log.Last() > e.Seq+MaxBehind {
 			return false
 		}
@@ -296,16 +291,5 @@ func (m *mirror) save() {
 	if err != nil {
 		m.o.Logger.Warn("cannot save the event script's position in the log; some events may "+
 			"be sent twice", "error", err)
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

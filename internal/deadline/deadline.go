@@ -11,6 +11,18 @@ import (
 	"time"
 )
 
+// Pause waits for d and returns true, or returns false if ctx ends first.
+func Pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // Calls is a set of calls in progress. It is safe for concurrent use.
 type Calls[T any] struct {
 	limit int

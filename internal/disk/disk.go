@@ -3,14 +3,18 @@
 package disk
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/google/renameio/v2"
+
+	"gcity/internal/deadline"
 )
 
 // WriteFile replaces a file's content atomically and durably. An existing file must be a regular file, and keeps its
@@ -142,6 +146,21 @@ func TryLock(path string) (*Lock, error) {
 	}
 	return &Lock{f, path}, nil
 }
+
+// AwaitLock is like TryLock, but retries until ctx ends. It also tries after the last wait, so a process that was
+// suspended until then gets a lock that is free.
+func AwaitLock(ctx context.Context, path string) (*Lock, error) {
+	for {
+		lock, err := TryLock(path)
+		if !errors.Is(err, ErrLocked) || ctx.Err() != nil {
+			return lock, err
+		}
+		deadline.Pause(ctx, lockPoll)
+	}
+}
+
+// lockPoll is short, because a child of a killed process holds a copy of the lock until its exec.
+const lockPoll = 10 * time.Millisecond
 
 // AtPath reports whether the path still refers to the locked file.
 func (l *Lock) AtPath() bool {

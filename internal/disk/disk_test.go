@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -149,6 +150,30 @@ func TestLockIsExclusive(t *testing.T) {
 	}
 	if second.AtPath() {
 		t.Error("AtPath() = true for a removed lock")
+	}
+}
+
+func TestAwaitLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	first, err := AwaitLock(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := AwaitLock(ended, path); !errors.Is(err, ErrLocked) {
+		t.Fatalf("after the end of the context: got %v", err)
+	}
+	done := make(chan error)
+	go func() {
+		second, err := AwaitLock(t.Context(), path)
+		done <- errors.Join(err, release(second))
+	}()
+	if err := first.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -133,15 +133,11 @@ func below(root int) func(pid int) bool {
 	}
 }
 
-// SignalTree sends a signal to every running descendant of root and returns how many it reached.
-func SignalTree(root int, sig syscall.Signal) int {
-	n := 0
+// SignalTree sends a signal to every running descendant of root.
+func SignalTree(root int, sig syscall.Signal) {
 	for _, pid := range Descendants(root) {
-		if Signal(pid, sig, below(root)) {
-			n++
-		}
+		Signal(pid, sig, below(root))
 	}
-	return n
 }
 
 // KillTree kills every descendant of root, which must be a subreaper that keeps reaping. It returns false if a process

@@ -51,11 +51,11 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
-func BenchmarkClean(b *testing.B) {
+func BenchmarkPlain(b *testing.B) {
 	line := "\x1b[32mok\x1b[0m   internal/screen 0.412s — the quick brown fox jumps over the lazy dog"
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
-		Clean(line)
+		Plain(line)
 	}
 }
 

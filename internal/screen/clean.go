@@ -13,12 +13,25 @@ const maxLine = 4096
 
 const ellipsis = "…"
 
-// Clean returns any text as one line of at most 4 KiB that is safe for a terminal: only printable characters and SGR.
-// Clean is idempotent.
-func Clean(s string) string { return clean(s, true) }
-
-// Plain is like Clean, but also drops SGR.
-func Plain(s string) string { return clean(s, false) }
+// Plain returns any text as one line of at most 4 KiB that is safe for a terminal: only printable characters. Plain is
+// idempotent.
+func Plain(s string) string {
+	s = strings.TrimRight(s, "\r\n")
+	if isPlainASCII(s) {
+		return s
+	}
+	var c cleaner
+	var p parser
+	for len(s) > 0 && !c.full() {
+		n := min(len(s), maxLine)
+		p.feed([]byte(s[:n]), &c)
+		s = s[n:]
+	}
+	if p.end(&c) {
+		c.wide(utf8.RuneError)
+	}
+	return c.finish()
+}
 
 // FirstItem returns the first line of a list, cleaned by Plain, and a suffix such as " and 3 more". The suffix is ""
 // for a single line.
@@ -36,24 +49,6 @@ func FirstItem(s string) (one, others string) {
 	return Plain(first), others
 }
 
-func clean(s string, style bool) string {
-	s = strings.TrimRight(s, "\r\n")
-	if isPlainASCII(s) {
-		return s
-	}
-	c := cleaner{style: style}
-	var p parser
-	for len(s) > 0 && !c.full() {
-		n := min(len(s), maxLine)
-		p.feed([]byte(s[:n]), &c)
-		s = s[n:]
-	}
-	if p.end(&c) {
-		c.wide(utf8.RuneError)
-	}
-	return c.finish()
-}
-
 func isPlainASCII(s string) bool {
 	if len(s) > maxLine {
 		return false
@@ -67,33 +62,29 @@ func isPlainASCII(s string) bool {
 }
 
 type cleaner struct {
-	style      bool
-	out        []byte
-	pending    []byte
-	col        int
-	styleOn    bool
-	cutAt      int // length to which the output is cut, so that an ellipsis and a reset fit
-	cutStyleOn bool
+	out     []byte
+	pending []byte
+	col     int
+	cutAt   int // length to which the output is cut, so that an ellipsis fits
 }
 
 func (c *cleaner) full() bool { return len(c.out) > maxLine }
 
-func (c *cleaner) add(s string, width int, on bool) {
+func (c *cleaner) add(s string, width int) {
 	if c.full() {
 		return
 	}
 	c.out = append(c.out, s...)
 	c.col += width
-	c.styleOn = on
-	if len(c.out) <= maxLine-len(ellipsis)-len(sgrReset) {
-		c.cutAt, c.cutStyleOn = len(c.out), on
+	if len(c.out) <= maxLine-len(ellipsis) {
+		c.cutAt = len(c.out)
 	}
 }
 
 func (c *cleaner) flush() {
 	for b := c.pending; len(b) > 0 && !c.full(); {
 		_, rest, show, width := grapheme.First(b)
-		c.add(show, width, c.styleOn)
+		c.add(show, width)
 		b = rest
 	}
 	c.pending = c.pending[:0]
@@ -113,43 +104,22 @@ func (c *cleaner) control(b byte) {
 	switch b {
 	case '\t':
 		n := 8 - c.col%8
-		c.add("        "[:n], n, c.styleOn)
+		c.add("        "[:n], n)
 	case 0x7f:
-		c.add("␡", 1, c.styleOn)
+		c.add("␡", 1)
 	default:
-		c.add(string(rune(0x2400+int(b))), 1, c.styleOn)
+		c.add(string(rune(0x2400+int(b))), 1)
 	}
 }
 
 func (c *cleaner) escape(byte, byte)     { c.flush() }
+func (c *cleaner) csi([]byte, byte)      { c.flush() }
 func (c *cleaner) csiInter([]byte, byte) { c.flush() }
-
-func (c *cleaner) csi(params []byte, final byte) {
-	c.flush()
-	if final != 'm' || !c.style || len(params) > 64 {
-		return
-	}
-	for _, b := range params {
-		if b > ';' {
-			return
-		}
-	}
-	p := string(params)
-	c.add("\x1b["+p+"m", 0, p != "" && p != "0")
-}
 
 func (c *cleaner) finish() string {
 	c.flush()
-	out, on := c.out, c.styleOn
-	n := len(out)
-	if on {
-		n += len(sgrReset)
+	if c.full() {
+		c.out = append(c.out[:c.cutAt], ellipsis...)
 	}
-	if n > maxLine {
-		out, on = append(out[:c.cutAt], ellipsis...), c.cutStyleOn
-	}
-	if on {
-		out = append(out, sgrReset...)
-	}
-	return string(out)
+	return string(c.out)
 }

@@ -11,13 +11,14 @@ import (
 	"gcity/internal/grapheme"
 )
 
-// Clean makes agents' output, names and titles safe to show (T1, T2, L12).
-func TestClean(t *testing.T) {
+// Plain makes agents' output, names and titles safe to show (T1, T2, L12).
+func TestPlain(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"text", "hello", "hello"},
 		{"line end", "hello\r\n", "hello"},
-		{"color", "\x1b[31mred", "\x1b[31mred\x1b[m"},
-		{"color closed", "\x1b[1;31mred\x1b[0m.", "\x1b[1;31mred\x1b[0m."},
+		{"color", "\x1b[31mred", "red"},
+		{"color closed", "\x1b[1;31mred\x1b[0m.", "red."},
+		{"color and tab", "\x1b[1;31mred\x1b[0m\tx\n", "red     x"},
 		{"tab", "a\tb\t\tc", "a       b               c"},
 		{"tab after wide", "世\tb", "世      b"},
 		{"newline inside", "a\nb", "a␊b"},
@@ -50,25 +51,19 @@ func TestClean(t *testing.T) {
 		{"unfinished string", "a\x1b]0;title", "a\ufffd"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := Clean(c.in); got != c.want {
-				t.Errorf("Clean(%q)\n got %q\nwant %q", c.in, got, c.want)
+			if got := Plain(c.in); got != c.want {
+				t.Errorf("Plain(%q)\n got %q\nwant %q", c.in, got, c.want)
 			}
 		})
 	}
 }
 
-func TestPlain(t *testing.T) {
-	if got, want := Plain("\x1b[1;31mred\x1b[0m\tx\n"), "red     x"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func TestCleanTruncates(t *testing.T) {
-	got := Clean("\x1b[31m" + strings.Repeat("世", 3000))
-	if len(got) > maxLine || !strings.HasSuffix(got, "世…\x1b[m") {
+func TestPlainTruncates(t *testing.T) {
+	got := Plain("\x1b[31m" + strings.Repeat("世", 3000))
+	if len(got) > maxLine || !strings.HasSuffix(got, "世…") {
 		t.Errorf("got %d bytes that end with %q", len(got), got[len(got)-12:])
 	}
-	if got := Clean(strings.Repeat("a", maxLine)); len(got) != maxLine || strings.Contains(got, "…") {
+	if got := Plain(strings.Repeat("a", maxLine)); len(got) != maxLine || strings.Contains(got, "…") {
 		t.Error("a line of exactly the limit was cut")
 	}
 }
@@ -100,21 +95,16 @@ func checkSafe(t *testing.T, line string) {
 	}
 }
 
-func FuzzClean(f *testing.F) {
+func FuzzPlain(f *testing.F) {
 	for _, s := range hostile {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		once := Clean(in)
-		checkSafe(t, once)
-		if len(once) > maxLine {
-			t.Fatalf("%d bytes", len(once))
-		}
-		if twice := Clean(once); twice != once {
-			t.Fatalf("Clean is not idempotent:\n once %q\ntwice %q", once, twice)
-		}
 		plain := Plain(in)
 		checkSafe(t, plain)
+		if len(plain) > maxLine {
+			t.Fatalf("%d bytes", len(plain))
+		}
 		if strings.Contains(plain, "\x1b") {
 			t.Fatalf("Plain left an escape sequence: %q", plain)
 		}
@@ -124,7 +114,7 @@ func FuzzClean(f *testing.F) {
 	})
 }
 
-// hostile seeds the fuzzing of both Clean and Screen.
+// hostile seeds the fuzzing of both Plain and Screen.
 var hostile = []string{
 	"plain text\r\n\x1b[1;32mok\x1b[0m\tdone\r\n",
 	"\x1b[1;60r\x1b[1T", "\x1b[5;10r\x1b[20L\x1b[99M", "\x1b[2147483647b", "\x1b[2147483647I\x1b[2147483647X\x1b[99999999P",

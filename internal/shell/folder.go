@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 // enterScript changes to the folder $1 and then executes the line $2. If os/exec entered the folder (Cmd.Dir), a hung
@@ -41,8 +40,7 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 	if cmd.Env == nil {
 		cmd.Env = []string{}
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+	OwnGroup(cmd)
 	return cmd
 }
 

@@ -13,8 +13,8 @@ import (
 
 type capture struct {
 	mu     sync.Mutex
-	all    tail
-	stdout tail
+	all    Tail
+	stdout Tail
 	tee    io.Writer
 }
 
@@ -27,7 +27,7 @@ func (c *capture) Write(p []byte) (int, error) {
 
 // take stores output and passes it to the tee. The caller must hold c.mu.
 func (c *capture) take(p []byte) {
-	c.all.write(p)
+	_, _ = c.all.Write(p)
 	if c.tee != nil {
 		_, _ = c.tee.Write(p)
 	}
@@ -39,7 +39,7 @@ func (f *stdoutCapture) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	(*capture)(f).take(p)
-	f.stdout.write(p)
+	_, _ = f.stdout.Write(p)
 	return len(p), nil
 }
 
@@ -47,34 +47,43 @@ func (c *capture) result() Result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return Result{
-		Output: c.all.bytes(), Dropped: c.all.dropped,
-		Stdout: c.stdout.bytes(), StdoutDropped: c.stdout.dropped,
+		Output: c.all.Bytes(), Dropped: c.all.Dropped(),
+		Stdout: c.stdout.Bytes(), StdoutDropped: c.stdout.Dropped(),
 	}
 }
 
-type tail struct {
+// Tail is a writer that keeps the last Max bytes.
+type Tail struct {
+	Max     int
 	buf     []byte
-	max     int
 	dropped int64
 }
 
-func (t *tail) write(p []byte) {
+func (t *Tail) Write(p []byte) (int, error) {
 	t.buf = append(t.buf, p...)
-	if len(t.buf) > 2*t.max { // seldom, because trimming copies the buffer
+	if len(t.buf) > 2*t.Max { // seldom, because trimming copies the buffer
 		t.cut()
 	}
+	return len(p), nil
 }
 
-func (t *tail) cut() {
-	if over := len(t.buf) - t.max; over > 0 {
+func (t *Tail) cut() {
+	if over := len(t.buf) - t.Max; over > 0 {
 		t.dropped += int64(over)
 		t.buf = append(t.buf[:0], t.buf[over:]...)
 	}
 }
 
-func (t *tail) bytes() []byte {
+// Bytes returns the kept bytes. They are valid until the next write.
+func (t *Tail) Bytes() []byte {
 	t.cut()
 	return t.buf
+}
+
+// Dropped returns the number of bytes before the kept ones.
+func (t *Tail) Dropped() int64 {
+	t.cut()
+	return t.dropped
 }
 
 // stdout and stderr can share a pipe, which preserves the order

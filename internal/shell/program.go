@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -53,8 +52,8 @@ func Call(ctx context.Context, p Program) (CallResult, error) {
 	if out.most == 0 {
 		out.most = MaxStdout
 	}
-	errs := tail{max: maxStderr}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(p.Stdin), out, (*stderrTail)(&errs)
+	errs := &Tail{Max: maxStderr}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(p.Stdin), out, errs
 	cmd.WaitDelay = pipeGrace
 	if err := own.Err(); err != nil {
 		return CallResult{Code: -1}, fmt.Errorf("%s was not run: %w", p.Path, context.Cause(own))
@@ -70,7 +69,7 @@ func Call(ctx context.Context, p Program) (CallResult, error) {
 			"because it is waiting for a file system or a device", p.Path, ended, cmd.Process.Pid)
 	}
 	got := CallResult{Code: cmd.ProcessState.ExitCode(), Stdout: out.buf.Bytes(),
-		Stderr: strings.TrimSpace(string(errs.bytes()))}
+		Stderr: strings.TrimSpace(string(errs.Bytes()))}
 	var exit *exec.ExitError
 	switch {
 	case ended != nil:
@@ -127,8 +126,7 @@ func (p *Program) command(ctx context.Context, path string) *exec.Cmd {
 	if cmd.Env == nil {
 		cmd.Env = []string{}
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+	OwnGroup(cmd)
 	return cmd
 }
 
@@ -146,15 +144,3 @@ func (b *bounded) Write(p []byte) (int, error) {
 	}
 	return b.buf.Write(p)
 }
-
-type stderrTail tail
-
-func (c *stderrTail) Write(p []byte) (int, error) {
-	(*tail)(c).write(p)
-	return len(p), nil
-}
-
-var (
-	_ io.Writer = (*bounded)(nil)
-	_ io.Writer = (*stderrTail)(nil)
-)

@@ -63,7 +63,7 @@ type Result struct {
 // waits until every process with that value has exited. It gives up two seconds after ctx has ended.
 func Run(ctx context.Context, l Line) (Result, error) {
 	cmd := l.command(ctx)
-	out := capture{all: tail{max: MaxOutput}, stdout: tail{max: MaxOutput}, tee: l.Tee}
+	out := capture{all: Tail{Max: MaxOutput}, stdout: Tail{Max: MaxOutput}, tee: l.Tee}
 	pipes, err := out.connect(cmd, l)
 	if err != nil {
 		return Result{Code: -1}, fmt.Errorf("cannot run %q: %w", l.Text, err)
@@ -134,6 +134,12 @@ func Await(ctx context.Context, cmd *exec.Cmd) (exited bool, err error) {
 	case <-late.C:
 		return false, nil
 	}
+}
+
+// OwnGroup makes cmd start in its own process group. When the context of cmd ends, the whole group is killed.
+func OwnGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return killGroup(cmd.Process) }
 }
 
 func killGroup(p *os.Process) error {

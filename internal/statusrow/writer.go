@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
+
+	"gcity/internal/screen"
 )
 
 // Writer writes a program's output to a terminal and preserves the terminal's last row. Its methods may be called
@@ -30,14 +32,11 @@ type Writer struct {
 	tail        []byte
 	out         []byte
 	top, bottom int
-	// whether the program has saved its cursor, on the main and the alternate screen
-	saved  [2]bool
-	alt    int  // index in saved; 1 = alternate screen
-	origin bool // rows are counted from the top margin
-	dirty  bool // the program might have erased the line
+	saved       bool // the program has saved its cursor
+	origin      bool // rows are counted from the top margin
+	dirty       bool // the program might have erased the line
 
-	// shows the program's main and alternate screens on one real screen; nil = each on its own
-	single *singleScreen
+	single singleScreen
 }
 
 type state uint8
@@ -56,9 +55,11 @@ const (
 )
 
 // New returns a Writer for a terminal of the given size. text returns the line, which must be exactly cols columns wide
-// and change only colors.
+// and change only colors. The program stays on the current screen of the real terminal. The other screen belongs to the
+// user's shell.
 func New(to io.Writer, cols, rows int, text func(cols int) string) *Writer {
-	return &Writer{to: to, text: text, cols: cols, rows: rows - 1, top: 1, bottom: rows - 1}
+	return &Writer{to: to, text: text, cols: cols, rows: rows - 1, top: 1, bottom: rows - 1,
+		single: singleScreen{model: screen.New(cols, rows-1, 0)}}
 }
 
 // Begin clears the terminal, draws the line, and moves the cursor to the first row.
@@ -90,7 +91,7 @@ func (w *Writer) applySize() {
 	}
 	w.cols, w.rows, w.dirty = size[0], size[1]-1, true
 	w.top, w.bottom = 1, w.rows
-	w.single.resize(w.cols, w.rows)
+	w.single.model.Resize(w.cols, w.rows)
 	if w.state != ground || endsInRune(w.tail) {
 		return // The next write draws the line.
 	}
@@ -106,7 +107,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	defer w.mu.Unlock()
 	w.out = w.out[:0]
 	w.applySize()
-	w.single.begin(p)
+	w.single.data, w.single.known, w.single.at = p, 0, 0
 	for rest := p; len(rest) > 0; {
 		if w.state == ground || w.state == inString {
 			n := bytes.IndexByte(rest, esc)
@@ -122,14 +123,15 @@ func (w *Writer) Write(p []byte) (int, error) {
 				continue
 			}
 		}
-		w.single.reach(len(p) - len(rest))
+		w.single.at = len(p) - len(rest)
 		w.step(rest[0])
 		rest = rest[1:]
 	}
-	w.single.end()
+	w.single.learn(len(p))
+	w.single.data = nil
 	// below the bottom margin, the program can overwrite the line
 	w.dirty = w.dirty || w.bottom < w.rows
-	if w.dirty && w.state == ground && !w.saved[w.alt] && !endsInRune(w.tail) {
+	if w.dirty && w.state == ground && !w.saved && !endsInRune(w.tail) {
 		w.paint()
 	}
 	err := w.flush()
@@ -215,7 +217,7 @@ func (w *Writer) escape(b byte) {
 		w.state, w.body = csi, w.body[:0]
 		return
 	}
-	if w.single != nil && b == 'c' && len(w.body) == 1 {
+	if b == 'c' && len(w.body) == 1 {
 		w.restart()
 		return
 	}
@@ -234,9 +236,6 @@ func (w *Writer) escape(b byte) {
 		w.markCursorSaved()
 	case b == '8':
 		w.restore(2)
-	case b == 'c': // resets the terminal
-		w.saved, w.alt, w.origin = [2]bool{}, 0, false
-		w.reset()
 	}
 }
 
@@ -259,7 +258,7 @@ func (w *Writer) keepCursor(f func()) {
 // restore must follow a sequence of n bytes that restores the cursor. If the program has not saved a cursor, restore
 // replaces the sequence, because the terminal would restore the Writer's cursor.
 func (w *Writer) restore(n int) {
-	if !w.saved[w.alt] {
+	if !w.saved {
 		w.origin = false
 		w.out = append(w.out[:len(w.out)-n], "\x1b[?6l\x1b(B\x0f\x1b[m\x1b[H"...)
 		return
@@ -270,7 +269,7 @@ func (w *Writer) restore(n int) {
 // markCursorSaved records that the program's cursor is saved, and then redraws the line if the program might have
 // erased it. It must follow a sequence that saves or restores the cursor.
 func (w *Writer) markCursorSaved() {
-	w.saved[w.alt] = true
+	w.saved = true
 	if w.dirty {
 		w.paint()
 	}
@@ -289,8 +288,8 @@ func (w *Writer) paint() {
 
 func (w *Writer) changeCSI(body []byte) {
 	final, params := body[len(body)-1], string(body[:len(body)-1])
-	if w.single.drops(params, final) {
-		return
+	if final == 'J' && params == "3" {
+		return // it would erase the scrollback of the user's shell
 	}
 	if draws(final) {
 		w.blank()
@@ -319,7 +318,7 @@ func (w *Writer) changeCSI(body []byte) {
 	case final == 'p' && params == "!": // resets modes, colors and margins
 		w.single.style("")
 		w.writeCSI(body)
-		w.top, w.bottom, w.saved[w.alt], w.origin = 1, w.rows, false, false
+		w.top, w.bottom, w.saved, w.origin = 1, w.rows, false, false
 		w.keepCursor(w.margins)
 	case final == 'p' && params == "?2048$":
 		// Do not forward the query. Without a reply, the program gets its size from the kernel.
@@ -363,7 +362,7 @@ func (w *Writer) modes(body []byte, modes []string, on bool) {
 	kept := modes[:0]
 	for _, mode := range modes {
 		switch {
-		case w.single != nil && (mode == "47" || mode == "1047" || mode == "1049"):
+		case mode == "47" || mode == "1047" || mode == "1049":
 			w.switchTo(on)
 		case mode != "2048": // mode 2048 would make the terminal report its real size
 			kept = append(kept, mode)
@@ -379,13 +378,6 @@ func (w *Writer) modes(body []byte, modes []string, on bool) {
 			w.reset()
 		case "6":
 			w.origin = on
-		case "47", "1047", "1049":
-			w.dirty = true
-			if on != (w.alt == 1) {
-				// in some terminals, both screens share their margins
-				w.alt, w.saved[1], w.top, w.bottom = 1-w.alt, false, 1, w.rows
-				w.keepCursor(w.margins)
-			}
 		}
 	}
 }

@@ -3,7 +3,6 @@ package statusrow
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -19,11 +18,10 @@ func line(cols int) string { return "\x1b[7m" + strings.Repeat("=", cols) + "\x1
 
 func compare(t *testing.T, out string, pieces []int) {
 	t.Helper()
-	compareWith(t, New, "", out, pieces)
 	if strings.Contains(out, "\x1b8") || strings.Contains(out, "\x1b[u") {
 		out = strings.ReplaceAll(out, "\x1b[7m", "") // a restored cursor may have a different style
 	}
-	real := compareWith(t, NewSingleScreen, "$ shell\x1b[?1049h", out+"\x1b[X", pieces)
+	real := compareWith(t, "$ shell\x1b[?1049h", out+"\x1b[X", pieces)
 	if !real.Alt() {
 		t.Fatalf("%q in %v left the alternate screen", out, pieces)
 	}
@@ -33,13 +31,11 @@ func compare(t *testing.T, out string, pieces []int) {
 	}
 }
 
-func compareWith(t *testing.T,
-	make func(to io.Writer, cols, rows int, text func(int) string) *Writer,
-	before, out string, pieces []int) *screen.Screen {
+func compareWith(t *testing.T, before, out string, pieces []int) *screen.Screen {
 	t.Helper()
 	alone, real := screen.New(cols, rows-1, 0), screen.New(cols, rows, 0)
 	write(t, real, before)
-	w := make(real, cols, rows, line)
+	w := New(real, cols, rows, line)
 	if err := w.Begin(); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -276,9 +277,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 			continue
 		}
 		measured = true
-		for name, u := range some {
-			all[name] = u
-		}
+		maps.Copy(all, some)
 	}
 	if !measured {
 		return nil, first

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"gcity/internal/deadline"
 	"gcity/internal/screen"
 	"gcity/internal/shell"
 	"gcity/session/protocol"
@@ -46,9 +47,7 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 		}
 		p.o.Logger.Warn("a session helper exited; restarting it",
 			"helper", p.o.Program, "error", err, "retry_in", wait)
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+		if !deadline.Pause(ctx, wait) {
 			return
 		}
 		wait = min(2*wait, retryLast)

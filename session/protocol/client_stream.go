@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"gcity/internal/deadline"
 	"gcity/session"
 )
 
@@ -49,10 +50,7 @@ func (c *Client) followExits(ctx context.Context) {
 			wait = retryFirst
 		}
 		c.o.Logger.Warn("lost the helper's exit stream", "error", err, "retry_in", wait)
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-		}
+		deadline.Pause(ctx, wait)
 		wait = min(2*wait, retryLast)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"gcity/internal/screen"
@@ -69,8 +68,8 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	if r.env != "" {
 		cmd.Env = append(slices.Clip(cmd.Env), r.env)
 	}
-	var stdout, stderr tail
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	stdout, stderr := &shell.Tail{Max: maxOutput}, &shell.Tail{Max: maxOutput}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	if err := cmd.Start(); err != nil {
 		return nil, true, fmt.Errorf("cannot execute %s: %w", p.o.Script, err)
 	}
@@ -80,7 +79,7 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 			"is waiting for a file system or a device", p.o.Script, op, context.Cause(ctx),
 			cmd.Process.Pid)
 	}
-	return p.result(ctx, op, err, &stdout, &stderr)
+	return p.result(ctx, op, err, stdout, stderr)
 }
 
 func (p *Provider) mayRun(ctx context.Context) error {
@@ -95,13 +94,13 @@ func (p *Provider) mayRun(ctx context.Context) error {
 
 // result interprets the end of a script. err is the error from waiting for the script.
 func (p *Provider) result(ctx context.Context, op string, err error,
-	stdout, stderr *tail) (out []byte, known bool, _ error) {
+	stdout, stderr *shell.Tail) (out []byte, known bool, _ error) {
 	// a session can keep the script's output open
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil
 	}
 	var exit *exec.ExitError
-	why, unexecuted := shell.NotExecuted(stderr.buf.String())
+	why, unexecuted := shell.NotExecuted(string(stderr.Bytes()))
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return nil, true, fmt.Errorf("%s %s was killed: %w", p.o.Script, op, context.Cause(ctx))
@@ -118,17 +117,17 @@ func (p *Provider) result(ctx context.Context, op string, err error,
 		p.mu.Unlock()
 		return nil, false, nil
 	case errors.As(err, &exit):
-		why := cmp.Or(short(stderr.buf.String()), short(stdout.buf.String()),
+		why := cmp.Or(short(string(stderr.Bytes())), short(string(stdout.Bytes())),
 			"the script printed no reason")
 		return nil, true, fmt.Errorf("%s %s failed with %s: %s", p.o.Script, op,
 			strings.Replace(exit.Error(), "exit status", "exit code", 1), why)
 	case err != nil:
 		return nil, true, fmt.Errorf("cannot execute %s: %w", p.o.Script, err)
-	case stdout.dropped && op == "list-running":
+	case stdout.Dropped() > 0 && op == "list-running":
 		return nil, true, fmt.Errorf("%s list-running printed more than %d KiB", p.o.Script,
 			maxOutput>>10)
 	}
-	return stdout.buf.Bytes(), true, nil
+	return stdout.Bytes(), true, nil
 }
 
 type action struct{ verb, op string }
@@ -172,33 +171,12 @@ func needed(op string) session.Ability {
 func (p *Provider) command(ctx context.Context, op, name string, args []string) *exec.Cmd {
 	cmd := shell.InFolder(ctx, p.o.Dir, p.o.Script, slices.Concat([]string{op, name}, args)...)
 	cmd.Env = p.env
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error {
-		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil &&
-			!errors.Is(err, syscall.ESRCH) {
-			return err
-		}
-		return nil
-	}
+	shell.OwnGroup(cmd)
 	cmd.WaitDelay = pipeWait
 	if op == "start" {
 		cmd.WaitDelay = startPipeWait
 	}
 	return cmd
-}
-
-type tail struct {
-	buf     bytes.Buffer // not embedded, because io.Copy would then bypass Write
-	dropped bool
-}
-
-func (t *tail) Write(b []byte) (int, error) {
-	n, err := t.buf.Write(b)
-	if over := t.buf.Len() - maxOutput; over > 0 {
-		t.dropped = true
-		t.buf.Next(over)
-	}
-	return n, err
 }
 
 func short(text string) string {

@@ -69,12 +69,11 @@ func (p *Provider) look(ctx context.Context, name, id string, listed bool) {
 	if e == nil {
 		return
 	}
-	select {
-	case <-e.lock:
-		defer func() { e.lock <- struct{}{} }()
-	default:
+	unlock, ok := e.lock.TryLock()
+	if !ok {
 		return
 	}
+	defer unlock()
 	ctx, done := p.yielding(ctx, name, e)
 	defer done()
 	p.mu.Lock()

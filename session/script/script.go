@@ -26,6 +26,7 @@ import (
 	"gcity/internal/proc"
 	"gcity/internal/shutdown"
 	"gcity/session"
+	"gcity/session/registry"
 )
 
 // Options configures a Provider.
@@ -58,9 +59,9 @@ type Provider struct {
 }
 
 type entry struct {
-	lock    chan struct{} // contains a token while the lock is free
-	rec     record        // protected by Provider.mu, like all fields below
-	removed bool          // Provider.sessions does not contain the entry anymore
+	lock    registry.NameLock
+	rec     record // protected by Provider.mu, like all fields below
+	removed bool   // Provider.sessions does not contain the entry anymore
 	// cancels the operation that holds the lock; nil if a stop must wait instead
 	interrupt context.CancelCauseFunc
 
@@ -125,9 +126,7 @@ func (p *Provider) makeFolders() error {
 }
 
 func newEntry(r record) *entry {
-	e := &entry{lock: make(chan struct{}, 1), rec: r}
-	e.lock <- struct{}{}
-	return e
+	return &entry{lock: registry.NewNameLock(), rec: r}
 }
 
 // Limits implements session.Limiter.
@@ -153,18 +152,17 @@ func (p *Provider) lock(ctx context.Context, name string) (e *entry, release fun
 			p.sessions[name] = e
 		}
 		p.mu.Unlock()
-		select {
-		case <-e.lock:
-		case <-ctx.Done():
-			return nil, nil, fmt.Errorf("session %q is still busy: %w", name, context.Cause(ctx))
+		unlock, err := e.lock.Lock(ctx)
+		if err != nil {
+			return nil, nil, fmt.Errorf("session %q is still busy: %w", name, err)
 		}
 		p.mu.Lock()
 		gone := e.removed
 		p.mu.Unlock()
 		if !gone {
-			return e, func() { p.forget(name, e); e.lock <- struct{}{} }, nil
+			return e, func() { p.forget(name, e); unlock() }, nil
 		}
-		e.lock <- struct{}{}
+		unlock()
 	}
 }
 

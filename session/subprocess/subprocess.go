@@ -3,7 +3,6 @@
 package subprocess
 
 import (
-	"cmp"
 	"io"
 	"log/slog"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 // Options configures a Provider.
 type Options struct {
 	City    string        // absolute path of the city's folder
-	Dir     string        // folder of the sessions, created if missing; "" = .gc/processes in City
 	Binary  string        // see pty.Options
 	Image   []byte        // see pty.Options
 	At      string        // see pty.Options
@@ -47,7 +45,7 @@ type held interface {
 // New returns a provider that has adopted all of the city's sessions that are alive or have an unacknowledged exit.
 func New(o Options) (*Provider, error) {
 	p, err := pty.New(pty.Options{
-		City: o.City, Dir: cmp.Or(o.Dir, filepath.Join(o.City, ".gc", "processes")),
+		City: o.City, Dir: filepath.Join(o.City, ".gc", "processes"),
 		Binary: o.Binary, Image: o.Image, At: o.At,
 		Observe: o.Observe, Logger: o.Logger, Broken: o.Broken, Plain: true,
 		Group: o.Group,

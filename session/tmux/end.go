@@ -3,12 +3,14 @@ package tmux
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"gcity/internal/deadline"
 	"gcity/internal/disk"
 	"gcity/internal/proc"
 	"gcity/session"
@@ -133,7 +135,7 @@ func uptime(rec *record, at time.Time) time.Duration {
 
 // without a pane, the session counts as lost
 func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
-	deadline := time.Now().Add(statusWait)
+	until := time.Now().Add(statusWait)
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		dead, output, err := c.readDeadPane(ctx, rec)
 		if isGone(err) {
@@ -142,7 +144,7 @@ func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 		if err != nil {
 			return nil, err
 		}
-		patient := time.Now().Before(deadline) && ctx.Err() == nil
+		patient := time.Now().Before(until) && ctx.Err() == nil
 		if dead.over || !patient {
 			x := dead.exit(rec)
 			file := c.files.path(rec.Name, outputFile(rec.ID))
@@ -152,7 +154,7 @@ func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 			}
 			return x, nil
 		}
-		wait(ctx, pause)
+		deadline.Pause(ctx, pause)
 		// Under load, tmux 3.3 sometimes misses the exit of a child. Another SIGCHLD makes it check.
 		proc.Signal(rec.Server, syscall.SIGCHLD, func(pid int) bool { return c.isServer(pid) })
 	}
@@ -316,9 +318,7 @@ func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 		if p.ask(ctx, rec, grace, over) {
 			return nil
 		}
-		for pid, start := range tree(rec) {
-			family[pid] = start
-		}
+		maps.Copy(family, tree(rec))
 		signalAll(family, unix.SIGTERM)
 		signalAll(family, unix.SIGHUP)
 		signalAll(family, unix.SIGCONT)
@@ -327,9 +327,7 @@ func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 		}
 	}
 	for ctx.Err() == nil {
-		for pid, start := range tree(rec) {
-			family[pid] = start
-		}
+		maps.Copy(family, tree(rec))
 		if left := p.files.sweep(rec, family); len(left) == 0 {
 			return nil
 		}
@@ -355,5 +353,3 @@ func waitOver(ctx context.Context, over <-chan struct{}, d time.Duration) bool {
 	}
 	return false
 }
-
-func wait(ctx context.Context, d time.Duration) { waitOver(ctx, nil, d) }

@@ -82,16 +82,12 @@ func (e *entry) finish(id string, x *ended) bool {
 	}
 	e.exit = x
 	close(e.over)
-	if e.watch != nil {
-		e.watch.Close()
-		e.watch = nil
-	}
+	e.unwatch()
 	return true
 }
 
+// unwatch closes the watch of the agent's process. The caller must hold e.mu.
 func (e *entry) unwatch() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	if e.watch != nil {
 		e.watch.Close()
 		e.watch = nil

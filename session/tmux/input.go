@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gcity/internal/deadline"
 	"gcity/session"
 	"gcity/session/registry"
 )
@@ -69,7 +70,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		}
 		// a program may treat Enter as text if it reads both together
 		waitRead(ctx, tty)
-		wait(ctx, enterPause)
+		deadline.Pause(ctx, enterPause)
 		_, err = p.tmux.run(ctx, nil, enter...)
 		return err
 	})
@@ -97,7 +98,7 @@ func waitRead(ctx context.Context, tty int) {
 	idle := 0
 	for pause := time.Millisecond; time.Now().Before(end) &&
 		ctx.Err() == nil; pause = min(2*pause, 20*time.Millisecond) {
-		wait(ctx, pause)
+		deadline.Pause(ctx, pause)
 		n, err := unix.IoctlGetInt(tty, unix.TIOCINQ)
 		if err != nil {
 			return

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"gcity/internal/deadline"
 	"gcity/internal/disk"
 	"gcity/internal/proc"
 	"gcity/session"
@@ -224,7 +225,7 @@ func (d *startSocket) serve(ctx context.Context, async func(func()) bool, log *s
 			if pause == acceptFirst {
 				log.Error("cannot accept the connection of a new pane; trying again", "err", err)
 			}
-			wait(ctx, pause)
+			deadline.Pause(ctx, pause)
 			pause = min(2*pause, acceptLast)
 			continue
 		}

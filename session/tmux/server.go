@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"gcity/internal/deadline"
 	"gcity/internal/disk"
 	"gcity/internal/proc"
 	"gcity/session"
@@ -291,7 +292,7 @@ func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string,
 		s.PID)
 	proc.Signal(s.PID, syscall.SIGUSR1, func(pid int) bool { return proc.Lives(pid, s.Start) })
 	for pause := time.Millisecond; pause < time.Second; pause *= 2 {
-		wait(ctx, pause)
+		deadline.Pause(ctx, pause)
 		if out, err = c.once(ctx, stdin, args...); !errors.Is(err, errNoServer) ||
 			!c.serverLives() {
 			return out, err

@@ -158,7 +158,7 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 		Dir: filepath.Join(p.files.dir, s.Name), Pane: pane,
 		Cols: cols, Rows: rows, Boot: p.files.boot, Ready: !session.NeedsSettling(s)}, pid, arrival)
 	if err != nil {
-		return p.undoStart(s, pane, pid, err)
+		return p.undoStart(s, pane, err)
 	}
 	e.begin(rec, nil)
 	if !p.watch(e) {
@@ -283,7 +283,7 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 	return nil
 }
 
-func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error) error {
+func (p *Provider) undoStart(s *session.Spec, pane string, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), callTimeout)
 	defer cancel()
 	r := record{Name: s.Name, ID: s.ID, Pane: pane}

@@ -173,7 +173,9 @@ func (p *Provider) Close() error {
 		p.startSocket.close()
 	}
 	for _, e := range p.reg.All() {
+		e.mu.Lock()
 		e.unwatch()
+		e.mu.Unlock()
 	}
 	p.reg.Wait()
 	if !idle {

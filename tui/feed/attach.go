@@ -347,7 +347,7 @@ func (v *attachment) detach(ctx context.Context, shown <-chan error) (string, er
 // begin prepares the terminal for an agent's screen, and shows the text until then.
 func (v *attachment) begin(text string) {
 	if v.status = nil; v.rows >= minRowsForStatus {
-		v.status = statusrow.NewSingleScreen(v.out, v.cols, v.rows, func(cols int) string {
+		v.status = statusrow.New(v.out, v.cols, v.rows, func(cols int) string {
 			return reversed(widget.Fit(" "+v.detachHint(), cols, ""))
 		})
 	}
