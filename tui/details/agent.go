@@ -127,8 +127,8 @@ func (p *page) showState(r *panel.AgentRow, a *city.Agent) {
 	sign, token := panel.ConditionOf(p.Look, r)
 	state := p.Paint(token, sign) + " " + widget.Lasted(r.State, p.Now.Sub(r.Since))
 	if r.Stuck != nil {
-		state = p.Paint(token, sign) + " for " + widget.Age(p.Now.Sub(r.Stuck.Since)) + p.dot() +
-			"running for " + widget.Age(p.Now.Sub(r.Since))
+		state = p.Paint(token, sign) + " for " + widget.Since(r.Stuck.Since, p.Now) + p.dot() +
+			"running for " + widget.Since(r.Since, p.Now)
 	}
 	change := r.NextChange(p.Env).Full
 	if change != "" {
@@ -153,7 +153,7 @@ func (p *page) showState(r *panel.AgentRow, a *city.Agent) {
 
 // drainText omits the deadline if another line already shows it.
 func drainText(src *Source, d *city.DrainInfo, shown time.Time) string {
-	text := describe.ToldToFinish(widget.Plain(d.By), widget.Age(src.Now.Sub(d.Since))+" ago")
+	text := describe.ToldToFinish(widget.Plain(d.By), widget.Ago(d.Since, src.Now))
 	switch {
 	case d.Acked:
 		return text + "; it has reported done"
@@ -218,7 +218,7 @@ func outputAge(src *Source, a *city.Agent) string {
 	if recent && src.Now.Sub(read) > time.Second && src.Heard(a.Name).IsZero() {
 		text = "at most "
 	}
-	return text + widget.Age(src.Now.Sub(at))
+	return text + widget.Since(at, src.Now)
 }
 
 func outputText(src *Source, a *city.Agent) string {
@@ -233,7 +233,7 @@ func sessionText(src *Source, a *city.Agent) string {
 	if a.Session == nil {
 		return "none"
 	}
-	s := "up " + widget.Age(src.Now.Sub(a.Session.Started))
+	s := "up " + widget.Since(a.Session.Started, src.Now)
 	if a.PID > 0 {
 		s = fmt.Sprintf("pid %d, %s", a.PID, s)
 	}
@@ -258,14 +258,14 @@ func lastExit(src *Source, a *city.Agent, d *Inspection) string {
 		return Exit(src, a.Exit)
 	}
 	c := &d.About.Crashes[0]
-	return crashText(c) + ", " + widget.Age(src.Now.Sub(c.At)) + " ago"
+	return crashText(c) + ", " + widget.Ago(c.At, src.Now)
 }
 
 func Exit(src *Source, e *city.Exit) string {
 	if e == nil {
 		return "none"
 	}
-	return panel.LastExit(e) + ", " + widget.Age(src.Now.Sub(e.At)) + " ago"
+	return panel.LastExit(e) + ", " + widget.Ago(e.At, src.Now)
 }
 
 func (p *page) showSends(sends []city.Send) {
@@ -282,14 +282,14 @@ func (p *page) showSends(sends []city.Send) {
 			token = themes.Bad
 		}
 		text := p.Paint(token, widget.Plain(s.Stage.Text())) + " for " +
-			widget.Age(p.Now.Sub(s.Since))
+			widget.Since(s.Since, p.Now)
 		if s.Stage.Over() {
 			stage, note := s.Stage, ""
 			if stage == city.Acknowledged {
 				stage, note = city.Submitted, "; "+city.OutputSince
 			}
 			text = p.Paint(token, widget.Plain(stage.Text())) + " " +
-				widget.Age(p.Now.Sub(s.Since)) + " ago" + note
+				widget.Ago(s.Since, p.Now) + note
 		}
 		if s.Why != "" {
 			text += ": " + widget.Plain(s.Why)

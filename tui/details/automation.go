@@ -89,10 +89,10 @@ func (p *page) showLastRun(run *city.Run) {
 	outcome, token := panel.RunOutcome(run)
 	how := p.Paint(token, outcome)
 	if run.Ended == nil {
-		how += " for " + widget.Age(p.Now.Sub(run.Opened))
+		how += " for " + widget.Since(run.Opened, p.Now)
 	} else {
 		how += " in " + widget.Elapsed(run.Ended.Sub(run.Opened)) + ", " +
-			widget.Age(p.Now.Sub(*run.Ended)) + " ago"
+			widget.Ago(*run.Ended, p.Now)
 	}
 	p.Show("outcome", how)
 	p.Show("because", panel.RunReason(run))

@@ -49,7 +49,7 @@ func Crashes(src *Source, d *Inspection, w int) []string {
 func (p *page) showCrash(c *city.Crash, w int) {
 	p.Add("", p.Paint(themes.Title, widget.Clock(c.At, p.Now))+"  "+
 		p.Paint(themes.Bad, crashText(c))+
-		p.Paint(themes.Dim, "  "+widget.Age(p.Now.Sub(c.At))+" ago"))
+		p.Paint(themes.Dim, "  "+widget.Ago(c.At, p.Now)))
 	said := widget.PlainLines(c.Output)
 	if n := len(said) - maxCrashLines; n > 0 {
 		p.Dim("  " + p.Glyphs.More + " " + widget.Count(n, "line") + " before")

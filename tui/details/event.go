@@ -45,7 +45,7 @@ func Payload(src *Source, raw json.RawMessage) []string {
 func Event(src *Source, r *panel.EventRow) []string {
 	e, p := &r.Event, newPage(src)
 	p.Show("when", e.TS.In(p.Now.Location()).Format(time.RFC3339Nano)+", "+
-		widget.Age(p.Now.Sub(e.TS))+" ago")
+		widget.Ago(e.TS, p.Now))
 	p.Show("about", r.Subject)
 	p.Show("by", widget.Plain(e.Actor))
 	p.ShowAll("message", widget.PlainLines(e.Message))

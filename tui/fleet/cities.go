@@ -256,7 +256,7 @@ func (c *City) Why(now time.Time) string {
 	case c.stopping() && c.Info.Error == "":
 		return "its agents are stopping"
 	case c.Unresponsive != "" && c.Responded:
-		return "last response " + widget.Age(now.Sub(c.LastResponse)) + " ago: " +
+		return "last response " + widget.Ago(c.LastResponse, now) + ": " +
 			widget.Plain(c.Unresponsive)
 	case c.Unresponsive != "":
 		return widget.Plain(c.Unresponsive)

@@ -43,7 +43,7 @@ func (l *List) Details(of *City, runner string, look *widget.Styles, now time.Ti
 	if c.Responded {
 		last := ""
 		if !c.LastResponse.IsZero() {
-			last = ", as of " + widget.Age(now.Sub(c.LastResponse)) + " ago"
+			last = ", as of " + widget.Ago(c.LastResponse, now)
 		}
 		p.Show("agents", fmt.Sprintf("%d of %d running%s", b.Running, b.Agents, last))
 		p.Show("work", describe.Work(b.Open, b.InProgress))

@@ -191,7 +191,7 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 			_ widget.RowState) {
 			r.whyCell(e, l, c.Why)
 		}},
-		figure("for", c.Age, func(r *AgentRow) string { return widget.Age(e.Now.Sub(r.Since)) }),
+		figure("for", c.Age, func(r *AgentRow) string { return widget.Since(r.Since, e.Now) }),
 		figure("cpu", c.CPU, func(r *AgentRow) string { return widget.CPU(r.Usage) }),
 		{Head: a.Hours.Period(e.Now, sparkWidth*time.Minute, "last 10m"), Order: "cpu",
 			W: c.Spark, Gap: 2,
@@ -237,7 +237,7 @@ func (a *Agents) WidthsFor(e *Env, rows []*AgentRow) Widths {
 
 func (r *AgentRow) nextText(e *Env) widget.Phrase {
 	if r.Stuck != nil {
-		return widget.SamePhrase("for " + widget.Age(e.Now.Sub(r.Stuck.Since)))
+		return widget.SamePhrase("for " + widget.Since(r.Stuck.Since, e.Now))
 	}
 	if r.State == city.Running && r.attached() {
 		return widget.SamePhrase("attached")

@@ -169,10 +169,10 @@ func RunFailure(run *city.Run) string {
 func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 	switch {
 	case r.State == AutomationRunning && !r.since.IsZero():
-		return widget.SamePhrase("for " + widget.Age(now.Sub(r.since)))
+		return widget.SamePhrase("for " + widget.Since(r.since, now))
 	case r.State == AutomationDue && !r.since.IsZero():
-		return widget.Phrase{Full: "due for " + widget.Age(now.Sub(r.since)),
-			Brief: widget.Age(now.Sub(r.since))}
+		age := widget.Since(r.since, now)
+		return widget.Phrase{Full: "due for " + age, Brief: age}
 	case r.Next.IsZero() || r.State == AutomationOff || r.State == AutomationRunning ||
 		r.State == AutomationBroken:
 		return widget.Phrase{}
@@ -200,17 +200,17 @@ func (r *AutomationRow) LastRunText(now time.Time) string {
 	case r.State == AutomationBroken:
 		return ""
 	case r.State == AutomationRunning && !r.since.IsZero():
-		return "running " + widget.Age(now.Sub(r.since))
+		return "running " + widget.Since(r.since, now)
 	case run == nil:
 		return "never"
 	case run.Ending():
 		return "ending"
 	case run.Ended == nil:
-		return "running " + widget.Age(now.Sub(run.Opened))
+		return "running " + widget.Since(run.Opened, now)
 	case r.Failures > 1:
-		return fmt.Sprintf("failed %s ago (%d×)", widget.Age(now.Sub(*run.Ended)), r.Failures)
+		return fmt.Sprintf("failed %s (%d×)", widget.Ago(*run.Ended, now), r.Failures)
 	}
-	return fmt.Sprintf("%s %s ago (%s)", widget.Plain(run.Outcome), widget.Age(now.Sub(*run.Ended)),
+	return fmt.Sprintf("%s %s (%s)", widget.Plain(run.Outcome), widget.Ago(*run.Ended, now),
 		widget.Elapsed(run.Ended.Sub(run.Opened)))
 }
 

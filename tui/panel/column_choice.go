@@ -64,7 +64,7 @@ func agentColumnKinds() []columnKind {
 		{name: "why", head: "why", width: fixed(12)},
 		{name: "age", head: "for", right: true, width: fixed(4),
 			cell: dim(
-				func(e *Env, r *AgentRow) string { return widget.Age(e.Now.Sub(r.Since)) })},
+				func(e *Env, r *AgentRow) string { return widget.Since(r.Since, e.Now) })},
 		{name: "context", width: fixed(0)},
 		{name: "pool", head: "pool", width: longest(16, pool),
 			cell: dim(func(_ *Env, r *AgentRow) string { return pool(r) })},

@@ -129,7 +129,7 @@ func (r *AgentRow) sessionParts(now time.Time) []string {
 		parts = append(parts, "crashed "+widget.Times(r.Crashes)+" recently")
 	}
 	if r.Exit != nil {
-		parts = append(parts, "last "+LastExit(r.Exit)+", "+widget.Age(now.Sub(r.Exit.At))+" ago")
+		parts = append(parts, "last "+LastExit(r.Exit)+", "+widget.Ago(r.Exit.At, now))
 	}
 	return parts
 }
@@ -156,7 +156,7 @@ func sessionLine(r *AgentRow, now time.Time) string {
 	if !r.Running || r.Session == nil {
 		return "no session"
 	}
-	s := "pid " + widget.Number(r.PID) + ", up " + widget.Age(now.Sub(r.Session.Started))
+	s := "pid " + widget.Number(r.PID) + ", up " + widget.Since(r.Session.Started, now)
 	if r.Usage != nil {
 		s += ", " + widget.CPU(r.Usage) + " cpu, " + widget.Memory(r.Usage)
 	}

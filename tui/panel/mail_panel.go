@@ -281,7 +281,7 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 func ageColumn[P any](e *Env, w int, since func(r P) time.Time) Column[P] {
 	return Column[P]{Head: "age", W: w, Right: true,
 		Cell: func(l *widget.Line, r P, _ widget.RowState) {
-			l.Add(themes.Dim, widget.FitRight(widget.Age(e.Now.Sub(since(r))), w, ""))
+			l.Add(themes.Dim, widget.FitRight(widget.Since(since(r), e.Now), w, ""))
 		}}
 }
 
@@ -327,7 +327,7 @@ func MailDetails(e *Env, m *mail.Message) []string {
 	p.Show("from", widget.Plain(m.From))
 	p.Show("to", widget.Plain(m.To))
 	p.Show("subject", p.Paint(themes.Title, widget.Plain(m.Subject)))
-	p.Show("sent", widget.Clock(m.Sent, e.Now)+", "+widget.Age(e.Now.Sub(m.Sent))+" ago")
+	p.Show("sent", widget.Clock(m.Sent, e.Now)+", "+widget.Ago(m.Sent, e.Now))
 	p.ShowKnown("reply to", widget.Plain(m.ReplyTo))
 	p.Add("")
 	if strings.TrimSpace(m.Text) == "" {

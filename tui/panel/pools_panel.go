@@ -241,28 +241,28 @@ func (r *PoolRow) CheckText(now time.Time) string {
 	c := &r.Check
 	asking := ""
 	if c.Running != nil && now.Sub(*c.Running) >= 2*time.Second {
-		asking = "; running for " + widget.Age(now.Sub(*c.Running))
+		asking = "; running for " + widget.Since(*c.Running, now)
 	}
 	switch {
 	case c.Problem != "":
 		kept := "; no valid result yet"
 		if c.Good != nil {
-			kept = fmt.Sprintf("; last result %d, %s ago", c.Value, widget.Age(now.Sub(*c.Good)))
+			kept = fmt.Sprintf("; last result %d, %s", c.Value, widget.Ago(*c.Good, now))
 		}
 		when := ""
 		if c.At != nil {
-			when = " " + widget.Age(now.Sub(*c.At)) + " ago"
+			when = " " + widget.Ago(*c.At, now)
 		}
 		return "check failed" + when + ": " + c.Problem + kept + asking
 	case c.Good != nil && c.Command == "":
 		return fmt.Sprintf("open beads: %d", c.Value) + r.bound() + asking
 	case c.Good != nil:
-		return fmt.Sprintf("check returned %d, %s ago", c.Value,
-			widget.Age(now.Sub(*c.Good))) + r.bound() + asking
+		return fmt.Sprintf("check returned %d, %s", c.Value, widget.Ago(*c.Good, now)) +
+			r.bound() + asking
 	case c.Command == "":
 		return "open beads not counted yet" + asking
 	case c.Running != nil:
-		return "first check running for " + widget.Age(now.Sub(*c.Running))
+		return "first check running for " + widget.Since(*c.Running, now)
 	case r.Reason != "":
 		return r.Reason
 	}

@@ -257,7 +257,7 @@ func AgentLines(e *Env, rows []*AgentRow) []string {
 		}
 		lines[i] = e.Look.Paint(token, widget.Fit(sign+" "+string(r.State), StateWidth+2, "")) +
 			"  " + widget.Fit(r.Shown, longest, "") + "  " +
-			widget.FitRight(widget.Age(e.Now.Sub(r.Since)), 4, "") + "  " + text
+			widget.FitRight(widget.Since(r.Since, e.Now), 4, "") + "  " + text
 	}
 	return lines
 }

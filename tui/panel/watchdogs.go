@@ -59,7 +59,7 @@ func (r *WatchdogRow) Why(now time.Time) string {
 	if j == nil || r.Info.IsEscalated() || r.Info.Degraded != "" || r.Info.Problem != "" {
 		return r.fixedReason
 	}
-	return widget.Plain(string(j.Decision)) + " " + widget.Age(now.Sub(j.At)) + " ago" +
+	return widget.Plain(string(j.Decision)) + " " + widget.Ago(j.At, now) +
 		strings.TrimPrefix(r.fixedReason, widget.Plain(string(j.Decision)))
 }
 
@@ -73,8 +73,8 @@ func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 		if by == "" {
 			by = "triage"
 		}
-		return widget.Phrase{Full: by + " has been checking for " + widget.Age(now.Sub(t.Since)),
-			Brief: "checking " + widget.Age(now.Sub(t.Since))}
+		age := widget.Since(t.Since, now)
+		return widget.Phrase{Full: by + " has been checking for " + age, Brief: "checking " + age}
 	case next == nil:
 		return widget.Phrase{}
 	case !next.After(now):

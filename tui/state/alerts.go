@@ -47,7 +47,7 @@ func (m *Room) SetUnreachable(why string) {
 
 // NoController returns text that says for how long the controller has not responded, and why.
 func NoController(m *Room) string {
-	since := widget.Age(m.Now.Sub(m.SilentSince))
+	since := widget.Since(m.SilentSince, m.Now)
 	if HasStopped(m) {
 		return "the city stopped " + since + " ago" + restartHint(m)
 	}

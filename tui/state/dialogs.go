@@ -134,9 +134,9 @@ func (m *Room) staleWarning(w int) string {
 	text := ""
 	switch {
 	case HasStopped(m):
-		text = "the city stopped " + widget.Age(m.Now.Sub(m.SilentSince)) + " ago"
+		text = "the city stopped " + widget.Ago(m.SilentSince, m.Now)
 	case Uncontrollable(m):
-		text = "no response from the city for " + widget.Age(m.Now.Sub(m.SilentSince))
+		text = "no response from the city for " + widget.Since(m.SilentSince, m.Now)
 	case m.Unreachable != "":
 		text = "the city cannot be reached"
 	default:

@@ -63,7 +63,7 @@ func runTab(m *state.Room) widget.Tab {
 	case r.Last == nil:
 		t.Count = dot + " never run"
 	case r.Last.Ended == nil && !r.Last.Ending():
-		t.Count = dot + " running " + widget.Age(m.Now.Sub(r.Last.Opened))
+		t.Count = dot + " running " + widget.Since(r.Last.Opened, m.Now)
 	}
 	if r.Last != nil && m.Peek.News.Run == r.Last.ID {
 		extra := addPaneSearch(m, &t, []string{t.Count})

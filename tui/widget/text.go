@@ -155,6 +155,12 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
+// Since formats the time from t to now, like Age.
+func Since(t, now time.Time) string { return Age(now.Sub(t)) }
+
+// Ago returns text that says how long ago t was: "22m ago".
+func Ago(t, now time.Time) string { return Since(t, now) + " ago" }
+
 // Elapsed formats the duration of something that has ended: "12ms", "0.8s", "12s", "3h12".
 func Elapsed(d time.Duration) string {
 	if d < 10*time.Second {
