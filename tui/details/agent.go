@@ -36,9 +36,9 @@ func Agent(src *Source, d *Inspection, w int) []string {
 	}
 	p.showSends(a.Sends)
 	if len(a.Drift) > 0 {
-		p.Show("drift", widget.Plain(describe.HeldBack(a.Drift)))
+		p.ShowPlain("drift", describe.HeldBack(a.Drift))
 	}
-	p.ShowKnown("problem", widget.Plain(a.UnavailableReason))
+	p.ShowKnownPlain("problem", a.UnavailableReason)
 	if pool := p.Pools.Find(a.Pool); pool != nil {
 		p.Show("pool", pool.Shown+", "+string(pool.State(p.Now))+", "+pool.Sizes())
 	}
@@ -52,15 +52,15 @@ func Agent(src *Source, d *Inspection, w int) []string {
 	if a.IdleTimeout > 0 {
 		p.Show("idle", idleText(src, a))
 	}
-	p.ShowKnown("about", widget.Plain(a.Description))
+	p.ShowKnownPlain("about", a.Description)
 	p.showLife(a, d, w)
 	p.Add(panel.Decisions(src.Env, a.Decisions)...)
 	return p.Lines
 }
 
 func (p *page) showLife(a *city.Agent, d *Inspection, w int) {
-	p.Show("command", widget.Plain(a.Command))
-	p.Show("folder", widget.Plain(a.Dir))
+	p.ShowPlain("command", a.Command)
+	p.ShowPlain("folder", a.Dir)
 	p.Show("declared", p.Declared(a.Source, a.Patched))
 	p.Show("session", sessionText(p.Source, a))
 	if drawn := p.Agents.Rates.Draw(a.Name, p.Now, &p.Glyphs); drawn != "" {
@@ -138,7 +138,7 @@ func (p *page) showState(r *panel.AgentRow, a *city.Agent) {
 		}
 	}
 	p.Show("state", state)
-	p.Show("why", widget.Plain(describe.Reason(a)))
+	p.ShowPlain("why", describe.Reason(a))
 	shown := change != "" && a.Next != nil && a.Next.At != nil && a.Next.At.Equal(r.Until)
 	if next := panel.NextText(a.Next, p.Now); next != "" && !shown {
 		if a.Next.At != nil {

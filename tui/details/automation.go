@@ -58,7 +58,7 @@ func Automation(src *Source, h *RunHistory) []string {
 	if r.Failures > 0 {
 		p.Show("failures", fmt.Sprintf("%d in a row", r.Failures))
 	}
-	p.ShowKnown("runs", widget.Plain(a.Exec))
+	p.ShowKnownPlain("runs", a.Exec)
 	if a.Formula != "" {
 		p.Show("cooks", "formula "+widget.Plain(a.Formula))
 	}
@@ -66,12 +66,12 @@ func Automation(src *Source, h *RunHistory) []string {
 		p.Show("for", "pool "+widget.Plain(a.Pool))
 	}
 	if a.Timeout > 0 {
-		p.Show("limits", widget.Plain(describe.Limits(a)))
+		p.ShowPlain("limits", describe.Limits(a))
 	}
 	p.ShowKnown("rig", rigText(src, a.Rig))
-	p.ShowKnown("about", widget.Plain(a.Description))
+	p.ShowKnownPlain("about", a.Description)
 	p.Show("file", r.Source)
-	p.ShowKnown("layer", widget.Plain(a.Layer))
+	p.ShowKnownPlain("layer", a.Layer)
 	for _, w := range a.Warnings {
 		p.Show("warning", p.Paint(themes.Warn, widget.Plain(w)))
 	}
@@ -96,12 +96,12 @@ func (p *page) showLastRun(run *city.Run) {
 	}
 	p.Show("outcome", how)
 	p.Show("because", panel.RunReason(run))
-	p.Show("record", widget.Plain(run.ID))
+	p.ShowPlain("record", run.ID)
 	if err := widget.Plain(run.Error); err != "" && err != outcome {
 		p.Show("problem", p.Paint(themes.Bad, err))
 	}
 	if run.Made != "" {
-		p.Show("created", widget.Plain(run.Creation()))
+		p.ShowPlain("created", run.Creation())
 	}
 	output := terminal.Tail(p.RunLines(run), shownOutput)
 	p.ShowAll("output", output)

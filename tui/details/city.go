@@ -30,9 +30,9 @@ func City(s *Source) []string {
 	}
 	c := s.Snap
 	p.Add("")
-	p.Show("folder", widget.Plain(c.Path))
-	p.Show("host", widget.Plain(c.Host))
-	p.Show("version", widget.Plain(c.Version))
+	p.ShowPlain("folder", c.Path)
+	p.ShowPlain("host", c.Host)
+	p.ShowPlain("version", c.Version)
 	p.Show("run by", fmt.Sprintf("%s, up %s",
 		widget.Plain(describe.Runner(c.Mode, c.PID)), widget.Since(c.Started, s.Now)))
 	p.Show("config", fmt.Sprintf("revision %s, in force since %s",

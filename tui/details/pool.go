@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gcity/city"
 	"gcity/describe"
@@ -39,7 +38,7 @@ func Pool(src *Source, name string) []string {
 		wait = "killed after " + widget.Duration(r.Timeout)
 	}
 	p.Show("drain", "a member that must leave is asked to finish first; "+wait)
-	p.ShowKnown("about", widget.Plain(pool.Description))
+	p.ShowKnownPlain("about", pool.Description)
 	p.ShowKnown("rig", rigText(src, r.Rig))
 	p.Show("declared", p.Declared(pool.Source, pool.Patched))
 	p.Heading("Members")
@@ -59,8 +58,7 @@ func (p *page) showCheck(r *panel.PoolRow) {
 	}
 	p.Show("check", cmp.Or(widget.Plain(c.Command), "none: open beads are counted"))
 	p.Show("result", result)
-	output := plainAll(strings.Split(c.Output, "\n"))
-	p.ShowAll("output", slices.DeleteFunc(output, func(s string) bool { return s == "" }))
+	p.ShowAll("output", widget.PlainLines(c.Output))
 }
 
 // PredictLeaving predicts which members would leave if a pool were scaled to the given size.

@@ -22,10 +22,10 @@ func (l *List) Details(of *City, runner string, look *widget.Styles, now time.Ti
 	}
 	p, h, b := widget.Page{Styles: look}, HealthOf(look, c), &c.Summary
 	p.Add(p.Paint(h.Token, h.Sign+" "+h.Word)+" "+c.Why(now), "")
-	p.Show("folder", widget.Plain(c.Info.Path))
+	p.ShowPlain("folder", c.Info.Path)
 	// when this city was listed, another one already had its name
 	if own := c.Summary.Name; own != "" && own != c.Info.Name && !c.Unregistered {
-		p.Show("listed as", widget.Plain(c.Info.Name))
+		p.ShowPlain("listed as", c.Info.Name)
 	}
 	if c.Info.Running {
 		p.ShowKnown("run by", runner)

@@ -230,7 +230,7 @@ func (a *Automations) counts() (due, failing, broken int) {
 	return due, failing, broken
 }
 
-func (a *Automations) problems() (text string, alert bool) {
+func (a *Automations) issues(*Env) (text string, alert bool) {
 	due, failing, broken := a.counts()
 	var parts []string
 	for _, p := range []struct {

@@ -36,7 +36,7 @@ func newAutomations() *Automations {
 		Matches: (*AutomationRow).matches,
 		Needs:   func(r *AutomationRow, _ time.Time) bool { return r.Attention() },
 		Columns: automationColumnsOf,
-		Issues:  func(*Env) (string, bool) { return a.problems() },
+		Issues:  a.issues,
 		Help:    automationHelp,
 		Brief: func(e *Env) string {
 			return "No automations. " + e.KeyOf("focus.automations") + " shows how to add one."
@@ -132,15 +132,14 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 				return sign + " " + string(r.State), token
 			}},
 		nameColumn(c.name, func(r *AutomationRow) string { return r.Shown }),
-		Column[*AutomationRow]{Head: "gate", W: c.why,
-			Cell: func(l *widget.Line, r *AutomationRow, _ widget.RowState) {
-				b := r.reason(e)
-				// the column "last run" shows the duration
-				if r.State == AutomationRunning && c.last > 0 {
-					b.Next = widget.Phrase{}
-				}
-				e.Look.Reason(l, b, c.why)
-			}},
+		reasonColumn("gate", c.why, func(r *AutomationRow) widget.Reason {
+			b := r.reason(e)
+			// the column "last run" shows the duration
+			if r.State == AutomationRunning && c.last > 0 {
+				b.Next = widget.Phrase{}
+			}
+			return b
+		}),
 		Column[*AutomationRow]{Head: "last run", W: c.last,
 			Text: func(r *AutomationRow) (string, themes.Token) {
 				if r.fails() && r.State != AutomationRunning {

@@ -102,14 +102,24 @@ func (r *PoolRow) Attention(now time.Time) bool {
 
 func (r *PoolRow) Key() string { return r.Name }
 
-func (p *Pools) problems(now time.Time) string {
+// problems returns the names of the pools with a problem, and their numbers by state: "1 failing, 2 short".
+func (p *Pools) problems(now time.Time) (names []string, text string) {
 	var parts []string
 	for _, s := range []poolState{poolFailing, poolShort} {
-		if n := len(p.Where(func(r *PoolRow) bool { return r.State(now) == s })); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		rows := p.Where(func(r *PoolRow) bool { return r.State(now) == s })
+		for _, r := range rows {
+			names = append(names, r.Name)
+		}
+		if len(rows) > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", len(rows), s))
 		}
 	}
-	return strings.Join(parts, ", ")
+	return names, strings.Join(parts, ", ")
+}
+
+func (p *Pools) issues(e *Env) (text string, alert bool) {
+	_, text = p.problems(e.Now)
+	return text, text != ""
 }
 
 func poolSorts(now time.Time) []widget.SortKey[PoolRow] {

@@ -32,7 +32,7 @@ func newPools(all *Agents) *Pools {
 		Matches: (*PoolRow).matches,
 		Needs:   (*PoolRow).Attention,
 		Columns: poolColumnsOf,
-		Issues:  func(e *Env) (string, bool) { ills := p.problems(e.Now); return ills, ills != "" },
+		Issues:  p.issues,
 		Help:    poolHelp,
 		Rig:     func(r *PoolRow) string { return r.Rig },
 		Called:  func(r *PoolRow) string { return "pool " + r.Shown },
@@ -177,12 +177,10 @@ func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
 				}
 				return r.sizeText(), size
 			}},
-		Column[*PoolRow]{Head: "min-max", W: c.bounds, Right: true,
-			Text: styled(themes.Dim, (*PoolRow).Bounds)},
-		Column[*PoolRow]{Head: "check", W: c.why,
-			Cell: func(l *widget.Line, r *PoolRow, _ widget.RowState) {
-				e.Look.Reason(l, r.reason(e.Now, c.why), c.why)
-			}})
+		textColumn("min-max", c.bounds, themes.Dim, (*PoolRow).Bounds).right(),
+		reasonColumn("check", c.why, func(r *PoolRow) widget.Reason {
+			return r.reason(e.Now, c.why)
+		}))
 }
 
 func (r *PoolRow) reason(now time.Time, w int) widget.Reason {

@@ -38,7 +38,7 @@ func newRigs(all *Agents) *Rigs {
 		Matches: (*RigRow).matches,
 		Needs:   func(r *RigRow, _ time.Time) bool { return r.Attention() },
 		Columns: rigColumnsOf,
-		Issues:  func(*Env) (string, bool) { return g.problems() },
+		Issues:  g.issues,
 		Help:    rigHelp,
 		Rig:     func(r *RigRow) string { return r.Name },
 		Called:  func(r *RigRow) string { return "rig " + r.Shown },
@@ -52,7 +52,7 @@ func newRigs(all *Agents) *Rigs {
 	return g
 }
 
-func (g *Rigs) problems() (text string, alert bool) {
+func (g *Rigs) issues(*Env) (text string, alert bool) {
 	switch n := len(g.Where((*RigRow).Attention)); n {
 	case 0:
 		return "", false
@@ -339,18 +339,11 @@ func rigColumnsOf(e *Env, rows []*RigRow, w int) []Column[*RigRow] {
 			return sign + " " + string(r.State), token
 		}},
 		nameColumn(c.name, func(r *RigRow) string { return r.Shown }),
-		Column[*RigRow]{Head: "run", W: c.run, Right: true,
-			Text: styled(themes.Text, (*RigRow).runText)},
-		Column[*RigRow]{Head: "work", W: c.work, Right: true,
-			Text: styled(themes.Text, (*RigRow).workCell)},
-		Column[*RigRow]{Head: "prefix", W: c.prefix,
-			Text: styled(themes.Dim, func(r *RigRow) string { return r.Prefix })},
-		Column[*RigRow]{Head: "agents", W: c.agents,
-			Cell: func(l *widget.Line, r *RigRow, _ widget.RowState) {
-				e.Look.Reason(l, r.why(), c.agents)
-			}},
-		Column[*RigRow]{Head: "path", W: c.path,
-			Text: styled(themes.Dim, func(r *RigRow) string { return r.Path })})
+		textColumn("run", c.run, themes.Text, (*RigRow).runText).right(),
+		textColumn("work", c.work, themes.Text, (*RigRow).workCell).right(),
+		textColumn("prefix", c.prefix, themes.Dim, func(r *RigRow) string { return r.Prefix }),
+		reasonColumn("agents", c.agents, (*RigRow).why),
+		textColumn("path", c.path, themes.Dim, func(r *RigRow) string { return r.Path }))
 }
 
 func rigHelp(e *Env, w int) []string {

@@ -420,6 +420,29 @@ func styled[P any](token themes.Token, text func(r P) string) func(r P) (string,
 	return func(r P) (string, themes.Token) { return text(r), token }
 }
 
+func textColumn[P any](head string, w int, token themes.Token, text func(r P) string) Column[P] {
+	return Column[P]{Head: head, W: w, Text: styled(token, text)}
+}
+
+// reasonColumn returns a column with the reasons for the states of rows.
+func reasonColumn[P any](head string, w int, reason func(r P) widget.Reason) Column[P] {
+	return Column[P]{Head: head, W: w, Cell: func(l *widget.Line, r P, _ widget.RowState) {
+		l.Styles.Reason(l, reason(r), w)
+	}}
+}
+
+// right returns the column with its texts aligned to the right.
+func (c Column[P]) right() Column[P] {
+	c.Right = true
+	return c
+}
+
+// keepingEnds returns the column with the ends of cut texts visible.
+func (c Column[P]) keepingEnds() Column[P] {
+	c.Names = true
+	return c
+}
+
 func nameColumn[P any](w int, name func(r P) string) Column[P] {
 	return Column[P]{Head: "name", W: w, Cell: func(l *widget.Line, r P, s widget.RowState) {
 		l.Add(s.NameToken(), l.Styles.FitName(name(r), w))

@@ -49,7 +49,7 @@ func (d *Watchdogs) details(e *Env, name string) []string {
 	if w.Every > 0 {
 		p.Show("checks", "every "+widget.Duration(w.Every))
 	}
-	p.Show("declared", widget.Plain(w.Source))
+	p.ShowPlain("declared", w.Source)
 	return p.Lines
 }
 

@@ -125,7 +125,7 @@ func (d *Watchdogs) Calling() []*WatchdogRow {
 	return d.Where(func(r *WatchdogRow) bool { return r.Info.IsEscalated() })
 }
 
-func (d *Watchdogs) problems() (text string, alert bool) {
+func (d *Watchdogs) issues(*Env) (text string, alert bool) {
 	calling, ill := len(d.Calling()), len(d.Where((*WatchdogRow).Attention))
 	var parts []string
 	if calling > 0 {

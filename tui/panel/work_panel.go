@@ -47,7 +47,7 @@ func newWork(all *Agents) *Work {
 		Needs:   func(r *WorkRow, _ time.Time) bool { return r.Attention() },
 		Columns: k.columns,
 		Count:   k.count,
-		Issues:  func(*Env) (string, bool) { return k.note() },
+		Issues:  k.issues,
 		Help:    k.help,
 		Search:  k.search,
 		Agent: func(r *WorkRow) string {
@@ -140,7 +140,7 @@ func (k *Work) search(e *Env) string {
 	return text
 }
 
-func (k *Work) note() (text string, alert bool) {
+func (k *Work) issues(*Env) (text string, alert bool) {
 	switch {
 	case k.Problem != "":
 		return "cannot be read", true
@@ -191,26 +191,24 @@ func workWidths(rows []*WorkRow, w int) workColumns {
 
 func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
 	c := workWidths(rows, w)
-	text := func(head string, w int, token themes.Token,
-		cell func(r *WorkRow) string) Column[*WorkRow] {
-		return Column[*WorkRow]{Head: head, W: w, Names: true, Text: styled(token, cell)}
-	}
 	return spaced(c.gap,
 		Column[*WorkRow]{Head: widget.Cut("state", c.state, ""), W: c.state,
 			Cell: func(l *widget.Line, r *WorkRow, _ widget.RowState) {
 				sign, token := workSign(e.Look, r.State)
 				l.Add(token, widget.Fit(sign+" "+string(r.State), c.state, ""))
 			}},
-		text("id", c.id, themes.Dim, func(r *WorkRow) string { return r.id }),
-		text("prio", c.prio, themes.Dim, func(r *WorkRow) string {
+		textColumn("id", c.id, themes.Dim, func(r *WorkRow) string { return r.id }).keepingEnds(),
+		textColumn("prio", c.prio, themes.Dim, func(r *WorkRow) string {
 			return r.Bead.Priority.String()
 		}),
 		Column[*WorkRow]{Head: "title", W: c.title,
 			Cell: func(l *widget.Line, r *WorkRow, s widget.RowState) {
 				r.titleCell(e, l, s, c.title)
 			}},
-		text("rig", c.rig, themes.Dim, func(r *WorkRow) string { return r.Rig }),
-		text("assignee", c.owner, themes.Text, func(r *WorkRow) string { return r.owner }),
+		textColumn("rig", c.rig, themes.Dim,
+			func(r *WorkRow) string { return r.Rig }).keepingEnds(),
+		textColumn("assignee", c.owner, themes.Text,
+			func(r *WorkRow) string { return r.owner }).keepingEnds(),
 		ageColumn(e, c.age, (*WorkRow).since))
 }
 
@@ -253,18 +251,18 @@ func (r *WorkRow) Details(e *Env) []string {
 	p.Show("state", p.Paint(token, sign+" "+string(r.State)))
 	p.Show("assignee", r.owner)
 	p.Show("priority", b.Priority.String())
-	p.Show("type", widget.Plain(b.Type))
+	p.ShowPlain("type", b.Type)
 	p.Show("created", widget.Clock(b.CreatedAt, e.Now))
 	p.Show("changed", widget.Clock(b.UpdatedAt, e.Now))
 	if b.ClosedAt != nil {
 		p.Show("closed", widget.Clock(*b.ClosedAt, e.Now))
 	}
-	p.ShowKnown("awaits", widget.Plain(r.Gate))
-	p.ShowKnown("rig", widget.Plain(r.Rig))
-	p.ShowKnown("part of", widget.Plain(b.ParentID))
-	p.ShowKnown("formula", widget.Plain(b.Ref))
-	p.ShowKnown("needs", widget.Plain(strings.Join(b.Needs, ", ")))
-	p.ShowKnown("labels", widget.Plain(strings.Join(b.Labels, ", ")))
+	p.ShowKnown("awaits", r.Gate)
+	p.ShowKnown("rig", r.Rig)
+	p.ShowKnownPlain("part of", b.ParentID)
+	p.ShowKnownPlain("formula", b.Ref)
+	p.ShowKnownPlain("needs", strings.Join(b.Needs, ", "))
+	p.ShowKnownPlain("labels", strings.Join(b.Labels, ", "))
 	for _, key := range slices.Sorted(maps.Keys(b.Metadata)) {
 		p.Show(widget.Plain(key), widget.Plain(b.Metadata[key]))
 	}
