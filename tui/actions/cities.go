@@ -83,7 +83,7 @@ func cityItems(m *state.Room) []state.Item {
 	}
 	items = append(items, state.Item{Title: "  all cities in one list", Words: "fleet",
 		Line: "fleet.show", Extra: true,
-		Run: func(m *state.Room) []feed.Effect { return state.StartSwitch(m, feed.SwitchCity{}) }})
+		Run: switching(feed.SwitchCity{})})
 	if m.Fleet.Unmaintained {
 		items = append(items, state.Item{Title: "  how to start a supervisor",
 			Note: "no supervisor is running", Line: "supervisor", Verb: "explains it",
@@ -147,7 +147,7 @@ func startQuestion(m *state.Room, c *fleet.City) question {
 		verb = "start it"
 	}
 	return question{title: "Start " + c.DisplayName + "?", verb: verb, body: body,
-		do: func(m *state.Room) []feed.Effect { return state.StartSwitch(m, to) }}
+		do: switching(to)}
 }
 
 func citiesTitle(m *state.Room) string {
@@ -177,13 +177,13 @@ func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 }
 
 func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
-	if c.Unregistered && !state.IsHere(m, c) {
+	switch {
+	case c.Unregistered && !state.IsHere(m, c):
 		return state.StartSwitch(m, feed.SwitchCity{Home: true, Name: c.Info.Name, Agent: agent})
-	} else if c.Unregistered {
+	case c.Unregistered:
 		state.ShowSuccess(m, "already in "+c.DisplayName)
 		return nil
-	}
-	if state.CanStart(m, c) {
+	case state.CanStart(m, c):
 		return askStart(m, c)
 	}
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)

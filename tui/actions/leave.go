@@ -28,7 +28,7 @@ func AskQuit(m *state.Room) []feed.Effect { return AskLeave(m, nil) }
 
 // AskLeave is like AskQuit, but adds the given lines before the text. If the user stays, it runs the given task.
 func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
-	leave := func(e feed.Exit) func(*state.Room) []feed.Effect {
+	leave := func(e feed.Exit) state.Task {
 		return func(m *state.Room) []feed.Effect { return state.Leave(m, e) }
 	}
 	switch {
@@ -73,10 +73,7 @@ func askQuitElsewhere(m *state.Room, leave func(feed.Exit) state.Task) {
 				{Key: "a", Title: "keep only the agents of " + home +
 					" running: no restarts, no automations", Do: leave(feed.KeepAgents)},
 				{Key: "s", Title: "stop " + home + ": go to it, and choose how",
-					Do: func(m *state.Room) []feed.Effect {
-						return state.StartSwitch(m, feed.SwitchCity{Home: true, Name: m.Home,
-							AskLeave: true})
-					}},
+					Do: switching(feed.SwitchCity{Home: true, Name: m.Home, AskLeave: true})},
 				{Key: "n", Title: "no, stay", Safe: true},
 			}}
 	})
@@ -102,7 +99,7 @@ func LeavesAtOnce(m *state.Room) bool {
 }
 
 func askStopCity(m *state.Room, stay state.Task) []feed.Effect {
-	stop := func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: feed.StopCity}} }
+	stop := returning(feed.Quit{Exit: feed.StopCity})
 	if state.RunningAgents(m) == 0 {
 		return stop(m)
 	}
@@ -134,9 +131,7 @@ func AskLost(m *state.Room) {
 	}
 	*c = state.Choice{Title: "Quit " + state.CityTitle(m, 50) + "?", Body: body, Cursor: 1,
 		Answers: []state.Answer{
-			{Key: "l", Title: "quit", Do: func(*state.Room) []feed.Effect {
-				return []feed.Effect{feed.Quit{Exit: feed.Leave}}
-			}},
+			{Key: "l", Title: "quit", Do: returning(feed.Quit{Exit: feed.Leave})},
 			{Key: "n", Title: "no, stay", Safe: true, Do: c.OnCancel},
 		},
 		Since: m.Now, OnCancel: c.OnCancel, AboutLeaving: true, About: lostQuestion{build}}

@@ -251,7 +251,7 @@ func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	}
 }
 
-func fromDetails(do state.Task) func(*state.Room) []feed.Effect {
+func fromDetails(do state.Task) state.Task {
 	return func(m *state.Room) []feed.Effect {
 		name := m.Dialogs.Inspection().Name
 		m.Dialogs.CloseIn(keymap.InReader)

@@ -142,7 +142,7 @@ func slingQuestion(left []beads.Bead, dropped []string, to string) question {
 		count: len(left), of: "beads", do: func(m *state.Room) []feed.Effect {
 			marked := func(b beads.Bead) bool { return m.Work.Marks[b.ID] }
 			if slices.ContainsFunc(left, marked) {
-				m.Work.Marks = map[string]bool{}
+				m.Work.Marks = nil
 			}
 			return state.RunTasks(m, "slinging", what, tasks...)
 		}}

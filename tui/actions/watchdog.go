@@ -11,10 +11,8 @@ import (
 func acknowledgeCall(m *state.Room, r *panel.WatchdogRow) []feed.Effect {
 	name, shown := r.Name, r.Shown
 	return askIfWanted(m, question{title: "Acknowledge the call of " + shown + "?",
-		verb: "acknowledge it", do: func(m *state.Room) []feed.Effect {
-			return state.SendCommands(m, "acknowledging", shown,
-				city.Acknowledge{Watchdog: name, By: "operator"})
-		}})
+		verb: "acknowledge it", do: sending("acknowledging", shown,
+			city.Acknowledge{Watchdog: name, By: "operator"})})
 }
 
 func acknowledgeLine(m *state.Room, args []string) ([]feed.Effect, string) {
