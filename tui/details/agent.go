@@ -168,10 +168,8 @@ func drainText(src *Source, d *city.DrainInfo, shown time.Time) string {
 }
 
 func rigText(src *Source, name string) string {
-	for i := range src.Snap.Rigs {
-		if r := &src.Snap.Rigs[i]; r.Name == name {
-			return Rig(src, r)
-		}
+	if r, ok := src.Snap.Rig(name); ok {
+		return Rig(src, r)
 	}
 	return widget.Plain(name)
 }

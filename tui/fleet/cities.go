@@ -320,12 +320,7 @@ func (f *List) Find(name string) *City {
 	if f == nil {
 		return nil
 	}
-	for i := range f.Rows {
-		if f.Rows[i].Info.Name == name {
-			return &f.Rows[i]
-		}
-	}
-	return nil
+	return widget.First(f.Rows, func(c *City) bool { return c.Info.Name == name })
 }
 
 // HasOther reports whether the list contains a city in a different folder.
@@ -338,10 +333,8 @@ func (f *List) NameOf(path string) string {
 	if f == nil || path == "" {
 		return ""
 	}
-	for i := range f.Rows {
-		if f.Rows[i].Info.Path == path {
-			return f.Rows[i].Info.Name
-		}
+	if c := widget.First(f.Rows, func(c *City) bool { return c.Info.Path == path }); c != nil {
+		return c.Info.Name
 	}
 	return ""
 }

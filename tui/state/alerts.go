@@ -95,12 +95,8 @@ func Alerts(m *Room) []panel.Alert {
 }
 
 // FindAlert returns the first matching problem, or nil.
-func FindAlert(m *Room, is func(panel.Alert) bool) *panel.Alert {
-	all := Alerts(m)
-	if i := slices.IndexFunc(all, is); i >= 0 {
-		return &all[i]
-	}
-	return nil
+func FindAlert(m *Room, is func(*panel.Alert) bool) *panel.Alert {
+	return widget.First(Alerts(m), is)
 }
 
 func suspendedCity(m *Room) panel.Alert {

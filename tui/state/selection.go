@@ -147,12 +147,8 @@ func FindRig(m *Room, name string) *city.Rig {
 	if name == "" || m.Snap == nil {
 		return nil
 	}
-	for i := range m.Snap.Rigs {
-		if m.Snap.Rigs[i].Name == name {
-			return &m.Snap.Rigs[i]
-		}
-	}
-	return nil
+	r, _ := m.Snap.Rig(name)
+	return r
 }
 
 // Cloned returns a copy of m. The copy of a nil map is empty.
