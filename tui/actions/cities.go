@@ -189,7 +189,7 @@ func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)
 }
 
-func cityNames(m *state.Room, _ []string) []state.Word {
+func cityNames(m *state.Room) []state.Word {
 	var all []state.Word
 	if m.Fleet == nil {
 		return nil
@@ -209,7 +209,7 @@ func cityLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	}
 	c := m.Fleet.Find(args[0])
 	if c == nil {
-		return nil, palette.Unknown("city", args[0], cityNames(m, nil))
+		return nil, palette.Unknown("city", args[0], cityNames(m))
 	}
 	return visitRow(m, c, ""), ""
 }

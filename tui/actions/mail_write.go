@@ -159,7 +159,7 @@ func askRecipient(m *state.Room) []feed.Effect {
 	f := &state.Finder{Title: "Mail to",
 		EmptyText: "No recipient matches; in the palette, `mail NAME` accepts any name.",
 		Verb:      "chooses it"}
-	for _, w := range mailNames(m, nil) {
+	for _, w := range mailNames(m) {
 		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
 			Note: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
 				return askSubject(m, &mailDraft{to: []string{w.Word}})
@@ -169,8 +169,8 @@ func askRecipient(m *state.Room) []feed.Effect {
 	return nil
 }
 
-func mailNames(m *state.Room, _ []string) []state.Word {
-	all := agentNames(m, nil)
+func mailNames(m *state.Room) []state.Word {
+	all := agentNames(m)
 	for _, w := range poolNames(m) {
 		all = append(all, state.Word{Word: mail.PoolPrefix + w.Word,
 			Note: w.Note + ", any of its members"})

@@ -85,7 +85,7 @@ func recipients(m *state.Room) []state.Word {
 	for _, w := range poolNames(m) {
 		all = append(all, state.Word{Word: mail.PoolPrefix + w.Word, Note: w.Note})
 	}
-	for _, w := range agentNames(m, nil) {
+	for _, w := range agentNames(m) {
 		if r := m.Agents.Find(w.Word); r != nil && r.Running {
 			all = append(all, w)
 		} else {

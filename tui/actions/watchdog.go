@@ -19,7 +19,7 @@ func acknowledgeLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	r := m.Watchdogs.Find(args[0])
 	switch {
 	case r == nil:
-		return nil, palette.Unknown("watchdog", args[0], watchdogNames(m, nil))
+		return nil, palette.Unknown("watchdog", args[0], watchdogNames(m))
 	case !r.Info.IsEscalated():
 		return nil, r.Shown + " is not calling for attention"
 	}
