@@ -125,7 +125,7 @@ func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
 
 func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*AutomationRow] {
 	c := automationWidths(e, rows, w)
-	return spaced(c.gap,
+	return Spaced(c.gap,
 		Column[*AutomationRow]{Head: "state", W: c.state,
 			Text: func(r *AutomationRow) (string, themes.Token) {
 				sign, token := AutomationSign(e.Look, r.State)

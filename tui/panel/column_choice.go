@@ -143,7 +143,7 @@ func chosenColumns(e *Env, own []sizedColumn) []Column[*AgentRow] {
 	for i, c := range own {
 		all[i] = c.column(e)
 	}
-	return spaced(2, all...)
+	return Spaced(2, all...)
 }
 
 func (c sizedColumn) column(e *Env) Column[*AgentRow] {

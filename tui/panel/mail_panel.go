@@ -262,7 +262,7 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 			}
 			return e.Look.Glyphs.Mail
 		})},
-	}, spaced(gap,
+	}, Spaced(gap,
 		textColumn("from", from, themes.Text,
 			func(r *MailRow) string { return r.from }).keepingEnds(),
 		textColumn("to", to, themes.Dim, func(r *MailRow) string { return r.to }).keepingEnds(),

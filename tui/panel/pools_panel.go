@@ -163,7 +163,7 @@ func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
 
 func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
 	c := poolWidths(e, rows, w)
-	return spaced(c.gap,
+	return Spaced(c.gap,
 		Column[*PoolRow]{Head: "state", W: c.state, Text: func(r *PoolRow) (string, themes.Token) {
 			sign, token := PoolSign(e.Look, r.State(e.Now))
 			return sign + " " + string(r.State(e.Now)), token

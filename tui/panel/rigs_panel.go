@@ -333,7 +333,7 @@ func (r *RigRow) why() widget.Reason {
 
 func rigColumnsOf(e *Env, rows []*RigRow, w int) []Column[*RigRow] {
 	c := rigWidths(rows, w)
-	return spaced(c.gap,
+	return Spaced(c.gap,
 		Column[*RigRow]{Head: "state", W: c.state, Text: func(r *RigRow) (string, themes.Token) {
 			sign, token := rigSign(e.Look, r.State)
 			return sign + " " + string(r.State), token

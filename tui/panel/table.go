@@ -408,8 +408,8 @@ type Column[P any] struct {
 	Cell  func(l *widget.Line, r P, s widget.RowState)
 }
 
-// spaced sets the gaps of columns, and removes those without width.
-func spaced[P any](gap int, columns ...Column[P]) []Column[P] {
+// Spaced sets the gaps of columns, and removes those without width.
+func Spaced[P any](gap int, columns ...Column[P]) []Column[P] {
 	for i := range columns {
 		columns[i].Gap = gap
 	}

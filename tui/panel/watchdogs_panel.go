@@ -147,7 +147,7 @@ func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
 // Columns returns the columns of the Watchdogs panel that fit into w.
 func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*WatchdogRow] {
 	c := watchdogWidths(e, rows, w)
-	return spaced(c.gap,
+	return Spaced(c.gap,
 		Column[*WatchdogRow]{Head: "state", W: c.state,
 			Text: func(r *WatchdogRow) (string, themes.Token) {
 				sign, token := watchdogSign(e.Look, r.Status)

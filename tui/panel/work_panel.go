@@ -191,7 +191,7 @@ func workWidths(rows []*WorkRow, w int) workColumns {
 
 func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
 	c := workWidths(rows, w)
-	return spaced(c.gap,
+	return Spaced(c.gap,
 		Column[*WorkRow]{Head: widget.Cut("state", c.state, ""), W: c.state,
 			Cell: func(l *widget.Line, r *WorkRow, _ widget.RowState) {
 				sign, token := workSign(e.Look, r.State)
