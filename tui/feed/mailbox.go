@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"reflect"
 	"sync"
 	"time"
 
@@ -32,13 +33,7 @@ type News struct {
 	Woken        bool // the delay of a Wake has passed
 }
 
-func (n *News) Empty() bool {
-	return n.Snap == nil && n.Unreachable == nil && len(n.Events) == 0 && !n.EventsRestarted &&
-		len(n.Results) == 0 &&
-		len(n.Found) == 0 && n.Pane == nil && n.Preferences == nil && len(n.Inspected) == 0 &&
-		len(n.HistoryPages) == 0 && n.Edited == nil && n.Fleet == nil && n.OpenedCity == nil &&
-		!n.Woken
-}
+func (n *News) Empty() bool { return reflect.ValueOf(*n).IsZero() }
 
 // MaxPending is the number of newest events that are kept if the model falls behind. Older ones may be dropped.
 const MaxPending = panel.MaxEvents
