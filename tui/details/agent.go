@@ -17,12 +17,11 @@ import (
 func Agent(src *Source, d *Inspection, w int) []string {
 	name := d.Name
 	r := src.Agents.Find(name)
-	a, ok := src.Snap.Agent(name)
-	if r == nil || !ok {
+	if r == nil {
 		return []string{"This agent is no longer part of the city."}
 	}
-	p := newPage(src)
-	p.showState(r, a)
+	a, p := r.Agent, newPage(src)
+	p.showState(r)
 	if s := a.Stuck; s != nil {
 		p.Show("stuck", "screen unchanged since "+widget.Clock(s.Since, p.Now)+", with "+
 			widget.Plain(s.Task)+"; "+p.KeyOf("agent.attach")+" attaches")
@@ -123,7 +122,7 @@ func restartsText(a *city.Agent, window time.Duration, dot string) string {
 	return text
 }
 
-func (p *page) showState(r *panel.AgentRow, a *city.Agent) {
+func (p *page) showState(r *panel.AgentRow) {
 	sign, token := panel.ConditionOf(p.Look, r)
 	state := p.Paint(token, sign) + " " + widget.Lasted(r.State, p.Now.Sub(r.Since))
 	if r.Stuck != nil {
@@ -138,6 +137,7 @@ func (p *page) showState(r *panel.AgentRow, a *city.Agent) {
 		}
 	}
 	p.Show("state", state)
+	a := r.Agent
 	p.ShowPlain("why", describe.Reason(a))
 	shown := change != "" && a.Next != nil && a.Next.At != nil && a.Next.At.Equal(r.Until)
 	if next := panel.NextText(a.Next, p.Now); next != "" && !shown {

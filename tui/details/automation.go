@@ -30,11 +30,10 @@ type RunHistory struct {
 // Automation returns the details of an automation without its earlier runs.
 func Automation(src *Source, h *RunHistory) []string {
 	r := src.Automations.Find(h.Name)
-	a, ok := src.Snap.Automation(h.Name)
-	if r == nil || !ok {
+	if r == nil {
 		return []string{"This automation is no longer part of the city."}
 	}
-	p := newPage(src)
+	a, p := r.Automation, newPage(src)
 	sign, token := panel.AutomationSign(src.Look, r.State)
 	state := p.Paint(token, sign+" "+string(r.State))
 	if soon := describe.NextRun(r.DueText(p.Now).Full); soon != "" {
@@ -161,7 +160,7 @@ func Obstacles(s *Source, r *panel.AutomationRow) []string {
 	var lines []string
 	suspended := func(rig city.Rig) bool { return rig.Name == r.Rig && rig.Suspended }
 	switch {
-	case r.Always:
+	case r.WhileSuspended:
 	case s.Snap.Suspended:
 		lines = append(lines, widget.Plain(s.Snap.Name)+
 			" is suspended: its automations do not fire by themselves.")

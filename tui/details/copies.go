@@ -17,10 +17,7 @@ func AgentCopies(s *Source, r *panel.AgentRow) []panel.Copied {
 	if r.Session != nil {
 		all = append(all, panel.Copied{What: "session id", Text: r.Session.ID})
 	}
-	a, ok := s.Snap.Agent(r.Name)
-	if !ok {
-		return all
-	}
+	a := r.Agent
 	all = append(all, panel.Copied{What: "attach command",
 		Text: fmt.Sprintf("gcity agent attach %s --city %s", shell.Quote(r.Name),
 			shell.Quote(s.Snap.Path))},

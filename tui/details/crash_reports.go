@@ -14,12 +14,11 @@ const maxCrashLines = 12
 // Crashes returns an agent's state and the reason for it, followed by the agent's crashes with their last output.
 func Crashes(src *Source, d *Inspection, w int) []string {
 	r := src.Agents.Find(d.Name)
-	a, ok := src.Snap.Agent(d.Name)
-	if r == nil || !ok {
+	if r == nil {
 		return []string{"This agent is no longer part of the city."}
 	}
 	p := newPage(src)
-	p.showState(r, a)
+	p.showState(r)
 	if r.Crashes > 0 {
 		p.Show("crashes", fmt.Sprintf("%d counted", r.Crashes))
 	}

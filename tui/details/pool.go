@@ -16,8 +16,7 @@ import (
 // Pool returns the details of a pool: its size, its check, its members.
 func Pool(src *Source, name string) []string {
 	r := src.Pools.Find(name)
-	pool, ok := src.Snap.Pool(name)
-	if r == nil || !ok {
+	if r == nil {
 		return []string{"This pool is no longer part of the city."}
 	}
 	p, state := newPage(src), r.State(src.Now)
@@ -31,19 +30,19 @@ func Pool(src *Source, name string) []string {
 				"the check",
 				*r.Override, p.KeyOf("pool.scale")))
 	}
-	p.ShowKnown("next", panel.NextText(pool.Next, p.Now))
+	p.ShowKnown("next", panel.NextText(r.Next, p.Now))
 	p.showCheck(r)
 	wait := describe.NoDeadline
 	if r.Timeout > 0 {
 		wait = "killed after " + widget.Duration(r.Timeout)
 	}
 	p.Show("drain", "a member that must leave is asked to finish first; "+wait)
-	p.ShowKnownPlain("about", pool.Description)
+	p.ShowKnownPlain("about", r.Description)
 	p.ShowKnown("rig", rigText(src, r.Rig))
-	p.Show("declared", p.Declared(pool.Source, pool.Patched))
+	p.Show("declared", p.Declared(r.Pool.Source, r.Patched))
 	p.Heading("Members")
 	p.Add(panel.AgentLines(p.Env, p.Pools.Members(name))...)
-	p.Add(panel.Decisions(p.Env, pool.Decisions)...)
+	p.Add(panel.Decisions(p.Env, r.Decisions)...)
 	return p.Lines
 }
 

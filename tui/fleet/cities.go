@@ -136,7 +136,7 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 		n.Why, n.Since = "no output although it has work: "+widget.Plain(a.Stuck.Task),
 			a.Stuck.Since
 		return n, true
-	case r.State == city.Backoff || r.Drifted && !r.Frozen && r.State == city.Running:
+	case r.State == city.Backoff || len(a.Drift) > 0 && !r.Frozen && r.State == city.Running:
 		return n, false
 	}
 	return n, r.Attention(now)

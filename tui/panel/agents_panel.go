@@ -204,8 +204,8 @@ func (r *AgentRow) mark(l *widget.Styles) string {
 	if r.Task != "" {
 		text = l.Glyphs.Starting
 	}
-	if r.mail > 0 {
-		text += l.Glyphs.Mail + strconv.Itoa(min(r.mail, 99))
+	if r.Mail > 0 {
+		text += l.Glyphs.Mail + strconv.Itoa(min(r.Mail, 99))
 	}
 	return text
 }

@@ -26,12 +26,11 @@ const (
 	AutomationOff    AutomationState = "off"
 )
 
-// AutomationRow is an automation ready to be drawn. Name, Rig, pool and Last are not sanitized.
+// AutomationRow is an automation ready to be drawn. The fields of the row itself are sanitized, but not those of the
+// snapshot's automation.
 type AutomationRow struct {
-	Name     string
+	*city.Automation
 	Shown    string
-	Rig      string
-	pool     string
 	Source   string
 	gate     string
 	gateKind string
@@ -39,12 +38,7 @@ type AutomationRow struct {
 	State    AutomationState
 	Next     time.Time // when it runs next; zero = unknown
 	since    time.Time // start of the current run, or the time at which it became due
-	Failures int
-	Last     *city.Run
 	fireKey  string
-	Always   bool // it fires even if its city or rig is suspended
-	queues   bool // a run that becomes due during another run starts after it
-	disabled bool
 	retries  bool // the next run is a retry
 }
 
@@ -53,21 +47,18 @@ func (r *AutomationRow) Rejects() string {
 	switch {
 	case r.State == AutomationBroken:
 		return r.Shown + " is broken: " + r.Reason
-	case r.disabled:
+	case r.Disabled:
 		return r.Shown + " is " + r.Reason
-	case r.State == AutomationRunning && !r.queues:
+	case r.State == AutomationRunning && r.Overlap != "queue":
 		return r.Shown + ` is running, and overlap is not "queue"`
 	}
 	return ""
 }
 
 func NewAutomationRow(a *city.Automation) AutomationRow {
-	r := AutomationRow{Name: a.Name, Shown: widget.Plain(a.Name), Rig: a.Rig, pool: a.Pool,
-		Source: widget.Plain(a.Source), gate: widget.Plain(a.Gate),
-		gateKind: widget.Plain(strings.Join(strings.Fields(a.When), " ")),
-		Reason:   widget.FirstItem(a.Reason), Failures: a.Failures, Last: a.Last,
-		Always: a.WhileSuspended, queues: a.Overlap == "queue", disabled: a.Disabled,
-		retries: a.State == city.AutomationBackoff}
+	r := AutomationRow{Automation: a, Shown: widget.Plain(a.Name), Source: widget.Plain(a.Source),
+		gate: widget.Plain(a.Gate), gateKind: widget.Plain(strings.Join(strings.Fields(a.When), " ")),
+		Reason: widget.FirstItem(a.Reason), retries: a.State == city.AutomationBackoff}
 	if d, err := time.ParseDuration(a.When); err == nil {
 		r.gateKind = widget.Duration(d)
 	}

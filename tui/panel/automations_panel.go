@@ -177,7 +177,7 @@ func (r *AutomationRow) matches(t *widget.Term, now time.Time) bool {
 	case "rig":
 		return t.Begins(r.Rig)
 	case "pool":
-		return t.BeginsName(r.pool)
+		return t.BeginsName(r.Pool)
 	case "name":
 		return t.Begins(r.Name)
 	case "":
@@ -189,10 +189,6 @@ func (r *AutomationRow) matches(t *widget.Term, now time.Time) bool {
 func automationSummary(e *Env, r *AutomationRow, w int) []string {
 	dot := e.Look.Between()
 	s := newSummary(e, w, "automation "+r.Shown, r.Source)
-	a, ok := e.Snap.Automation(r.Name)
-	if !ok {
-		return s.lines
-	}
 	sign, token := AutomationSign(e.Look, r.State)
 	head := sign + " " + string(r.State)
 	if soon := describe.NextRun(r.DueText(e.Now).Full); soon != "" {
@@ -200,19 +196,19 @@ func automationSummary(e *Env, r *AutomationRow, w int) []string {
 	}
 	s.add(token, head)
 	s.add(themes.Text, r.Why(e.Now, e.Look.Glyphs.Dot))
-	action := widget.Plain(a.Exec)
-	if a.Formula != "" {
-		action = "formula " + widget.Plain(a.Formula)
-		if a.Pool != "" {
-			action += " for pool " + widget.Plain(a.Pool)
+	action := widget.Plain(r.Exec)
+	if r.Formula != "" {
+		action = "formula " + widget.Plain(r.Formula)
+		if r.Pool != "" {
+			action += " for pool " + widget.Plain(r.Pool)
 		}
 	}
 	s.add(themes.Text, action)
 	if r.State != AutomationRunning { // the first line already shows the progress
 		s.add(themes.Dim, r.LastRunText(e.Now))
 	}
-	if a.Last != nil {
-		if out := lastLine(a.Last.Output); out != "" {
+	if r.Last != nil {
+		if out := lastLine(r.Last.Output); out != "" {
 			s.add(themes.Dim, "output: "+out)
 		}
 	}

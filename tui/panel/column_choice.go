@@ -76,10 +76,10 @@ func agentColumnKinds() []columnKind {
 			cell: dim(func(_ *Env, r *AgentRow) string { return widget.Number(r.Restarts) })},
 		{name: "mail", head: "mail", right: true, width: fixed(4),
 			cell: func(_ *Env, r *AgentRow) (string, token) {
-				if r.mail == 0 {
+				if r.Mail <= 0 {
 					return widget.Number(0), themes.Dim
 				}
-				return widget.Number(r.mail), themes.Accent
+				return widget.Number(r.Mail), themes.Accent
 			}},
 		{name: "provider", head: "provider", width: longest(10, provider),
 			cell: dim(func(_ *Env, r *AgentRow) string { return provider(r) })},

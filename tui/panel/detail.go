@@ -44,11 +44,7 @@ func (s *summary) add(token themes.Token, text string) {
 
 // SummaryOf describes an agent in a few lines.
 func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
-	known, ok := e.Snap.Agent(r.Name)
-	if !ok {
-		return []string{e.Look.Title(w, false, nil, "")}
-	}
-	s := newSummary(e, w, r.Shown, widget.Plain(known.Source))
+	s := newSummary(e, w, r.Shown, widget.Plain(r.Source))
 	more, dot := e.Look.Glyphs.More, e.Look.Between()
 	narrow := w < 60 // next to the pane, the details are narrow and have many rows
 	write := func(token themes.Token, text string) {
@@ -61,7 +57,7 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 		}
 	}
 	s.addState(e, r, !narrow)
-	for _, text := range reasons(known, w-2, dot) {
+	for _, text := range reasons(r.Agent, w-2, dot) {
 		write(themes.Text, text)
 	}
 	if session := r.sessionParts(e.Now); narrow {
@@ -82,15 +78,15 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 		})
 	}
 	if narrow {
-		write(themes.Text, widget.Plain(known.Command))
-		write(themes.Dim, "in "+widget.Plain(known.Dir))
+		write(themes.Text, widget.Plain(r.Command))
+		write(themes.Dim, "in "+widget.Plain(r.Dir))
 	} else {
 		s.build(func(l *widget.Line) {
-			l.Add(themes.Text, widget.Cut(widget.Plain(known.Command), w-2, more))
-			l.Add(themes.Dim, widget.Cut("  in "+widget.Plain(known.Dir), w-l.Width-1, more))
+			l.Add(themes.Text, widget.Cut(widget.Plain(r.Command), w-2, more))
+			l.Add(themes.Dim, widget.Cut("  in "+widget.Plain(r.Dir), w-l.Width-1, more))
 		})
 	}
-	if last := lastDecision(e, known.Decisions); last != "" {
+	if last := lastDecision(e, r.Decisions); last != "" {
 		write(themes.Dim, last)
 	}
 	return s.lines
@@ -174,7 +170,7 @@ func (s *summary) addState(e *Env, r *AgentRow, clock bool) {
 	lasted, at := " "+widget.Lasted(r.State, e.Now.Sub(since)), ""
 	next := r.NextChange(e).Full
 	if next == "" {
-		next = NextText(r.next, e.Now)
+		next = NextText(r.Next, e.Now)
 	}
 	if next != "" && !r.Until.IsZero() && clock {
 		at = ", at " + widget.Clock(r.Until, e.Now)

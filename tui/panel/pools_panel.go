@@ -74,8 +74,8 @@ func (p *Pools) build(e *Env) []PoolRow {
 
 func (p *Pools) drainedByUser(pool *city.Pool) (n int) {
 	for _, name := range pool.Draining {
-		if r := p.agents.Find(name); r != nil && r.drain != nil &&
-			r.drain.By != "pool" && r.drain.By != "host" {
+		if r := p.agents.Find(name); r != nil && r.Drain != nil &&
+			r.Drain.By != "pool" && r.Drain.By != "host" {
 			n++
 		}
 	}
@@ -325,17 +325,13 @@ func (p *Pools) summary(e *Env, r *PoolRow, w int) []string {
 	state := r.State(e.Now)
 	sign, token := PoolSign(e.Look, state)
 	head := sign + " " + string(state) + dot + r.Sizes() + dot + r.Bounds()
-	known, ok := e.Snap.Pool(r.Name)
-	if !ok {
-		return s.lines
-	}
-	if next := NextText(known.Next, e.Now); next != "" {
+	if next := NextText(r.Next, e.Now); next != "" {
 		head += dot + next
 	}
 	s.add(token, head)
 	why, color := r.Why(e.Now)
 	s.add(color, why)
-	out := lastLine(known.Check.Output)
+	out := lastLine(r.Check.Output)
 	if out != "" && r.Check.Problem != "" {
 		s.add(themes.Dim, "output: "+out)
 	}
@@ -347,7 +343,7 @@ func (p *Pools) summary(e *Env, r *PoolRow, w int) []string {
 	if out != "" && r.Check.Problem == "" {
 		s.add(themes.Dim, "output: "+out)
 	}
-	if last := lastDecision(e, known.Decisions); last != "" {
+	if last := lastDecision(e, r.Decisions); last != "" {
 		s.add(themes.Dim, last)
 	}
 	return s.lines

@@ -30,8 +30,8 @@ func SessionRule(m *Room) string {
 	if r.Exit != nil && !r.Exit.Earlier {
 		return text + "; previous one: " + panel.LastExit(r.Exit)
 	}
-	if a, ok := m.Snap.Agent(r.Name); ok && a.Reason != "" { // gcity stopped the previous session
-		text += "; " + widget.Plain(a.Reason)
+	if r.Reason != "" { // gcity stopped the previous session
+		text += "; " + widget.Plain(r.Reason)
 	}
 	return text
 }
