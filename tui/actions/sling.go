@@ -68,15 +68,11 @@ func askRecipientOf(m *state.Room) []feed.Effect {
 	for _, r := range m.Work.Targets() {
 		all = append(all, r.Bead.Clone())
 	}
-	f := &state.Finder{Title: "Sling " + m.Work.Called() + " to",
-		EmptyText: "No agent or pool matches.", Verb: "chooses it"}
-	for _, w := range recipients(m) {
-		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
-			Note: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
-				return slingTo(m, all, w.Word)
-			}})
-	}
-	openFinderOf(m, f)
+	openFinderOf(m, &state.Finder{Title: "Sling " + m.Work.Called() + " to",
+		EmptyText: "No agent or pool matches.", Verb: "chooses it",
+		All: nameItems(recipients(m), func(m *state.Room, name string) []feed.Effect {
+			return slingTo(m, all, name)
+		})})
 	return nil
 }
 

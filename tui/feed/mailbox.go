@@ -78,8 +78,6 @@ func (b *Mailbox) PutSnapshot(s *city.Snapshot) {
 	})
 }
 
-func (b *Mailbox) putUnreachable(why string) { b.Put(func(n *News) { n.Unreachable = &why }) }
-
 func (b *Mailbox) PutEvent(e events.Event) {
 	b.Put(func(n *News) {
 		if e.Seq <= b.newest && e.Seq > 0 {
@@ -106,8 +104,6 @@ func (b *Mailbox) lastEvent() uint64 {
 }
 
 func (b *Mailbox) putResult(r Result) { b.Put(func(n *News) { n.Results = append(n.Results, r) }) }
-
-func (b *Mailbox) putFound(f FoundBeads) { b.Put(func(n *News) { n.Found = append(n.Found, f) }) }
 
 func (b *Mailbox) PutPreferences(p Preferences) { b.Put(func(n *News) { n.Preferences = &p }) }
 

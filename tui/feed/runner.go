@@ -225,7 +225,7 @@ func (q QueryBeads) start(r *Runner) {
 			f.Beads, err = city.WithoutAssigned(ctx, r.City.Beads, f.Beads)
 		}
 		f.Problem = r.logFailure(err, queryDeadline, "cannot query beads")
-		r.Mailbox.putFound(f)
+		r.Mailbox.Put(func(n *News) { n.Found = append(n.Found, f) })
 	})
 }
 

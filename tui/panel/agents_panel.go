@@ -34,7 +34,10 @@ func newAgents() *Agents {
 		Matches: (*AgentRow).Matches,
 		Needs:   (*AgentRow).Attention,
 		Columns: a.Columns,
-		Empty:   a.emptyHelp,
+		Empty: func(e *Env, w int) []string {
+			return append([]string{widget.Spaces(w)}, a.whyEmpty(e, w)...)
+		},
+		Help:    agentHelp,
 		Rig:     func(r *AgentRow) string { return r.Rig },
 		Summary: a.SummaryOf,
 	})
@@ -257,21 +260,9 @@ func (r *AgentRow) reasonFor(e *Env) widget.Reason {
 	return b
 }
 
-func (a *Agents) emptyHelp(e *Env, w int) []string {
-	note := func(texts ...string) []string {
-		return append([]string{widget.Spaces(w)}, e.Look.Notes(w, texts...)...)
-	}
-	n := len(a.Rows)
-	switch {
-	case e.Snap == nil:
-		return note("Waiting for the city.")
-	case n > 0 && e.Attention && !a.Filter.Active():
-		return note(e.allWell("agent", n)...)
-	case n > 0:
-		return note(fmt.Sprintf("%s %q.", widget.NoneOf(n, "agent"), a.Filter.Text), e.Clears())
-	}
-	return note("This city has no agents yet. Add one to "+widget.Plain(e.Snap.Path)+"/city.toml:",
-		"",
+func agentHelp(e *Env, w int) []string {
+	return e.Look.Notes(w, "This city has no agents yet. Add one to "+
+		widget.Plain(e.Snap.Path)+"/city.toml:", "",
 		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",
 		"It starts when the file is saved.")
 }

@@ -86,7 +86,7 @@ func (g *Rigs) actions() []Action {
 // Suspended reports whether all target rigs are suspended.
 func (g *Rigs) Suspended() bool {
 	return !slices.ContainsFunc(g.Targets(), func(r *RigRow) bool {
-		return !r.flagged
+		return !r.Suspended
 	})
 }
 
@@ -99,7 +99,7 @@ func (g *Rigs) toggle(rows []*RigRow) Request {
 	running := 0
 	for _, r := range rows {
 		resume = append(resume, city.ResumeRig{Rig: r.Name})
-		if !r.flagged {
+		if !r.Suspended {
 			on = append(on, r)
 			suspend = append(suspend, city.SuspendRig{Rig: r.Name})
 			running += r.Running
@@ -109,7 +109,7 @@ func (g *Rigs) toggle(rows []*RigRow) Request {
 		return Request{Prompt: "Resume " + g.Names(rows) + "?", Yes: "resume", Doing: "resuming",
 			What: g.Names(rows), Commands: resume}
 	}
-	what, counts := rigsText(on), "running agents"
+	what, counts := g.Names(on), "running agents"
 	if running < len(on) {
 		counts = "rigs"
 	}
@@ -125,13 +125,6 @@ func (g *Rigs) toggle(rows []*RigRow) Request {
 		What: what, Commands: suspend, Count: max(len(on), running), Counts: counts,
 		Targets: rigLines(on), Body: []string{body + " until " + until + ".",
 			"The suspension will be stored in the configuration."}}
-}
-
-func rigsText(rows []*RigRow) string {
-	if len(rows) == 1 {
-		return "rig " + rows[0].Shown
-	}
-	return widget.Count(len(rows), "marked rig")
 }
 
 func rigLines(rows []*RigRow) []string {
@@ -165,7 +158,7 @@ func (g *Rigs) whyNoRestart(*Env) string {
 	switch {
 	case len(g.restartable(g.Targets())) > 0:
 		return ""
-	case g.Current().flagged:
+	case g.Current().Suspended:
 		return g.Called() + " is suspended"
 	case g.Current().State == rigSuspended:
 		return "the city is suspended"

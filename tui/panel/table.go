@@ -376,10 +376,15 @@ func (t *Table[R, P]) nothing(e *Env, w, h int) []string {
 
 // Help explains why the list is empty and how to fill it.
 func (t *Table[R, P]) Help(e *Env, w int) []string {
+	if t.Def.Empty != nil {
+		return t.Def.Empty(e, w)
+	}
+	return t.whyEmpty(e, w)
+}
+
+func (t *Table[R, P]) whyEmpty(e *Env, w int) []string {
 	n := len(t.Rows)
 	switch {
-	case t.Def.Empty != nil:
-		return t.Def.Empty(e, w)
 	case e.Snap == nil:
 		return e.Look.Notes(w, "Waiting for the city.")
 	case n > 0 && e.Attention && !t.Filter.Active():

@@ -129,6 +129,14 @@ func (m *Room) Canvas() dialog.Canvas {
 	return dialog.Canvas{W: m.W, H: m.H, Styles: &m.Look, Keys: m.Keys, Stale: m.staleWarning}
 }
 
+// Overlay draws the dialog that covers the panels. Without one, the title is "".
+func (m *Room) Overlay() (f dialog.Frame) {
+	if m.Dialogs.Covers() {
+		f = m.Dialogs.Top().Draw(m.Canvas())
+	}
+	return f
+}
+
 // staleWarning repeats the header's warning, because a dialog might cover it.
 func (m *Room) staleWarning(w int) string {
 	text := ""
