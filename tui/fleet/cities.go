@@ -263,17 +263,10 @@ func (c *City) Why(now time.Time) string {
 	case b.Overdue > 0:
 		return "the controller's last patrol was " + widget.Age(b.Overdue) + " ago"
 	}
-	var parts []string
-	others := len(b.Needs) - b.failed - b.Held
-	for _, n := range []struct {
-		n    int
-		what string
-	}{{b.failed, "failed"}, {b.Held, "quarantined"},
-		{others, otherNeeds(others, b.failed+b.Held)}} {
-		if n.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
-		}
-	}
+	others := max(0, len(b.Needs)-b.failed-b.Held)
+	parts := widget.AppendCount(nil, b.failed, "failed")
+	parts = widget.AppendCount(parts, b.Held, "quarantined")
+	parts = widget.AppendCount(parts, others, otherNeeds(others, b.failed+b.Held))
 	if c.Info.Error != "" {
 		parts = append(parts, widget.Plain(c.Info.Error))
 	}

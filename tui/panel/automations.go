@@ -57,8 +57,9 @@ func (r *AutomationRow) Rejects() string {
 
 func NewAutomationRow(a *city.Automation) AutomationRow {
 	r := AutomationRow{Automation: a, Shown: widget.Plain(a.Name), Source: widget.Plain(a.Source),
-		gate: widget.Plain(a.Gate), gateKind: widget.Plain(strings.Join(strings.Fields(a.When), " ")),
-		Reason: widget.FirstItem(a.Reason), retries: a.State == city.AutomationBackoff}
+		gate: widget.Plain(a.Gate), Reason: widget.FirstItem(a.Reason),
+		gateKind: widget.Plain(strings.Join(strings.Fields(a.When), " ")),
+		retries:  a.State == city.AutomationBackoff}
 	if d, err := time.ParseDuration(a.When); err == nil {
 		r.gateKind = widget.Duration(d)
 	}
@@ -170,18 +171,18 @@ func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 	case r.Next.Before(now):
 		return widget.SamePhrase("now")
 	}
-	in := "in " + widget.Until(r.Next, now)
+	in := widget.Until(r.Next, now)
 	switch {
 	case r.State == AutomationFailing && r.retries:
-		return widget.Phrase{Full: "retries " + in, Brief: "retries " + in, Least: in}
+		return timed("retries in ", in)
 	case r.State == AutomationFailing:
-		return widget.Phrase{Full: "next run " + in, Brief: "next run " + in, Least: in}
+		return timed("next run in ", in)
 	case r.gate == "cooldown":
-		return widget.Phrase{Full: "ready " + in, Brief: "ready " + in, Least: in}
+		return timed("ready in ", in)
 	case r.gate == "cron" && strings.Contains(r.Reason, r.Next.Format(time.DateOnly)):
-		return widget.SamePhrase(in)
+		return widget.SamePhrase("in " + in)
 	}
-	return widget.Phrase{Full: "next " + in, Brief: "next " + in, Least: in}
+	return timed("next in ", in)
 }
 
 // LastRunText returns the latest run's outcome and age: "ok 2m ago (1.2s)".
@@ -223,15 +224,9 @@ func (a *Automations) counts() (due, failing, broken int) {
 
 func (a *Automations) issues(*Env) (text string, alert bool) {
 	due, failing, broken := a.counts()
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		what AutomationState
-	}{{due, AutomationDue}, {failing, AutomationFailing}, {broken, AutomationBroken}} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
-		}
-	}
+	parts := widget.AppendCount(nil, due, string(AutomationDue))
+	parts = widget.AppendCount(parts, failing, city.AutomationFailing)
+	parts = widget.AppendCount(parts, broken, string(AutomationBroken))
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 

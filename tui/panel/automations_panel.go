@@ -35,7 +35,7 @@ func newAutomations() *Automations {
 		Orders:  automationSorts,
 		Matches: (*AutomationRow).matches,
 		Needs:   func(r *AutomationRow, _ time.Time) bool { return r.Attention() },
-		Columns: automationColumnsOf,
+		Columns: automationColumns,
 		Issues:  a.issues,
 		Help:    automationHelp,
 		Brief: func(e *Env) string {
@@ -94,53 +94,41 @@ func AutomationSign(l *widget.Styles, s AutomationState) (string, themes.Token) 
 	return l.Glyphs.Failed, themes.Bad
 }
 
-const automationStateWidth = 7 // width of "running" and "failing"
-
-// column widths; 0 = hidden
-type automationColumns struct{ state, name, why, last, gap int }
-
-func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
-	const enough, usual, most = 32, 21, 26 // minimum width of "why"; the two widths of "last run"
-	c := automationColumns{state: automationStateWidth + 2, name: 6, last: usual, gap: 2}
+func automationColumns(e *Env, rows []*AutomationRow, w int) []Column[*AutomationRow] {
+	const enough, usual, most = 32, 21, 26 // minimum width of "gate"; the two widths of "last run"
+	state, name, last, gap := len("failing")+2, 6, usual, 2
 	for _, r := range rows {
-		c.name = max(c.name, widget.Width(r.Shown))
+		name = max(name, widget.Width(r.Shown))
 		if widget.Width(r.LastRunText(e.Now)) > usual {
-			c.last = most // one of two widths, so that the width rarely changes
+			last = most // one of two widths, so that the width rarely changes
 		}
 	}
-	c.name = min(c.name, max(8, min(28, w/4)))
+	name = min(name, max(8, min(28, w/4)))
 	if w < 50 {
-		c.gap, c.name = 1, min(c.name, 9)
+		gap, name = 1, min(name, 9)
 	}
-	rest := w - 4 - c.state - c.gap - c.name - c.gap
-	if rest-c.last-c.gap < enough {
-		c.last = 0
+	why := w - 4 - state - gap - name - gap
+	if why-last-gap < enough {
+		last = 0
+	} else {
+		why -= last + gap
 	}
-	if c.last > 0 {
-		rest -= c.last + c.gap
-	}
-	c.why = max(0, rest)
-	return c
-}
-
-func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*AutomationRow] {
-	c := automationWidths(e, rows, w)
-	return Spaced(c.gap,
-		Column[*AutomationRow]{Head: "state", W: c.state,
+	return Spaced(gap,
+		Column[*AutomationRow]{Head: "state", W: state,
 			Text: func(r *AutomationRow) (string, themes.Token) {
 				sign, token := AutomationSign(e.Look, r.State)
 				return sign + " " + string(r.State), token
 			}},
-		nameColumn(c.name, func(r *AutomationRow) string { return r.Shown }),
-		reasonColumn("gate", c.why, func(r *AutomationRow) widget.Reason {
+		nameColumn(name, func(r *AutomationRow) string { return r.Shown }),
+		reasonColumn("gate", why, func(r *AutomationRow) widget.Reason {
 			b := r.reason(e)
 			// the column "last run" shows the duration
-			if r.State == AutomationRunning && c.last > 0 {
+			if r.State == AutomationRunning && last > 0 {
 				b.Next = widget.Phrase{}
 			}
 			return b
 		}),
-		Column[*AutomationRow]{Head: "last run", W: c.last,
+		Column[*AutomationRow]{Head: "last run", W: last,
 			Text: func(r *AutomationRow) (string, themes.Token) {
 				if r.fails() && r.State != AutomationRunning {
 					return r.LastRunText(e.Now), themes.Bad

@@ -113,8 +113,8 @@ func (k *Mail) RequestBeads(e *Env, visible bool, seek func(beads.Query) int) {
 
 // Take handles the result of a query.
 func (k *Mail) Take(id int, found []beads.Bead, problem string) bool {
-	all, ours, done := k.Fetch.Take(id, found, problem)
-	if !done || all == nil {
+	all, ours := k.Fetch.Take(id, found, problem)
+	if all == nil {
 		return ours
 	}
 	k.more, k.all = len(all[0]) >= k.limit, nil

@@ -102,9 +102,7 @@ func (p *Pools) problems(now time.Time) (names []string, text string) {
 		for _, r := range rows {
 			names = append(names, r.Name)
 		}
-		if len(rows) > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", len(rows), s))
-		}
+		parts = widget.AppendCount(parts, len(rows), string(s))
 	}
 	return names, strings.Join(parts, ", ")
 }

@@ -52,9 +52,7 @@ func newRigRow(s *city.Snapshot, r *city.Rig, agents []AgentRow, now time.Time) 
 		}
 	}
 	for _, s := range city.States {
-		if n := states[s]; n > 0 {
-			row.counts = append(row.counts, strconv.Itoa(n)+" "+string(s))
-		}
+		row.counts = widget.AppendCount(row.counts, states[s], string(s))
 	}
 	switch {
 	case row.Problem != "":

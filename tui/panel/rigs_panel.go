@@ -37,7 +37,7 @@ func newRigs(all *Agents) *Rigs {
 		Orders:  rigSorts,
 		Matches: (*RigRow).matches,
 		Needs:   func(r *RigRow, _ time.Time) bool { return r.Attention() },
-		Columns: rigColumnsOf,
+		Columns: rigColumns,
 		Issues:  g.issues,
 		Help:    rigHelp,
 		Rig:     func(r *RigRow) string { return r.Name },
@@ -271,38 +271,6 @@ func rigSign(l *widget.Styles, s rigState) (string, themes.Token) {
 	return l.Glyphs.Running, themes.Good
 }
 
-// column widths; 0 = hidden
-type rigColumns struct{ state, name, run, work, prefix, agents, path, gap int }
-
-func rigWidths(rows []*RigRow, w int) rigColumns {
-	c := rigColumns{state: 11, name: 6, run: 5, work: 4, prefix: 6, gap: 2}
-	if w < 60 {
-		c.gap, c.prefix = 1, 0
-	}
-	agents, path := 0, 0
-	for _, r := range rows {
-		c.name = max(c.name, widget.Width(r.Shown))
-		c.run, c.work = max(c.run, len(r.runText())), max(c.work, len(r.workCell()))
-		if c.prefix > 0 {
-			c.prefix = max(c.prefix, widget.Width(r.Prefix))
-		}
-		agents, path = max(agents, widget.Width(r.why().Text)), max(path, widget.Width(r.Path))
-	}
-	c.name = min(c.name, max(8, min(28, w/4)))
-	rest := w - 4 - c.state - c.gap - c.name - c.gap - c.run - c.gap - c.work - c.gap
-	if c.prefix = min(c.prefix, 10); c.prefix > 0 {
-		rest -= c.prefix + c.gap
-	}
-	c.agents = max(0, rest)
-	// constant, so that the path column does not come and go as agents change state
-	const least = 25 // for "1 quarantined, 2 running"
-	if most := rest - c.gap - min(path, 12); path > 0 && most >= least {
-		c.agents = min(most, max(least, min(agents, max(34, rest-c.gap-path))))
-		c.path = rest - c.agents - c.gap
-	}
-	return c
-}
-
 func (r *RigRow) runText() string { return fmt.Sprintf("%d/%d", r.Running, r.Agents) }
 
 func (r *RigRow) workCell() string {
@@ -324,19 +292,44 @@ func (r *RigRow) why() widget.Reason {
 	return widget.Reason{Text: r.AgentsText(), Token: themes.Dim}
 }
 
-func rigColumnsOf(e *Env, rows []*RigRow, w int) []Column[*RigRow] {
-	c := rigWidths(rows, w)
-	return Spaced(c.gap,
-		Column[*RigRow]{Head: "state", W: c.state, Text: func(r *RigRow) (string, themes.Token) {
+func rigColumns(e *Env, rows []*RigRow, w int) []Column[*RigRow] {
+	state, name, run, work, prefix, path, gap := 11, 6, 5, 4, 6, 0, 2
+	if w < 60 {
+		gap, prefix = 1, 0
+	}
+	longest, longestPath := 0, 0
+	for _, r := range rows {
+		name = max(name, widget.Width(r.Shown))
+		run, work = max(run, len(r.runText())), max(work, len(r.workCell()))
+		if prefix > 0 {
+			prefix = max(prefix, widget.Width(r.Prefix))
+		}
+		longest = max(longest, widget.Width(r.why().Text))
+		longestPath = max(longestPath, widget.Width(r.Path))
+	}
+	name = min(name, max(8, min(28, w/4)))
+	rest := w - 4 - state - gap - name - gap - run - gap - work - gap
+	if prefix = min(prefix, 10); prefix > 0 {
+		rest -= prefix + gap
+	}
+	agents := rest
+	// constant, so that the path column does not come and go as agents change state
+	const least = 25 // for "1 quarantined, 2 running"
+	if most := rest - gap - min(longestPath, 12); longestPath > 0 && most >= least {
+		agents = min(most, max(least, min(longest, max(34, rest-gap-longestPath))))
+		path = rest - agents - gap
+	}
+	return Spaced(gap,
+		Column[*RigRow]{Head: "state", W: state, Text: func(r *RigRow) (string, themes.Token) {
 			sign, token := rigSign(e.Look, r.State)
 			return sign + " " + string(r.State), token
 		}},
-		nameColumn(c.name, func(r *RigRow) string { return r.Shown }),
-		textColumn("run", c.run, themes.Text, (*RigRow).runText).right(),
-		textColumn("work", c.work, themes.Text, (*RigRow).workCell).right(),
-		textColumn("prefix", c.prefix, themes.Dim, func(r *RigRow) string { return r.Prefix }),
-		reasonColumn("agents", c.agents, (*RigRow).why),
-		textColumn("path", c.path, themes.Dim, func(r *RigRow) string { return r.Path }))
+		nameColumn(name, func(r *RigRow) string { return r.Shown }),
+		textColumn("run", run, themes.Text, (*RigRow).runText).right(),
+		textColumn("work", work, themes.Text, (*RigRow).workCell).right(),
+		textColumn("prefix", prefix, themes.Dim, func(r *RigRow) string { return r.Prefix }),
+		reasonColumn("agents", agents, (*RigRow).why),
+		textColumn("path", path, themes.Dim, func(r *RigRow) string { return r.Path }))
 }
 
 func rigHelp(e *Env, w int) []string {

@@ -1,7 +1,6 @@
 package panel
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -127,13 +126,8 @@ func (d *Watchdogs) Calling() []*WatchdogRow {
 
 func (d *Watchdogs) issues(*Env) (text string, alert bool) {
 	calling, ill := len(d.Calling()), len(d.Where((*WatchdogRow).Attention))
-	var parts []string
-	if calling > 0 {
-		parts = append(parts, fmt.Sprintf("%d calling", calling))
-	}
-	if ill > calling {
-		parts = append(parts, fmt.Sprintf("%d failing", ill-calling))
-	}
+	parts := widget.AppendCount(nil, calling, "calling")
+	parts = widget.AppendCount(parts, max(0, ill-calling), "failing")
 	return strings.Join(parts, ", "), ill > 0
 }
 

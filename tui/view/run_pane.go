@@ -20,11 +20,7 @@ func drawRun(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 	switch room := max(1, h-1); {
 	case r.Last == nil:
 	case m.Peek.News.Run == r.Last.ID && len(m.Peek.News.Text) > 0:
-		cropped := m.Peek.Crops.Cropper(w - 1)
-		for _, l := range m.Peek.Window(w-1, room) {
-			lines = append(lines, " "+paneRow(m, l, w-1, cropped))
-		}
-		return widget.FillRows(lines, w, h)
+		return widget.FillRows(append(lines, paneRows(m, w, room)...), w, h)
 	default:
 		text = terminal.Tail(state.RunLines(m, r.Last), room)
 	}

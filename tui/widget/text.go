@@ -205,6 +205,14 @@ func Clock(t, now time.Time) string {
 // Count returns "1 agent", "3 agents".
 func Count(n int, what string) string { return describe.Count(n, what) }
 
+// AppendCount appends "3 running" to parts, unless n is 0.
+func AppendCount(parts []string, n int, what string) []string {
+	if n == 0 {
+		return parts
+	}
+	return append(parts, fmt.Sprintf("%d %s", n, what))
+}
+
 // Times returns "once", "3 times".
 func Times(n int) string {
 	if n == 1 {
