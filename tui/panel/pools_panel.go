@@ -31,7 +31,7 @@ func newPools(all *Agents) *Pools {
 		Orders:  poolSorts,
 		Matches: (*PoolRow).matches,
 		Needs:   (*PoolRow).Attention,
-		Columns: poolColumnsOf,
+		Columns: poolColumns,
 		Issues:  p.issues,
 		Help:    poolHelp,
 		Rig:     func(r *PoolRow) string { return r.Rig },
@@ -118,27 +118,21 @@ func PoolSign(l *widget.Styles, s poolState) (string, themes.Token) {
 	return l.Glyphs.Running, themes.Good
 }
 
-const poolStateWidth = 9 // of "suspended", the longest state
-
-// column widths; 0 = hidden
-type poolColumns struct{ state, name, size, bounds, why, gap int }
-
-func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
-	c := poolColumns{state: poolStateWidth + 2, name: 6, size: 4, bounds: 7, gap: 2}
+func poolColumns(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
+	state, name, size, bounds, gap := len(poolSuspended)+2, 6, 4, 7, 2
 	longest, need := 0, 0
 	for _, r := range rows {
-		why, _ := r.Why(e.Now)
-		longest, need = max(longest, widget.Width(r.Shown)), max(need,
-			widget.Width(why)+3+widget.Width(r.leaving().Brief))
-		c.name = max(c.name, widget.Width(r.Shown))
-		c.size, c.bounds = max(c.size, len(r.sizeText())), max(c.bounds, len(r.Bounds()))
+		text, _ := r.Why(e.Now)
+		longest = max(longest, widget.Width(r.Shown))
+		need = max(need, widget.Width(text)+3+widget.Width(r.leaving().Brief))
+		size, bounds = max(size, len(r.sizeText())), max(bounds, len(r.Bounds()))
 	}
-	c.name = min(c.name, max(8, min(28, w/4)))
+	name = min(max(name, longest), max(8, min(28, w/4)))
 	if w < 60 {
-		c.bounds = 0
+		bounds = 0
 	}
 	if w < 50 {
-		c.gap, c.name = 1, min(c.name, 9)
+		gap, name = 1, min(name, 9)
 	}
 	// room for most of "check returned 2, 8s ago"; beyond that, a full name is more important
 	said := 20
@@ -146,41 +140,33 @@ func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
 		said = 14
 	}
 	need = min(need, said)
-	rest := w - 4 - c.state - c.gap - c.name - c.gap - c.size - c.gap
-	if w < 70 && rest-c.bounds-c.gap < need {
-		c.bounds = 0
+	why := w - 4 - state - gap - name - gap - size - gap
+	if w < 70 && why-bounds-gap < need {
+		bounds = 0
 	}
-	if c.bounds > 0 {
-		rest -= c.bounds + c.gap
+	if bounds > 0 {
+		why -= bounds + gap
 	}
 	if w >= 50 {
-		spare := max(0, min(longest-c.name, rest-need))
-		c.name, rest = c.name+spare, rest-spare
+		spare := max(0, min(longest-name, why-need))
+		name, why = name+spare, why-spare
 	}
-	c.why = max(0, rest)
-	return c
-}
-
-func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
-	c := poolWidths(e, rows, w)
-	return Spaced(c.gap,
-		Column[*PoolRow]{Head: "state", W: c.state, Text: func(r *PoolRow) (string, themes.Token) {
+	return Spaced(gap,
+		Column[*PoolRow]{Head: "state", W: state, Text: func(r *PoolRow) (string, themes.Token) {
 			sign, token := PoolSign(e.Look, r.State(e.Now))
 			return sign + " " + string(r.State(e.Now)), token
 		}},
-		nameColumn(c.name, func(r *PoolRow) string { return r.Shown }),
-		Column[*PoolRow]{Head: "size", W: c.size, Right: true,
+		nameColumn(name, func(r *PoolRow) string { return r.Shown }),
+		Column[*PoolRow]{Head: "size", W: size, Right: true,
 			Text: func(r *PoolRow) (string, themes.Token) {
-				size := themes.Text
+				token := themes.Text
 				if r.Size != r.Desired {
-					_, size = PoolSign(e.Look, r.State(e.Now))
+					_, token = PoolSign(e.Look, r.State(e.Now))
 				}
-				return r.sizeText(), size
+				return r.sizeText(), token
 			}},
-		textColumn("min-max", c.bounds, themes.Dim, (*PoolRow).Bounds).right(),
-		reasonColumn("check", c.why, func(r *PoolRow) widget.Reason {
-			return r.reason(e.Now, c.why)
-		}))
+		textColumn("min-max", bounds, themes.Dim, (*PoolRow).Bounds).right(),
+		reasonColumn("check", why, func(r *PoolRow) widget.Reason { return r.reason(e.Now, why) }))
 }
 
 func (r *PoolRow) reason(now time.Time, w int) widget.Reason {
