@@ -17,6 +17,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -157,9 +158,12 @@ func branches() []branch {
 	return out
 }
 
+// keepOrder lists commands in the order of the table. The setting is global, and tests build trees concurrently.
+var keepOrder = sync.OnceFunc(func() { cobra.EnableCommandSorting = false })
+
 // tree builds only the commands that args need, because building all takes longer than running most commands.
 func tree(e *env.Env, args []string) *cobra.Command {
-	cobra.EnableCommandSorting = false
+	keepOrder()
 	root := consoleCommand(e)
 	root.AddGroup(
 		&cobra.Group{ID: "city", Title: "The city:"},
