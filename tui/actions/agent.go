@@ -72,12 +72,13 @@ func needSubject(m *state.Room) string {
 }
 
 func whyNotInPools(m *state.Room) string {
-	k := m.Keys
-	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s, %s, %s and %s act on pools",
-		k.KeyText("focus.agents"), k.KeyText("agent.restart"), k.KeyText(state.SuspendID),
-		k.KeyText(state.DrainID),
-		k.KeyText("pool.scale"), k.KeyText("pool.less"), k.KeyText("pool.more"),
-		k.KeyText("pool.check"))
+	var keys []string
+	for _, id := range []string{"agent.restart", state.SuspendID, state.DrainID, "pool.scale",
+		"pool.less", "pool.more"} {
+		keys = append(keys, m.Keys.KeyText(id))
+	}
+	return fmt.Sprintf("press %s for the agents; %s and %s act on pools",
+		m.Keys.KeyText("focus.agents"), strings.Join(keys, ", "), m.Keys.KeyText("pool.check"))
 }
 
 func needVerb(m *state.Room) string {
