@@ -12,25 +12,25 @@ import (
 	"gcity/tui/widget"
 )
 
-// SwitchCity shows the list of cities, or the all-cities room in a program for all cities.
+// SwitchCity shows the list of cities, or the all-cities room in a program for all cities. Without a list, it asks
+// whether to start the room's city if it has stopped, or explains how to make other cities available.
 func SwitchCity(m *state.Room) []feed.Effect {
-	action, stopped := state.DecideSwitch(m)
-	switch action {
-	case state.AsksStart:
-		return askStart(m, stopped)
-	case state.RefusesSwitch:
+	stopped := state.StartableHere(m)
+	switch {
+	case m.Departure.Leaves() && (m.Directory || stopped != nil):
 		state.ShowFailure(m, "cannot switch city: "+state.DepartureText(m)+"; "+
-			m.Keys.KeyText("view.back")+
-			" stays")
+			m.Keys.KeyText("view.back")+" stays")
 		return nil
-	case state.ShowsAllCities:
+	case !m.Directory && stopped != nil:
+		return askStart(m, stopped)
+	case !m.Directory:
+		return ExplainDirectory(m)
+	case m.All:
 		return state.StartSwitch(m, feed.SwitchCity{})
-	case state.ListsCities:
-		// if this room's city has stopped, put the cursor on it, because the alert line says that this key starts it
-		openCityList(m, stopped != nil)
-		return nil
 	}
-	return ExplainDirectory(m)
+	// if this room's city has stopped, put the cursor on it, because the alert line says that this key starts it
+	openCityList(m, stopped != nil)
+	return nil
 }
 
 // By default, the cursor is on another city, because most users open the list to switch. If here is true, it is on this
@@ -103,7 +103,7 @@ func ListNewCities(m *state.Room) {
 	if m.Dialogs.Subject() != any(state.NoCities{}) {
 		return
 	}
-	if action, _ := state.DecideSwitch(m); action != state.ListsCities {
+	if !m.Directory || m.All || m.Departure.Leaves() {
 		return
 	}
 	m.Dialogs.Close(m.Dialogs.Reader())

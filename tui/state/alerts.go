@@ -153,9 +153,9 @@ func restartHint(m *Room) string {
 	return hint
 }
 
+// startsHere reports whether the key for switching cities can start the room's city.
 func startsHere(m *Room) bool {
-	_, stopped := DecideSwitch(m)
-	return stopped != nil
+	return !m.Departure.Leaves() && !(m.Directory && m.All) && StartableHere(m) != nil
 }
 
 // AlertLines returns at most n lines with alerts, to be shown below the header.
