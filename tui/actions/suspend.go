@@ -102,7 +102,8 @@ func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	return q
 }
 
-// suspension asks whether to suspend the objects on. stop says what happens until the user resumes them.
+// suspension returns the question whether to suspend the objects in on. stop begins the sentence that says until when.
+// all also contains the objects that are already suspended.
 func suspension(m *state.Room, all, on []details.Suspendable, stop string) question {
 	n, of := details.Suspends(&m.Lists, on)
 	q := question{title: "Suspend " + nameAll(m, on) + "?", verb: "suspend", count: n, of: of,

@@ -11,15 +11,16 @@ import (
 	"gcity/tui/widget"
 )
 
-// Effect is a request of the model. The runner carries it out, or the program that uses the terminal does.
+// Effect is a request of the model. The runner carries it out. The program carries out effects that contain byProgram,
+// because it owns the terminal and the rooms.
 type Effect interface {
-	start(r *Runner) // starts to carry it out, and returns immediately
+	start(r *Runner) // carries it out in the background
 }
 
-// Start starts to carry out an effect.
+// Start carries out an effect in the background.
 func (r *Runner) Start(e Effect) { e.start(r) }
 
-// byProgram is part of an effect that the program carries out.
+// byProgram is part of an effect for which the runner does nothing.
 type byProgram struct{}
 
 func (byProgram) start(*Runner) {}

@@ -88,7 +88,7 @@ func (s Save) start(r *Runner) {
 	})
 }
 
-// start fails if the city's name now refers to a different city.
+// start sends the command, unless the city's name now refers to a different city.
 func (e SendCityCommand) start(r *Runner) {
 	limit := city.ResponseLimit(e.Target.Command)
 	r.changeCityList(e.ID, e.Title, limit, func(ctx context.Context,

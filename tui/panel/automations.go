@@ -225,7 +225,7 @@ func (a *Automations) counts() (due, failing, broken int) {
 func (a *Automations) issues(*Env) (text string, alert bool) {
 	due, failing, broken := a.counts()
 	parts := widget.AppendCount(nil, due, string(AutomationDue))
-	parts = widget.AppendCount(parts, failing, city.AutomationFailing)
+	parts = widget.AppendCount(parts, failing, string(AutomationFailing))
 	parts = widget.AppendCount(parts, broken, string(AutomationBroken))
 	return strings.Join(parts, ", "), failing+broken > 0
 }

@@ -96,7 +96,8 @@ func AutomationSign(l *widget.Styles, s AutomationState) (string, themes.Token) 
 
 func automationColumns(e *Env, rows []*AutomationRow, w int) []Column[*AutomationRow] {
 	const enough, usual, most = 32, 21, 26 // minimum width of "gate"; the two widths of "last run"
-	state, name, last, gap := len("failing")+2, 6, usual, 2
+	// the longest state is "failing"; a sign and a space precede it
+	state, name, last, gap := len(AutomationFailing)+2, 6, usual, 2
 	for _, r := range rows {
 		name = max(name, widget.Width(r.Shown))
 		if widget.Width(r.LastRunText(e.Now)) > usual {

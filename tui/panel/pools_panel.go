@@ -119,6 +119,7 @@ func PoolSign(l *widget.Styles, s poolState) (string, themes.Token) {
 }
 
 func poolColumns(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
+	// the longest state is "suspended"; a sign and a space precede it
 	state, name, size, bounds, gap := len(poolSuspended)+2, 6, 4, 7, 2
 	longest, need := 0, 0
 	for _, r := range rows {

@@ -117,10 +117,10 @@ func ScrollTo(row, offset, h, n int) int {
 // CountText returns the number of shown rows and of all rows: "3 of 10".
 func (l *List) CountText() string { return fmt.Sprintf("%d of %d", len(l.Shown), l.total) }
 
-// First returns the first element for which is returns true, or nil.
-func First[E any](all []E, is func(*E) bool) *E {
+// First returns a pointer to the first element that matches, or nil.
+func First[E any](all []E, matches func(*E) bool) *E {
 	for i := range all {
-		if is(&all[i]) {
+		if matches(&all[i]) {
 			return &all[i]
 		}
 	}
