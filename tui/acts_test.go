@@ -74,13 +74,9 @@ func (s *inCity) answer() {
 	s.t.Helper()
 	for range 20 {
 		for _, e := range s.out {
-			switch e := e.(type) {
-			case feed.SendCommands:
-				s.run.SendCommands(e)
-			case feed.RunTasks:
-				s.run.RunTasks(e)
-			case feed.QueryBeads:
-				s.run.QueryBeads(e)
+			switch e.(type) {
+			case feed.SendCommands, feed.RunTasks, feed.QueryBeads:
+				s.run.Start(e)
 			}
 		}
 		s.run.Goroutines.Wait()

@@ -381,7 +381,7 @@ func TestQueryAlwaysResponds(t *testing.T) {
 	}{{f, "the store is gone"}, {slowCity{f}, "no response from the city within 10s"}} {
 		box := feed.NewMailbox()
 		r := &feed.Runner{Ctx: t.Context(), City: c.city, Mailbox: box, Log: slog.New(slog.DiscardHandler), Fail: func() { t.Error(errors.New("it panicked")) }}
-		r.QueryBeads(feed.QueryBeads{ID: 7})
+		r.Start(feed.QueryBeads{ID: 7})
 		r.Wait()
 		n, _ := box.Take(epoch)
 		if len(n.Found) != 1 || n.Found[0].ID != 7 || n.Found[0].Problem != c.want {

@@ -154,7 +154,7 @@ func TestClipboardProgram(t *testing.T) {
 	run := func() feed.Result {
 		t.Helper()
 		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Getenv: feed.EnvLookup([]string{"WAYLAND_DISPLAY=wayland-0"}), Fail: cancel}
-		r.CopyText(feed.Copy{ID: 7, What: "name", Text: "builder\nidle"})
+		r.Start(feed.Copy{ID: 7, What: "name", Text: "builder\nidle"})
 		r.Goroutines.Wait()
 		n, _ := r.Mailbox.Take(time.Now())
 		if len(n.Results) != 1 || n.Results[0].ID != 7 {

@@ -118,7 +118,7 @@ func TestDraftOfAnIncludedFile(t *testing.T) {
 	}
 	f := newFakeCity(epoch)
 	r := &feed.Runner{Ctx: t.Context(), City: f, Mailbox: feed.NewMailbox(), Config: textFile{path}, Fail: func() {}}
-	r.ApplyDraft(feed.ApplyDraft{ID: 1, Draft: d, Data: []byte("second\n")})
+	r.Start(feed.ApplyDraft{ID: 1, Draft: d, Data: []byte("second\n")})
 	r.Goroutines.Wait()
 	if contents(t, path) != "one\n" || contents(t, one) != "second\n" || len(drafts(t, path)) != 0 {
 		t.Errorf("%q, %q, %q", contents(t, path), contents(t, one), drafts(t, path))

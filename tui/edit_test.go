@@ -402,7 +402,7 @@ func TestApplyAfterAnotherWriter(t *testing.T) {
 	if err := os.WriteFile(d.Path, []byte("slower\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.ApplyDraft(feed.ApplyDraft{ID: 1, Draft: d, Data: []byte("slower\n")})
+	r.Start(feed.ApplyDraft{ID: 1, Draft: d, Data: []byte("slower\n")})
 	r.Goroutines.Wait()
 	n, _ := r.Mailbox.Take(time.Now())
 	if n.Edited == nil || n.Edited.Draft == nil {

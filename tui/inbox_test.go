@@ -448,7 +448,7 @@ func TestReadyWorkHasNoOwner(t *testing.T) {
 	}
 	box := feed.NewMailbox()
 	r := &feed.Runner{Ctx: t.Context(), City: f, Mailbox: box, Log: slog.New(slog.DiscardHandler)}
-	r.QueryBeads(feed.QueryBeads{ID: 7, Unassigned: true, Query: beads.Query{Ready: true, Limit: -1}})
+	r.Start(feed.QueryBeads{ID: 7, Unassigned: true, Query: beads.Query{Ready: true, Limit: -1}})
 	r.Goroutines.Wait()
 	n, _ := box.Take(epoch)
 	if len(n.Found) != 1 || n.Found[0].Problem != "" {
@@ -469,7 +469,7 @@ func TestTasks(t *testing.T) {
 	f.beads = someMail()
 	box, broken := feed.NewMailbox(), make(chan struct{}, 1)
 	r := &feed.Runner{Ctx: t.Context(), City: f, Mailbox: box, Log: slog.New(slog.DiscardHandler), Fail: func() { broken <- struct{}{} }}
-	r.RunTasks(feed.RunTasks{ID: 7, Title: "all", Tasks: []feed.Task{
+	r.Start(feed.RunTasks{ID: 7, Title: "all", Tasks: []feed.Task{
 		feed.SendMail{Message: mail.Message{To: "builder", Subject: "a"}}, feed.ReadMail{ID: "gc-231"}, feed.ReadMail{ID: "gc-999"}, feed.ArchiveMail{ID: "gc-229"},
 		feed.Sling{Request: city.SlingRequest{Target: "builder", Bead: "gc-1"}}}})
 	r.Goroutines.Wait()
@@ -490,7 +490,7 @@ func TestTasks(t *testing.T) {
 		}
 	}
 	f.fail = map[string]string{"gc-231": "panic"}
-	r.RunTasks(feed.RunTasks{ID: 8, Title: "x", Tasks: []feed.Task{feed.ArchiveMail{ID: "gc-231"}}})
+	r.Start(feed.RunTasks{ID: 8, Title: "x", Tasks: []feed.Task{feed.ArchiveMail{ID: "gc-231"}}})
 	r.Goroutines.Wait()
 	select {
 	case <-broken:

@@ -87,10 +87,10 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 // clickOverlay handles a click while a question or a list is open. It ignores clicks outside of the dialog's rows, so
 // that no question is closed by accident.
 func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
-	_, lines, w, _, _ := view.OverlayContent(m)
-	left, top, h := view.OverlayPosition(m, len(lines), w)
+	shown := m.Overlay()
+	left, top, h := view.OverlayPosition(m, len(shown.Lines), shown.W)
 	row := y - top - 1
-	if x <= left || x >= left+w-1 || row < 0 || row >= h-2 {
+	if x <= left || x >= left+shown.W-1 || row < 0 || row >= h-2 {
 		return nil
 	}
 	if c := m.Dialogs.Choice(); c != nil {
@@ -99,7 +99,7 @@ func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 		}
 		return m.RunTasks(c.Click(row, func() { m.Dialogs.Close(c) }))
 	}
-	if f := m.Dialogs.Finder(); f.Click(row, len(lines)) && double {
+	if f := m.Dialogs.Finder(); f.Click(row, len(shown.Lines)) && double {
 		return actions.RunFound(m)
 	}
 	return nil

@@ -38,8 +38,8 @@ func TestFilterFollowsTyping(t *testing.T) {
 }
 
 func TestFilterTerms(t *testing.T) {
-	row := panel.AgentRow{Name: "shop/reviewer", Shown: "shop/reviewer", State: city.Running, Why: "reads Diffs", Rig: "shop", Pool: "rev",
-		Provider: "tmux", Session: &city.Session{Attached: true}}
+	row := panel.AgentRow{Agent: &city.Agent{Name: "shop/reviewer", Rig: "shop", Pool: "rev", Provider: "tmux"},
+		Shown: "shop/reviewer", State: city.Running, Why: "reads Diffs", Session: &city.Session{Attached: true}}
 	for text, want := range map[string]bool{
 		"": true, "review": true, "REVIEW": true, "diffs": true, "!review": false, "!xyz": true, "review xyz": false,
 		"review !xyz": true, "~shrv": true, "~vrhs": false, "state:run": true, "state:q": false, "!state:q": true,

@@ -75,50 +75,26 @@ func (r *room) runEffects(todo []feed.Effect) tea.Cmd {
 			cmd = tea.RequestBackgroundColor
 		case feed.SaveRoom:
 			r.r.SaveRoom(r.stateFile, e)
-		case feed.SendCommands:
-			r.r.SendCommands(e)
-		case feed.RunTasks:
-			r.r.RunTasks(e)
-		case feed.QueryBeads:
-			r.r.QueryBeads(e)
-		case feed.Wake:
-			r.r.Wake(e)
-		case feed.Inspect:
-			r.r.Inspect(e)
-		case feed.LoadHistory:
-			r.r.LoadHistory(e)
-		case feed.Watch:
-			r.r.Watch(e)
 		case feed.Copy:
 			if e.Program {
-				r.r.CopyText(e)
+				r.r.Start(e)
 			} else {
 				cmd = tea.Raw(feed.ClipboardSequence(e.Text, r.r.Getenv))
 			}
 		case feed.Redraw:
 			cmd = tea.ClearScreen
-		case feed.Save:
-			r.r.Save(e)
-		case feed.ApplyDraft:
-			r.r.ApplyDraft(e)
-		case feed.DiscardDraft:
-			r.r.Discard(e)
 		case feed.SwitchCity:
 			r.switcher.openCity(r.r, e)
 		case feed.RefreshCities:
 			if r.switcher != nil && r.switcher.watcher != nil {
 				r.switcher.watcher.Refresh()
 			}
-		case feed.SendCityCommand:
-			r.r.SendCityCommand(e)
-		case feed.RegisterCity:
-			r.r.RegisterCity(e)
-		case feed.UnregisterCity:
-			r.r.UnregisterCity(e)
 		case feed.Attach, feed.ShowText, feed.Edit, feed.Quit:
 			_, over := e.(feed.Quit)
 			r.r.Root().TerminalLent.Store(!over)
 			r.exitEffect = e
+		default:
+			r.r.Start(e)
 		}
 	}
 	if r.exitEffect != nil {

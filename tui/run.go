@@ -165,10 +165,8 @@ func (o Options) checkLeave(e feed.Exit) error {
 // reportStays says why the city cannot be left to a controller in the background.
 func reportStays(m *state.Room, why string) {
 	state.Record(m, details.Message{Text: widget.FirstItem(why), Token: themes.Bad})
-	body := append([]string{"No controller in the background could run the city now:"},
-		widget.PlainLines(why)...)
-	m.Dialogs.Open(&state.Choice{Title: "The control room stays open", Body: body,
-		Answers: []state.Answer{{Key: "n", Title: "continue", Safe: true}}, Since: m.Now})
+	actions.ShowStays(m, append([]string{"No controller in the background could run the city now:"},
+		widget.PlainLines(why)...))
 }
 
 // runProgram creates a new program for each call, so that the terminal is fully restored in between.

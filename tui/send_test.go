@@ -364,7 +364,7 @@ func TestSendNowStopsWhereItCannotBeTakenBack(t *testing.T) {
 	r := &feed.Runner{Ctx: t.Context(), City: c, Mailbox: box, Log: slog.New(slog.DiscardHandler)}
 	p := feed.SendCommands{Commands: []city.Command{city.Nudge{Agent: "idle", Text: "x", Now: true}}, Prerequisites: []city.Command{city.Unsend{Agent: "builder", ID: 1}}}
 	c.fail = map[string]string{"builder": "nothing waits to be sent"}
-	r.SendCommands(p)
+	r.Start(p)
 	r.Wait()
 	n, _ := box.Take(epoch)
 	if len(c.done) != 0 || len(n.Results) != 1 || !slices.Equal(n.Results[0].Failures, []string{"nothing waits to be sent"}) ||
@@ -372,13 +372,13 @@ func TestSendNowStopsWhereItCannotBeTakenBack(t *testing.T) {
 		t.Errorf("done: %v, %+v", c.done, n.Results)
 	}
 	c.fail = map[string]string{"idle": "idle has no session"}
-	r.SendCommands(p)
+	r.Start(p)
 	r.Wait()
 	if n, _ := box.Take(epoch); len(c.done) != 1 || len(n.Results) != 1 || len(n.Results[0].RejectedUnsends) > 0 {
 		t.Errorf("the nudge was withdrawn: %v, %+v", c.done, n.Results)
 	}
 	c.fail, c.done = nil, nil
-	r.SendCommands(p)
+	r.Start(p)
 	r.Wait()
 	if len(c.done) != 2 {
 		t.Errorf("done: %v", c.done)
@@ -417,7 +417,7 @@ func TestTheRoomWaitsForAgentsToStop(t *testing.T) {
 			box := feed.NewMailbox()
 			r := &feed.Runner{Ctx: t.Context(), City: &patientCity{newFakeCity(epoch), c.takes}, Mailbox: box,
 				Log: slog.New(slog.DiscardHandler)}
-			r.SendCommands(feed.SendCommands{Commands: []city.Command{c.cmd}})
+			r.Start(feed.SendCommands{Commands: []city.Command{c.cmd}})
 			r.Goroutines.Wait()
 			n, _ := box.Take(epoch)
 			if len(n.Results) != 1 || len(n.Results[0].Failures) > 0 != c.fails {

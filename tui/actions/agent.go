@@ -72,19 +72,20 @@ func needSubject(m *state.Room) string {
 }
 
 func whyNotInPools(m *state.Room) string {
-	k := m.Keys
-	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s, %s, %s and %s act on pools",
-		k.KeyText("focus.agents"), k.KeyText("agent.restart"), k.KeyText(state.SuspendID),
-		k.KeyText(state.DrainID),
-		k.KeyText("pool.scale"), k.KeyText("pool.less"), k.KeyText("pool.more"),
-		k.KeyText("pool.check"))
+	var keys []string
+	for _, id := range []string{"agent.restart", state.SuspendID, state.DrainID, "pool.scale",
+		"pool.less", "pool.more"} {
+		keys = append(keys, m.Keys.KeyText(id))
+	}
+	return fmt.Sprintf("press %s for the agents; %s and %s act on pools",
+		m.Keys.KeyText("focus.agents"), strings.Join(keys, ", "), m.Keys.KeyText("pool.check"))
 }
 
 func needVerb(m *state.Room) string {
 	why := state.NeedWritable(m)
 	switch {
 	case why != "":
-	case state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0:
+	case state.ActsOnPools(m):
 		return whyNotInPools(m)
 	case state.AgentVerbsUnavailable(m) && len(m.NamedAgents) == 0:
 		return WhyNotHere(m)
@@ -202,7 +203,7 @@ func attachSelected(m *state.Room) []feed.Effect {
 }
 
 func askRestart(m *state.Room) []feed.Effect {
-	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
+	if state.ActsOnPools(m) {
 		return askRestartOf(m, state.Pool(m))
 	}
 	return askLive(m, about(m, state.Targets(m), m.Agents.Find, restartQuestion))
@@ -238,11 +239,7 @@ func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	}
 	q := question{title: "Restart " + state.TargetNames(m, rows) + "?", verb: "restart",
 		targets: state.TargetLines(m, rows), count: len(rows), of: "agents", body: body,
-		do: func(m *state.Room) []feed.Effect {
-			return state.CommandRows(m, "restarting", rows, func(name string) city.Command {
-				return city.Restart{Agent: name}
-			})
-		}}
+		do: sendingToEach("restarting", rows, restart)}
 	if all == 1 {
 		addPoolRestart(m, &q, rows[0])
 	}
@@ -262,16 +259,12 @@ func askEnd(m *state.Room) []feed.Effect {
 }
 
 func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
-	kill := func(m *state.Room) []feed.Effect {
-		return state.CommandRows(m, "killing", rows, func(name string) city.Command {
-			return city.Kill{Agent: name}
-		})
-	}
-	stop := func(m *state.Room) []feed.Effect {
-		return state.CommandRows(m, "stopping", rows, func(name string) city.Command {
-			return city.Stop{Agent: name}
-		})
-	}
+	kill := sendingToEach("killing", rows, func(name string) city.Command {
+		return city.Kill{Agent: name}
+	})
+	stop := sendingToEach("stopping", rows, func(name string) city.Command {
+		return city.Stop{Agent: name}
+	})
 	title, answers := "Kill or stop ", []state.Answer{
 		{Title: "kill: stop it immediately; it will restart", Do: kill},
 		{Title: "stop: interrupt it and keep it stopped until it is resumed", Do: stop},

@@ -72,7 +72,7 @@ func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
 		body: []string{"The run will stop at once with all its processes, count as failed, and " +
 			"not be retried."},
 		do: func(m *state.Room) []feed.Effect {
-			m.Automations.Marks = map[string]bool{}
+			m.Automations.Marks = nil
 			return state.SendCommands(m, "stopping the run of", what, commands...)
 		}}
 }
@@ -100,7 +100,7 @@ func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	}
 	return question{title: "Fire " + r.Shown + " now?", body: against, verb: "fire",
 		do: func(m *state.Room) []feed.Effect {
-			m.Automations.Marks = map[string]bool{}
+			m.Automations.Marks = nil
 			m.Fired = state.Firing{Name: r.Name}
 			if r.Last != nil {
 				m.Fired.Before = r.Last.ID
@@ -129,7 +129,7 @@ func fireManyQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 		verb: "fire", count: len(rows), of: "automations",
 		body: []string{"Each will fire once now."},
 		do: func(m *state.Room) []feed.Effect {
-			m.Automations.Marks = map[string]bool{}
+			m.Automations.Marks = nil
 			return state.SendCommands(m, "firing", what, commands...)
 		}}
 	if closed > 0 {

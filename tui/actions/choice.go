@@ -22,6 +22,7 @@ type question struct {
 	of      string // plural noun: "running agents"
 	plan    bool   // the question shows a plan, so it is always asked
 	harms   bool
+	leaving bool
 	do      state.Task
 	stay    state.Task     // after "no" or a cancellation; may be nil
 	more    []state.Answer // after "yes"
@@ -99,7 +100,7 @@ func RefreshQuestion(m *state.Room) {
 
 func (q *question) choice(m *state.Room) *state.Choice {
 	c := &state.Choice{Title: q.title, Body: q.body, Since: m.Now, Answers: q.answers,
-		Cursor: q.cursor, RequiredText: q.required, OnCancel: q.stay,
+		Cursor: q.cursor, RequiredText: q.required, OnCancel: q.stay, AboutLeaving: q.leaving,
 		Targets: cmp.Or(q.most, q.count)}
 	if c.Answers == nil {
 		c.Answers = slices.Concat([]state.Answer{{Key: "y", Title: "yes, " + q.verb, Do: q.do}},

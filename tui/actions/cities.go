@@ -12,25 +12,25 @@ import (
 	"gcity/tui/widget"
 )
 
-// SwitchCity shows the list of cities, or the all-cities room in a program for all cities.
+// SwitchCity shows the list of cities, or the all-cities room in a program for all cities. Without a list, it asks
+// whether to start the room's city if it has stopped, or explains how to make other cities available.
 func SwitchCity(m *state.Room) []feed.Effect {
-	action, stopped := state.DecideSwitch(m)
-	switch action {
-	case state.AsksStart:
-		return askStart(m, stopped)
-	case state.RefusesSwitch:
+	stopped := state.StartableHere(m)
+	switch {
+	case m.Departure.Leaves() && (m.Directory || stopped != nil):
 		state.ShowFailure(m, "cannot switch city: "+state.DepartureText(m)+"; "+
-			m.Keys.KeyText("view.back")+
-			" stays")
+			m.Keys.KeyText("view.back")+" stays")
 		return nil
-	case state.ShowsAllCities:
+	case !m.Directory && stopped != nil:
+		return askStart(m, stopped)
+	case !m.Directory:
+		return ExplainDirectory(m)
+	case m.All:
 		return state.StartSwitch(m, feed.SwitchCity{})
-	case state.ListsCities:
-		// if this room's city has stopped, put the cursor on it, because the alert line says that this key starts it
-		openCityList(m, stopped != nil)
-		return nil
 	}
-	return ExplainDirectory(m)
+	// if this room's city has stopped, put the cursor on it, because the alert line says that this key starts it
+	openCityList(m, stopped != nil)
+	return nil
 }
 
 // By default, the cursor is on another city, because most users open the list to switch. If here is true, it is on this
@@ -83,7 +83,7 @@ func cityItems(m *state.Room) []state.Item {
 	}
 	items = append(items, state.Item{Title: "  all cities in one list", Words: "fleet",
 		Line: "fleet.show", Extra: true,
-		Run: func(m *state.Room) []feed.Effect { return state.StartSwitch(m, feed.SwitchCity{}) }})
+		Run: switching(feed.SwitchCity{})})
 	if m.Fleet.Unmaintained {
 		items = append(items, state.Item{Title: "  how to start a supervisor",
 			Note: "no supervisor is running", Line: "supervisor", Verb: "explains it",
@@ -103,7 +103,7 @@ func ListNewCities(m *state.Room) {
 	if m.Dialogs.Subject() != any(state.NoCities{}) {
 		return
 	}
-	if action, _ := state.DecideSwitch(m); action != state.ListsCities {
+	if !m.Directory || m.All || m.Departure.Leaves() {
 		return
 	}
 	m.Dialogs.Close(m.Dialogs.Reader())
@@ -147,7 +147,7 @@ func startQuestion(m *state.Room, c *fleet.City) question {
 		verb = "start it"
 	}
 	return question{title: "Start " + c.DisplayName + "?", verb: verb, body: body,
-		do: func(m *state.Room) []feed.Effect { return state.StartSwitch(m, to) }}
+		do: switching(to)}
 }
 
 func citiesTitle(m *state.Room) string {
@@ -177,19 +177,19 @@ func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 }
 
 func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
-	if c.Unregistered && !state.IsHere(m, c) {
+	switch {
+	case c.Unregistered && !state.IsHere(m, c):
 		return state.StartSwitch(m, feed.SwitchCity{Home: true, Name: c.Info.Name, Agent: agent})
-	} else if c.Unregistered {
+	case c.Unregistered:
 		state.ShowSuccess(m, "already in "+c.DisplayName)
 		return nil
-	}
-	if state.CanStart(m, c) {
+	case state.CanStart(m, c):
 		return askStart(m, c)
 	}
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)
 }
 
-func cityNames(m *state.Room, _ []string) []state.Word {
+func cityNames(m *state.Room) []state.Word {
 	var all []state.Word
 	if m.Fleet == nil {
 		return nil
@@ -209,7 +209,7 @@ func cityLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	}
 	c := m.Fleet.Find(args[0])
 	if c == nil {
-		return nil, palette.Unknown("city", args[0], cityNames(m, nil))
+		return nil, palette.Unknown("city", args[0], cityNames(m))
 	}
 	return visitRow(m, c, ""), ""
 }

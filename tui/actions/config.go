@@ -39,9 +39,7 @@ func needHeldConfig(m *state.Room) string {
 
 func reload(m *state.Room) []feed.Effect {
 	return askIfWanted(m, question{title: "Reload the configuration?", verb: "reload it",
-		do: func(m *state.Room) []feed.Effect {
-			return state.SendCommands(m, "reloading", "the configuration", city.Reload{})
-		}})
+		do: sending("reloading", "the configuration", city.Reload{})})
 }
 
 // The answer applies only to the revision that was shown.

@@ -11,13 +11,13 @@ import (
 
 func dialogActions() []state.Action {
 	const far = widget.Unlimited
-	pick := func(n int) func(*state.Room) []feed.Effect {
+	pick := func(n int) state.Task {
 		return noEffects(func(m *state.Room) { m.Dialogs.Choice().Step(n) })
 	}
-	cycle := func(n int) func(*state.Room) []feed.Effect {
+	cycle := func(n int) state.Task {
 		return noEffects(func(m *state.Room) { m.Dialogs.Choice().Cycle(n) })
 	}
-	turn := func(n int) func(*state.Room) []feed.Effect {
+	turn := func(n int) state.Task {
 		return noEffects(func(m *state.Room) {
 			m.Dialogs.Reader().Scroll(n, m.Canvas())
 		})
@@ -54,10 +54,10 @@ func dialogActions() []state.Action {
 
 func finderActions() []state.Action {
 	const far = widget.Unlimited
-	find := func(n int) func(*state.Room) []feed.Effect {
+	find := func(n int) state.Task {
 		return noEffects(func(m *state.Room) { m.Dialogs.Finder().Step(n) })
 	}
-	leaf := func(n int) func(*state.Room) []feed.Effect {
+	leaf := func(n int) state.Task {
 		return noEffects(func(m *state.Room) { m.Dialogs.Finder().Page(n) })
 	}
 	return in([]state.Action{

@@ -3,7 +3,6 @@ package actions
 import (
 	"fmt"
 
-	"gcity/city"
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
@@ -12,7 +11,7 @@ import (
 
 func needDrain(m *state.Room) string {
 	need := needVerb
-	if state.DrainsPools(m) {
+	if state.ActsOnPools(m) {
 		need = needPoolVerb
 	}
 	if why := need(m); why != "" {
@@ -24,15 +23,15 @@ func needDrain(m *state.Room) string {
 
 // Undo comes too late for an agent that finishes immediately, so this question is always asked.
 func askDrain(m *state.Room) []feed.Effect {
-	if p := m.Pools.Targets(); state.DrainsPools(m) && len(p) == 1 {
+	if p := m.Pools.Targets(); state.ActsOnPools(m) && len(p) == 1 {
 		return askLive(m, about(m, p, m.Pools.Find, drainPoolQuestion))
 	}
 	return askDrainOf(m, state.DrainTargetsAt(m))
 }
 
 func askDrainOf(m *state.Room, t state.DrainTargets) []feed.Effect {
-	if drain, undrain := t.Split(); len(drain) == 0 {
-		return askIfWanted(m, undrainQuestion(m, t, undrain))
+	if running, draining := t.Split(); len(running) == 0 {
+		return askIfWanted(m, undrainQuestion(m, t, draining))
 	}
 	remaining := state.Remaining(t.Rows, m.Agents.Find)
 	current := func(m *state.Room) (rows []*panel.AgentRow, gone []string) {
@@ -51,30 +50,25 @@ func askDrainOf(m *state.Room, t state.DrainTargets) []feed.Effect {
 func undrainQuestion(m *state.Room, t state.DrainTargets, rows []*panel.AgentRow) question {
 	return question{title: "Cancel the drain of " + t.Names(m, rows) + "?",
 		targets: state.TargetLines(m, rows), verb: "cancel the drain",
-		do: func(m *state.Room) []feed.Effect {
-			return state.CommandRows(m, "canceling the drain of", rows,
-				func(name string) city.Command { return city.Undrain{Agent: name} })
-		}}
+		do: sendingToEach("canceling the drain of", rows, undrain)}
 }
 
 func drainQuestion(m *state.Room, t state.DrainTargets) question {
-	drain, _ := t.Split()
+	rows, _ := t.Split()
 	out := t.Refused()
-	if len(drain) == 0 {
+	if len(rows) == 0 {
 		return nothingDone(out)
 	}
-	q := question{title: "Drain " + t.Names(m, drain) + "?", targets: state.TargetLines(m, drain),
-		body: details.DrainEffects(m.Pools, drain), verb: "drain", count: len(drain), of: "agents",
+	q := question{title: "Drain " + t.Names(m, rows) + "?", targets: state.TargetLines(m, rows),
+		body: details.DrainEffects(m.Pools, rows), verb: "drain", count: len(rows), of: "agents",
 		do: func(m *state.Room) []feed.Effect {
 			if t.Pools != "" {
-				m.Pools.Marks = map[string]bool{}
+				m.Pools.Marks = nil
 			}
-			return state.CommandRows(m, "draining", drain, func(name string) city.Command {
-				return city.Drain{Agent: name}
-			})
+			return state.CommandRows(m, "draining", rows, drain)
 		}}
 	if t.Pools != "" {
-		q.targets = []string{details.ListRows(drain)}
+		q.targets = []string{details.ListRows(rows)}
 	} else if len(t.Rows) == 1 {
 		addPoolDrain(m, &q, t.Rows[0])
 	}
@@ -90,14 +84,14 @@ func addPoolDrain(m *state.Room, q *question, r *panel.AgentRow) {
 		return
 	}
 	t := state.DrainTargetsOf(m, []*panel.PoolRow{p})
-	drain, _ := t.Split()
-	if len(drain) < 2 {
+	rows, _ := t.Split()
+	if len(rows) < 2 {
 		return
 	}
 	all := drainQuestion(m, t)
-	q.most = len(drain)
+	q.most = len(rows)
 	q.more = []state.Answer{{Key: "p", Do: drainAll(t, &all),
-		Title: fmt.Sprintf("pool: drain %s of %s", details.AllMembers(len(drain)), p.Shown)}}
+		Title: fmt.Sprintf("pool: drain %s of %s", details.AllMembers(len(rows)), p.Shown)}}
 }
 
 func drainAll(t state.DrainTargets, all *question) state.Task {

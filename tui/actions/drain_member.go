@@ -3,7 +3,6 @@ package actions
 import (
 	"strings"
 
-	"gcity/city"
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/palette"
@@ -17,15 +16,16 @@ func drainPoolQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	if why := t.Undrainable(m); why != "" {
 		return question{none: "cannot drain: " + why}
 	}
-	targets, undrain := t.Split()
+	targets, draining := t.Split()
 	q, doing := question{}, "drain"
 	if len(targets) > 0 {
 		q = drainQuestion(m, t)
 		q.title = "Drain " + t.Pools + "?"
 	} else {
-		targets, doing = undrain, "cancel the drain of"
-		q = undrainQuestion(m, t, undrain)
-		q.title, q.targets = "Cancel the drain of "+t.Pools+"?", []string{details.ListRows(undrain)}
+		targets, doing = draining, "cancel the drain of"
+		q = undrainQuestion(m, t, draining)
+		q.title = "Cancel the drain of " + t.Pools + "?"
+		q.targets = []string{details.ListRows(draining)}
 	}
 	all := state.Answer{Key: "a", Old: "y", Do: drainAll(t, &q),
 		Title: "yes, " + doing + " " + details.AllMembers(len(targets))}
@@ -85,10 +85,8 @@ func drainMember(name string) state.Task {
 			state.ShowNote(m, state.AlreadyDraining(m, r))
 			return nil
 		case r.Undrainable():
-			return state.CommandRows(m, "canceling the drain of", []*panel.AgentRow{r},
-				func(name string) city.Command { return city.Undrain{Agent: name} })
+			return state.CommandRows(m, "canceling the drain of", []*panel.AgentRow{r}, undrain)
 		}
-		return state.CommandRows(m, "draining", []*panel.AgentRow{r},
-			func(name string) city.Command { return city.Drain{Agent: name} })
+		return state.CommandRows(m, "draining", []*panel.AgentRow{r}, drain)
 	}
 }

@@ -79,9 +79,8 @@ func EditedConfig(m *state.Room, e feed.Edited) {
 	}
 	state.ShowSuccess(m, m.Keys.KeyText("choice.cancel")+" keeps the edit; "+
 		m.Keys.KeyText("config.edit")+" continues with it later")
-	again := state.Answer{Key: "e", Title: "edit it again", Do: func(m *state.Room) []feed.Effect {
-		return []feed.Effect{feed.Edit{Draft: e.Draft}}
-	}}
+	again := state.Answer{Key: "e", Title: "edit it again",
+		Do: returning(feed.Edit{Draft: e.Draft})}
 	drop := state.Answer{Key: "n", Title: "no, discard the edit", Safe: true, Do: dropDraft}
 	if e.Err != nil {
 		m.Dialogs.Open(&state.Choice{Title: "The edit is not finished",

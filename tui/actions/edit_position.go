@@ -33,9 +33,7 @@ func askWhichFile(m *state.Room, all []state.Declaration) {
 		if why == "" {
 			c.Answers = append(c.Answers, state.Answer{Key: strconv.Itoa(len(c.Answers) + 1),
 				Title: state.PlaceName(m, w.FileLine) + ": " + w.What, Safe: true,
-				Do: func(*state.Room) []feed.Effect {
-					return []feed.Effect{feed.Edit{At: w.FileLine}}
-				}})
+				Do: returning(feed.Edit{At: w.FileLine})})
 			continue
 		}
 		c.Body = append(c.Body, state.PlaceName(m, w.FileLine)+" "+w.What+".")

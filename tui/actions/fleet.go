@@ -23,9 +23,7 @@ func fleetActions() []state.Action {
 			"@"), Short: "cities", Run: SwitchCity},
 		{ID: "fleet.show", Key: keymap.Bind("show all cities in one list"),
 			Why: needFleet,
-			Run: func(m *state.Room) []feed.Effect {
-				return state.StartSwitch(m, feed.SwitchCity{})
-			}},
+			Run: switching(feed.SwitchCity{})},
 	}, in([]state.Action{
 		{ID: "fleet.open", Key: keymap.Bind("open the city, or select the agent in its city",
 			"enter"),
@@ -61,7 +59,7 @@ func fleetActions() []state.Action {
 				"M"),
 			Run: noEffects(toggleMouse)},
 		{ID: "fleet.redraw", Key: keymap.Bind("redraw the screen", "ctrl+l"),
-			Run: func(*state.Room) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
+			Run: returning(feed.Redraw{})},
 		{ID: "fleet.verbs", Key: keymap.Bind("find one of these actions and run it", "?", ":", "x",
 			"ctrl+p"), Short: "help", Run: noEffects(fleetMenu)},
 		{ID: "fleet.quit", Key: keymap.Bind("quit; all cities keep running", "q", "ctrl+c"),
@@ -70,7 +68,7 @@ func fleetActions() []state.Action {
 }
 
 func fleetMoves() []state.Action {
-	move := func(n int) func(*state.Room) []feed.Effect {
+	move := func(n int) state.Task {
 		return noEffects(func(m *state.Room) { state.StepFleet(m, n) })
 	}
 	moves := []state.Action{

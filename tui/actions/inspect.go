@@ -83,24 +83,17 @@ func readerKeys(m *state.Room) []string {
 		return nil
 	}
 	var keys []string
-	if !r.Crashes && r.About != nil && len(r.About.Crashes) > 0 {
-		keys = append(keys, m.Keys.KeyText("reader.crashes")+" crashes")
+	add := func(id, does string, shown bool) {
+		if shown && m.Keys.ByID(id).WhyUnavailable(m) == "" {
+			keys = append(keys, m.Keys.KeyText(id)+" "+does)
+		}
 	}
-	if !r.Prompt && r.About != nil && r.About.Prompt != "" {
-		keys = append(keys, m.Keys.KeyText("reader.told")+" prompt")
-	}
-	if needEditableAgent(m) == "" && !r.Crashes {
-		keys = append(keys, m.Keys.KeyText("reader.edit")+" edits its configuration")
-	}
-	if needHeldAgent(m) == "" {
-		keys = append(keys, m.Keys.KeyText("reader.release")+" releases it")
-	}
-	if m.Keys.ByID("reader.unsend").WhyUnavailable(m) == "" && !r.Crashes && !r.Prompt {
-		keys = append(keys, m.Keys.KeyText("reader.unsend")+" cancels the queued nudge")
-	}
-	if m.Keys.ByID("reader.send.now").WhyUnavailable(m) == "" && !r.Crashes && !r.Prompt {
-		keys = append(keys, m.Keys.KeyText("reader.send.now")+" types the next queued nudge now")
-	}
+	add("reader.crashes", "crashes", !r.Crashes && r.About != nil && len(r.About.Crashes) > 0)
+	add("reader.told", "prompt", !r.Prompt && r.About != nil && r.About.Prompt != "")
+	add("reader.edit", "edits its configuration", !r.Crashes)
+	add("reader.release", "releases it", true)
+	add("reader.unsend", "cancels the queued nudge", !r.Crashes && !r.Prompt)
+	add("reader.send.now", "types the next queued nudge now", !r.Crashes && !r.Prompt)
 	return keys
 }
 

@@ -28,13 +28,12 @@ func AskQuit(m *state.Room) []feed.Effect { return AskLeave(m, nil) }
 
 // AskLeave is like AskQuit, but adds the given lines before the text. If the user stays, it runs the given task.
 func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
-	leave := func(e feed.Exit) func(*state.Room) []feed.Effect {
+	leave := func(e feed.Exit) state.Task {
 		return func(m *state.Room) []feed.Effect { return state.Leave(m, e) }
 	}
 	switch {
 	case m.HostsHome && m.Home != "":
-		askQuitElsewhere(m, leave)
-		return nil
+		return askQuitElsewhere(m, leave)
 	case LeavesAtOnce(m):
 		return leave(feed.Leave)(m)
 	}
@@ -49,21 +48,19 @@ func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 			Do: func(m *state.Room) []feed.Effect { return askStopCity(m, stay) }},
 		{Key: "n", Title: "no, stay", Safe: true, Do: stay},
 	}
-	askLive(m, func(m *state.Room) question {
+	return askLive(m, func(m *state.Room) question {
 		return question{title: "Quit " + state.CityTitle(m, 50) + "?", plan: true, cursor: 4,
-			answers: answers, stay: stay,
+			answers: answers, stay: stay, leaving: true,
 			body: append(slices.Clone(first),
 				areRunning(state.RunningAgents(m))+" running. "+m.Preferences.HangupText(),
 				"`gcity` in the city's folder returns to it, or starts it again.")}
 	})
-	m.Dialogs.Choice().AboutLeaving = true
-	return nil
 }
 
 // askQuitElsewhere is for a room of a city that this program does not run. To stop the home city, the user first goes
 // to its room.
-func askQuitElsewhere(m *state.Room, leave func(feed.Exit) state.Task) {
-	askLive(m, func(m *state.Room) question {
+func askQuitElsewhere(m *state.Room, leave func(feed.Exit) state.Task) []feed.Effect {
+	return askLive(m, func(m *state.Room) question {
 		home := state.HomeTitle(m, 30)
 		return question{title: "Quit " + state.HomeTitle(m, 50) + "?", plan: true, cursor: 3,
 			body: []string{OnlyHosts(state.HomeTitle(m, 50), m), m.Preferences.HangupText()},
@@ -73,10 +70,7 @@ func askQuitElsewhere(m *state.Room, leave func(feed.Exit) state.Task) {
 				{Key: "a", Title: "keep only the agents of " + home +
 					" running: no restarts, no automations", Do: leave(feed.KeepAgents)},
 				{Key: "s", Title: "stop " + home + ": go to it, and choose how",
-					Do: func(m *state.Room) []feed.Effect {
-						return state.StartSwitch(m, feed.SwitchCity{Home: true, Name: m.Home,
-							AskLeave: true})
-					}},
+					Do: switching(feed.SwitchCity{Home: true, Name: m.Home, AskLeave: true})},
 				{Key: "n", Title: "no, stay", Safe: true},
 			}}
 	})
@@ -102,22 +96,18 @@ func LeavesAtOnce(m *state.Room) bool {
 }
 
 func askStopCity(m *state.Room, stay state.Task) []feed.Effect {
-	stop := func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: feed.StopCity}} }
+	stop := returning(feed.Quit{Exit: feed.StopCity})
 	if state.RunningAgents(m) == 0 {
 		return stop(m)
 	}
-	askLive(m, func(m *state.Room) question {
+	return askLive(m, func(m *state.Room) question {
 		n := state.RunningAgents(m)
 		return question{title: "Stop " + widget.Count(n, "agent") + " and the city?",
 			verb: "stop " + widget.Count(n, "agent") + " and the city", no: "stay", count: n,
-			of: "running agents", plan: true, do: stop, stay: stay,
+			of: "running agents", plan: true, leaving: true, do: stop, stay: stay,
 			body: []string{"All sessions will stop, even busy ones, and none will start until " +
 				"the city is started again."}}
 	})
-	if c := m.Dialogs.Choice(); c != nil {
-		c.AboutLeaving = true
-	}
-	return nil
 }
 
 // lostQuestion is the subject of a question that AskLost has replaced.
@@ -134,9 +124,7 @@ func AskLost(m *state.Room) {
 	}
 	*c = state.Choice{Title: "Quit " + state.CityTitle(m, 50) + "?", Body: body, Cursor: 1,
 		Answers: []state.Answer{
-			{Key: "l", Title: "quit", Do: func(*state.Room) []feed.Effect {
-				return []feed.Effect{feed.Quit{Exit: feed.Leave}}
-			}},
+			{Key: "l", Title: "quit", Do: returning(feed.Quit{Exit: feed.Leave})},
 			{Key: "n", Title: "no, stay", Safe: true, Do: c.OnCancel},
 		},
 		Since: m.Now, OnCancel: c.OnCancel, AboutLeaving: true, About: lostQuestion{build}}
@@ -148,7 +136,7 @@ func AskAgain(m *state.Room) {
 	if lost, ok := c.About.(lostQuestion); ok {
 		q := lost.build(m)
 		*c = *q.choice(m)
-		c.AboutLeaving, c.About = true, lost.build
+		c.About = lost.build
 	}
 }
 
@@ -167,9 +155,14 @@ func explainSuspend(m *state.Room) []feed.Effect {
 		body = []string{"Quit with " + m.Keys.KeyText("quit") +
 			" instead; run gcity to return to this city."}
 	}
+	ShowStays(m, body)
+	return nil
+}
+
+// ShowStays shows in a dialog why the control room stays open.
+func ShowStays(m *state.Room, body []string) {
 	m.Dialogs.Open(&state.Choice{Title: "The control room stays open", Body: body,
 		Answers: []state.Answer{{Key: "n", Title: "continue", Safe: true}}, Since: m.Now})
-	return nil
 }
 
 func askDrainAll(m *state.Room, stay state.Task) []feed.Effect {

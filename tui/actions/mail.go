@@ -59,7 +59,7 @@ func mailActions() []state.Action {
 	}, keymap.InMail)...)
 }
 
-func goFiltered(to panel.ID, field string) func(*state.Room) []feed.Effect {
+func goFiltered(to panel.ID, field string) state.Task {
 	return func(m *state.Room) []feed.Effect {
 		return runRequest(m, panel.Request{GoTo: to, Filter: field + state.Selected(m).Name})
 	}
@@ -120,7 +120,7 @@ func ofOpenMail(why func(*state.Room) string) func(*state.Room) string {
 	}
 }
 
-func onMail(do func(*state.Room, mail.Message) []feed.Effect) func(*state.Room) []feed.Effect {
+func onMail(do func(*state.Room, mail.Message) []feed.Effect) state.Task {
 	return func(m *state.Room) []feed.Effect {
 		return do(m, pointedMail(m).Message)
 	}
@@ -211,7 +211,7 @@ func archiveQuestion(m *state.Room, all []*panel.MailRow) question {
 		m.Undo = state.Undo{ID: m.Status.ID, What: "archiving " + what,
 			Until: m.Now.Add(state.UndoDuration), Commands: back,
 			Then: func(m *state.Room) { m.Mail.SelectNew(ids[0]) }}
-		m.Mail.Marks = map[string]bool{}
+		m.Mail.Marks = nil
 		for _, id := range ids {
 			m.Mail.Remove(id)
 		}

@@ -156,21 +156,28 @@ func mailComposed(m *state.Room) []feed.Effect {
 }
 
 func askRecipient(m *state.Room) []feed.Effect {
-	f := &state.Finder{Title: "Mail to",
+	openFinderOf(m, &state.Finder{Title: "Mail to",
 		EmptyText: "No recipient matches; in the palette, `mail NAME` accepts any name.",
-		Verb:      "chooses it"}
-	for _, w := range mailNames(m, nil) {
-		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
-			Note: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
-				return askSubject(m, &mailDraft{to: []string{w.Word}})
-			}})
-	}
-	openFinderOf(m, f)
+		Verb:      "chooses it",
+		All: nameItems(mailNames(m), func(m *state.Room, name string) []feed.Effect {
+			return askSubject(m, &mailDraft{to: []string{name}})
+		})})
 	return nil
 }
 
-func mailNames(m *state.Room, _ []string) []state.Word {
-	all := agentNames(m, nil)
+// nameItems returns rows for names. A row runs choose with its name.
+func nameItems(names []state.Word,
+	choose func(m *state.Room, name string) []feed.Effect) []state.Item {
+	items := make([]state.Item, len(names))
+	for i, w := range names {
+		items[i] = state.Item{Title: widget.Plain(w.Word), Line: w.Word, Note: widget.Plain(w.Note),
+			Run: func(m *state.Room) []feed.Effect { return choose(m, w.Word) }}
+	}
+	return items
+}
+
+func mailNames(m *state.Room) []state.Word {
+	all := agentNames(m)
 	for _, w := range poolNames(m) {
 		all = append(all, state.Word{Word: mail.PoolPrefix + w.Word,
 			Note: w.Note + ", any of its members"})

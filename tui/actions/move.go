@@ -1,7 +1,6 @@
 package actions
 
 import (
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/state"
@@ -10,10 +9,10 @@ import (
 
 func moveActions(all []panel.Panel) []state.Action {
 	everyPanel := append(panel.ZonesOf(all, func(*panel.About) bool { return true }), keymap.InPeek)
-	by := func(n int) func(*state.Room) []feed.Effect {
+	by := func(n int) state.Task {
 		return noEffects(func(m *state.Room) { state.Step(m, n) })
 	}
-	page := func(parts, of int) func(*state.Room) []feed.Effect {
+	page := func(parts, of int) state.Task {
 		return noEffects(func(m *state.Room) {
 			n := max(1, (m.FocusRows()-1)*max(parts, -parts)/of)
 			if parts < 0 {

@@ -82,7 +82,5 @@ func runRequest(m *state.Room, r panel.Request) []feed.Effect {
 func requestQuestion(r panel.Request) question {
 	return question{title: r.Prompt, targets: r.Targets, body: r.Body, verb: r.Yes,
 		count: r.Count, of: r.Counts, harms: r.Count > 0,
-		do: func(m *state.Room) []feed.Effect {
-			return state.SendCommands(m, r.Doing, r.What, r.Commands...)
-		}}
+		do: sending(r.Doing, r.What, r.Commands...)}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func peekActions() []state.Action {
-	sideways := func(n int) func(*state.Room) []feed.Effect {
+	sideways := func(n int) state.Task {
 		return noEffects(func(m *state.Room) {
 			w, _ := state.PaneRoom(m)
 			m.Peek.ScrollColumns(n*max(1, w/4), w)

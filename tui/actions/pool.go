@@ -46,7 +46,7 @@ func poolActions() []state.Action {
 }
 
 func needRestart(m *state.Room) string {
-	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
+	if state.ActsOnPools(m) {
 		return needPoolVerb(m)
 	}
 	if why := needVerb(m); why != "" {
@@ -96,23 +96,18 @@ func restartPoolQuestion(m *state.Room, rows []*panel.PoolRow) question {
 }
 
 func restartOf(name string, rolling bool) state.Task {
-	return func(m *state.Room) []feed.Effect {
-		return state.SendCommands(m, "restarting", "pool "+widget.Plain(name),
-			city.RestartPool{Pool: name, Rolling: rolling})
-	}
+	return sending("restarting", "pool "+widget.Plain(name),
+		city.RestartPool{Pool: name, Rolling: rolling})
 }
 
 func chooseRestarted(p *panel.PoolRow) state.Task {
 	name, shown := p.Name, p.Shown
-	restart := func(name string) city.Command { return city.Restart{Agent: name} }
 	return func(m *state.Room) []feed.Effect {
 		return openMembers(m, "Restart which member of "+shown+"?", "restarts it",
 			func(m *state.Room) []state.Item {
 				rows := m.Pools.Members(name)
 				items := palette.Members(&m.Look, rows, func(r *panel.AgentRow) state.Task {
-					return func(m *state.Room) []feed.Effect {
-						return state.CommandRows(m, "restarting", []*panel.AgentRow{r}, restart)
-					}
+					return sendingToEach("restarting", []*panel.AgentRow{r}, restart)
 				})
 				for i, r := range rows {
 					if why := state.Unrestartable(m, r); why != "" {
@@ -150,9 +145,7 @@ func needCheck(m *state.Room) string {
 func checkOf(m *state.Room, name string) []feed.Effect {
 	shown := "pool " + widget.Plain(name)
 	return askIfWanted(m, question{title: "Run the check of " + shown + "?", verb: "run it",
-		do: func(m *state.Room) []feed.Effect {
-			return state.SendCommands(m, "checking", shown, city.CheckPool{Pool: name})
-		}})
+		do: sending("checking", shown, city.CheckPool{Pool: name})})
 }
 
 func needPool(m *state.Room) string {

@@ -41,7 +41,7 @@ func showCity(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: state.CityTitle(m, 50), About: cityText{},
 		Lines: func(int) []string { return details.City(m.Details()) },
 		OnKey: func(key string) []state.Task {
-			a := state.FindAlert(m, func(a panel.Alert) bool { return a.Key == key })
+			a := state.FindAlert(m, func(a *panel.Alert) bool { return a.Key == key })
 			if a == nil {
 				return nil
 			}
@@ -66,7 +66,7 @@ func problemWithRow(m *state.Room) *panel.Alert {
 	if m.Dialogs.Subject() != any(cityText{}) {
 		return nil
 	}
-	return state.FindAlert(m, func(a panel.Alert) bool { return len(a.Rows) > 0 })
+	return state.FindAlert(m, func(a *panel.Alert) bool { return len(a.Rows) > 0 })
 }
 
 func showProblem(m *state.Room, a *panel.Alert) []feed.Effect {

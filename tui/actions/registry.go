@@ -8,6 +8,7 @@ package actions
 import (
 	"slices"
 
+	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -44,6 +45,41 @@ func noEffects(change func(*state.Room)) state.Task {
 		change(m)
 		return nil
 	}
+}
+
+// returning returns a task with the given effects.
+func returning(todo ...feed.Effect) state.Task {
+	return func(*state.Room) []feed.Effect { return todo }
+}
+
+// sending returns a task that sends commands.
+func sending(doing, what string, commands ...city.Command) state.Task {
+	return func(m *state.Room) []feed.Effect {
+		return state.SendCommands(m, doing, what, commands...)
+	}
+}
+
+// sendingToEach returns a task that sends one command per agent.
+func sendingToEach(doing string, rows []*panel.AgentRow,
+	command func(name string) city.Command) state.Task {
+	return func(m *state.Room) []feed.Effect {
+		return state.CommandRows(m, doing, rows, command)
+	}
+}
+
+func restart(name string) city.Command { return city.Restart{Agent: name} }
+
+func drain(name string) city.Command { return city.Drain{Agent: name} }
+
+func undrain(name string) city.Command { return city.Undrain{Agent: name} }
+
+func suspend(name string) city.Command { return city.Suspend{Agent: name} }
+
+func resume(name string) city.Command { return city.Resume{Agent: name} }
+
+// switching returns a task that switches to another city.
+func switching(to feed.SwitchCity) state.Task {
+	return func(m *state.Room) []feed.Effect { return state.StartSwitch(m, to) }
 }
 
 func promptHint(m *state.Room, done string) string {

@@ -72,10 +72,7 @@ func askSuspendRigOf(m *state.Room, r city.Rig) []feed.Effect {
 		}
 		return question{title: "Suspend " + shown + "?", body: body, verb: "suspend",
 			count: now.Running, of: "running agents",
-			do: func(m *state.Room) []feed.Effect {
-				return state.SendCommands(m, "suspending", shown,
-					city.SuspendRig{Rig: r.Name})
-			}}
+			do: sending("suspending", shown, city.SuspendRig{Rig: r.Name})}
 	})
 }
 
@@ -99,8 +96,5 @@ func resumeRigQuestion(m *state.Room, name string) question {
 		return nothingDone(shown + " is not suspended")
 	}
 	return question{title: "Resume " + shown + "?", verb: "resume",
-		do: func(m *state.Room) []feed.Effect {
-			return state.SendCommands(m, "resuming", shown,
-				city.ResumeRig{Rig: name})
-		}}
+		do: sending("resuming", shown, city.ResumeRig{Rig: name})}
 }

@@ -205,8 +205,7 @@ func waitingRows(m *state.Room) []*panel.AgentRow {
 	if len(rows) > 0 || len(m.NamedAgents) > 0 || len(m.Agents.Marks) > 0 {
 		return rows
 	}
-	for i := range m.Following {
-		l := &m.Following[i]
+	for _, l := range m.Following {
 		r := m.Agents.Find(l.Agent)
 		if r != nil && !slices.Contains(rows, r) &&
 			slices.ContainsFunc(r.Waiting, func(s city.Send) bool { return s.ID == l.Send.ID }) {
@@ -251,7 +250,7 @@ func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	}
 }
 
-func fromDetails(do state.Task) func(*state.Room) []feed.Effect {
+func fromDetails(do state.Task) state.Task {
 	return func(m *state.Room) []feed.Effect {
 		name := m.Dialogs.Inspection().Name
 		m.Dialogs.CloseIn(keymap.InReader)

@@ -68,15 +68,11 @@ func askRecipientOf(m *state.Room) []feed.Effect {
 	for _, r := range m.Work.Targets() {
 		all = append(all, r.Bead.Clone())
 	}
-	f := &state.Finder{Title: "Sling " + m.Work.Called() + " to",
-		EmptyText: "No agent or pool matches.", Verb: "chooses it"}
-	for _, w := range recipients(m) {
-		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
-			Note: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
-				return slingTo(m, all, w.Word)
-			}})
-	}
-	openFinderOf(m, f)
+	openFinderOf(m, &state.Finder{Title: "Sling " + m.Work.Called() + " to",
+		EmptyText: "No agent or pool matches.", Verb: "chooses it",
+		All: nameItems(recipients(m), func(m *state.Room, name string) []feed.Effect {
+			return slingTo(m, all, name)
+		})})
 	return nil
 }
 
@@ -85,7 +81,7 @@ func recipients(m *state.Room) []state.Word {
 	for _, w := range poolNames(m) {
 		all = append(all, state.Word{Word: mail.PoolPrefix + w.Word, Note: w.Note})
 	}
-	for _, w := range agentNames(m, nil) {
+	for _, w := range agentNames(m) {
 		if r := m.Agents.Find(w.Word); r != nil && r.Running {
 			all = append(all, w)
 		} else {
@@ -142,7 +138,7 @@ func slingQuestion(left []beads.Bead, dropped []string, to string) question {
 		count: len(left), of: "beads", do: func(m *state.Room) []feed.Effect {
 			marked := func(b beads.Bead) bool { return m.Work.Marks[b.ID] }
 			if slices.ContainsFunc(left, marked) {
-				m.Work.Marks = map[string]bool{}
+				m.Work.Marks = nil
 			}
 			return state.RunTasks(m, "slinging", what, tasks...)
 		}}

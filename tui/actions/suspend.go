@@ -1,7 +1,6 @@
 package actions
 
 import (
-	"fmt"
 	"slices"
 
 	"gcity/city"
@@ -37,10 +36,6 @@ func nameAll(m *state.Room, all []details.Suspendable) string {
 	return details.NameAll(all, marked)
 }
 
-func suspend(name string) city.Command { return city.Suspend{Agent: name} }
-
-func resume(name string) city.Command { return city.Resume{Agent: name} }
-
 func resumeAll(m *state.Room, all []details.Suspendable) []feed.Effect {
 	return askIfWanted(m, question{title: "Resume " + nameAll(m, all) + "?", verb: "resume",
 		do: func(m *state.Room) []feed.Effect { return setSuspended(m, "resuming", all, resume) }})
@@ -55,14 +50,14 @@ func needSuspend(m *state.Room) string {
 
 // SuspendTargets returns the agents or pools that the suspend verb acts on.
 func SuspendTargets(m *state.Room) []details.Suspendable {
-	if !state.ActsOn(m, panel.KindPool) || len(m.NamedAgents) > 0 {
-		return details.Suspendables(&m.Lists, state.Targets(m))
+	if state.ActsOnPools(m) {
+		return suspendablePools(m.Pools.Targets())
 	}
-	return suspendablePools(m.Pools.Targets())
+	return details.Suspendables(&m.Lists, state.Targets(m))
 }
 
 func askSuspend(m *state.Room) []feed.Effect {
-	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
+	if state.ActsOnPools(m) {
 		return askSuspendPools(m, m.Pools.Targets())
 	}
 	rows := state.Targets(m)
@@ -88,20 +83,6 @@ func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	if len(on) == 0 {
 		return nothingDone(nameAll(m, all) + " already suspended")
 	}
-	n, of := details.Suspends(&m.Lists, on)
-	q := question{title: "Suspend " + nameAll(m, on) + "?", verb: "suspend", count: n, of: of,
-		do: func(m *state.Room) []feed.Effect {
-			return setSuspended(m, "suspending", on, suspend)
-		}}
-	switch {
-	case len(on) > 1:
-		q.targets = []string{details.ListAll(on)}
-	case on[0].Pool && len(rows) == 1:
-		q.targets = []string{rows[0].Shown + " is a member of a pool: all members are " +
-			"suspended together."}
-	case on[0].Pool:
-		q.targets = []string{"The members of a pool are suspended together."}
-	}
 	stop := "The sessions will stop, and none will start"
 	if len(rows) == 1 && !on[0].Pool {
 		stop = "Its session will stop, and no new one will start"
@@ -109,10 +90,30 @@ func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
 			stop = "No session will start"
 		}
 	}
-	q.body = append([]string{
-		stop + " until you press " + m.Keys.KeyText(state.SuspendID) + " again.",
-		suspensionStored},
-		details.AlreadySuspended(all, on)...)
+	q := suspension(m, all, on, stop)
+	switch {
+	case len(on) > 1:
+	case on[0].Pool && len(rows) == 1:
+		q.targets = []string{rows[0].Shown + " is a member of a pool: all members are " +
+			"suspended together."}
+	case on[0].Pool:
+		q.targets = []string{"The members of a pool are suspended together."}
+	}
+	return q
+}
+
+// suspension returns the question whether to suspend the objects in on. stop begins the sentence that says until when.
+// all also contains the objects that are already suspended.
+func suspension(m *state.Room, all, on []details.Suspendable, stop string) question {
+	n, of := details.Suspends(&m.Lists, on)
+	q := question{title: "Suspend " + nameAll(m, on) + "?", verb: "suspend", count: n, of: of,
+		body: append([]string{
+			stop + " until you press " + m.Keys.KeyText(state.SuspendID) + " again.",
+			suspensionStored}, details.AlreadySuspended(all, on)...),
+		do: func(m *state.Room) []feed.Effect { return setSuspended(m, "suspending", on, suspend) }}
+	if len(on) > 1 {
+		q.targets = []string{details.ListAll(on)}
+	}
 	return q
 }
 
@@ -135,22 +136,11 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	if len(on) == 0 {
 		return nothingDone(nameAll(m, all) + " already suspended")
 	}
-	ending := details.StoppingSessions(&m.Lists, on)
-	n, of := details.Suspends(&m.Lists, on)
-	body := []string{fmt.Sprintf("No member is running, and none will start until you "+
-		"press %s again.", m.Keys.KeyText(state.SuspendID)), suspensionStored}
-	if ending > 0 {
-		body[0] = fmt.Sprintf("%s, and none will start until you press %s again.",
-			describe.SessionsStop(ending), m.Keys.KeyText(state.SuspendID))
+	stop := "No member is running"
+	if n := details.StoppingSessions(&m.Lists, on); n > 0 {
+		stop = describe.SessionsStop(n)
 	}
-	body = append(body, details.AlreadySuspended(all, on)...)
-	q := question{title: "Suspend " + nameAll(m, on) + "?", body: body,
-		verb: "suspend", count: n, of: of,
-		do: func(m *state.Room) []feed.Effect { return setSuspended(m, "suspending", on, suspend) }}
-	if len(on) > 1 {
-		q.targets = []string{details.ListAll(on)}
-	}
-	return q
+	return suspension(m, all, on, stop+", and none will start")
 }
 
 func askResumeParent(m *state.Room, s details.Suspendable) []feed.Effect {
@@ -169,8 +159,6 @@ func askResumeParent(m *state.Room, s details.Suspendable) []feed.Effect {
 		return question{verb: "resume", title: "Resume " + state.CityTitle(m, 50) + "?",
 			body: []string{shown + " is suspended with the city. The whole city will be " +
 				"resumed."},
-			do: func(m *state.Room) []feed.Effect {
-				return state.SendCommands(m, "resuming", "the city", city.Resume{})
-			}}
+			do: sending("resuming", "the city", city.Resume{})}
 	})
 }

@@ -20,9 +20,9 @@ func named(args []string) (noun, name string) {
 
 func restartNames(m *state.Room, before []string) []state.Word {
 	if len(before) > 0 {
-		return agentNames(m, before)
+		return otherAgents(m, before)
 	}
-	return flaggedNames(m, nil)
+	return flaggedNames(m)
 }
 
 func restartedPool(m *state.Room, args []string) *panel.PoolRow {
@@ -53,11 +53,11 @@ func restartLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if p := restartedPool(m, args); p != nil {
 		return askRestartOf(m, p), ""
 	}
-	return onAgents("agent.restart", nil)(m, restartedAgents(args))
+	return onAgents("agent.restart")(m, restartedAgents(args))
 }
 
-func switchNames(m *state.Room, _ []string) []state.Word {
-	all := flaggedNames(m, nil)
+func switchNames(m *state.Room) []state.Word {
+	all := flaggedNames(m)
 	if m.Snap != nil {
 		for i := range m.Snap.Rigs {
 			r := &m.Snap.Rigs[i]
@@ -85,15 +85,12 @@ func whySuspended(off bool) verbWhy {
 		if name == palette.NounCity && noun == "" && m.Snap != nil {
 			return palette.FlaggedAlready("the city", m.Snap.Suspended, off)
 		}
-		return palette.Unknown("agent, pool or rig", name, switchNames(m, nil))
+		return palette.Unknown("agent, pool or rig", name, switchNames(m))
 	}
 }
 
 func suspendVerb(off bool) verbRun {
 	return func(m *state.Room, args []string) ([]feed.Effect, string) {
-		if why := whySuspended(off)(m, args); why != "" {
-			return nil, why
-		}
 		noun, name := named(args)
 		p, r := m.Pools.Find(name), m.Agents.Find(name)
 		switch {
@@ -116,21 +113,18 @@ func automationWhy(cond func([]*panel.AutomationRow) string) verbWhy {
 	return func(m *state.Room, args []string) string {
 		r := m.Automations.Find(args[0])
 		if r == nil {
-			return palette.Unknown("automation", args[0], automationNames(m, nil))
+			return palette.Unknown("automation", args[0], automationNames(m))
 		}
 		return cond([]*panel.AutomationRow{r})
 	}
 }
 
 func fireLine(m *state.Room, args []string) ([]feed.Effect, string) {
-	if why := automationWhy(palette.CannotFire)(m, args); why != "" {
-		return nil, why
-	}
 	return fire(m, []*panel.AutomationRow{m.Automations.Find(args[0])}), ""
 }
 
-func stopNames(m *state.Room, _ []string) []state.Word {
-	return append(automationNames(m, nil), state.Word{Word: palette.NounCity,
+func stopNames(m *state.Room) []state.Word {
+	return append(automationNames(m), state.Word{Word: palette.NounCity,
 		Noun: palette.NounCity,
 		Note: "all agents and the controller"})
 }
@@ -148,24 +142,21 @@ func stopWhy(m *state.Room, args []string) string {
 }
 
 func stopLine(m *state.Room, args []string) ([]feed.Effect, string) {
-	if why := stopWhy(m, args); why != "" {
-		return nil, why
-	}
 	if r := m.Automations.Find(args[0]); r != nil {
 		return endRuns(m, []*panel.AutomationRow{r}), ""
 	}
 	return askStopCity(m, nil), ""
 }
 
-func checkedNames(m *state.Room, _ []string) []state.Word {
-	return append(poolNames(m), watchdogNames(m, nil)...)
+func checkedNames(m *state.Room) []state.Word {
+	return append(poolNames(m), watchdogNames(m)...)
 }
 
 func checkLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	p, w := m.Pools.Find(args[0]), m.Watchdogs.Find(args[0])
 	switch {
 	case p == nil && w == nil:
-		return nil, palette.Unknown("pool or watchdog", args[0], checkedNames(m, nil))
+		return nil, palette.Unknown("pool or watchdog", args[0], checkedNames(m))
 	case p == nil && w.CheckedNow(m.Now) != "":
 		return nil, w.CheckedNow(m.Now)
 	case p == nil:
@@ -177,7 +168,7 @@ func checkLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return checkOf(m, p.Name), ""
 }
 
-func sortWords(m *state.Room, _ []string) []state.Word {
+func sortWords(m *state.Room) []state.Word {
 	_, ways := m.Focused().Sorting(m.Now)
 	all := make([]state.Word, len(ways))
 	for i, name := range ways {
@@ -194,7 +185,7 @@ func sortLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	name := strings.Join(args, " ")
 	at := slices.Index(ways, name)
 	if at < 0 {
-		return nil, palette.Unknown("column", name, sortWords(m, nil)) + ": " +
+		return nil, palette.Unknown("column", name, sortWords(m)) + ": " +
 			strings.Join(ways, ", ")
 	}
 	SortBy(m, at)

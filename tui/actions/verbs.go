@@ -56,9 +56,8 @@ func Verbs() []verb {
 			Description: "sling a bead to an agent or a pool, and notify it",
 			ID:          state.SlingID, Args: firstArg(flaggedNames), Run: slingLine},
 		{Name: "unsend", Usage: "AGENT…", Description: "cancel nudges that are queued for agents",
-			ID: state.UnsendID, Args: agentNames,
-			Why: agentsWhy(state.UnsendID, palette.CannotUnsend),
-			Run: onAgents(state.UnsendID, palette.CannotUnsend)},
+			ID: state.UnsendID, Args: otherAgents,
+			Why: agentsWhy(state.UnsendID, palette.CannotUnsend), Run: onAgents(state.UnsendID)},
 		{Name: "city", Usage: "NAME", Description: "switch to another city", ID: "city.switch",
 			Names: []string{"city", "cities"}, ReadOnly: true,
 			Args: firstArg(cityNames), Run: cityLine},
@@ -74,10 +73,10 @@ func agentVerbs() []verb {
 	return []verb{
 		{Name: "goto", Usage: "NAME",
 			Description: "go to an agent, a pool, an automation or a watchdog",
-			ReadOnly:    true, Args: anyNames, Run: GoTo},
+			ReadOnly:    true, Args: firstArg(anyNames), Run: GoTo},
 		{Name: "attach", Usage: "AGENT", Description: "work in an agent's terminal",
 			ID: "agent.attach", Args: firstArg(agentNames),
-			Why: agentsWhy("", palette.CannotAttach), Run: attachLine},
+			Why: agentsWhy("", palette.CannotAttach), Run: goAndRun("agent.attach")},
 		{Name: "details", Usage: "NAME", Description: "show details", ID: "agent.details",
 			ReadOnly: true, Args: firstArg(anyNames), Run: goAndRun("agent.details")},
 		{Name: "restart", Usage: "POOL|AGENT…",
@@ -85,18 +84,18 @@ func agentVerbs() []verb {
 			ID:          "agent.restart", Args: restartNames, Noun: true, Why: restartWhy,
 			Run: restartLine},
 		{Name: "drain", Usage: "AGENT…", Description: "drain agents: let them finish",
-			ID:   "agent.drain",
-			Args: agentNames, Why: agentsWhy("agent.drain", palette.CannotDrain),
-			Run: onAgents("agent.drain", palette.CannotDrain)},
-		{Name: "undrain", Usage: "AGENT…", Description: "cancel a drain", ID: "agent.drain",
-			Args: agentNames, Why: agentsWhy("agent.drain", palette.CannotUndrain),
-			Run: onAgents("agent.drain", palette.CannotUndrain)},
+			ID:   state.DrainID,
+			Args: otherAgents, Why: agentsWhy(state.DrainID, palette.CannotDrain),
+			Run: onAgents(state.DrainID)},
+		{Name: "undrain", Usage: "AGENT…", Description: "cancel a drain", ID: state.DrainID,
+			Args: otherAgents, Why: agentsWhy(state.DrainID, palette.CannotUndrain),
+			Run: onAgents(state.DrainID)},
 		{Name: "release", Usage: "AGENT…", Description: "release agents from quarantine or backoff",
-			ID: state.ReleaseID, Args: agentNames, Why: agentsWhy("", palette.CannotRelease),
-			Run: onAgents("", palette.CannotRelease)},
+			ID: state.ReleaseID, Args: otherAgents, Why: agentsWhy("", palette.CannotRelease),
+			Run: onAgents("")},
 		{Name: "kill", Usage: "AGENT…", Description: "stop agents immediately; they restart",
-			ID: "agent.end", Args: agentNames, Why: agentsWhy("agent.end", nil),
-			Run: onAgents("agent.end", nil)},
+			ID: "agent.end", Args: otherAgents, Why: agentsWhy("agent.end", nil),
+			Run: onAgents("agent.end")},
 	}
 }
 
@@ -115,16 +114,18 @@ func Table(m *state.Room) *palette.Table[*state.Room, feed.Effect] {
 		Open: openPaletteAt, Fail: state.ShowFailure}
 }
 
-func firstArg(words verbWords) verbWords {
+func firstArg(words func(*state.Room) []state.Word) verbWords {
 	return func(m *state.Room, before []string) []state.Word {
 		if len(before) > 0 {
 			return nil
 		}
-		return words(m, before)
+		return words(m)
 	}
 }
 
-func agentNames(m *state.Room, before []string) []state.Word {
+func agentNames(m *state.Room) []state.Word { return otherAgents(m, nil) }
+
+func otherAgents(m *state.Room, before []string) []state.Word {
 	selected := ""
 	if r := state.Selected(m); r != nil {
 		selected = r.Name
@@ -134,21 +135,14 @@ func agentNames(m *state.Room, before []string) []state.Word {
 
 func poolNames(m *state.Room) []state.Word { return palette.Pools(&m.Lists) }
 
-func automationNames(m *state.Room, _ []string) []state.Word {
-	return palette.Automations(&m.Lists)
-}
+func automationNames(m *state.Room) []state.Word { return palette.Automations(&m.Lists) }
 
-func watchdogNames(m *state.Room, _ []string) []state.Word { return palette.Watchdogs(&m.Lists) }
+func watchdogNames(m *state.Room) []state.Word { return palette.Watchdogs(&m.Lists) }
 
-func flaggedNames(m *state.Room, _ []string) []state.Word {
-	return append(agentNames(m, nil), poolNames(m)...)
-}
+func flaggedNames(m *state.Room) []state.Word { return append(agentNames(m), poolNames(m)...) }
 
-func anyNames(m *state.Room, before []string) []state.Word {
-	if len(before) > 0 {
-		return nil
-	}
-	return slices.Concat(flaggedNames(m, nil), automationNames(m, nil), watchdogNames(m, nil))
+func anyNames(m *state.Room) []state.Word {
+	return slices.Concat(flaggedNames(m), automationNames(m), watchdogNames(m))
 }
 
 func scaleWords(m *state.Room, before []string) []state.Word {
@@ -175,7 +169,7 @@ func onNamed(m *state.Room, names []string, do func() ([]feed.Effect, string)) (
 	string) {
 	for _, name := range names {
 		if m.Agents.Find(name) == nil {
-			return nil, palette.Unknown("agent", name, agentNames(m, nil))
+			return nil, palette.Unknown("agent", name, agentNames(m))
 		}
 	}
 	m.NamedAgents = names
@@ -202,11 +196,8 @@ func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) verbWhy {
 
 // onAgents returns a function that runs the action id on the named agents. If id is "", the function releases the
 // agents.
-func onAgents(id string, against func(r *panel.AgentRow) string) verbRun {
+func onAgents(id string) verbRun {
 	return func(m *state.Room, names []string) ([]feed.Effect, string) {
-		if why := agentsWhy(id, against)(m, names); why != "" {
-			return nil, why
-		}
 		return onNamed(m, names, func() ([]feed.Effect, string) {
 			if id == "" {
 				return release(m), ""
@@ -244,7 +235,7 @@ func GoTo(m *state.Room, args []string) ([]feed.Effect, string) {
 		goToRow(m, p, name)
 		return nil, ""
 	}
-	return nil, palette.Unknown("agent, pool, automation or watchdog", name, anyNames(m, nil))
+	return nil, palette.Unknown("agent, pool, automation or watchdog", name, anyNames(m))
 }
 
 func goToRow(m *state.Room, p panel.Panel, key string) {
@@ -265,13 +256,6 @@ func goAndRun(id string) verbRun {
 		}
 		return runAsKey(id)(m, nil)
 	}
-}
-
-func attachLine(m *state.Room, args []string) ([]feed.Effect, string) {
-	if why := agentsWhy("", palette.CannotAttach)(m, args); why != "" {
-		return nil, why
-	}
-	return goAndRun("agent.attach")(m, args)
 }
 
 func runAsKey(id string) verbRun {

@@ -12,7 +12,7 @@ import (
 )
 
 func focusActions(all []panel.Panel) []state.Action {
-	focusOn := func(p panel.ID) func(*state.Room) []feed.Effect {
+	focusOn := func(p panel.ID) state.Task {
 		return noEffects(func(m *state.Room) { state.FocusOn(m, p) })
 	}
 	var to []state.Action
@@ -104,19 +104,14 @@ func askSuspendCity(m *state.Room) []feed.Effect {
 	if m.Snap != nil && m.Snap.Suspended {
 		return askIfWanted(m, question{verb: "resume",
 			title: "Resume " + state.CityTitle(m, 50) + "?",
-			do: func(m *state.Room) []feed.Effect {
-				return state.SendCommands(m, "resuming", "the city", city.Resume{})
-			}})
+			do:    sending("resuming", "the city", city.Resume{})})
 	}
 	return askLive(m, func(m *state.Room) question {
 		return question{title: "Suspend " + state.CityTitle(m, 50) + "?", verb: "suspend",
 			count: state.RunningAgents(m), of: "running agents",
 			body: []string{"All sessions will stop, and none will start until the city is " +
 				"resumed."},
-			do: func(m *state.Room) []feed.Effect {
-				return state.SendCommands(m, "suspending", "the city",
-					city.Suspend{})
-			}}
+			do: sending("suspending", "the city", city.Suspend{})}
 	})
 }
 

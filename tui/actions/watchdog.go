@@ -11,17 +11,15 @@ import (
 func acknowledgeCall(m *state.Room, r *panel.WatchdogRow) []feed.Effect {
 	name, shown := r.Name, r.Shown
 	return askIfWanted(m, question{title: "Acknowledge the call of " + shown + "?",
-		verb: "acknowledge it", do: func(m *state.Room) []feed.Effect {
-			return state.SendCommands(m, "acknowledging", shown,
-				city.Acknowledge{Watchdog: name, By: "operator"})
-		}})
+		verb: "acknowledge it", do: sending("acknowledging", shown,
+			city.Acknowledge{Watchdog: name, By: "operator"})})
 }
 
 func acknowledgeLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	r := m.Watchdogs.Find(args[0])
 	switch {
 	case r == nil:
-		return nil, palette.Unknown("watchdog", args[0], watchdogNames(m, nil))
+		return nil, palette.Unknown("watchdog", args[0], watchdogNames(m))
 	case !r.Info.IsEscalated():
 		return nil, r.Shown + " is not calling for attention"
 	}

@@ -88,9 +88,8 @@ func askCreate(m *state.Room) []feed.Effect {
 				}
 				title := widget.Plain(b.Title)
 				return askIfWanted(m, question{title: "Add the bead " + title + "?",
-					verb: "add it", no: "do not add it", do: func(m *state.Room) []feed.Effect {
-						return state.SendCommands(m, "adding", title, city.CreateBead{Bead: b})
-					}})
+					verb: "add it", no: "do not add it",
+					do: sending("adding", title, city.CreateBead{Bead: b})})
 			}
 		},
 	})
@@ -138,7 +137,7 @@ func closeQuestion(m *state.Room, rows []*panel.WorkRow) question {
 	body = append(body, "This cannot be undone.")
 	return question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
 		count: len(open), of: "beads", do: func(m *state.Room) []feed.Effect {
-			m.Work.Marks = map[string]bool{}
+			m.Work.Marks = nil
 			return state.SendCommands(m, "closing", what, commands...)
 		}}
 }

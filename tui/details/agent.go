@@ -17,12 +17,11 @@ import (
 func Agent(src *Source, d *Inspection, w int) []string {
 	name := d.Name
 	r := src.Agents.Find(name)
-	a, ok := src.Snap.Agent(name)
-	if r == nil || !ok {
+	if r == nil {
 		return []string{"This agent is no longer part of the city."}
 	}
-	p := newPage(src)
-	p.showState(r, a)
+	a, p := r.Agent, newPage(src)
+	p.showState(r)
 	if s := a.Stuck; s != nil {
 		p.Show("stuck", "screen unchanged since "+widget.Clock(s.Since, p.Now)+", with "+
 			widget.Plain(s.Task)+"; "+p.KeyOf("agent.attach")+" attaches")
@@ -36,9 +35,9 @@ func Agent(src *Source, d *Inspection, w int) []string {
 	}
 	p.showSends(a.Sends)
 	if len(a.Drift) > 0 {
-		p.Show("drift", widget.Plain(describe.HeldBack(a.Drift)))
+		p.ShowPlain("drift", describe.HeldBack(a.Drift))
 	}
-	p.ShowKnown("problem", widget.Plain(a.UnavailableReason))
+	p.ShowKnownPlain("problem", a.UnavailableReason)
 	if pool := p.Pools.Find(a.Pool); pool != nil {
 		p.Show("pool", pool.Shown+", "+string(pool.State(p.Now))+", "+pool.Sizes())
 	}
@@ -52,15 +51,15 @@ func Agent(src *Source, d *Inspection, w int) []string {
 	if a.IdleTimeout > 0 {
 		p.Show("idle", idleText(src, a))
 	}
-	p.ShowKnown("about", widget.Plain(a.Description))
+	p.ShowKnownPlain("about", a.Description)
 	p.showLife(a, d, w)
 	p.Add(panel.Decisions(src.Env, a.Decisions)...)
 	return p.Lines
 }
 
 func (p *page) showLife(a *city.Agent, d *Inspection, w int) {
-	p.Show("command", widget.Plain(a.Command))
-	p.Show("folder", widget.Plain(a.Dir))
+	p.ShowPlain("command", a.Command)
+	p.ShowPlain("folder", a.Dir)
 	p.Show("declared", p.Declared(a.Source, a.Patched))
 	p.Show("session", sessionText(p.Source, a))
 	if drawn := p.Agents.Rates.Draw(a.Name, p.Now, &p.Glyphs); drawn != "" {
@@ -123,12 +122,12 @@ func restartsText(a *city.Agent, window time.Duration, dot string) string {
 	return text
 }
 
-func (p *page) showState(r *panel.AgentRow, a *city.Agent) {
+func (p *page) showState(r *panel.AgentRow) {
 	sign, token := panel.ConditionOf(p.Look, r)
 	state := p.Paint(token, sign) + " " + widget.Lasted(r.State, p.Now.Sub(r.Since))
 	if r.Stuck != nil {
-		state = p.Paint(token, sign) + " for " + widget.Age(p.Now.Sub(r.Stuck.Since)) + p.dot() +
-			"running for " + widget.Age(p.Now.Sub(r.Since))
+		state = p.Paint(token, sign) + " for " + widget.Since(r.Stuck.Since, p.Now) + p.dot() +
+			"running for " + widget.Since(r.Since, p.Now)
 	}
 	change := r.NextChange(p.Env).Full
 	if change != "" {
@@ -138,7 +137,8 @@ func (p *page) showState(r *panel.AgentRow, a *city.Agent) {
 		}
 	}
 	p.Show("state", state)
-	p.Show("why", widget.Plain(describe.Reason(a)))
+	a := r.Agent
+	p.ShowPlain("why", describe.Reason(a))
 	shown := change != "" && a.Next != nil && a.Next.At != nil && a.Next.At.Equal(r.Until)
 	if next := panel.NextText(a.Next, p.Now); next != "" && !shown {
 		if a.Next.At != nil {
@@ -153,7 +153,7 @@ func (p *page) showState(r *panel.AgentRow, a *city.Agent) {
 
 // drainText omits the deadline if another line already shows it.
 func drainText(src *Source, d *city.DrainInfo, shown time.Time) string {
-	text := describe.ToldToFinish(widget.Plain(d.By), widget.Age(src.Now.Sub(d.Since))+" ago")
+	text := describe.ToldToFinish(widget.Plain(d.By), widget.Ago(d.Since, src.Now))
 	switch {
 	case d.Acked:
 		return text + "; it has reported done"
@@ -168,10 +168,8 @@ func drainText(src *Source, d *city.DrainInfo, shown time.Time) string {
 }
 
 func rigText(src *Source, name string) string {
-	for i := range src.Snap.Rigs {
-		if r := &src.Snap.Rigs[i]; r.Name == name {
-			return Rig(src, r)
-		}
+	if r, ok := src.Snap.Rig(name); ok {
+		return Rig(src, r)
 	}
 	return widget.Plain(name)
 }
@@ -218,7 +216,7 @@ func outputAge(src *Source, a *city.Agent) string {
 	if recent && src.Now.Sub(read) > time.Second && src.Heard(a.Name).IsZero() {
 		text = "at most "
 	}
-	return text + widget.Age(src.Now.Sub(at))
+	return text + widget.Since(at, src.Now)
 }
 
 func outputText(src *Source, a *city.Agent) string {
@@ -233,7 +231,7 @@ func sessionText(src *Source, a *city.Agent) string {
 	if a.Session == nil {
 		return "none"
 	}
-	s := "up " + widget.Age(src.Now.Sub(a.Session.Started))
+	s := "up " + widget.Since(a.Session.Started, src.Now)
 	if a.PID > 0 {
 		s = fmt.Sprintf("pid %d, %s", a.PID, s)
 	}
@@ -258,14 +256,14 @@ func lastExit(src *Source, a *city.Agent, d *Inspection) string {
 		return Exit(src, a.Exit)
 	}
 	c := &d.About.Crashes[0]
-	return crashText(c) + ", " + widget.Age(src.Now.Sub(c.At)) + " ago"
+	return crashText(c) + ", " + widget.Ago(c.At, src.Now)
 }
 
 func Exit(src *Source, e *city.Exit) string {
 	if e == nil {
 		return "none"
 	}
-	return panel.LastExit(e) + ", " + widget.Age(src.Now.Sub(e.At)) + " ago"
+	return panel.LastExit(e) + ", " + widget.Ago(e.At, src.Now)
 }
 
 func (p *page) showSends(sends []city.Send) {
@@ -282,14 +280,14 @@ func (p *page) showSends(sends []city.Send) {
 			token = themes.Bad
 		}
 		text := p.Paint(token, widget.Plain(s.Stage.Text())) + " for " +
-			widget.Age(p.Now.Sub(s.Since))
+			widget.Since(s.Since, p.Now)
 		if s.Stage.Over() {
 			stage, note := s.Stage, ""
 			if stage == city.Acknowledged {
 				stage, note = city.Submitted, "; "+city.OutputSince
 			}
 			text = p.Paint(token, widget.Plain(stage.Text())) + " " +
-				widget.Age(p.Now.Sub(s.Since)) + " ago" + note
+				widget.Ago(s.Since, p.Now) + note
 		}
 		if s.Why != "" {
 			text += ": " + widget.Plain(s.Why)

@@ -30,11 +30,10 @@ type RunHistory struct {
 // Automation returns the details of an automation without its earlier runs.
 func Automation(src *Source, h *RunHistory) []string {
 	r := src.Automations.Find(h.Name)
-	a, ok := src.Snap.Automation(h.Name)
-	if r == nil || !ok {
+	if r == nil {
 		return []string{"This automation is no longer part of the city."}
 	}
-	p := newPage(src)
+	a, p := r.Automation, newPage(src)
 	sign, token := panel.AutomationSign(src.Look, r.State)
 	state := p.Paint(token, sign+" "+string(r.State))
 	if soon := describe.NextRun(r.DueText(p.Now).Full); soon != "" {
@@ -58,7 +57,7 @@ func Automation(src *Source, h *RunHistory) []string {
 	if r.Failures > 0 {
 		p.Show("failures", fmt.Sprintf("%d in a row", r.Failures))
 	}
-	p.ShowKnown("runs", widget.Plain(a.Exec))
+	p.ShowKnownPlain("runs", a.Exec)
 	if a.Formula != "" {
 		p.Show("cooks", "formula "+widget.Plain(a.Formula))
 	}
@@ -66,12 +65,12 @@ func Automation(src *Source, h *RunHistory) []string {
 		p.Show("for", "pool "+widget.Plain(a.Pool))
 	}
 	if a.Timeout > 0 {
-		p.Show("limits", widget.Plain(describe.Limits(a)))
+		p.ShowPlain("limits", describe.Limits(a))
 	}
 	p.ShowKnown("rig", rigText(src, a.Rig))
-	p.ShowKnown("about", widget.Plain(a.Description))
+	p.ShowKnownPlain("about", a.Description)
 	p.Show("file", r.Source)
-	p.ShowKnown("layer", widget.Plain(a.Layer))
+	p.ShowKnownPlain("layer", a.Layer)
 	for _, w := range a.Warnings {
 		p.Show("warning", p.Paint(themes.Warn, widget.Plain(w)))
 	}
@@ -89,19 +88,19 @@ func (p *page) showLastRun(run *city.Run) {
 	outcome, token := panel.RunOutcome(run)
 	how := p.Paint(token, outcome)
 	if run.Ended == nil {
-		how += " for " + widget.Age(p.Now.Sub(run.Opened))
+		how += " for " + widget.Since(run.Opened, p.Now)
 	} else {
 		how += " in " + widget.Elapsed(run.Ended.Sub(run.Opened)) + ", " +
-			widget.Age(p.Now.Sub(*run.Ended)) + " ago"
+			widget.Ago(*run.Ended, p.Now)
 	}
 	p.Show("outcome", how)
 	p.Show("because", panel.RunReason(run))
-	p.Show("record", widget.Plain(run.ID))
+	p.ShowPlain("record", run.ID)
 	if err := widget.Plain(run.Error); err != "" && err != outcome {
 		p.Show("problem", p.Paint(themes.Bad, err))
 	}
 	if run.Made != "" {
-		p.Show("created", widget.Plain(run.Creation()))
+		p.ShowPlain("created", run.Creation())
 	}
 	output := terminal.Tail(p.RunLines(run), shownOutput)
 	p.ShowAll("output", output)
@@ -161,7 +160,7 @@ func Obstacles(s *Source, r *panel.AutomationRow) []string {
 	var lines []string
 	suspended := func(rig city.Rig) bool { return rig.Name == r.Rig && rig.Suspended }
 	switch {
-	case r.Always:
+	case r.WhileSuspended:
 	case s.Snap.Suspended:
 		lines = append(lines, widget.Plain(s.Snap.Name)+
 			" is suspended: its automations do not fire by themselves.")

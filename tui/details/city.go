@@ -30,11 +30,11 @@ func City(s *Source) []string {
 	}
 	c := s.Snap
 	p.Add("")
-	p.Show("folder", widget.Plain(c.Path))
-	p.Show("host", widget.Plain(c.Host))
-	p.Show("version", widget.Plain(c.Version))
+	p.ShowPlain("folder", c.Path)
+	p.ShowPlain("host", c.Host)
+	p.ShowPlain("version", c.Version)
 	p.Show("run by", fmt.Sprintf("%s, up %s",
-		widget.Plain(describe.Runner(c.Mode, c.PID)), widget.Age(s.Now.Sub(c.Started))))
+		widget.Plain(describe.Runner(c.Mode, c.PID)), widget.Since(c.Started, s.Now)))
 	p.Show("config", fmt.Sprintf("revision %s, in force since %s",
 		widget.Plain(c.Config.Revision), widget.Clock(c.Config.Loaded, s.Now))+whileRejected(c))
 	p.Show("patrol", fmt.Sprintf("every %s, last %s ago", c.Patrol.Interval,

@@ -9,30 +9,26 @@ import (
 )
 
 // AgentCopies returns the values that can be copied from an agent.
-func AgentCopies(s *Source, r *panel.AgentRow) []panel.Copied {
-	all := []panel.Copied{{What: "name", Text: r.Name}}
+func AgentCopies(s *Source, r *panel.AgentRow) (all []panel.Copied) {
+	add := func(what, text string) { all = append(all, panel.Copied{What: what, Text: text}) }
+	add("name", r.Name)
 	if r.PID > 0 {
-		all = append(all, panel.Copied{What: "pid", Text: fmt.Sprint(r.PID)})
+		add("pid", fmt.Sprint(r.PID))
 	}
 	if r.Session != nil {
-		all = append(all, panel.Copied{What: "session id", Text: r.Session.ID})
+		add("session id", r.Session.ID)
 	}
-	a, ok := s.Snap.Agent(r.Name)
-	if !ok {
-		return all
+	add("attach command", fmt.Sprintf("gcity agent attach %s --city %s", shell.Quote(r.Name),
+		shell.Quote(s.Snap.Path)))
+	add("folder", r.Dir)
+	add("command", r.Command)
+	add("state and reason", string(r.Agent.State)+": "+r.Reason)
+	if r.Exit != nil {
+		add("last exit", Exit(s, r.Exit))
 	}
-	all = append(all, panel.Copied{What: "attach command",
-		Text: fmt.Sprintf("gcity agent attach %s --city %s", shell.Quote(r.Name),
-			shell.Quote(s.Snap.Path))},
-		panel.Copied{What: "folder", Text: a.Dir}, panel.Copied{What: "command", Text: a.Command},
-		panel.Copied{What: "state and reason", Text: string(a.State) + ": " + a.Reason})
-	if a.Exit != nil {
-		all = append(all, panel.Copied{What: "last exit",
-			Text: Exit(s, a.Exit)})
-		if a.Exit.File != "" {
-			all = append(all, panel.Copied{What: "file with its last output",
-				Text: filepath.Join(s.Snap.Path, a.Exit.File)})
-		}
+	if r.Exit != nil && r.Exit.File != "" {
+		add("file with its last output", filepath.Join(s.Snap.Path, r.Exit.File))
 	}
-	return append(all, panel.Copied{What: "where it is declared", Text: a.Source})
+	add("where it is declared", r.Source)
+	return all
 }

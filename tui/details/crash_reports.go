@@ -14,12 +14,11 @@ const maxCrashLines = 12
 // Crashes returns an agent's state and the reason for it, followed by the agent's crashes with their last output.
 func Crashes(src *Source, d *Inspection, w int) []string {
 	r := src.Agents.Find(d.Name)
-	a, ok := src.Snap.Agent(d.Name)
-	if r == nil || !ok {
+	if r == nil {
 		return []string{"This agent is no longer part of the city."}
 	}
 	p := newPage(src)
-	p.showState(r, a)
+	p.showState(r)
 	if r.Crashes > 0 {
 		p.Show("crashes", fmt.Sprintf("%d counted", r.Crashes))
 	}
@@ -49,7 +48,7 @@ func Crashes(src *Source, d *Inspection, w int) []string {
 func (p *page) showCrash(c *city.Crash, w int) {
 	p.Add("", p.Paint(themes.Title, widget.Clock(c.At, p.Now))+"  "+
 		p.Paint(themes.Bad, crashText(c))+
-		p.Paint(themes.Dim, "  "+widget.Age(p.Now.Sub(c.At))+" ago"))
+		p.Paint(themes.Dim, "  "+widget.Ago(c.At, p.Now)))
 	said := widget.PlainLines(c.Output)
 	if n := len(said) - maxCrashLines; n > 0 {
 		p.Dim("  " + p.Glyphs.More + " " + widget.Count(n, "line") + " before")

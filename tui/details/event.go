@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"gcity/themes"
@@ -21,10 +20,7 @@ func Payload(src *Source, raw json.RawMessage) []string {
 	lines := []string{"", src.Look.Paint(themes.Title, "Payload")}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
-		for _, p := range strings.Split(pretty(raw), "\n") {
-			lines = append(lines, widget.Plain(p))
-		}
-		return lines
+		return append(lines, prettyLines(raw)...)
 	}
 	room := widget.FieldWidth - 2
 	for name := range fields {
@@ -45,9 +41,9 @@ func Payload(src *Source, raw json.RawMessage) []string {
 func Event(src *Source, r *panel.EventRow) []string {
 	e, p := &r.Event, newPage(src)
 	p.Show("when", e.TS.In(p.Now.Location()).Format(time.RFC3339Nano)+", "+
-		widget.Age(p.Now.Sub(e.TS))+" ago")
+		widget.Ago(e.TS, p.Now))
 	p.Show("about", r.Subject)
-	p.Show("by", widget.Plain(e.Actor))
+	p.ShowPlain("by", e.Actor)
 	p.ShowAll("message", widget.PlainLines(e.Message))
 	p.Show("seq", fmt.Sprint(e.Seq))
 	p.Add(Payload(src, e.Payload)...)

@@ -122,7 +122,7 @@ func (p *page) showSpec(in *city.Inspection) {
 	after := slices.DeleteFunc(append(slices.Clone(s.Setup), s.SetupScript),
 		func(line string) bool { return line == "" })
 	p.ShowAll("after start", plainAll(after))
-	p.ShowKnown("first nudge", widget.Plain(s.Nudge))
+	p.ShowKnownPlain("first nudge", s.Nudge)
 	if s.IdleTimeout <= 0 { // a timeout has a line of its own
 		p.Show("idle", "no restart when idle")
 	}

@@ -3,7 +3,6 @@ package details
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 
 	"gcity/tui/widget"
 )
@@ -16,17 +15,13 @@ func valueLines(raw json.RawMessage) []string {
 		}
 		return []string{"-"}
 	}
-	var lines []string
-	for _, p := range strings.Split(pretty(raw), "\n") {
-		lines = append(lines, widget.Plain(p))
-	}
-	return lines
+	return prettyLines(raw)
 }
 
-func pretty(raw []byte) string {
+func prettyLines(raw []byte) []string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
+		return widget.AllPlain(string(raw))
 	}
-	return b.String()
+	return widget.AllPlain(b.String())
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gcity/city"
 	"gcity/describe"
@@ -17,8 +16,7 @@ import (
 // Pool returns the details of a pool: its size, its check, its members.
 func Pool(src *Source, name string) []string {
 	r := src.Pools.Find(name)
-	pool, ok := src.Snap.Pool(name)
-	if r == nil || !ok {
+	if r == nil {
 		return []string{"This pool is no longer part of the city."}
 	}
 	p, state := newPage(src), r.State(src.Now)
@@ -32,19 +30,19 @@ func Pool(src *Source, name string) []string {
 				"the check",
 				*r.Override, p.KeyOf("pool.scale")))
 	}
-	p.ShowKnown("next", panel.NextText(pool.Next, p.Now))
+	p.ShowKnown("next", panel.NextText(r.Next, p.Now))
 	p.showCheck(r)
 	wait := describe.NoDeadline
 	if r.Timeout > 0 {
 		wait = "killed after " + widget.Duration(r.Timeout)
 	}
 	p.Show("drain", "a member that must leave is asked to finish first; "+wait)
-	p.ShowKnown("about", widget.Plain(pool.Description))
+	p.ShowKnownPlain("about", r.Description)
 	p.ShowKnown("rig", rigText(src, r.Rig))
-	p.Show("declared", p.Declared(pool.Source, pool.Patched))
+	p.Show("declared", p.Declared(r.Pool.Source, r.Patched))
 	p.Heading("Members")
 	p.Add(panel.AgentLines(p.Env, p.Pools.Members(name))...)
-	p.Add(panel.Decisions(p.Env, pool.Decisions)...)
+	p.Add(panel.Decisions(p.Env, r.Decisions)...)
 	return p.Lines
 }
 
@@ -59,8 +57,7 @@ func (p *page) showCheck(r *panel.PoolRow) {
 	}
 	p.Show("check", cmp.Or(widget.Plain(c.Command), "none: open beads are counted"))
 	p.Show("result", result)
-	output := plainAll(strings.Split(c.Output, "\n"))
-	p.ShowAll("output", slices.DeleteFunc(output, func(s string) bool { return s == "" }))
+	p.ShowAll("output", widget.PlainLines(c.Output))
 }
 
 // PredictLeaving predicts which members would leave if a pool were scaled to the given size.

@@ -34,7 +34,7 @@ func Prompt(src *Source, d *Inspection) []string {
 	if len(p.Lines) > 0 {
 		p.Add("")
 	}
-	p.Add(promptText(d.About.Prompt)...)
+	p.Add(widget.AllPlain(d.About.Prompt)...)
 	return p.Lines
 }
 
@@ -43,7 +43,7 @@ func (p *page) showPrompt(in *city.Inspection) {
 		return
 	}
 	p.Heading("Prompt")
-	text := promptText(in.Prompt)
+	text := widget.AllPlain(in.Prompt)
 	if n := len(text) - promptShown; n > 1 {
 		p.Add(text[:promptShown]...)
 		p.Dim(p.Glyphs.More + " " + widget.Count(n, "more line") + "; " +
@@ -76,8 +76,4 @@ func promptMethod(in *city.Inspection) string {
 		return "not passed; the agent can request it with `gc prime`"
 	}
 	return widget.Plain(in.PromptMode)
-}
-
-func promptText(prompt string) []string {
-	return plainAll(strings.Split(strings.TrimRight(prompt, "\n"), "\n"))
 }

@@ -87,14 +87,14 @@ func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	if now.Sub(c.rejectedAt) >= keymap.DialogGuard {
 		c.rejectedAt = now
 	}
-	again := "press it again"
+	again, to := "press it again", " to answer this question"
 	if key == "" {
 		key, again = "the click", "click again"
 	}
-	c.note = key + " came too early; " + again + " to answer this question"
 	if notice {
-		c.note = key + " came too early; " + again + " to close this notice"
+		to = " to close this notice"
 	}
+	c.note = key + " came too early; " + again + to
 	return false
 }
 

@@ -21,6 +21,7 @@ type Delivery struct {
 type Sender struct {
 	runner *Runner
 	recent []*Delivery
+	done   chan struct{} // closed when it has stopped
 }
 
 // Send sends news. It returns when the program has received the news or has exited.
@@ -42,13 +43,7 @@ type Deliveries struct {
 	Gap     time.Duration
 	Program *tea.Program
 	stop    context.CancelFunc // stops the newest sender; nil = none
-	senders []runningSender
-}
-
-type runningSender struct {
-	runner *Runner
-	sender *Sender
-	done   chan struct{}
+	senders []*Sender
 }
 
 // Start starts sending a room's news, and stops the previous room's sender. It does not wait.
@@ -60,14 +55,14 @@ func (p *Deliveries) Start(r *Runner) {
 	p.stop = stop
 	missed := r.Missed
 	r.Missed = nil
-	n := runningSender{r, &Sender{runner: r}, make(chan struct{})}
+	n := &Sender{runner: r, done: make(chan struct{})}
 	p.senders = append(p.senders, n)
 	r.Spawn("pump", func(context.Context) {
 		defer close(n.done)
 		for _, d := range missed {
-			n.sender.Send(p.Program, d.At, d.News)
+			n.Send(p.Program, d.At, d.News)
 		}
-		r.Pump(pumping, p.Gap, func(at time.Time, what News) { n.sender.Send(p.Program, at, what) })
+		r.Pump(pumping, p.Gap, func(at time.Time, what News) { n.Send(p.Program, at, what) })
 	})
 }
 
@@ -78,6 +73,6 @@ func (p *Deliveries) Finish() {
 	}
 	for _, n := range p.senders {
 		<-n.done
-		n.runner.Missed = append(n.runner.Missed, n.sender.Missed()...)
+		n.runner.Missed = append(n.runner.Missed, n.Missed()...)
 	}
 }

@@ -65,7 +65,7 @@ type Draft struct {
 	Line     int // line for the editor; 0 = the beginning
 }
 
-func (r *Runner) Discard(d DiscardDraft) {
+func (d DiscardDraft) start(r *Runner) {
 	r.Spawn("draft", func(context.Context) {
 		if err := disk.Remove(d.Path); err != nil {
 			r.Log.Warn("cannot remove a draft of the configuration", "error", err)
@@ -191,8 +191,8 @@ func NewDraft(config ConfigFile, at FileLine) (*Draft, error) {
 	return &Draft{File: at.File, Path: f.Name(), original: was, Line: at.Line}, nil
 }
 
-// ApplyDraft replaces the configuration with a draft and reloads it.
-func (r *Runner) ApplyDraft(e ApplyDraft) {
+// start replaces the configuration with the draft and reloads it.
+func (e ApplyDraft) start(r *Runner) {
 	r.Spawn("configuration", func(ctx context.Context) {
 		const title = "editing"
 		if err := r.Config.Replace(e.Draft.File, e.Draft.original, e.Data); err != nil {

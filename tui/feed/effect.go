@@ -11,8 +11,19 @@ import (
 	"gcity/tui/widget"
 )
 
-// Effect is a request of the model that the runner carries out.
-type Effect interface{ effect() }
+// Effect is a request of the model. The runner carries it out. The program carries out effects that contain byProgram,
+// because it owns the terminal and the rooms.
+type Effect interface {
+	start(r *Runner) // carries it out in the background
+}
+
+// Start carries out an effect in the background.
+func (r *Runner) Start(e Effect) { e.start(r) }
+
+// byProgram is part of an effect for which the runner does nothing.
+type byProgram struct{}
+
+func (byProgram) start(*Runner) {}
 
 type (
 	// SendCommands sends commands in parallel. The response is a single Result.
@@ -41,7 +52,10 @@ type (
 		AllOutput      bool // load all stored output, not only the newest
 	}
 	// ShowText shows text in a pager.
-	ShowText struct{ Text string }
+	ShowText struct {
+		byProgram
+		Text string
+	}
 	// Save writes text to a new file.
 	Save struct {
 		ID         int // ID of the status line that waits for the result
@@ -49,9 +63,15 @@ type (
 		Lines      int
 	}
 	// Attach attaches the terminal to an agent.
-	Attach struct{ Agent string }
+	Attach struct {
+		byProgram
+		Agent string
+	}
 	// Quit ends the control room.
-	Quit struct{ Exit Exit }
+	Quit struct {
+		byProgram
+		Exit Exit
+	}
 	// Copy copies text to the terminal's clipboard or, if Program is set, to this machine's. Only the latter has a
 	// Result.
 	Copy struct {
@@ -61,23 +81,14 @@ type (
 		Program bool
 	}
 	// Redraw redraws the whole screen.
-	Redraw struct{}
+	Redraw struct{ byProgram }
 	// TakeTerminal sets the terminal's modes again and redraws the screen, because a shell has used the terminal while
 	// this process was stopped. If Stop is set, it first restores the terminal and stops the process.
-	TakeTerminal struct{ Stop bool }
+	TakeTerminal struct {
+		byProgram
+		Stop bool
+	}
 )
-
-func (SendCommands) effect() {}
-func (QueryBeads) effect()   {}
-func (Wake) effect()         {}
-func (Watch) effect()        {}
-func (ShowText) effect()     {}
-func (Save) effect()         {}
-func (Attach) effect()       {}
-func (Quit) effect()         {}
-func (Redraw) effect()       {}
-func (TakeTerminal) effect() {}
-func (Copy) effect()         {}
 
 // Result is the result of an action.
 type Result struct {
@@ -103,6 +114,7 @@ type FoundBeads struct {
 
 // SwitchCity switches to another room.
 type SwitchCity struct {
+	byProgram
 	ID         int
 	Name, Path string // name and folder of the city; "" = all cities
 	Home       bool   // switch to the city that the program was started for
@@ -111,12 +123,11 @@ type SwitchCity struct {
 	Start      bool   // start a controller for the city before the switch
 }
 
-func (SwitchCity) effect() {}
-
 type (
 	// Edit runs an editor on Draft. If Draft is nil, it first creates a draft of the file that contains the position
 	// At.
 	Edit struct {
+		byProgram
 		Draft *Draft
 		At    FileLine
 	}
@@ -127,9 +138,6 @@ type (
 		Data  []byte
 	}
 )
-
-func (Edit) effect()       {}
-func (ApplyDraft) effect() {}
 
 // Edited is the result of an edit.
 type Edited struct {
@@ -144,15 +152,11 @@ type Edited struct {
 // DiscardDraft removes a draft's file.
 type DiscardDraft struct{ Path string }
 
-func (DiscardDraft) effect() {}
-
 // LoadHistory requests events that are older than the given event. The response is a LoadedHistory.
 type LoadHistory struct {
 	ID     int
 	Before uint64
 }
-
-func (LoadHistory) effect() {}
 
 // LoadedHistory is a page of older events.
 type LoadedHistory struct {
@@ -187,22 +191,14 @@ type (
 	}
 )
 
-func (SendCityCommand) effect() {}
-func (RegisterCity) effect()    {}
-func (UnregisterCity) effect()  {}
-
 // RefreshCities makes the directory read the list of cities immediately.
-type RefreshCities struct{}
-
-func (RefreshCities) effect() {}
+type RefreshCities struct{ byProgram }
 
 // Inspect requests details of an agent in addition to those in the snapshot. The response is an Inspected.
 type Inspect struct {
 	ID    int
 	Agent string
 }
-
-func (Inspect) effect() {}
 
 // Inspected is the response to Inspect.
 type Inspected struct {
@@ -213,17 +209,14 @@ type Inspected struct {
 
 // SaveRoom stores the state of the room.
 type SaveRoom struct {
+	byProgram
 	Data  []byte
 	Base  []byte // the state at the previous save, or at the start of the room
 	Mouse string // the user's new choice about the mouse, for all cities; "" = unchanged
 }
 
-func (SaveRoom) effect() {}
-
 // QueryBackground queries the terminal for its background color. The terminal might never respond.
-type QueryBackground struct{}
-
-func (QueryBackground) effect() {}
+type QueryBackground struct{ byProgram }
 
 // SentText is a message that this room has sent to one agent.
 type SentText struct {

@@ -199,19 +199,12 @@ func (b *CityWatch) End() {
 	}
 }
 
-func (l *FleetWatcher) ownCity(b *CityWatch) city.Control {
-	if l.cities.Own != nil && b.path == l.cities.OwnPath {
-		return l.cities.Own
-	}
-	return nil
-}
-
 func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
-	c := l.ownCity(b)
+	var c city.Control
 	for tries := 0; ; tries++ {
 		var err error
 		if c == nil {
-			c, err = l.cities.Directory.City(name)
+			c, err = l.cities.city(name, b.path)
 		}
 		if err == nil {
 			for s, streamErr := range c.Snapshots(ctx) {
@@ -237,12 +230,12 @@ func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 
 // poll checks that a city still responds and still patrols.
 func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
-	c := l.ownCity(b)
+	var c city.Control
 	for {
 		var s *city.Snapshot
 		var err error
 		if c == nil {
-			c, err = l.cities.Directory.City(name)
+			c, err = l.cities.city(name, b.path)
 		}
 		if err == nil {
 			request, cancel := context.WithTimeout(ctx, FleetPollTimeout)

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"reflect"
 	"sync"
 	"time"
 
@@ -32,13 +33,7 @@ type News struct {
 	Woken        bool // the delay of a Wake has passed
 }
 
-func (n *News) Empty() bool {
-	return n.Snap == nil && n.Unreachable == nil && len(n.Events) == 0 && !n.EventsRestarted &&
-		len(n.Results) == 0 &&
-		len(n.Found) == 0 && n.Pane == nil && n.Preferences == nil && len(n.Inspected) == 0 &&
-		len(n.HistoryPages) == 0 && n.Edited == nil && n.Fleet == nil && n.OpenedCity == nil &&
-		!n.Woken
-}
+func (n *News) Empty() bool { return reflect.ValueOf(*n).IsZero() }
 
 // MaxPending is the number of newest events that are kept if the model falls behind. Older ones may be dropped.
 const MaxPending = panel.MaxEvents
@@ -83,8 +78,6 @@ func (b *Mailbox) PutSnapshot(s *city.Snapshot) {
 	})
 }
 
-func (b *Mailbox) putUnreachable(why string) { b.Put(func(n *News) { n.Unreachable = &why }) }
-
 func (b *Mailbox) PutEvent(e events.Event) {
 	b.Put(func(n *News) {
 		if e.Seq <= b.newest && e.Seq > 0 {
@@ -111,8 +104,6 @@ func (b *Mailbox) lastEvent() uint64 {
 }
 
 func (b *Mailbox) putResult(r Result) { b.Put(func(n *News) { n.Results = append(n.Results, r) }) }
-
-func (b *Mailbox) putFound(f FoundBeads) { b.Put(func(n *News) { n.Found = append(n.Found, f) }) }
 
 func (b *Mailbox) PutPreferences(p Preferences) { b.Put(func(n *News) { n.Preferences = &p }) }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,11 +16,9 @@ import (
 	"gcity/tui/widget"
 )
 
-// CopyText copies text with a clipboard program.
-func (r *Runner) CopyText(e Copy) {
-	r.Spawn("clipboard", func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, clipboardDeadline)
-		defer cancel()
+// start copies the text with a clipboard program.
+func (e Copy) start(r *Runner) {
+	r.spawnWithin(clipboardDeadline, "clipboard", func(ctx context.Context) {
 		program, err := r.copyWithProgram(ctx, e.Text)
 		failure := ""
 		switch {
@@ -54,27 +53,21 @@ func (r *Runner) copyWithProgram(ctx context.Context, text string) (string, erro
 	return argv[0], nil
 }
 
-// LoadHistory requests a page of older events from the city.
-func (r *Runner) LoadHistory(q LoadHistory) {
-	r.Spawn("history", func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, historyDeadline)
-		defer cancel()
-		d := LoadedHistory{ID: q.ID}
+func (q LoadHistory) start(r *Runner) {
+	r.spawnWithin(historyDeadline, "history", func(ctx context.Context) {
 		found, err := r.City.History(ctx, events.Query{Before: q.Before, Limit: HistoryPageSize})
-		d.Problem = r.logFailure(err, historyDeadline, "cannot load older events")
-		for i := len(found) - 1; i >= 0; i-- { // the city returns the newest event first
-			d.Events = append(d.Events, found[i])
+		d := LoadedHistory{ID: q.ID,
+			Complete: err == nil && len(found) == 0, // a short page can be incomplete
+			Problem:  r.logFailure(err, historyDeadline, "cannot load older events")}
+		for _, e := range slices.Backward(found) { // the city returns the newest event first
+			d.Events = append(d.Events, e)
 		}
-		d.Complete = err == nil && len(found) == 0 // a short page can be incomplete
 		r.Mailbox.Put(func(n *News) { n.HistoryPages = append(n.HistoryPages, d) })
 	})
 }
 
-// Inspect requests details of an agent and puts the result into the mailbox.
-func (r *Runner) Inspect(q Inspect) {
-	r.Spawn("inspection", func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, inspectDeadline)
-		defer cancel()
+func (q Inspect) start(r *Runner) {
+	r.spawnWithin(inspectDeadline, "inspection", func(ctx context.Context) {
 		inspection, err := r.City.Inspect(ctx, q.Agent)
 		in := Inspected{ID: q.ID, Inspection: inspection, Problem: r.logFailure(err,
 			inspectDeadline, "cannot inspect an agent", "agent", q.Agent)}
@@ -82,8 +75,7 @@ func (r *Runner) Inspect(q Inspect) {
 	})
 }
 
-// Save writes text to a new file and puts the result into the mailbox.
-func (r *Runner) Save(s Save) {
+func (s Save) start(r *Runner) {
 	r.Spawn("save", func(context.Context) {
 		path, err := writeNew(s.Path, s.Text)
 		failure := ""
@@ -96,8 +88,8 @@ func (r *Runner) Save(s Save) {
 	})
 }
 
-// SendCityCommand sends a command to a city. It fails if the city's name now refers to a different city.
-func (r *Runner) SendCityCommand(e SendCityCommand) {
+// start sends the command, unless the city's name now refers to a different city.
+func (e SendCityCommand) start(r *Runner) {
 	limit := city.ResponseLimit(e.Target.Command)
 	r.changeCityList(e.ID, e.Title, limit, func(ctx context.Context,
 		d city.Directory) (string, error) {
@@ -113,7 +105,7 @@ func (r *Runner) SendCityCommand(e SendCityCommand) {
 	})
 }
 
-func (r *Runner) RegisterCity(e RegisterCity) {
+func (e RegisterCity) start(r *Runner) {
 	r.changeCityList(e.ID, "registering", taskDeadline, func(ctx context.Context,
 		d city.Directory) (string, error) {
 		reg, ok := d.(city.Registrar)
@@ -125,7 +117,7 @@ func (r *Runner) RegisterCity(e RegisterCity) {
 	})
 }
 
-func (r *Runner) UnregisterCity(e UnregisterCity) {
+func (e UnregisterCity) start(r *Runner) {
 	limit := city.ResponseLimit(city.Shutdown{})
 	r.changeCityList(e.ID, "stopping", limit, func(ctx context.Context,
 		d city.Directory) (string, error) {
@@ -156,9 +148,7 @@ func (r *Runner) checkCityFolder(ctx context.Context, d city.Directory, name, pa
 
 func (r *Runner) changeCityList(id int, title string, limit time.Duration,
 	do func(ctx context.Context, d city.Directory) (string, error)) {
-	r.Spawn("fleet", func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
+	r.spawnWithin(limit, "fleet", func(ctx context.Context) {
 		message, err := do(ctx, r.Root().Cities.Directory)
 		failure := ""
 		switch {
@@ -173,8 +163,7 @@ func (r *Runner) changeCityList(id int, title string, limit time.Duration,
 	})
 }
 
-// RunTasks runs tasks and puts their result into the mailbox.
-func (r *Runner) RunTasks(d RunTasks) {
+func (d RunTasks) start(r *Runner) {
 	r.Spawn("tasks", func(ctx context.Context) {
 		res := Result{ID: d.ID, Title: d.Title, Total: len(d.Tasks), FailuresOnly: d.FailuresOnly}
 		for i, e := range d.Tasks {

@@ -24,7 +24,7 @@ func (largeEvents) History(_ context.Context, q events.Query) (found []events.Ev
 func TestShortPageOfHistory(t *testing.T) {
 	r := &Runner{Ctx: t.Context(), City: largeEvents{}, Mailbox: NewMailbox(), Log: slog.New(slog.DiscardHandler)}
 	load := func(before uint64) LoadedHistory {
-		r.LoadHistory(LoadHistory{ID: 1, Before: before})
+		r.Start(LoadHistory{ID: 1, Before: before})
 		r.Goroutines.Wait()
 		news, _ := r.Mailbox.Take(time.Now())
 		pages := news.HistoryPages

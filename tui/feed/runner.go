@@ -55,6 +55,15 @@ func (r *Runner) Now() time.Time {
 // Spawn starts a goroutine that the runner owns. A panic in it ends the control room but not the process.
 func (r *Runner) Spawn(name string, f func(ctx context.Context)) { r.spawnIn(r.Ctx, name, f) }
 
+// spawnWithin is like Spawn, but f has a time limit.
+func (r *Runner) spawnWithin(limit time.Duration, name string, f func(ctx context.Context)) {
+	r.Spawn(name, func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		f(ctx)
+	})
+}
+
 func (r *Runner) spawnIn(ctx context.Context, name string, f func(ctx context.Context)) {
 	r.Root().Goroutines.Go(func() {
 		defer r.RecoverPanic(name)
@@ -100,8 +109,7 @@ func (r *Runner) PanicError() error {
 	return r.panic
 }
 
-// SendCommands sends commands and puts their result into the mailbox.
-func (r *Runner) SendCommands(p SendCommands) {
+func (p SendCommands) start(r *Runner) {
 	r.Spawn("command", func(ctx context.Context) {
 		outcomes := make([]outcome, len(p.Commands))
 		var g errgroup.Group
@@ -207,11 +215,8 @@ func (r *Runner) report(id int, title, receipt, failure string) {
 
 const queryDeadline = 10 * time.Second
 
-// QueryBeads requests beads and puts the result into the mailbox.
-func (r *Runner) QueryBeads(q QueryBeads) {
-	r.Spawn("work", func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, queryDeadline)
-		defer cancel()
+func (q QueryBeads) start(r *Runner) {
+	r.spawnWithin(queryDeadline, "work", func(ctx context.Context) {
 		f := FoundBeads{ID: q.ID}
 		var err error
 		f.Beads, err = r.City.Beads(ctx, q.Query)
@@ -219,12 +224,11 @@ func (r *Runner) QueryBeads(q QueryBeads) {
 			f.Beads, err = city.WithoutAssigned(ctx, r.City.Beads, f.Beads)
 		}
 		f.Problem = r.logFailure(err, queryDeadline, "cannot query beads")
-		r.Mailbox.putFound(f)
+		r.Mailbox.Put(func(n *News) { n.Found = append(n.Found, f) })
 	})
 }
 
-// Wake puts a wake-up into the mailbox after the delay.
-func (r *Runner) Wake(e Wake) {
+func (e Wake) start(r *Runner) {
 	r.Spawn("wake", func(ctx context.Context) {
 		if pause(ctx, e.After) {
 			r.Mailbox.Put(func(n *News) { n.Woken = true })

@@ -81,8 +81,7 @@ func (r *Runner) HangUp() {
 	r.Fail()
 }
 
-// Watch makes the viewer show a session or a run.
-func (r *Runner) Watch(w Watch) {
+func (w Watch) start(r *Runner) {
 	gap := 500 * time.Millisecond
 	if w.Focused {
 		gap = 0

@@ -38,7 +38,7 @@ func (r *Runner) StreamSnapshots(ctx context.Context) {
 			return
 		}
 		why := unreachableReason(cause)
-		r.Mailbox.putUnreachable(why)
+		r.Mailbox.Put(func(n *News) { n.Unreachable = &why })
 		if why != logged {
 			r.Log.Warn("the snapshot stream ended", "error", cause)
 			logged = why

@@ -55,5 +55,3 @@ type RunTasks struct {
 	Tasks        []Task
 	FailuresOnly bool
 }
-
-func (RunTasks) effect() {}

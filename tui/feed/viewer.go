@@ -25,7 +25,7 @@ const (
 type Viewer struct {
 	city      city.Control
 	mailbox   *Mailbox
-	newScreen func(cols, rows, scrollback int) terminal.Screen
+	newScreen terminal.ScreenMaker
 
 	mu     sync.Mutex
 	target Watch
@@ -33,8 +33,7 @@ type Viewer struct {
 	wake   chan struct{}
 }
 
-func NewViewer(c city.Control, b *Mailbox, newScreen func(cols, rows,
-	scrollback int) terminal.Screen) *Viewer {
+func NewViewer(c city.Control, b *Mailbox, newScreen terminal.ScreenMaker) *Viewer {
 	return &Viewer{city: c, mailbox: b, newScreen: newScreen, wake: make(chan struct{}, 1)}
 }
 

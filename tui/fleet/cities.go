@@ -136,7 +136,7 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 		n.Why, n.Since = "no output although it has work: "+widget.Plain(a.Stuck.Task),
 			a.Stuck.Since
 		return n, true
-	case r.State == city.Backoff || r.Drifted && !r.Frozen && r.State == city.Running:
+	case r.State == city.Backoff || len(a.Drift) > 0 && !r.Frozen && r.State == city.Running:
 		return n, false
 	}
 	return n, r.Attention(now)
@@ -256,24 +256,17 @@ func (c *City) Why(now time.Time) string {
 	case c.stopping() && c.Info.Error == "":
 		return "its agents are stopping"
 	case c.Unresponsive != "" && c.Responded:
-		return "last response " + widget.Age(now.Sub(c.LastResponse)) + " ago: " +
+		return "last response " + widget.Ago(c.LastResponse, now) + ": " +
 			widget.Plain(c.Unresponsive)
 	case c.Unresponsive != "":
 		return widget.Plain(c.Unresponsive)
 	case b.Overdue > 0:
 		return "the controller's last patrol was " + widget.Age(b.Overdue) + " ago"
 	}
-	var parts []string
-	others := len(b.Needs) - b.failed - b.Held
-	for _, n := range []struct {
-		n    int
-		what string
-	}{{b.failed, "failed"}, {b.Held, "quarantined"},
-		{others, otherNeeds(others, b.failed+b.Held)}} {
-		if n.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
-		}
-	}
+	others := max(0, len(b.Needs)-b.failed-b.Held)
+	parts := widget.AppendCount(nil, b.failed, "failed")
+	parts = widget.AppendCount(parts, b.Held, "quarantined")
+	parts = widget.AppendCount(parts, others, otherNeeds(others, b.failed+b.Held))
 	if c.Info.Error != "" {
 		parts = append(parts, widget.Plain(c.Info.Error))
 	}
@@ -320,12 +313,7 @@ func (f *List) Find(name string) *City {
 	if f == nil {
 		return nil
 	}
-	for i := range f.Rows {
-		if f.Rows[i].Info.Name == name {
-			return &f.Rows[i]
-		}
-	}
-	return nil
+	return widget.First(f.Rows, func(c *City) bool { return c.Info.Name == name })
 }
 
 // HasOther reports whether the list contains a city in a different folder.
@@ -338,10 +326,8 @@ func (f *List) NameOf(path string) string {
 	if f == nil || path == "" {
 		return ""
 	}
-	for i := range f.Rows {
-		if f.Rows[i].Info.Path == path {
-			return f.Rows[i].Info.Name
-		}
+	if c := widget.First(f.Rows, func(c *City) bool { return c.Info.Path == path }); c != nil {
+		return c.Info.Name
 	}
 	return ""
 }

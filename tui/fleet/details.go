@@ -22,10 +22,10 @@ func (l *List) Details(of *City, runner string, look *widget.Styles, now time.Ti
 	}
 	p, h, b := widget.Page{Styles: look}, HealthOf(look, c), &c.Summary
 	p.Add(p.Paint(h.Token, h.Sign+" "+h.Word)+" "+c.Why(now), "")
-	p.Show("folder", widget.Plain(c.Info.Path))
+	p.ShowPlain("folder", c.Info.Path)
 	// when this city was listed, another one already had its name
 	if own := c.Summary.Name; own != "" && own != c.Info.Name && !c.Unregistered {
-		p.Show("listed as", widget.Plain(c.Info.Name))
+		p.ShowPlain("listed as", c.Info.Name)
 	}
 	if c.Info.Running {
 		p.ShowKnown("run by", runner)
@@ -43,7 +43,7 @@ func (l *List) Details(of *City, runner string, look *widget.Styles, now time.Ti
 	if c.Responded {
 		last := ""
 		if !c.LastResponse.IsZero() {
-			last = ", as of " + widget.Age(now.Sub(c.LastResponse)) + " ago"
+			last = ", as of " + widget.Ago(c.LastResponse, now)
 		}
 		p.Show("agents", fmt.Sprintf("%d of %d running%s", b.Running, b.Agents, last))
 		p.Show("work", describe.Work(b.Open, b.InProgress))

@@ -24,6 +24,9 @@ func (r *Registry[H, E]) Add(more []Action[H, E]) {
 	}
 }
 
+// complaint reports a problem with a binding.
+type complaint = func(place, format string, args ...any)
+
 type claim[H, E any] struct {
 	a        *Action[H, E]
 	keys     []string
@@ -161,8 +164,7 @@ func (a *Action[H, E]) covers(b *Action[H, E]) bool {
 	})
 }
 
-func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
-	complain func(place, format string, args ...any)) {
+func (r *Registry[H, E]) keepEssential(claims []*claim[H, E], complain complaint) {
 	for i := range r.Actions {
 		a := &r.Actions[i]
 		if !a.Essential() || claimed(claims, a) {
@@ -184,8 +186,7 @@ func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
 	}
 }
 
-func resolveConflicts[H, E any](claims []*claim[H, E],
-	complain func(place, format string, args ...any)) {
+func resolveConflicts[H, E any](claims []*claim[H, E], complain complaint) {
 	for i, c := range claims {
 		for _, before := range claims[:i] {
 			if !before.a.Overlaps(c.a) {
@@ -209,8 +210,7 @@ func resolveConflicts[H, E any](claims []*claim[H, E],
 }
 
 // restoreDefaults gives unused default keys to an essential action that has lost all claimed keys.
-func (c *claim[H, E]) restoreDefaults(others []*claim[H, E],
-	complain func(place, format string, args ...any)) {
+func (c *claim[H, E]) restoreDefaults(others []*claim[H, E], complain complaint) {
 	own := c.a.Key.Keys()
 	if len(c.keys) > 0 || !c.a.Essential() || len(own) == 0 {
 		return
@@ -237,8 +237,7 @@ func (c *claim[H, E]) restoreDefaults(others []*claim[H, E],
 	}
 }
 
-func (r *Registry[H, E]) removeFromDefaults(claims []*claim[H, E],
-	complain func(place, format string, args ...any)) {
+func (r *Registry[H, E]) removeFromDefaults(claims []*claim[H, E], complain complaint) {
 	for i := range r.Actions {
 		a := &r.Actions[i]
 		if claimed(claims, a) {

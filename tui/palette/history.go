@@ -8,25 +8,30 @@ import (
 
 // Limits of a history.
 const (
-	MaxHistory    = 200      // lines
-	maxLine       = 4 << 10  // bytes of one line; longer lines are not stored
-	maxHistoryAll = 64 << 10 // bytes of all lines together
+	MaxHistory = 200      // lines
+	MaxText    = 4 << 10  // bytes of one text; longer texts are not stored
+	MaxTextAll = 64 << 10 // bytes of all texts together
 )
 
-// AddToHistory appends a line to a history and removes an older copy of that line. If the history becomes too large, it
-// removes the oldest lines.
+// AddToHistory appends a line to a history.
 func AddToHistory(history []string, line string) []string {
-	if line == "" || len(line) > maxLine {
-		return history
+	return Remember(history, line, MaxHistory)
+}
+
+// Remember appends a text to a list of at most the given number of texts, and removes an older copy of that text. If
+// the list becomes too large, it removes the oldest texts.
+func Remember(all []string, text string, most int) []string {
+	if text == "" || len(text) > MaxText {
+		return all
 	}
-	history = slices.DeleteFunc(slices.Clone(history), func(old string) bool { return old == line })
-	history = append(history, line)
-	size, from := 0, len(history)
-	for from > max(0, len(history)-MaxHistory) && size+len(history[from-1]) <= maxHistoryAll {
+	all = slices.DeleteFunc(slices.Clone(all), func(old string) bool { return old == text })
+	all = append(all, text)
+	size, from := 0, len(all)
+	for from > max(0, len(all)-most) && size+len(all[from-1]) <= MaxTextAll {
 		from--
-		size += len(history[from])
+		size += len(all[from])
 	}
-	return history[from:]
+	return all[from:]
 }
 
 // StoredHistory returns the valid lines of a stored history, oldest first.

@@ -12,8 +12,7 @@ import (
 func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 	file string) []dialog.Item[T] {
 	g := &look.Glyphs
-	var all []dialog.Item[T]
-	for _, row := range [][2]string{
+	rows := [][2]string{
 		{g.Cursor, "the selected row"},
 		{g.Mark, "marked: actions apply to all marked rows"},
 		{g.Mail, "unread mail; " + keyOf("focus.mail") + " shows it"},
@@ -24,12 +23,11 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 		{"(" + g.Below + ")",
 			"order held: while you work in a list, its rows keep their places"},
 		{"asks", "it asks first: actions that stop agents ask, most others run at once"},
-	} {
-		all = append(all, dialog.Item[T]{Keys: row[:1], Title: row[1]})
 	}
-	all = append(all, states[T](look)...)
-	for i := range all {
-		all[i].Words, all[i].Note = "signs symbols glyphs legend", "symbol"
+	var all []dialog.Item[T]
+	for _, row := range append(rows, states(look)...) {
+		all = append(all, dialog.Item[T]{Keys: row[:1], Title: row[1],
+			Words: "signs symbols glyphs legend", Note: "symbol"})
 	}
 	if file == "" {
 		file = "the file that `gcity prefs path` prints"
@@ -50,9 +48,9 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 	return all
 }
 
-func states[T any](look *widget.Styles) (all []dialog.Item[T]) {
+func states(look *widget.Styles) [][2]string {
 	g := &look.Glyphs
-	for _, row := range [][2]string{
+	return [][2]string{
 		{g.Running, "running"},
 		{g.Running, "pools: steady; automations: idle; watchdogs: fresh"},
 		{g.Starting, "starting: it is running but not ready yet"},
@@ -88,8 +86,5 @@ func states[T any](look *widget.Styles) (all []dialog.Item[T]) {
 		{g.Done, "closed work"},
 		{g.OK, "a successful action, or no problems"},
 		{g.Here, "in the list of cities: the city of this room"},
-	} {
-		all = append(all, dialog.Item[T]{Keys: []string{row[0]}, Title: row[1]})
 	}
-	return all
 }

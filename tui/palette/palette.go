@@ -13,6 +13,7 @@ import (
 
 	"gcity/internal/suggest"
 	"gcity/tui/dialog"
+	"gcity/tui/widget"
 )
 
 // Verb is a command of the palette.
@@ -28,8 +29,9 @@ type Verb[H, E any] struct {
 	// Noun is set if Run accepts a noun before the name: "suspend rig shop".
 	Noun bool
 	Args func(h H, before []string) []Word
-	// returns the reason why it cannot run now, or ""; nil = it always can
+	// returns the reason why it cannot run now, or ""; nil = only Run decides
 	Why func(h H, args []string) string
+	// runs it, or returns the reason why it cannot; called only if Why returns ""
 	Run func(h H, args []string) (todo []E, why string)
 }
 
@@ -58,11 +60,7 @@ type Item[H, E any] = dialog.Item[func(H) []E]
 
 // FindVerb returns a verb by its name, or nil.
 func (t *Table[H, E]) FindVerb(name string) *Verb[H, E] {
-	i := slices.IndexFunc(t.Verbs, func(v Verb[H, E]) bool { return v.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &t.Verbs[i]
+	return widget.First(t.Verbs, func(v *Verb[H, E]) bool { return v.Name == name })
 }
 
 func (v *Verb[H, E]) acceptsNoun(h H, noun string) bool {
@@ -171,6 +169,11 @@ func (t *Table[H, E]) Run(h H, line string) (todo []E, why string) {
 	if before := v.Text - 1; before >= 0 && len(args) > before {
 		text := Rest(line, len(words)-len(args)+before)
 		args = append(args[:before:before], text)
+	}
+	if v.Why != nil {
+		if why := v.Why(h, args); why != "" {
+			return nil, why
+		}
 	}
 	return v.Run(h, args)
 }

@@ -17,50 +17,30 @@ type Unavailable struct {
 	Problem string     // why a failed agent is not retried; "" = it is retried, or can be released
 }
 
-// AgentRow is an agent ready to be drawn. Shown, State, Why and Task are sanitized.
+// AgentRow is an agent ready to be drawn. The fields of the row itself are sanitized, but not those of the snapshot's
+// agent.
 type AgentRow struct {
-	Name  string
+	*city.Agent
 	Shown string
 	State city.State
 	Unavailable
 	Why      string
-	whyBrief string // a quarantine's reason in a narrow column; "" = Why is cut
-	cause    string // the last crash before a quarantine; "" = unknown
-	Pool     string
-	Rig      string
-	Provider string
-	Task     string // title of the work in progress
-	Since    time.Time
-	Until    time.Time // when its state ends; zero = not known
-	Restarts int
-	Crashes  int
-	PID      int
-	Exit     *city.Exit
-	Session  *city.Session
-	Usage    *city.Usage
-	drain    *city.DrainInfo
-	Waiting  []city.Send // nudges to be typed, the next one first
-	next     *city.Next
-	idle     time.Duration // idle timeout; 0 = none
-	Frozen   bool
-	Drifted  bool
-	Running  bool
-	mail     int
-	Stuck    *city.Stuck
+	whyBrief string        // a quarantine's reason in a narrow column; "" = Why is cut
+	cause    string        // the last crash before a quarantine; "" = unknown
+	Task     string        // title of the work in progress
+	Until    time.Time     // when its state ends; zero = not known
+	Session  *city.Session // without the user's own visit
+	Waiting  []city.Send   // nudges to be typed, the next one first
 	HasCall  bool
 	Refusal  city.Refusal
 }
 
 func NewAgentRow(a *city.Agent) AgentRow {
 	r := AgentRow{
-		Name: a.Name, Shown: widget.Plain(a.Name), State: city.State(widget.Plain(string(a.State))),
+		Agent: a, Shown: widget.Plain(a.Name), State: city.State(widget.Plain(string(a.State))),
 		Why: widget.Plain(reason(a)), whyBrief: widget.Plain(describe.CauseFirst(a)),
-		Task: widget.Plain(a.Task), Pool: a.Pool, Rig: a.Rig, Provider: a.Provider, Since: a.Since,
-		Restarts: a.Restarts, Crashes: a.Crashes, PID: a.PID, Exit: a.Exit, Session: a.Session,
-		Usage: a.Usage, drain: a.Drain, next: a.Next, idle: a.IdleTimeout, Frozen: a.Frozen,
-		Drifted: len(a.Drift) > 0, Running: a.Running, Waiting: waiting(a.Sends),
-		mail: max(0, a.Mail), Stuck: a.Stuck, Unavailable: Unavailable{OffAt: a.SuspendedBy},
-		Refusal: a.Refusal,
+		Task: widget.Plain(a.Task), Session: a.Session, Waiting: waiting(a.Sends),
+		Unavailable: Unavailable{OffAt: a.SuspendedBy}, Refusal: a.Refusal,
 	}
 	// older controllers do not send the refusal
 	r.Refusal.Surplus = r.Refusal.Surplus || r.Surplus()
@@ -82,7 +62,7 @@ func NewAgentRow(a *city.Agent) AgentRow {
 		r.Why = city.AwaitingGate + " " + widget.Plain(a.AwaitsGate)
 	case len(r.Waiting) > 0 && r.State == city.Running:
 		r.Why = r.waitText()
-	case r.Drifted:
+	case len(a.Drift) > 0:
 		r.Why = widget.Plain(describe.HeldBack(a.Drift))
 	case r.Task != "" && a.State == city.Running:
 		r.Why = r.Task
@@ -117,7 +97,7 @@ func reason(a *city.Agent) string {
 // Surplus reports whether the agent is draining because its pool is scaling down. Only scaling the pool up cancels this
 // drain.
 func (r *AgentRow) Surplus() bool {
-	return r.State == city.Draining && r.Pool != "" && r.drain != nil && r.drain.By == "pool"
+	return r.State == city.Draining && r.Pool != "" && r.Drain != nil && r.Drain.By == "pool"
 }
 
 // Undrainable reports whether the agent's drain can be canceled.
@@ -144,8 +124,8 @@ func (r *AgentRow) Attention(now time.Time) bool {
 	case city.Draining:
 		return r.Until.IsZero() && now.Sub(r.Since) >= MaxWait
 	}
-	return r.Frozen || r.Drifted || r.Stuck != nil || r.HasCall || r.State.Urgency() == 0 ||
-		r.flaps(now)
+	return r.Frozen || len(r.Drift) > 0 || r.Stuck != nil || r.HasCall ||
+		r.State.Urgency() == 0 || r.flaps(now)
 }
 
 // alertState returns the agent's state for alerts. While a failed agent starts again, the state is still city.Failed,

@@ -34,7 +34,10 @@ func newAgents() *Agents {
 		Matches: (*AgentRow).Matches,
 		Needs:   (*AgentRow).Attention,
 		Columns: a.Columns,
-		Empty:   a.emptyHelp,
+		Empty: func(e *Env, w int) []string {
+			return append([]string{widget.Spaces(w)}, a.whyEmpty(e, w)...)
+		},
+		Help:    agentHelp,
 		Rig:     func(r *AgentRow) string { return r.Rig },
 		Summary: a.SummaryOf,
 	})
@@ -171,38 +174,31 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	if own := a.fitColumns(w); own != nil {
 		return chosenColumns(e, own)
 	}
-	c := AgentColumns(w, a.WidthsFor(e, rows))
-	figure := func(head string, w int, text func(r *AgentRow) string) Column[*AgentRow] {
-		return Column[*AgentRow]{Head: head, W: w, Gap: 2, Right: true,
-			Text: styled(themes.Dim, text)}
+	c, kinds := AgentColumns(w, a.WidthsFor(e, rows)), agentColumnKinds()
+	column := func(name string, w, gap int) Column[*AgentRow] {
+		k := slices.IndexFunc(kinds, func(k columnKind) bool { return k.name == name })
+		out := sizedColumn{kinds[k], w}.column(e)
+		out.Gap = gap
+		return out
 	}
-	name := nameColumn(c.Name, func(r *AgentRow) string { return r.Shown })
-	name.Gap = c.gap
 	return append([]Column[*AgentRow]{
-		{Head: "state", W: c.state, Text: func(r *AgentRow) (string, themes.Token) {
-			return ConditionOf(e.Look, r)
-		}},
-		name,
+		column("state", c.state, 0),
+		column("name", c.Name, c.gap),
 	}, visible([]Column[*AgentRow]{
 		{W: c.mark, Gap: 1, Text: styled(themes.Accent, func(r *AgentRow) string {
 			return r.mark(e.Look)
 		})},
-		{Head: "why", W: c.Why, Gap: c.gap, Cell: func(l *widget.Line, r *AgentRow,
-			_ widget.RowState) {
-			r.whyCell(e, l, c.Why)
-		}},
-		figure("for", c.Age, func(r *AgentRow) string { return widget.Age(e.Now.Sub(r.Since)) }),
-		figure("cpu", c.CPU, func(r *AgentRow) string { return widget.CPU(r.Usage) }),
+		column("why", c.Why, c.gap),
+		column("age", c.Age, 2),
+		column("cpu", c.CPU, 2),
 		{Head: a.Hours.Period(e.Now, sparkWidth*time.Minute, "last 10m"), Order: "cpu",
 			W: c.Spark, Gap: 2,
 			Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
 				l.Add(themes.Dim, a.Hours.CPU(r.Name, e.Now, &e.Look.Glyphs, c.Spark))
 			}},
-		figure("mem", c.Mem, func(r *AgentRow) string { return widget.Memory(r.Usage) }),
-		figure("restarts", c.Restarts, func(r *AgentRow) string {
-			return widget.Number(r.Restarts)
-		}),
-		figure("pid", c.PID, func(r *AgentRow) string { return widget.Number(r.PID) }),
+		column("mem", c.Mem, 2),
+		column("restarts", c.Restarts, 2),
+		column("pid", c.PID, 2),
 	})...)
 }
 
@@ -211,8 +207,8 @@ func (r *AgentRow) mark(l *widget.Styles) string {
 	if r.Task != "" {
 		text = l.Glyphs.Starting
 	}
-	if r.mail > 0 {
-		text += l.Glyphs.Mail + strconv.Itoa(min(r.mail, 99))
+	if r.Mail > 0 {
+		text += l.Glyphs.Mail + strconv.Itoa(min(r.Mail, 99))
 	}
 	return text
 }
@@ -237,7 +233,7 @@ func (a *Agents) WidthsFor(e *Env, rows []*AgentRow) Widths {
 
 func (r *AgentRow) nextText(e *Env) widget.Phrase {
 	if r.Stuck != nil {
-		return widget.SamePhrase("for " + widget.Age(e.Now.Sub(r.Stuck.Since)))
+		return widget.SamePhrase("for " + widget.Since(r.Stuck.Since, e.Now))
 	}
 	if r.State == city.Running && r.attached() {
 		return widget.SamePhrase("attached")
@@ -248,7 +244,7 @@ func (r *AgentRow) nextText(e *Env) widget.Phrase {
 	return widget.SamePhrase("attached")
 }
 
-func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
+func (r *AgentRow) reasonFor(e *Env) widget.Reason {
 	b := widget.Reason{Text: r.Why, Brief: r.whyBrief, Token: themes.Text,
 		Next: r.nextText(e)}
 	if r.State == city.Suspended || r.State == city.Exited {
@@ -261,24 +257,12 @@ func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
 	case r.State == city.Running:
 		b.NextToken = themes.Accent
 	}
-	e.Look.Reason(l, b, w)
+	return b
 }
 
-func (a *Agents) emptyHelp(e *Env, w int) []string {
-	note := func(texts ...string) []string {
-		return append([]string{widget.Spaces(w)}, e.Look.Notes(w, texts...)...)
-	}
-	n := len(a.Rows)
-	switch {
-	case e.Snap == nil:
-		return note("Waiting for the city.")
-	case n > 0 && e.Attention && !a.Filter.Active():
-		return note(e.allWell("agent", n)...)
-	case n > 0:
-		return note(fmt.Sprintf("%s %q.", widget.NoneOf(n, "agent"), a.Filter.Text), e.Clears())
-	}
-	return note("This city has no agents yet. Add one to "+widget.Plain(e.Snap.Path)+"/city.toml:",
-		"",
+func agentHelp(e *Env, w int) []string {
+	return e.Look.Notes(w, "This city has no agents yet. Add one to "+
+		widget.Plain(e.Snap.Path)+"/city.toml:", "",
 		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",
 		"It starts when the file is saved.")
 }

@@ -256,17 +256,9 @@ func (e *Env) rowsAlert(in ID, text string, rows []string) Alert {
 
 // Alerts returns an alert for the pools with a problem.
 func (p *Pools) Alerts(e *Env) []Alert {
-	ills := p.problems(e.Now)
+	names, ills := p.problems(e.Now)
 	if ills == "" {
 		return nil
-	}
-	var names []string
-	for _, s := range []poolState{poolFailing, poolShort} {
-		for r := range p.All() {
-			if r.State(e.Now) == s {
-				names = append(names, r.Name)
-			}
-		}
 	}
 	switch _, word, _ := strings.Cut(ills, " "); {
 	case len(names) == 1:

@@ -26,12 +26,11 @@ const (
 	AutomationOff    AutomationState = "off"
 )
 
-// AutomationRow is an automation ready to be drawn. Name, Rig, pool and Last are not sanitized.
+// AutomationRow is an automation ready to be drawn. The fields of the row itself are sanitized, but not those of the
+// snapshot's automation.
 type AutomationRow struct {
-	Name     string
+	*city.Automation
 	Shown    string
-	Rig      string
-	pool     string
 	Source   string
 	gate     string
 	gateKind string
@@ -39,12 +38,7 @@ type AutomationRow struct {
 	State    AutomationState
 	Next     time.Time // when it runs next; zero = unknown
 	since    time.Time // start of the current run, or the time at which it became due
-	Failures int
-	Last     *city.Run
 	fireKey  string
-	Always   bool // it fires even if its city or rig is suspended
-	queues   bool // a run that becomes due during another run starts after it
-	disabled bool
 	retries  bool // the next run is a retry
 }
 
@@ -53,21 +47,19 @@ func (r *AutomationRow) Rejects() string {
 	switch {
 	case r.State == AutomationBroken:
 		return r.Shown + " is broken: " + r.Reason
-	case r.disabled:
+	case r.Disabled:
 		return r.Shown + " is " + r.Reason
-	case r.State == AutomationRunning && !r.queues:
+	case r.State == AutomationRunning && r.Overlap != "queue":
 		return r.Shown + ` is running, and overlap is not "queue"`
 	}
 	return ""
 }
 
 func NewAutomationRow(a *city.Automation) AutomationRow {
-	r := AutomationRow{Name: a.Name, Shown: widget.Plain(a.Name), Rig: a.Rig, pool: a.Pool,
-		Source: widget.Plain(a.Source), gate: widget.Plain(a.Gate),
+	r := AutomationRow{Automation: a, Shown: widget.Plain(a.Name), Source: widget.Plain(a.Source),
+		gate: widget.Plain(a.Gate), Reason: widget.FirstItem(a.Reason),
 		gateKind: widget.Plain(strings.Join(strings.Fields(a.When), " ")),
-		Reason:   widget.FirstItem(a.Reason), Failures: a.Failures, Last: a.Last,
-		Always: a.WhileSuspended, queues: a.Overlap == "queue", disabled: a.Disabled,
-		retries: a.State == city.AutomationBackoff}
+		retries:  a.State == city.AutomationBackoff}
 	if d, err := time.ParseDuration(a.When); err == nil {
 		r.gateKind = widget.Duration(d)
 	}
@@ -169,28 +161,28 @@ func RunFailure(run *city.Run) string {
 func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 	switch {
 	case r.State == AutomationRunning && !r.since.IsZero():
-		return widget.SamePhrase("for " + widget.Age(now.Sub(r.since)))
+		return widget.SamePhrase("for " + widget.Since(r.since, now))
 	case r.State == AutomationDue && !r.since.IsZero():
-		return widget.Phrase{Full: "due for " + widget.Age(now.Sub(r.since)),
-			Brief: widget.Age(now.Sub(r.since))}
+		age := widget.Since(r.since, now)
+		return widget.Phrase{Full: "due for " + age, Brief: age}
 	case r.Next.IsZero() || r.State == AutomationOff || r.State == AutomationRunning ||
 		r.State == AutomationBroken:
 		return widget.Phrase{}
 	case r.Next.Before(now):
 		return widget.SamePhrase("now")
 	}
-	in := "in " + widget.Until(r.Next, now)
+	in := widget.Until(r.Next, now)
 	switch {
 	case r.State == AutomationFailing && r.retries:
-		return widget.Phrase{Full: "retries " + in, Brief: "retries " + in, Least: in}
+		return timed("retries in ", in)
 	case r.State == AutomationFailing:
-		return widget.Phrase{Full: "next run " + in, Brief: "next run " + in, Least: in}
+		return timed("next run in ", in)
 	case r.gate == "cooldown":
-		return widget.Phrase{Full: "ready " + in, Brief: "ready " + in, Least: in}
+		return timed("ready in ", in)
 	case r.gate == "cron" && strings.Contains(r.Reason, r.Next.Format(time.DateOnly)):
-		return widget.SamePhrase(in)
+		return widget.SamePhrase("in " + in)
 	}
-	return widget.Phrase{Full: "next " + in, Brief: "next " + in, Least: in}
+	return timed("next in ", in)
 }
 
 // LastRunText returns the latest run's outcome and age: "ok 2m ago (1.2s)".
@@ -200,17 +192,17 @@ func (r *AutomationRow) LastRunText(now time.Time) string {
 	case r.State == AutomationBroken:
 		return ""
 	case r.State == AutomationRunning && !r.since.IsZero():
-		return "running " + widget.Age(now.Sub(r.since))
+		return "running " + widget.Since(r.since, now)
 	case run == nil:
 		return "never"
 	case run.Ending():
 		return "ending"
 	case run.Ended == nil:
-		return "running " + widget.Age(now.Sub(run.Opened))
+		return "running " + widget.Since(run.Opened, now)
 	case r.Failures > 1:
-		return fmt.Sprintf("failed %s ago (%d×)", widget.Age(now.Sub(*run.Ended)), r.Failures)
+		return fmt.Sprintf("failed %s (%d×)", widget.Ago(*run.Ended, now), r.Failures)
 	}
-	return fmt.Sprintf("%s %s ago (%s)", widget.Plain(run.Outcome), widget.Age(now.Sub(*run.Ended)),
+	return fmt.Sprintf("%s %s (%s)", widget.Plain(run.Outcome), widget.Ago(*run.Ended, now),
 		widget.Elapsed(run.Ended.Sub(run.Opened)))
 }
 
@@ -230,17 +222,11 @@ func (a *Automations) counts() (due, failing, broken int) {
 	return due, failing, broken
 }
 
-func (a *Automations) problems() (text string, alert bool) {
+func (a *Automations) issues(*Env) (text string, alert bool) {
 	due, failing, broken := a.counts()
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		what AutomationState
-	}{{due, AutomationDue}, {failing, AutomationFailing}, {broken, AutomationBroken}} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
-		}
-	}
+	parts := widget.AppendCount(nil, due, string(AutomationDue))
+	parts = widget.AppendCount(parts, failing, string(AutomationFailing))
+	parts = widget.AppendCount(parts, broken, string(AutomationBroken))
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 

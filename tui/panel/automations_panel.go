@@ -35,8 +35,8 @@ func newAutomations() *Automations {
 		Orders:  automationSorts,
 		Matches: (*AutomationRow).matches,
 		Needs:   func(r *AutomationRow, _ time.Time) bool { return r.Attention() },
-		Columns: automationColumnsOf,
-		Issues:  func(*Env) (string, bool) { return a.problems() },
+		Columns: automationColumns,
+		Issues:  a.issues,
 		Help:    automationHelp,
 		Brief: func(e *Env) string {
 			return "No automations. " + e.KeyOf("focus.automations") + " shows how to add one."
@@ -94,54 +94,42 @@ func AutomationSign(l *widget.Styles, s AutomationState) (string, themes.Token) 
 	return l.Glyphs.Failed, themes.Bad
 }
 
-const automationStateWidth = 7 // width of "running" and "failing"
-
-// column widths; 0 = hidden
-type automationColumns struct{ state, name, why, last, gap int }
-
-func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
-	const enough, usual, most = 32, 21, 26 // minimum width of "why"; the two widths of "last run"
-	c := automationColumns{state: automationStateWidth + 2, name: 6, last: usual, gap: 2}
+func automationColumns(e *Env, rows []*AutomationRow, w int) []Column[*AutomationRow] {
+	const enough, usual, most = 32, 21, 26 // minimum width of "gate"; the two widths of "last run"
+	// the longest state is "failing"; a sign and a space precede it
+	state, name, last, gap := len(AutomationFailing)+2, 6, usual, 2
 	for _, r := range rows {
-		c.name = max(c.name, widget.Width(r.Shown))
+		name = max(name, widget.Width(r.Shown))
 		if widget.Width(r.LastRunText(e.Now)) > usual {
-			c.last = most // one of two widths, so that the width rarely changes
+			last = most // one of two widths, so that the width rarely changes
 		}
 	}
-	c.name = min(c.name, max(8, min(28, w/4)))
+	name = min(name, max(8, min(28, w/4)))
 	if w < 50 {
-		c.gap, c.name = 1, min(c.name, 9)
+		gap, name = 1, min(name, 9)
 	}
-	rest := w - 4 - c.state - c.gap - c.name - c.gap
-	if rest-c.last-c.gap < enough {
-		c.last = 0
+	why := w - 4 - state - gap - name - gap
+	if why-last-gap < enough {
+		last = 0
+	} else {
+		why -= last + gap
 	}
-	if c.last > 0 {
-		rest -= c.last + c.gap
-	}
-	c.why = max(0, rest)
-	return c
-}
-
-func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*AutomationRow] {
-	c := automationWidths(e, rows, w)
-	return spaced(c.gap,
-		Column[*AutomationRow]{Head: "state", W: c.state,
+	return Spaced(gap,
+		Column[*AutomationRow]{Head: "state", W: state,
 			Text: func(r *AutomationRow) (string, themes.Token) {
 				sign, token := AutomationSign(e.Look, r.State)
 				return sign + " " + string(r.State), token
 			}},
-		nameColumn(c.name, func(r *AutomationRow) string { return r.Shown }),
-		Column[*AutomationRow]{Head: "gate", W: c.why,
-			Cell: func(l *widget.Line, r *AutomationRow, _ widget.RowState) {
-				b := r.reason(e)
-				// the column "last run" shows the duration
-				if r.State == AutomationRunning && c.last > 0 {
-					b.Next = widget.Phrase{}
-				}
-				e.Look.Reason(l, b, c.why)
-			}},
-		Column[*AutomationRow]{Head: "last run", W: c.last,
+		nameColumn(name, func(r *AutomationRow) string { return r.Shown }),
+		reasonColumn("gate", why, func(r *AutomationRow) widget.Reason {
+			b := r.reason(e)
+			// the column "last run" shows the duration
+			if r.State == AutomationRunning && last > 0 {
+				b.Next = widget.Phrase{}
+			}
+			return b
+		}),
+		Column[*AutomationRow]{Head: "last run", W: last,
 			Text: func(r *AutomationRow) (string, themes.Token) {
 				if r.fails() && r.State != AutomationRunning {
 					return r.LastRunText(e.Now), themes.Bad
@@ -178,7 +166,7 @@ func (r *AutomationRow) matches(t *widget.Term, now time.Time) bool {
 	case "rig":
 		return t.Begins(r.Rig)
 	case "pool":
-		return t.BeginsName(r.pool)
+		return t.BeginsName(r.Pool)
 	case "name":
 		return t.Begins(r.Name)
 	case "":
@@ -190,10 +178,6 @@ func (r *AutomationRow) matches(t *widget.Term, now time.Time) bool {
 func automationSummary(e *Env, r *AutomationRow, w int) []string {
 	dot := e.Look.Between()
 	s := newSummary(e, w, "automation "+r.Shown, r.Source)
-	a, ok := e.Snap.Automation(r.Name)
-	if !ok {
-		return s.lines
-	}
 	sign, token := AutomationSign(e.Look, r.State)
 	head := sign + " " + string(r.State)
 	if soon := describe.NextRun(r.DueText(e.Now).Full); soon != "" {
@@ -201,19 +185,19 @@ func automationSummary(e *Env, r *AutomationRow, w int) []string {
 	}
 	s.add(token, head)
 	s.add(themes.Text, r.Why(e.Now, e.Look.Glyphs.Dot))
-	action := widget.Plain(a.Exec)
-	if a.Formula != "" {
-		action = "formula " + widget.Plain(a.Formula)
-		if a.Pool != "" {
-			action += " for pool " + widget.Plain(a.Pool)
+	action := widget.Plain(r.Exec)
+	if r.Formula != "" {
+		action = "formula " + widget.Plain(r.Formula)
+		if r.Pool != "" {
+			action += " for pool " + widget.Plain(r.Pool)
 		}
 	}
 	s.add(themes.Text, action)
 	if r.State != AutomationRunning { // the first line already shows the progress
 		s.add(themes.Dim, r.LastRunText(e.Now))
 	}
-	if a.Last != nil {
-		if out := lastLine(a.Last.Output); out != "" {
+	if r.Last != nil {
+		if out := lastLine(r.Last.Output); out != "" {
 			s.add(themes.Dim, "output: "+out)
 		}
 	}

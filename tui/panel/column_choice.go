@@ -64,7 +64,7 @@ func agentColumnKinds() []columnKind {
 		{name: "why", head: "why", width: fixed(12)},
 		{name: "age", head: "for", right: true, width: fixed(4),
 			cell: dim(
-				func(e *Env, r *AgentRow) string { return widget.Age(e.Now.Sub(r.Since)) })},
+				func(e *Env, r *AgentRow) string { return widget.Since(r.Since, e.Now) })},
 		{name: "context", width: fixed(0)},
 		{name: "pool", head: "pool", width: longest(16, pool),
 			cell: dim(func(_ *Env, r *AgentRow) string { return pool(r) })},
@@ -76,10 +76,10 @@ func agentColumnKinds() []columnKind {
 			cell: dim(func(_ *Env, r *AgentRow) string { return widget.Number(r.Restarts) })},
 		{name: "mail", head: "mail", right: true, width: fixed(4),
 			cell: func(_ *Env, r *AgentRow) (string, token) {
-				if r.mail == 0 {
+				if r.Mail <= 0 {
 					return widget.Number(0), themes.Dim
 				}
-				return widget.Number(r.mail), themes.Accent
+				return widget.Number(r.Mail), themes.Accent
 			}},
 		{name: "provider", head: "provider", width: longest(10, provider),
 			cell: dim(func(_ *Env, r *AgentRow) string { return provider(r) })},
@@ -89,8 +89,7 @@ func agentColumnKinds() []columnKind {
 }
 
 // ChosenColumns returns the columns with the given names, or nil for the default columns.
-func ChosenColumns(names []string) []columnKind {
-	var out []columnKind
+func ChosenColumns(names []string) (out []columnKind) {
 	for _, name := range names {
 		for _, c := range agentColumnKinds() {
 			if c.name == name {
@@ -142,17 +141,18 @@ func (a *Agents) fitColumns(w int) []sizedColumn {
 func chosenColumns(e *Env, own []sizedColumn) []Column[*AgentRow] {
 	all := make([]Column[*AgentRow], len(own))
 	for i, c := range own {
-		all[i] = Column[*AgentRow]{Head: c.head, W: c.w, Right: c.right}
-		switch {
-		case c.cell == nil:
-			all[i].Cell = func(l *widget.Line, r *AgentRow, _ widget.RowState) {
-				r.whyCell(e, l, c.w)
-			}
-		case c.name == "name":
-			all[i] = nameColumn(c.w, func(r *AgentRow) string { return r.Shown })
-		default:
-			all[i].Text = func(r *AgentRow) (string, token) { return c.cell(e, r) }
-		}
+		all[i] = c.column(e)
 	}
-	return spaced(2, all...)
+	return Spaced(2, all...)
+}
+
+func (c sizedColumn) column(e *Env) Column[*AgentRow] {
+	switch {
+	case c.cell == nil:
+		return reasonColumn(c.head, c.w, func(r *AgentRow) widget.Reason { return r.reasonFor(e) })
+	case c.name == "name":
+		return nameColumn(c.w, func(r *AgentRow) string { return r.Shown })
+	}
+	return Column[*AgentRow]{Head: c.head, W: c.w, Right: c.right,
+		Text: func(r *AgentRow) (string, token) { return c.cell(e, r) }}
 }

@@ -44,11 +44,7 @@ func (s *summary) add(token themes.Token, text string) {
 
 // SummaryOf describes an agent in a few lines.
 func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
-	known, ok := e.Snap.Agent(r.Name)
-	if !ok {
-		return []string{e.Look.Title(w, false, nil, "")}
-	}
-	s := newSummary(e, w, r.Shown, widget.Plain(known.Source))
+	s := newSummary(e, w, r.Shown, widget.Plain(r.Source))
 	more, dot := e.Look.Glyphs.More, e.Look.Between()
 	narrow := w < 60 // next to the pane, the details are narrow and have many rows
 	write := func(token themes.Token, text string) {
@@ -61,7 +57,7 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 		}
 	}
 	s.addState(e, r, !narrow)
-	for _, text := range reasons(known, w-2, dot) {
+	for _, text := range reasons(r.Agent, w-2, dot) {
 		write(themes.Text, text)
 	}
 	if session := r.sessionParts(e.Now); narrow {
@@ -82,15 +78,15 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 		})
 	}
 	if narrow {
-		write(themes.Text, widget.Plain(known.Command))
-		write(themes.Dim, "in "+widget.Plain(known.Dir))
+		write(themes.Text, widget.Plain(r.Command))
+		write(themes.Dim, "in "+widget.Plain(r.Dir))
 	} else {
 		s.build(func(l *widget.Line) {
-			l.Add(themes.Text, widget.Cut(widget.Plain(known.Command), w-2, more))
-			l.Add(themes.Dim, widget.Cut("  in "+widget.Plain(known.Dir), w-l.Width-1, more))
+			l.Add(themes.Text, widget.Cut(widget.Plain(r.Command), w-2, more))
+			l.Add(themes.Dim, widget.Cut("  in "+widget.Plain(r.Dir), w-l.Width-1, more))
 		})
 	}
-	if last := lastDecision(e, known.Decisions); last != "" {
+	if last := lastDecision(e, r.Decisions); last != "" {
 		write(themes.Dim, last)
 	}
 	return s.lines
@@ -129,7 +125,7 @@ func (r *AgentRow) sessionParts(now time.Time) []string {
 		parts = append(parts, "crashed "+widget.Times(r.Crashes)+" recently")
 	}
 	if r.Exit != nil {
-		parts = append(parts, "last "+LastExit(r.Exit)+", "+widget.Age(now.Sub(r.Exit.At))+" ago")
+		parts = append(parts, "last "+LastExit(r.Exit)+", "+widget.Ago(r.Exit.At, now))
 	}
 	return parts
 }
@@ -156,7 +152,7 @@ func sessionLine(r *AgentRow, now time.Time) string {
 	if !r.Running || r.Session == nil {
 		return "no session"
 	}
-	s := "pid " + widget.Number(r.PID) + ", up " + widget.Age(now.Sub(r.Session.Started))
+	s := "pid " + widget.Number(r.PID) + ", up " + widget.Since(r.Session.Started, now)
 	if r.Usage != nil {
 		s += ", " + widget.CPU(r.Usage) + " cpu, " + widget.Memory(r.Usage)
 	}
@@ -174,7 +170,7 @@ func (s *summary) addState(e *Env, r *AgentRow, clock bool) {
 	lasted, at := " "+widget.Lasted(r.State, e.Now.Sub(since)), ""
 	next := r.NextChange(e).Full
 	if next == "" {
-		next = NextText(r.next, e.Now)
+		next = NextText(r.Next, e.Now)
 	}
 	if next != "" && !r.Until.IsZero() && clock {
 		at = ", at " + widget.Clock(r.Until, e.Now)

@@ -75,27 +75,26 @@ func (f *Fetch) Begin(now time.Time, seek func(beads.Query) int, queries ...bead
 	f.failed = ""
 }
 
-// Take handles a result. It reports whether this Fetch requested the result, and whether it was the last one. With the
-// last one, it also returns all results, or nil if a query failed.
-func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.Bead, ours,
-	done bool) {
+// Take handles a result. It reports whether this Fetch requested the result. With the last result, it returns all
+// results, unless a query has failed.
+func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.Bead, ours bool) {
 	i := slices.Index(f.pending, id)
 	if i < 0 || id == 0 {
-		return nil, false, false
+		return nil, false
 	}
 	f.pending[i], f.found[i] = 0, found
 	if problem != "" {
 		f.failed = widget.Plain(problem)
 	}
 	if slices.ContainsFunc(f.pending, func(id int) bool { return id != 0 }) {
-		return nil, true, false
+		return nil, true
 	}
 	f.pending, f.Problem = nil, f.failed
 	if f.Problem != "" {
-		return nil, true, true
+		return nil, true
 	}
 	f.Known = true
-	return f.found, true, true
+	return f.found, true
 }
 
 // pager requests a list in pages, newest rows first.

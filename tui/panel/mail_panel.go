@@ -69,7 +69,7 @@ func newMail(all *Agents) *Mail {
 			}
 			return strconv.Itoa(max(e.Snap.Mail.Total, e.Snap.Mail.Unread))
 		},
-		Issues: func(e *Env) (string, bool) { return k.note(e) },
+		Issues: k.issues,
 		Help:   k.help,
 		Empty:  k.empty,
 		Agent:  func(r *MailRow) string { return r.agent(all) },
@@ -113,8 +113,8 @@ func (k *Mail) RequestBeads(e *Env, visible bool, seek func(beads.Query) int) {
 
 // Take handles the result of a query.
 func (k *Mail) Take(id int, found []beads.Bead, problem string) bool {
-	all, ours, done := k.Fetch.Take(id, found, problem)
-	if !done || all == nil {
+	all, ours := k.Fetch.Take(id, found, problem)
+	if all == nil {
 		return ours
 	}
 	k.more, k.all = len(all[0]) >= k.limit, nil
@@ -175,7 +175,7 @@ func (k *Mail) unread(s *city.Snapshot) (n int) {
 	return n
 }
 
-func (k *Mail) note(e *Env) (text string, alert bool) {
+func (k *Mail) issues(e *Env) (text string, alert bool) {
 	var parts []string
 	if k.Others {
 		parts = append(parts, "all mail")
@@ -262,11 +262,10 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 			}
 			return e.Look.Glyphs.Mail
 		})},
-	}, spaced(gap,
-		Column[*MailRow]{Head: "from", W: from, Names: true,
-			Text: styled(themes.Text, func(r *MailRow) string { return r.from })},
-		Column[*MailRow]{Head: "to", W: to, Names: true,
-			Text: styled(themes.Dim, func(r *MailRow) string { return r.to })},
+	}, Spaced(gap,
+		textColumn("from", from, themes.Text,
+			func(r *MailRow) string { return r.from }).keepingEnds(),
+		textColumn("to", to, themes.Dim, func(r *MailRow) string { return r.to }).keepingEnds(),
 		Column[*MailRow]{Head: "subject", W: subject,
 			Cell: func(l *widget.Line, r *MailRow, s widget.RowState) {
 				token := s.NameToken()
@@ -279,10 +278,9 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 }
 
 func ageColumn[P any](e *Env, w int, since func(r P) time.Time) Column[P] {
-	return Column[P]{Head: "age", W: w, Right: true,
-		Cell: func(l *widget.Line, r P, _ widget.RowState) {
-			l.Add(themes.Dim, widget.FitRight(widget.Age(e.Now.Sub(since(r))), w, ""))
-		}}
+	return textColumn("age", w, themes.Dim, func(r P) string {
+		return widget.Since(since(r), e.Now)
+	}).right()
 }
 
 func (k *Mail) empty(e *Env, w int) []string {
@@ -324,11 +322,11 @@ func (k *Mail) summary(e *Env, r *MailRow, w int) []string {
 // MailDetails returns the details of a message.
 func MailDetails(e *Env, m *mail.Message) []string {
 	p := widget.Page{Styles: e.Look}
-	p.Show("from", widget.Plain(m.From))
-	p.Show("to", widget.Plain(m.To))
+	p.ShowPlain("from", m.From)
+	p.ShowPlain("to", m.To)
 	p.Show("subject", p.Paint(themes.Title, widget.Plain(m.Subject)))
-	p.Show("sent", widget.Clock(m.Sent, e.Now)+", "+widget.Age(e.Now.Sub(m.Sent))+" ago")
-	p.ShowKnown("reply to", widget.Plain(m.ReplyTo))
+	p.Show("sent", widget.Clock(m.Sent, e.Now)+", "+widget.Ago(m.Sent, e.Now))
+	p.ShowKnownPlain("reply to", m.ReplyTo)
 	p.Add("")
 	if strings.TrimSpace(m.Text) == "" {
 		p.Dim("The message has no text.")

@@ -34,11 +34,11 @@ func (r *AgentRow) NextChange(e *Env) widget.Phrase {
 	if next := r.idleRestart(e); next.Full != "" {
 		return next
 	}
-	if r.next == nil || r.next.At == nil || r.State == city.Running &&
-		r.next.At.Sub(e.Now) > soon {
+	if r.Next == nil || r.Next.At == nil || r.State == city.Running &&
+		r.Next.At.Sub(e.Now) > soon {
 		return widget.Phrase{}
 	}
-	full, brief := nextTexts(r.next, e.Now)
+	full, brief := nextTexts(r.Next, e.Now)
 	return widget.Phrase{Full: full, Brief: brief, Least: brief}
 }
 
@@ -48,7 +48,7 @@ func timed(what, in string) widget.Phrase {
 
 func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 	switch {
-	case r.drain != nil && r.drain.Acked:
+	case r.Drain != nil && r.Drain.Acked:
 		return widget.Phrase{Full: "reported done; its session is ending", Brief: "has finished"}
 	case r.Until.IsZero():
 		return widget.SamePhrase("no deadline")
@@ -61,12 +61,14 @@ func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 // idleRestart returns text that announces the restart of an idle agent, or none. It ignores short idle times, because
 // LastActivity is updated only once per patrol.
 func (r *AgentRow) idleRestart(e *Env) (next widget.Phrase) {
-	if r.idle <= 0 || r.State != city.Running || r.attached() || r.Session == nil ||
+	if r.IdleTimeout <= 0 || r.State != city.Running || r.attached() || r.Session == nil ||
 		r.Session.LastActivity == nil {
 		return next
 	}
-	quiet, at := e.Now.Sub(*r.Session.LastActivity), r.Session.LastActivity.Add(r.idle)
-	if r.idle-quiet > soon || quiet <= e.Snap.Patrol.Interval+CheckSlack || at.Before(e.Now) {
+	last := *r.Session.LastActivity
+	quiet, at := e.Now.Sub(last), last.Add(r.IdleTimeout)
+	if r.IdleTimeout-quiet > soon || quiet <= e.Snap.Patrol.Interval+CheckSlack ||
+		at.Before(e.Now) {
 		return next // an overdue restart is held back
 	}
 	next = timed("restarts in ", widget.Until(at, e.Now))

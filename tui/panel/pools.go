@@ -27,22 +27,16 @@ const (
 // MaxShort is how long a pool can have too few members before it needs attention.
 const MaxShort = time.Minute
 
-// PoolRow is a pool ready to be drawn. Name, Rig and most of Check are not sanitized.
+// PoolRow is a pool ready to be drawn. The fields of the row itself are sanitized, except most of Check, but not those
+// of the snapshot's pool.
 type PoolRow struct {
-	Name      string
+	*city.Pool
 	Shown     string
-	Rig       string
-	Size      int // running members
-	Desired   int
-	Min, Max  int
 	Reason    string
-	Since     time.Time
-	Override  *int
 	Draining  []string
 	Suspended string     // "suspended with rig demo"; "" = not suspended
 	OffAt     city.Level // the level at which the pool is suspended, if known
 	Check     city.Check
-	Timeout   time.Duration // drain timeout; 0 = no deadline
 	Source    string
 	restart   string
 	drained   int       // members that a user is draining
@@ -51,10 +45,8 @@ type PoolRow struct {
 }
 
 func NewPoolRow(p *city.Pool) PoolRow {
-	r := PoolRow{Name: p.Name, Shown: widget.Plain(p.Name), Rig: p.Rig, Size: p.Size,
-		Desired: p.Desired, Min: p.Min, Max: p.Max,
-		Reason: widget.Plain(p.Reason), Since: p.Since, Override: p.Override, Check: p.Check,
-		Timeout: p.Timeout, Source: widget.Plain(p.Source), restart: p.Restarting()}
+	r := PoolRow{Pool: p, Shown: widget.Plain(p.Name), Reason: widget.Plain(p.Reason),
+		Check: p.Check, Source: widget.Plain(p.Source), restart: p.Restarting()}
 	r.Check.Problem = widget.Plain(p.Check.Problem)
 	for _, name := range p.Draining {
 		r.Draining = append(r.Draining, widget.Plain(name))
@@ -102,14 +94,22 @@ func (r *PoolRow) Attention(now time.Time) bool {
 
 func (r *PoolRow) Key() string { return r.Name }
 
-func (p *Pools) problems(now time.Time) string {
+// problems returns the names of the pools with a problem, and their numbers by state: "1 failing, 2 short".
+func (p *Pools) problems(now time.Time) (names []string, text string) {
 	var parts []string
 	for _, s := range []poolState{poolFailing, poolShort} {
-		if n := len(p.Where(func(r *PoolRow) bool { return r.State(now) == s })); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		rows := p.Where(func(r *PoolRow) bool { return r.State(now) == s })
+		for _, r := range rows {
+			names = append(names, r.Name)
 		}
+		parts = widget.AppendCount(parts, len(rows), string(s))
 	}
-	return strings.Join(parts, ", ")
+	return names, strings.Join(parts, ", ")
+}
+
+func (p *Pools) issues(e *Env) (text string, alert bool) {
+	_, text = p.problems(e.Now)
+	return text, text != ""
 }
 
 func poolSorts(now time.Time) []widget.SortKey[PoolRow] {

@@ -31,8 +31,8 @@ func newPools(all *Agents) *Pools {
 		Orders:  poolSorts,
 		Matches: (*PoolRow).matches,
 		Needs:   (*PoolRow).Attention,
-		Columns: poolColumnsOf,
-		Issues:  func(e *Env) (string, bool) { ills := p.problems(e.Now); return ills, ills != "" },
+		Columns: poolColumns,
+		Issues:  p.issues,
 		Help:    poolHelp,
 		Rig:     func(r *PoolRow) string { return r.Rig },
 		Called:  func(r *PoolRow) string { return "pool " + r.Shown },
@@ -74,8 +74,8 @@ func (p *Pools) build(e *Env) []PoolRow {
 
 func (p *Pools) drainedByUser(pool *city.Pool) (n int) {
 	for _, name := range pool.Draining {
-		if r := p.agents.Find(name); r != nil && r.drain != nil &&
-			r.drain.By != "pool" && r.drain.By != "host" {
+		if r := p.agents.Find(name); r != nil && r.Drain != nil &&
+			r.Drain.By != "pool" && r.Drain.By != "host" {
 			n++
 		}
 	}
@@ -118,27 +118,22 @@ func PoolSign(l *widget.Styles, s poolState) (string, themes.Token) {
 	return l.Glyphs.Running, themes.Good
 }
 
-const poolStateWidth = 9 // of "suspended", the longest state
-
-// column widths; 0 = hidden
-type poolColumns struct{ state, name, size, bounds, why, gap int }
-
-func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
-	c := poolColumns{state: poolStateWidth + 2, name: 6, size: 4, bounds: 7, gap: 2}
+func poolColumns(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
+	// the longest state is "suspended"; a sign and a space precede it
+	state, name, size, bounds, gap := len(poolSuspended)+2, 6, 4, 7, 2
 	longest, need := 0, 0
 	for _, r := range rows {
-		why, _ := r.Why(e.Now)
-		longest, need = max(longest, widget.Width(r.Shown)), max(need,
-			widget.Width(why)+3+widget.Width(r.leaving().Brief))
-		c.name = max(c.name, widget.Width(r.Shown))
-		c.size, c.bounds = max(c.size, len(r.sizeText())), max(c.bounds, len(r.Bounds()))
+		text, _ := r.Why(e.Now)
+		longest = max(longest, widget.Width(r.Shown))
+		need = max(need, widget.Width(text)+3+widget.Width(r.leaving().Brief))
+		size, bounds = max(size, len(r.sizeText())), max(bounds, len(r.Bounds()))
 	}
-	c.name = min(c.name, max(8, min(28, w/4)))
+	name = min(max(name, longest), max(8, min(28, w/4)))
 	if w < 60 {
-		c.bounds = 0
+		bounds = 0
 	}
 	if w < 50 {
-		c.gap, c.name = 1, min(c.name, 9)
+		gap, name = 1, min(name, 9)
 	}
 	// room for most of "check returned 2, 8s ago"; beyond that, a full name is more important
 	said := 20
@@ -146,43 +141,33 @@ func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
 		said = 14
 	}
 	need = min(need, said)
-	rest := w - 4 - c.state - c.gap - c.name - c.gap - c.size - c.gap
-	if w < 70 && rest-c.bounds-c.gap < need {
-		c.bounds = 0
+	why := w - 4 - state - gap - name - gap - size - gap
+	if w < 70 && why-bounds-gap < need {
+		bounds = 0
 	}
-	if c.bounds > 0 {
-		rest -= c.bounds + c.gap
+	if bounds > 0 {
+		why -= bounds + gap
 	}
 	if w >= 50 {
-		spare := max(0, min(longest-c.name, rest-need))
-		c.name, rest = c.name+spare, rest-spare
+		spare := max(0, min(longest-name, why-need))
+		name, why = name+spare, why-spare
 	}
-	c.why = max(0, rest)
-	return c
-}
-
-func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
-	c := poolWidths(e, rows, w)
-	return spaced(c.gap,
-		Column[*PoolRow]{Head: "state", W: c.state, Text: func(r *PoolRow) (string, themes.Token) {
+	return Spaced(gap,
+		Column[*PoolRow]{Head: "state", W: state, Text: func(r *PoolRow) (string, themes.Token) {
 			sign, token := PoolSign(e.Look, r.State(e.Now))
 			return sign + " " + string(r.State(e.Now)), token
 		}},
-		nameColumn(c.name, func(r *PoolRow) string { return r.Shown }),
-		Column[*PoolRow]{Head: "size", W: c.size, Right: true,
+		nameColumn(name, func(r *PoolRow) string { return r.Shown }),
+		Column[*PoolRow]{Head: "size", W: size, Right: true,
 			Text: func(r *PoolRow) (string, themes.Token) {
-				size := themes.Text
+				token := themes.Text
 				if r.Size != r.Desired {
-					_, size = PoolSign(e.Look, r.State(e.Now))
+					_, token = PoolSign(e.Look, r.State(e.Now))
 				}
-				return r.sizeText(), size
+				return r.sizeText(), token
 			}},
-		Column[*PoolRow]{Head: "min-max", W: c.bounds, Right: true,
-			Text: styled(themes.Dim, (*PoolRow).Bounds)},
-		Column[*PoolRow]{Head: "check", W: c.why,
-			Cell: func(l *widget.Line, r *PoolRow, _ widget.RowState) {
-				e.Look.Reason(l, r.reason(e.Now, c.why), c.why)
-			}})
+		textColumn("min-max", bounds, themes.Dim, (*PoolRow).Bounds).right(),
+		reasonColumn("check", why, func(r *PoolRow) widget.Reason { return r.reason(e.Now, why) }))
 }
 
 func (r *PoolRow) reason(now time.Time, w int) widget.Reason {
@@ -241,28 +226,28 @@ func (r *PoolRow) CheckText(now time.Time) string {
 	c := &r.Check
 	asking := ""
 	if c.Running != nil && now.Sub(*c.Running) >= 2*time.Second {
-		asking = "; running for " + widget.Age(now.Sub(*c.Running))
+		asking = "; running for " + widget.Since(*c.Running, now)
 	}
 	switch {
 	case c.Problem != "":
 		kept := "; no valid result yet"
 		if c.Good != nil {
-			kept = fmt.Sprintf("; last result %d, %s ago", c.Value, widget.Age(now.Sub(*c.Good)))
+			kept = fmt.Sprintf("; last result %d, %s", c.Value, widget.Ago(*c.Good, now))
 		}
 		when := ""
 		if c.At != nil {
-			when = " " + widget.Age(now.Sub(*c.At)) + " ago"
+			when = " " + widget.Ago(*c.At, now)
 		}
 		return "check failed" + when + ": " + c.Problem + kept + asking
 	case c.Good != nil && c.Command == "":
 		return fmt.Sprintf("open beads: %d", c.Value) + r.bound() + asking
 	case c.Good != nil:
-		return fmt.Sprintf("check returned %d, %s ago", c.Value,
-			widget.Age(now.Sub(*c.Good))) + r.bound() + asking
+		return fmt.Sprintf("check returned %d, %s", c.Value, widget.Ago(*c.Good, now)) +
+			r.bound() + asking
 	case c.Command == "":
 		return "open beads not counted yet" + asking
 	case c.Running != nil:
-		return "first check running for " + widget.Age(now.Sub(*c.Running))
+		return "first check running for " + widget.Since(*c.Running, now)
 	case r.Reason != "":
 		return r.Reason
 	}
@@ -327,17 +312,13 @@ func (p *Pools) summary(e *Env, r *PoolRow, w int) []string {
 	state := r.State(e.Now)
 	sign, token := PoolSign(e.Look, state)
 	head := sign + " " + string(state) + dot + r.Sizes() + dot + r.Bounds()
-	known, ok := e.Snap.Pool(r.Name)
-	if !ok {
-		return s.lines
-	}
-	if next := NextText(known.Next, e.Now); next != "" {
+	if next := NextText(r.Next, e.Now); next != "" {
 		head += dot + next
 	}
 	s.add(token, head)
 	why, color := r.Why(e.Now)
 	s.add(color, why)
-	out := lastLine(known.Check.Output)
+	out := lastLine(r.Check.Output)
 	if out != "" && r.Check.Problem != "" {
 		s.add(themes.Dim, "output: "+out)
 	}
@@ -349,7 +330,7 @@ func (p *Pools) summary(e *Env, r *PoolRow, w int) []string {
 	if out != "" && r.Check.Problem == "" {
 		s.add(themes.Dim, "output: "+out)
 	}
-	if last := lastDecision(e, known.Decisions); last != "" {
+	if last := lastDecision(e, r.Decisions); last != "" {
 		s.add(themes.Dim, last)
 	}
 	return s.lines

@@ -28,27 +28,22 @@ func (s rigState) urgency() int {
 	return slices.Index(all, s)
 }
 
-// RigRow is a rig ready to be drawn. All its strings but Name are sanitized.
+// RigRow is a rig ready to be drawn. The fields of the row itself are sanitized, but not those of the snapshot's rig.
 type RigRow struct {
-	Name    string
+	*city.Rig
 	Shown   string
 	Path    string
 	Prefix  string
 	Source  string
 	State   rigState
-	Problem string // why its folder cannot be used
-	flagged bool   // the rig itself is suspended, not only the city
-	Agents  int
-	Running int
-	Work    *city.RigWork // nil = not counted
-	counts  []string      // agents by state, most urgent first: "2 running"
+	Problem string   // why its folder cannot be used
+	counts  []string // agents by state, most urgent first: "2 running"
 }
 
 func newRigRow(s *city.Snapshot, r *city.Rig, agents []AgentRow, now time.Time) RigRow {
-	row := RigRow{Name: r.Name, Shown: widget.Plain(r.Name), Path: widget.Plain(r.Path),
+	row := RigRow{Rig: r, Shown: widget.Plain(r.Name), Path: widget.Plain(r.Path),
 		Prefix: widget.Plain(r.Prefix), Source: widget.Plain(r.Source), State: rigIdle,
-		Problem: widget.Plain(r.Problem), Agents: r.Agents, Running: r.Running, Work: r.Work,
-		flagged: r.Suspended}
+		Problem: widget.Plain(r.Problem)}
 	states, urgent := map[city.State]int{}, false
 	for i := range agents {
 		if a := &agents[i]; a.Rig == r.Name {
@@ -57,9 +52,7 @@ func newRigRow(s *city.Snapshot, r *city.Rig, agents []AgentRow, now time.Time) 
 		}
 	}
 	for _, s := range city.States {
-		if n := states[s]; n > 0 {
-			row.counts = append(row.counts, strconv.Itoa(n)+" "+string(s))
-		}
+		row.counts = widget.AppendCount(row.counts, states[s], string(s))
 	}
 	switch {
 	case row.Problem != "":

@@ -37,8 +37,8 @@ func newRigs(all *Agents) *Rigs {
 		Orders:  rigSorts,
 		Matches: (*RigRow).matches,
 		Needs:   func(r *RigRow, _ time.Time) bool { return r.Attention() },
-		Columns: rigColumnsOf,
-		Issues:  func(*Env) (string, bool) { return g.problems() },
+		Columns: rigColumns,
+		Issues:  g.issues,
 		Help:    rigHelp,
 		Rig:     func(r *RigRow) string { return r.Name },
 		Called:  func(r *RigRow) string { return "rig " + r.Shown },
@@ -52,7 +52,7 @@ func newRigs(all *Agents) *Rigs {
 	return g
 }
 
-func (g *Rigs) problems() (text string, alert bool) {
+func (g *Rigs) issues(*Env) (text string, alert bool) {
 	switch n := len(g.Where((*RigRow).Attention)); n {
 	case 0:
 		return "", false
@@ -86,7 +86,7 @@ func (g *Rigs) actions() []Action {
 // Suspended reports whether all target rigs are suspended.
 func (g *Rigs) Suspended() bool {
 	return !slices.ContainsFunc(g.Targets(), func(r *RigRow) bool {
-		return !r.flagged
+		return !r.Suspended
 	})
 }
 
@@ -99,7 +99,7 @@ func (g *Rigs) toggle(rows []*RigRow) Request {
 	running := 0
 	for _, r := range rows {
 		resume = append(resume, city.ResumeRig{Rig: r.Name})
-		if !r.flagged {
+		if !r.Suspended {
 			on = append(on, r)
 			suspend = append(suspend, city.SuspendRig{Rig: r.Name})
 			running += r.Running
@@ -109,7 +109,7 @@ func (g *Rigs) toggle(rows []*RigRow) Request {
 		return Request{Prompt: "Resume " + g.Names(rows) + "?", Yes: "resume", Doing: "resuming",
 			What: g.Names(rows), Commands: resume}
 	}
-	what, counts := rigsText(on), "running agents"
+	what, counts := g.Names(on), "running agents"
 	if running < len(on) {
 		counts = "rigs"
 	}
@@ -125,13 +125,6 @@ func (g *Rigs) toggle(rows []*RigRow) Request {
 		What: what, Commands: suspend, Count: max(len(on), running), Counts: counts,
 		Targets: rigLines(on), Body: []string{body + " until " + until + ".",
 			"The suspension will be stored in the configuration."}}
-}
-
-func rigsText(rows []*RigRow) string {
-	if len(rows) == 1 {
-		return "rig " + rows[0].Shown
-	}
-	return widget.Count(len(rows), "marked rig")
 }
 
 func rigLines(rows []*RigRow) []string {
@@ -165,7 +158,7 @@ func (g *Rigs) whyNoRestart(*Env) string {
 	switch {
 	case len(g.restartable(g.Targets())) > 0:
 		return ""
-	case g.Current().flagged:
+	case g.Current().Suspended:
 		return g.Called() + " is suspended"
 	case g.Current().State == rigSuspended:
 		return "the city is suspended"
@@ -257,7 +250,7 @@ func AgentLines(e *Env, rows []*AgentRow) []string {
 		}
 		lines[i] = e.Look.Paint(token, widget.Fit(sign+" "+string(r.State), StateWidth+2, "")) +
 			"  " + widget.Fit(r.Shown, longest, "") + "  " +
-			widget.FitRight(widget.Age(e.Now.Sub(r.Since)), 4, "") + "  " + text
+			widget.FitRight(widget.Since(r.Since, e.Now), 4, "") + "  " + text
 	}
 	return lines
 }
@@ -276,38 +269,6 @@ func rigSign(l *widget.Styles, s rigState) (string, themes.Token) {
 		return l.Glyphs.Suspended, themes.Off
 	}
 	return l.Glyphs.Running, themes.Good
-}
-
-// column widths; 0 = hidden
-type rigColumns struct{ state, name, run, work, prefix, agents, path, gap int }
-
-func rigWidths(rows []*RigRow, w int) rigColumns {
-	c := rigColumns{state: 11, name: 6, run: 5, work: 4, prefix: 6, gap: 2}
-	if w < 60 {
-		c.gap, c.prefix = 1, 0
-	}
-	agents, path := 0, 0
-	for _, r := range rows {
-		c.name = max(c.name, widget.Width(r.Shown))
-		c.run, c.work = max(c.run, len(r.runText())), max(c.work, len(r.workCell()))
-		if c.prefix > 0 {
-			c.prefix = max(c.prefix, widget.Width(r.Prefix))
-		}
-		agents, path = max(agents, widget.Width(r.why().Text)), max(path, widget.Width(r.Path))
-	}
-	c.name = min(c.name, max(8, min(28, w/4)))
-	rest := w - 4 - c.state - c.gap - c.name - c.gap - c.run - c.gap - c.work - c.gap
-	if c.prefix = min(c.prefix, 10); c.prefix > 0 {
-		rest -= c.prefix + c.gap
-	}
-	c.agents = max(0, rest)
-	// constant, so that the path column does not come and go as agents change state
-	const least = 25 // for "1 quarantined, 2 running"
-	if most := rest - c.gap - min(path, 12); path > 0 && most >= least {
-		c.agents = min(most, max(least, min(agents, max(34, rest-c.gap-path))))
-		c.path = rest - c.agents - c.gap
-	}
-	return c
 }
 
 func (r *RigRow) runText() string { return fmt.Sprintf("%d/%d", r.Running, r.Agents) }
@@ -331,26 +292,44 @@ func (r *RigRow) why() widget.Reason {
 	return widget.Reason{Text: r.AgentsText(), Token: themes.Dim}
 }
 
-func rigColumnsOf(e *Env, rows []*RigRow, w int) []Column[*RigRow] {
-	c := rigWidths(rows, w)
-	return spaced(c.gap,
-		Column[*RigRow]{Head: "state", W: c.state, Text: func(r *RigRow) (string, themes.Token) {
+func rigColumns(e *Env, rows []*RigRow, w int) []Column[*RigRow] {
+	state, name, run, work, prefix, path, gap := 11, 6, 5, 4, 6, 0, 2
+	if w < 60 {
+		gap, prefix = 1, 0
+	}
+	longest, longestPath := 0, 0
+	for _, r := range rows {
+		name = max(name, widget.Width(r.Shown))
+		run, work = max(run, len(r.runText())), max(work, len(r.workCell()))
+		if prefix > 0 {
+			prefix = max(prefix, widget.Width(r.Prefix))
+		}
+		longest = max(longest, widget.Width(r.why().Text))
+		longestPath = max(longestPath, widget.Width(r.Path))
+	}
+	name = min(name, max(8, min(28, w/4)))
+	rest := w - 4 - state - gap - name - gap - run - gap - work - gap
+	if prefix = min(prefix, 10); prefix > 0 {
+		rest -= prefix + gap
+	}
+	agents := rest
+	// constant, so that the path column does not come and go as agents change state
+	const least = 25 // for "1 quarantined, 2 running"
+	if most := rest - gap - min(longestPath, 12); longestPath > 0 && most >= least {
+		agents = min(most, max(least, min(longest, max(34, rest-gap-longestPath))))
+		path = rest - agents - gap
+	}
+	return Spaced(gap,
+		Column[*RigRow]{Head: "state", W: state, Text: func(r *RigRow) (string, themes.Token) {
 			sign, token := rigSign(e.Look, r.State)
 			return sign + " " + string(r.State), token
 		}},
-		nameColumn(c.name, func(r *RigRow) string { return r.Shown }),
-		Column[*RigRow]{Head: "run", W: c.run, Right: true,
-			Text: styled(themes.Text, (*RigRow).runText)},
-		Column[*RigRow]{Head: "work", W: c.work, Right: true,
-			Text: styled(themes.Text, (*RigRow).workCell)},
-		Column[*RigRow]{Head: "prefix", W: c.prefix,
-			Text: styled(themes.Dim, func(r *RigRow) string { return r.Prefix })},
-		Column[*RigRow]{Head: "agents", W: c.agents,
-			Cell: func(l *widget.Line, r *RigRow, _ widget.RowState) {
-				e.Look.Reason(l, r.why(), c.agents)
-			}},
-		Column[*RigRow]{Head: "path", W: c.path,
-			Text: styled(themes.Dim, func(r *RigRow) string { return r.Path })})
+		nameColumn(name, func(r *RigRow) string { return r.Shown }),
+		textColumn("run", run, themes.Text, (*RigRow).runText).right(),
+		textColumn("work", work, themes.Text, (*RigRow).workCell).right(),
+		textColumn("prefix", prefix, themes.Dim, func(r *RigRow) string { return r.Prefix }),
+		reasonColumn("agents", agents, (*RigRow).why),
+		textColumn("path", path, themes.Dim, func(r *RigRow) string { return r.Path }))
 }
 
 func rigHelp(e *Env, w int) []string {

@@ -376,10 +376,15 @@ func (t *Table[R, P]) nothing(e *Env, w, h int) []string {
 
 // Help explains why the list is empty and how to fill it.
 func (t *Table[R, P]) Help(e *Env, w int) []string {
+	if t.Def.Empty != nil {
+		return t.Def.Empty(e, w)
+	}
+	return t.whyEmpty(e, w)
+}
+
+func (t *Table[R, P]) whyEmpty(e *Env, w int) []string {
 	n := len(t.Rows)
 	switch {
-	case t.Def.Empty != nil:
-		return t.Def.Empty(e, w)
 	case e.Snap == nil:
 		return e.Look.Notes(w, "Waiting for the city.")
 	case n > 0 && e.Attention && !t.Filter.Active():
@@ -408,8 +413,8 @@ type Column[P any] struct {
 	Cell  func(l *widget.Line, r P, s widget.RowState)
 }
 
-// spaced sets the gaps of columns, and removes those without width.
-func spaced[P any](gap int, columns ...Column[P]) []Column[P] {
+// Spaced sets the gaps of columns, and removes those without width.
+func Spaced[P any](gap int, columns ...Column[P]) []Column[P] {
 	for i := range columns {
 		columns[i].Gap = gap
 	}
@@ -418,6 +423,29 @@ func spaced[P any](gap int, columns ...Column[P]) []Column[P] {
 
 func styled[P any](token themes.Token, text func(r P) string) func(r P) (string, themes.Token) {
 	return func(r P) (string, themes.Token) { return text(r), token }
+}
+
+func textColumn[P any](head string, w int, token themes.Token, text func(r P) string) Column[P] {
+	return Column[P]{Head: head, W: w, Text: styled(token, text)}
+}
+
+// reasonColumn returns a column with the reasons for the states of rows.
+func reasonColumn[P any](head string, w int, reason func(r P) widget.Reason) Column[P] {
+	return Column[P]{Head: head, W: w, Cell: func(l *widget.Line, r P, _ widget.RowState) {
+		l.Styles.Reason(l, reason(r), w)
+	}}
+}
+
+// right returns the column with its texts aligned to the right.
+func (c Column[P]) right() Column[P] {
+	c.Right = true
+	return c
+}
+
+// keepingEnds returns the column with the ends of cut texts visible.
+func (c Column[P]) keepingEnds() Column[P] {
+	c.Names = true
+	return c
 }
 
 func nameColumn[P any](w int, name func(r P) string) Column[P] {

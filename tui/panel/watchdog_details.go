@@ -22,7 +22,7 @@ func (d *Watchdogs) details(e *Env, name string) []string {
 	}
 	p.Show("state", state)
 	if call := w.Escalated; call != nil {
-		text := widget.Plain(call.To) + " for " + widget.Age(e.Now.Sub(call.At)) + ": " +
+		text := widget.Plain(call.To) + " for " + widget.Since(call.At, e.Now) + ": " +
 			widget.Plain(call.Message)
 		if call.Seen {
 			p.Show("calls", text+dot+"seen by "+widget.Plain(call.By))
@@ -38,7 +38,7 @@ func (d *Watchdogs) details(e *Env, name string) []string {
 	p.ShowKnown("reports", w.Reports())
 	if w.Last != nil {
 		p.Show("last check", describe.Judged(safe(w.Last),
-			widget.Age(e.Now.Sub(w.Last.At)), widget.Elapsed))
+			widget.Since(w.Last.At, e.Now), widget.Elapsed))
 	} else {
 		p.Show("last check", "none yet")
 	}
@@ -49,7 +49,7 @@ func (d *Watchdogs) details(e *Env, name string) []string {
 	if w.Every > 0 {
 		p.Show("checks", "every "+widget.Duration(w.Every))
 	}
-	p.Show("declared", widget.Plain(w.Source))
+	p.ShowPlain("declared", w.Source)
 	return p.Lines
 }
 
@@ -58,7 +58,7 @@ func (d *Watchdogs) watchedText(e *Env, w *city.Watchdog) string {
 	if r := d.agents.Find(w.Watches); r != nil {
 		sign, token := ConditionOf(e.Look, r)
 		text += e.Look.Between() + e.Look.Paint(token, sign) + " for " +
-			widget.Age(e.Now.Sub(r.Since))
+			widget.Since(r.Since, e.Now)
 		if r.Frozen {
 			text += ", " + e.Look.Paint(themes.Warn, "stopped by a signal")
 		}
@@ -83,7 +83,7 @@ func beatText(e *Env, r *WatchdogRow) string {
 func deciderText(e *Env, w *city.Watchdog) string {
 	text := widget.Plain(describe.Judges(w))
 	if t := w.Triaged; w.Mode == city.ByTriage && t != nil {
-		text += "; running for " + widget.Age(e.Now.Sub(t.Since)) +
+		text += "; running for " + widget.Since(t.Since, e.Now) +
 			"; the thresholds will decide in " +
 			widget.Until(t.Until, e.Now)
 	}

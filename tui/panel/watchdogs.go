@@ -1,7 +1,6 @@
 package panel
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -59,7 +58,7 @@ func (r *WatchdogRow) Why(now time.Time) string {
 	if j == nil || r.Info.IsEscalated() || r.Info.Degraded != "" || r.Info.Problem != "" {
 		return r.fixedReason
 	}
-	return widget.Plain(string(j.Decision)) + " " + widget.Age(now.Sub(j.At)) + " ago" +
+	return widget.Plain(string(j.Decision)) + " " + widget.Ago(j.At, now) +
 		strings.TrimPrefix(r.fixedReason, widget.Plain(string(j.Decision)))
 }
 
@@ -73,8 +72,8 @@ func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 		if by == "" {
 			by = "triage"
 		}
-		return widget.Phrase{Full: by + " has been checking for " + widget.Age(now.Sub(t.Since)),
-			Brief: "checking " + widget.Age(now.Sub(t.Since))}
+		age := widget.Since(t.Since, now)
+		return widget.Phrase{Full: by + " has been checking for " + age, Brief: "checking " + age}
 	case next == nil:
 		return widget.Phrase{}
 	case !next.After(now):
@@ -125,15 +124,10 @@ func (d *Watchdogs) Calling() []*WatchdogRow {
 	return d.Where(func(r *WatchdogRow) bool { return r.Info.IsEscalated() })
 }
 
-func (d *Watchdogs) problems() (text string, alert bool) {
+func (d *Watchdogs) issues(*Env) (text string, alert bool) {
 	calling, ill := len(d.Calling()), len(d.Where((*WatchdogRow).Attention))
-	var parts []string
-	if calling > 0 {
-		parts = append(parts, fmt.Sprintf("%d calling", calling))
-	}
-	if ill > calling {
-		parts = append(parts, fmt.Sprintf("%d failing", ill-calling))
-	}
+	parts := widget.AppendCount(nil, calling, "calling")
+	parts = widget.AppendCount(parts, max(0, ill-calling), "failing")
 	return strings.Join(parts, ", "), ill > 0
 }
 

@@ -38,7 +38,7 @@ func newWatchdogs(all *Agents) *Watchdogs {
 		Matches: (*WatchdogRow).matches,
 		Needs:   func(r *WatchdogRow, _ time.Time) bool { return r.Attention() },
 		Columns: d.Columns,
-		Issues:  func(*Env) (string, bool) { return d.problems() },
+		Issues:  d.issues,
 		Help:    d.help,
 		Agent:   func(r *WatchdogRow) string { return r.watches },
 		Rig:     func(r *WatchdogRow) string { return d.agents.rigOf(r.watches) },
@@ -147,17 +147,16 @@ func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
 // Columns returns the columns of the Watchdogs panel that fit into w.
 func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*WatchdogRow] {
 	c := watchdogWidths(e, rows, w)
-	return spaced(c.gap,
+	return Spaced(c.gap,
 		Column[*WatchdogRow]{Head: "state", W: c.state,
 			Text: func(r *WatchdogRow) (string, themes.Token) {
 				sign, token := watchdogSign(e.Look, r.Status)
 				return sign + " " + r.Status, token
 			}},
 		nameColumn(c.name, func(r *WatchdogRow) string { return r.Shown }),
-		Column[*WatchdogRow]{Head: "watches", W: c.watches, Names: true,
-			Text: styled(themes.Text, func(r *WatchdogRow) string {
-				return widget.Plain(r.watches)
-			})},
+		textColumn("watches", c.watches, themes.Text, func(r *WatchdogRow) string {
+			return widget.Plain(r.watches)
+		}).keepingEnds(),
 		Column[*WatchdogRow]{Head: "heartbeat", W: c.heart,
 			Text: func(r *WatchdogRow) (string, themes.Token) {
 				_, token := watchdogSign(e.Look, r.Status)
@@ -174,10 +173,9 @@ func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*Watchd
 				}
 				return r.decider(), themes.Dim
 			}},
-		Column[*WatchdogRow]{Head: "last decision", W: c.why,
-			Cell: func(l *widget.Line, r *WatchdogRow, _ widget.RowState) {
-				e.Look.Reason(l, r.reason(e.Now), c.why)
-			}})
+		reasonColumn("last decision", c.why, func(r *WatchdogRow) widget.Reason {
+			return r.reason(e.Now)
+		}))
 }
 
 func (r *WatchdogRow) reason(now time.Time) widget.Reason {

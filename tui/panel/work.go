@@ -98,10 +98,8 @@ func rigOfBead(s *city.Snapshot, id string) string {
 	if i := strings.LastIndexByte(id, '-'); i >= 0 {
 		prefix = id[:i]
 	}
-	for i := range s.Rigs {
-		if s.Rigs[i].Prefix == prefix {
-			return s.Rigs[i].Name
-		}
+	if r := widget.First(s.Rigs, func(r *city.Rig) bool { return r.Prefix == prefix }); r != nil {
+		return r.Name
 	}
 	return ""
 }

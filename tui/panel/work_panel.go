@@ -47,7 +47,7 @@ func newWork(all *Agents) *Work {
 		Needs:   func(r *WorkRow, _ time.Time) bool { return r.Attention() },
 		Columns: k.columns,
 		Count:   k.count,
-		Issues:  func(*Env) (string, bool) { return k.note() },
+		Issues:  k.issues,
 		Help:    k.help,
 		Search:  k.search,
 		Agent: func(r *WorkRow) string {
@@ -94,8 +94,8 @@ func (k *Work) RequestBeads(e *Env, visible bool, seek func(beads.Query) int) {
 
 // Take handles the result of a query.
 func (k *Work) Take(id int, found []beads.Bead, problem string) bool {
-	all, ours, done := k.Fetch.Take(id, found, problem)
-	if !done || all == nil {
+	all, ours := k.Fetch.Take(id, found, problem)
+	if all == nil {
 		return ours
 	}
 	var ready map[string]bool
@@ -140,7 +140,7 @@ func (k *Work) search(e *Env) string {
 	return text
 }
 
-func (k *Work) note() (text string, alert bool) {
+func (k *Work) issues(*Env) (text string, alert bool) {
 	switch {
 	case k.Problem != "":
 		return "cannot be read", true
@@ -162,56 +162,47 @@ func workSign(l *widget.Styles, s workState) (string, themes.Token) {
 	return l.Glyphs.Suspended, themes.Text
 }
 
-// column widths; 0 = hidden
-type workColumns struct{ state, id, prio, title, rig, owner, age, gap int }
-
-func workWidths(rows []*WorkRow, w int) workColumns {
-	c := workColumns{state: 13, id: 4, prio: 4, age: 4, gap: 2}
+func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
+	state, id, prio, age, gap := 13, 4, 4, 4, 2
+	rig, owner := 0, 0
 	for _, r := range rows {
-		c.id, c.owner = max(c.id, widget.Width(r.id)), max(c.owner, widget.Width(r.owner))
-		c.rig = max(c.rig, widget.Width(r.Rig))
-		c.prio = max(c.prio, len(r.Bead.Priority.String()))
+		id, owner = max(id, widget.Width(r.id)), max(owner, widget.Width(r.owner))
+		rig = max(rig, widget.Width(r.Rig))
+		prio = max(prio, len(r.Bead.Priority.String()))
 	}
-	c.id, c.owner = min(c.id, max(6, w/8)), min(c.owner, 20, w/4)
-	if c.rig = min(c.rig, 12); w < 90 {
-		c.rig = 0
+	id, owner = min(id, max(6, w/8)), min(owner, 20, w/4)
+	if rig = min(rig, 12); w < 90 {
+		rig = 0
 	}
 	if w < 60 {
-		c.gap, c.state, c.prio = 1, 1, 0
+		gap, state, prio = 1, 1, 0
 	}
-	rest := w - 4 - c.state
-	for _, n := range []int{c.id, c.prio, c.rig, c.owner, c.age} {
+	rest := w - 4 - state
+	for _, n := range []int{id, prio, rig, owner, age} {
 		if n > 0 {
-			rest -= n + c.gap
+			rest -= n + gap
 		}
 	}
-	c.title = max(0, rest-c.gap)
-	return c
-}
-
-func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
-	c := workWidths(rows, w)
-	text := func(head string, w int, token themes.Token,
-		cell func(r *WorkRow) string) Column[*WorkRow] {
-		return Column[*WorkRow]{Head: head, W: w, Names: true, Text: styled(token, cell)}
-	}
-	return spaced(c.gap,
-		Column[*WorkRow]{Head: widget.Cut("state", c.state, ""), W: c.state,
+	title := rest - gap
+	return Spaced(gap,
+		Column[*WorkRow]{Head: widget.Cut("state", state, ""), W: state,
 			Cell: func(l *widget.Line, r *WorkRow, _ widget.RowState) {
 				sign, token := workSign(e.Look, r.State)
-				l.Add(token, widget.Fit(sign+" "+string(r.State), c.state, ""))
+				l.Add(token, widget.Fit(sign+" "+string(r.State), state, ""))
 			}},
-		text("id", c.id, themes.Dim, func(r *WorkRow) string { return r.id }),
-		text("prio", c.prio, themes.Dim, func(r *WorkRow) string {
+		textColumn("id", id, themes.Dim, func(r *WorkRow) string { return r.id }).keepingEnds(),
+		textColumn("prio", prio, themes.Dim, func(r *WorkRow) string {
 			return r.Bead.Priority.String()
 		}),
-		Column[*WorkRow]{Head: "title", W: c.title,
+		Column[*WorkRow]{Head: "title", W: title,
 			Cell: func(l *widget.Line, r *WorkRow, s widget.RowState) {
-				r.titleCell(e, l, s, c.title)
+				r.titleCell(e, l, s, title)
 			}},
-		text("rig", c.rig, themes.Dim, func(r *WorkRow) string { return r.Rig }),
-		text("assignee", c.owner, themes.Text, func(r *WorkRow) string { return r.owner }),
-		ageColumn(e, c.age, (*WorkRow).since))
+		textColumn("rig", rig, themes.Dim,
+			func(r *WorkRow) string { return r.Rig }).keepingEnds(),
+		textColumn("assignee", owner, themes.Text,
+			func(r *WorkRow) string { return r.owner }).keepingEnds(),
+		ageColumn(e, age, (*WorkRow).since))
 }
 
 func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
@@ -253,18 +244,18 @@ func (r *WorkRow) Details(e *Env) []string {
 	p.Show("state", p.Paint(token, sign+" "+string(r.State)))
 	p.Show("assignee", r.owner)
 	p.Show("priority", b.Priority.String())
-	p.Show("type", widget.Plain(b.Type))
+	p.ShowPlain("type", b.Type)
 	p.Show("created", widget.Clock(b.CreatedAt, e.Now))
 	p.Show("changed", widget.Clock(b.UpdatedAt, e.Now))
 	if b.ClosedAt != nil {
 		p.Show("closed", widget.Clock(*b.ClosedAt, e.Now))
 	}
-	p.ShowKnown("awaits", widget.Plain(r.Gate))
-	p.ShowKnown("rig", widget.Plain(r.Rig))
-	p.ShowKnown("part of", widget.Plain(b.ParentID))
-	p.ShowKnown("formula", widget.Plain(b.Ref))
-	p.ShowKnown("needs", widget.Plain(strings.Join(b.Needs, ", ")))
-	p.ShowKnown("labels", widget.Plain(strings.Join(b.Labels, ", ")))
+	p.ShowKnown("awaits", r.Gate)
+	p.ShowKnown("rig", r.Rig)
+	p.ShowKnownPlain("part of", b.ParentID)
+	p.ShowKnownPlain("formula", b.Ref)
+	p.ShowKnownPlain("needs", strings.Join(b.Needs, ", "))
+	p.ShowKnownPlain("labels", strings.Join(b.Labels, ", "))
 	for _, key := range slices.Sorted(maps.Keys(b.Metadata)) {
 		p.Show(widget.Plain(key), widget.Plain(b.Metadata[key]))
 	}

@@ -47,7 +47,7 @@ func (m *Room) SetUnreachable(why string) {
 
 // NoController returns text that says for how long the controller has not responded, and why.
 func NoController(m *Room) string {
-	since := widget.Age(m.Now.Sub(m.SilentSince))
+	since := widget.Since(m.SilentSince, m.Now)
 	if HasStopped(m) {
 		return "the city stopped " + since + " ago" + restartHint(m)
 	}
@@ -95,12 +95,8 @@ func Alerts(m *Room) []panel.Alert {
 }
 
 // FindAlert returns the first matching problem, or nil.
-func FindAlert(m *Room, is func(panel.Alert) bool) *panel.Alert {
-	all := Alerts(m)
-	if i := slices.IndexFunc(all, is); i >= 0 {
-		return &all[i]
-	}
-	return nil
+func FindAlert(m *Room, is func(*panel.Alert) bool) *panel.Alert {
+	return widget.First(Alerts(m), is)
 }
 
 func suspendedCity(m *Room) panel.Alert {
@@ -157,9 +153,9 @@ func restartHint(m *Room) string {
 	return hint
 }
 
+// startsHere reports whether the key for switching cities can start the room's city.
 func startsHere(m *Room) bool {
-	_, stopped := DecideSwitch(m)
-	return stopped != nil
+	return !m.Departure.Leaves() && !(m.Directory && m.All) && StartableHere(m) != nil
 }
 
 // AlertLines returns at most n lines with alerts, to be shown below the header.

@@ -101,10 +101,7 @@ func cityTheme(m *Room) string {
 }
 
 func findTheme(m *Room, name string) *themes.Theme {
-	for i := range m.Preferences.Themes {
-		if t := &m.Preferences.Themes[i]; t.Name == name && name != "" {
-			return t
-		}
-	}
-	return nil
+	return widget.First(m.Preferences.Themes, func(t *themes.Theme) bool {
+		return t.Name == name && name != ""
+	})
 }

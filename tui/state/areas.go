@@ -1,7 +1,6 @@
 package state
 
 import (
-	"slices"
 	"strings"
 
 	"gcity/tui/panel"
@@ -37,21 +36,14 @@ func Areas(m *Room) []Area {
 
 // AreaOf returns the position of a panel, or nil if it is not on the screen.
 func AreaOf(m *Room, id panel.ID) *Area {
-	all := Areas(m)
-	if i := slices.IndexFunc(all, func(a Area) bool { return a.Panel == id }); i >= 0 {
-		return &all[i]
-	}
-	return nil
+	return widget.First(Areas(m), func(a *Area) bool { return a.Panel == id })
 }
 
 // AreaAt returns the visible panel at a position on the screen, or nil.
 func AreaAt(m *Room, x, y int) *Area {
-	for _, a := range Areas(m) {
-		if x >= a.X && x < a.X+a.W && y >= a.Y && y < a.Y+a.H {
-			return &a
-		}
-	}
-	return nil
+	return widget.First(Areas(m), func(a *Area) bool {
+		return x >= a.X && x < a.X+a.W && y >= a.Y && y < a.Y+a.H
+	})
 }
 
 // Covered reports whether a dialog or an input line takes the clicks.

@@ -122,34 +122,13 @@ func CanStart(m *Room, c *fleet.City) bool {
 		(c.IsStopped() || IsHere(m, c) && Uncontrollable(m) && hasNoController(m))
 }
 
-// SwitchAction is what the key for switching cities does.
-type SwitchAction int
-
-const (
-	explainsDirectory SwitchAction = iota // it explains how to make other cities available
-	AsksStart                             // it asks whether to start the city of the room
-	RefusesSwitch                         // it refuses, because the room is waiting to quit
-	ShowsAllCities                        // it shows the all-cities room
-	ListsCities                           // it opens the list of cities
-)
-
-// DecideSwitch returns what the key for switching cities does. It also returns the room's city if the key can start it.
-func DecideSwitch(m *Room) (SwitchAction, *fleet.City) {
-	stopped := m.Fleet.Find(m.At)
-	if stopped != nil && !(IsHere(m, stopped) && Uncontrollable(m) && CanStart(m, stopped)) {
-		stopped = nil
+// StartableHere returns the room's city if it has stopped and this room can start it, or nil.
+func StartableHere(m *Room) *fleet.City {
+	c := m.Fleet.Find(m.At)
+	if c != nil && IsHere(m, c) && Uncontrollable(m) && CanStart(m, c) {
+		return c
 	}
-	switch {
-	case m.Departure.Leaves() && (m.Directory || stopped != nil):
-		return RefusesSwitch, nil
-	case !m.Directory && stopped != nil:
-		return AsksStart, stopped
-	case !m.Directory:
-		return explainsDirectory, nil
-	case m.All:
-		return ShowsAllCities, nil
-	}
-	return ListsCities, stopped
+	return nil
 }
 
 // RunnerText says which process runs a city: "this control room", "background (gcity --headless, pid 7)".

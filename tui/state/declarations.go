@@ -45,9 +45,7 @@ func editSubject(m *Room) (name, source string, patched []string) {
 		name = m.Dialogs.Inspection().Name
 	case m.Subject().Kind == panel.KindPool:
 		if p := Pool(m); p != nil {
-			if q, ok := m.Snap.Pool(p.Name); ok {
-				return p.Shown, q.Source, q.Patched
-			}
+			return p.Shown, p.Pool.Source, p.Patched
 		}
 	}
 	if a, ok := m.Snap.Agent(name); ok {

@@ -157,8 +157,7 @@ func DepartureText(m *Room) string {
 	}
 	left := len(unfinished(m))
 	return fmt.Sprintf("quitting when all agents have finished: %d of %d done, at most %s left",
-		d.Total-left,
-		d.Total, widget.Age(d.Until.Sub(m.Now)))
+		d.Total-left, d.Total, widget.Age(d.Until.Sub(m.Now)))
 }
 
 // WhyNoDeparture returns the reason why the room cannot drain all agents again, or "".

@@ -129,14 +129,22 @@ func (m *Room) Canvas() dialog.Canvas {
 	return dialog.Canvas{W: m.W, H: m.H, Styles: &m.Look, Keys: m.Keys, Stale: m.staleWarning}
 }
 
+// Overlay draws the dialog that covers the panels. Without one, the title is "".
+func (m *Room) Overlay() (f dialog.Frame) {
+	if m.Dialogs.Covers() {
+		f = m.Dialogs.Top().Draw(m.Canvas())
+	}
+	return f
+}
+
 // staleWarning repeats the header's warning, because a dialog might cover it.
 func (m *Room) staleWarning(w int) string {
 	text := ""
 	switch {
 	case HasStopped(m):
-		text = "the city stopped " + widget.Age(m.Now.Sub(m.SilentSince)) + " ago"
+		text = "the city stopped " + widget.Ago(m.SilentSince, m.Now)
 	case Uncontrollable(m):
-		text = "no response from the city for " + widget.Age(m.Now.Sub(m.SilentSince))
+		text = "no response from the city for " + widget.Since(m.SilentSince, m.Now)
 	case m.Unreachable != "":
 		text = "the city cannot be reached"
 	default:

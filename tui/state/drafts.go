@@ -6,6 +6,7 @@ import (
 
 	"gcity/tui/dialog"
 	"gcity/tui/feed"
+	"gcity/tui/palette"
 	"gcity/tui/widget"
 )
 
@@ -47,24 +48,12 @@ func sameNames(a, b []string) bool {
 // Limits of the stored messages.
 const (
 	MaxSent     = 50
-	MaxSentText = 4 << 10  // bytes of one message; longer messages are not stored
-	MaxSentAll  = 64 << 10 // bytes of all messages together
+	MaxSentText = palette.MaxText
+	MaxSentAll  = palette.MaxTextAll
 )
 
-// RememberSent stores a message that was sent, and removes an older copy of it.
-func RememberSent(m *Room, text string) {
-	if len(text) > MaxSentText || text == "" {
-		return
-	}
-	m.Sent = slices.DeleteFunc(slices.Clone(m.Sent), func(old string) bool { return old == text })
-	m.Sent = append(m.Sent, text)
-	size, from := 0, len(m.Sent)
-	for from > max(0, len(m.Sent)-MaxSent) && size+len(m.Sent[from-1]) <= MaxSentAll {
-		from--
-		size += len(m.Sent[from])
-	}
-	m.Sent = m.Sent[from:]
-}
+// RememberSent stores a message that was sent.
+func RememberSent(m *Room, text string) { m.Sent = palette.Remember(m.Sent, text, MaxSent) }
 
 func setSent(m *Room, texts []string) {
 	m.Sent = nil

@@ -44,7 +44,7 @@ type DrainTargets struct {
 
 // DrainTargetsAt returns the targets of the drain verb. If the verb acts on pools, the targets are their members.
 func DrainTargetsAt(m *Room) DrainTargets {
-	if !DrainsPools(m) {
+	if !ActsOnPools(m) {
 		return DrainTargets{Rows: Targets(m)}
 	}
 	return DrainTargetsOf(m, m.Pools.Targets())
@@ -138,7 +138,7 @@ func SurplusReason(m *Room, r *panel.AgentRow) string {
 // SurplusTarget returns the target of the drain verb if it is a single surplus member that is already draining, or nil.
 func SurplusTarget(m *Room) *panel.AgentRow {
 	rows := Targets(m)
-	if DrainsPools(m) || len(rows) != 1 || !rows[0].Surplus() || NeedWritable(m) != "" {
+	if ActsOnPools(m) || len(rows) != 1 || !rows[0].Surplus() || NeedWritable(m) != "" {
 		return nil
 	}
 	return rows[0]
@@ -156,7 +156,7 @@ func AlreadyDraining(m *Room, r *panel.AgentRow) string {
 		m.Keys.KeyText("pool.more"))
 }
 
-// DrainsPools reports whether the drain verb acts on all members of pools.
-func DrainsPools(m *Room) bool {
+// ActsOnPools reports whether verbs for agents or pools currently act on pools.
+func ActsOnPools(m *Room) bool {
 	return ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0
 }

@@ -94,7 +94,7 @@ type outgoing struct {
 	Drafts    []DraftTo // unsent messages, oldest first
 	Sending   []SendingText
 	Sent      []string // messages that were sent to agents, oldest first
-	Following []followedText
+	Following []*followedText
 	followed  int // ID of the sending action that the status line shows
 	// when text was last typed for an input that did not open or that closed by itself; zero = never
 	RejectedTextAt time.Time

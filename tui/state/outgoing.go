@@ -37,7 +37,7 @@ func FollowTexts(m *Room, r feed.Result) {
 		return
 	}
 	for _, l := range r.Sent {
-		m.Following = append(m.Following, followedText{SentText: l, action: r.ID,
+		m.Following = append(m.Following, &followedText{SentText: l, action: r.ID,
 			life: m.Snap.Started})
 	}
 	size, from := 0, len(m.Following)
@@ -56,8 +56,8 @@ func FullText(m *Room, agent string, s *city.Send) (string, bool) {
 	if s.Lines <= 1 && s.Bytes == len(s.Text) {
 		return s.Text, true
 	}
-	for i := range m.Following {
-		if l := &m.Following[i]; l.Agent == agent && l.Send.ID == s.ID {
+	for _, l := range m.Following {
+		if l.Agent == agent && l.Send.ID == s.ID {
 			return l.Text, true
 		}
 	}
@@ -67,8 +67,7 @@ func FullText(m *Room, agent string, s *city.Send) (string, bool) {
 // ExpectUnsent marks messages that the latest action withdraws, so that their removal is not reported as a failure.
 func ExpectUnsent(m *Room, commands []city.Command) {
 	for index, c := range commands {
-		for i := range m.Following {
-			l := &m.Following[i]
+		for _, l := range m.Following {
 			if u, ok := c.(city.Unsend); ok && u.Agent == l.Agent && u.ID == l.Send.ID &&
 				l.unsending == (unsending{}) {
 				l.unsending = unsending{m.Status.ID, index}
@@ -79,8 +78,7 @@ func ExpectUnsent(m *Room, commands []city.Command) {
 
 // ReceiveUnsent unmarks the messages that could not be withdrawn.
 func ReceiveUnsent(m *Room, r *feed.Result) {
-	for i := range m.Following {
-		l := &m.Following[i]
+	for _, l := range m.Following {
 		if l.unsending.action == r.ID && slices.Contains(r.RejectedUnsends, l.unsending.index) {
 			l.unsending = unsending{}
 			reportLoss(m, l)
@@ -116,8 +114,7 @@ func updateFollowed(m *Room) {
 		return
 	}
 	changed := false
-	for i := range m.Following {
-		l := &m.Following[i]
+	for _, l := range m.Following {
 		if !l.update(m.Snap) {
 			continue
 		}
@@ -127,7 +124,7 @@ func updateFollowed(m *Room) {
 	if changed {
 		showFollowed(m)
 	}
-	m.Following = slices.DeleteFunc(m.Following, func(l followedText) bool { return l.missing })
+	m.Following = slices.DeleteFunc(m.Following, func(l *followedText) bool { return l.missing })
 }
 
 // update applies a snapshot. It reports whether the message's state has changed.
@@ -182,8 +179,7 @@ func showFollowed(m *Room) {
 	var each []string
 	token := themes.Good
 	waits := false
-	for i := range m.Following {
-		l := &m.Following[i]
+	for _, l := range m.Following {
 		if l.action != m.followed {
 			continue
 		}

@@ -1,8 +1,6 @@
 package state
 
 import (
-	"strings"
-
 	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
@@ -32,8 +30,8 @@ func SessionRule(m *Room) string {
 	if r.Exit != nil && !r.Exit.Earlier {
 		return text + "; previous one: " + panel.LastExit(r.Exit)
 	}
-	if a, ok := m.Snap.Agent(r.Name); ok && a.Reason != "" { // gcity stopped the previous session
-		text += "; " + widget.Plain(a.Reason)
+	if r.Reason != "" { // gcity stopped the previous session
+		text += "; " + widget.Plain(r.Reason)
 	}
 	return text
 }
@@ -102,13 +100,7 @@ func RunLines(m *Room, run *city.Run) []string {
 	if m.Peek.News.Run == run.ID && len(m.Peek.News.Text) > 0 {
 		return m.Peek.News.Text
 	}
-	var lines []string
-	for text := range strings.SplitSeq(strings.TrimRight(run.Output, "\n"), "\n") {
-		if text = widget.Plain(text); text != "" {
-			lines = append(lines, text)
-		}
-	}
-	return lines
+	return widget.PlainLines(run.Output)
 }
 
 // AgentVerbsUnavailable reports whether agent verbs are unavailable because the focused panel or the pane shows

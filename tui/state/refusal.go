@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -30,12 +31,9 @@ func Refusal(m *Room, title, why string) string {
 
 func refused(m *Room) string {
 	rows := Targets(m)
-	switch p := m.ActionPanel(); {
-	case len(m.NamedAgents) == 0 && p.About().Kind == panel.KindPool:
-		if name := p.Called(); name != "" {
-			return name
-		}
-		return "the pool"
+	switch {
+	case ActsOnPools(m):
+		return cmp.Or(m.ActionPanel().Called(), "the pool")
 	case len(m.NamedAgents) == 0 && AgentVerbsUnavailable(m):
 		return "the agent or the pool"
 	case len(rows) == 0:

@@ -97,11 +97,7 @@ func FindCity(m *Room, key string) *fleet.City {
 	if m.Fleet == nil {
 		return nil
 	}
-	all := Listed(m)
-	if i := slices.IndexFunc(all, func(c fleet.City) bool { return c.Key() == key }); i >= 0 {
-		return &all[i]
-	}
-	return nil
+	return widget.First(Listed(m), func(c *fleet.City) bool { return c.Key() == key })
 }
 
 // NoLonger returns a sentence that says that objects no longer exist.

@@ -58,9 +58,7 @@ func recallRows(m *Room) {
 	rows := m.restored.Rows
 	m.restored.Rows = nil
 	for name, key := range rows {
-		switch p := m.PanelOf(panel.ID(name)); {
-		case string(p.About().ID) != name || !p.Has(key):
-		default:
+		if p := m.PanelOf(panel.ID(name)); string(p.About().ID) == name && p.Has(key) {
 			p.Select(key)
 		}
 	}

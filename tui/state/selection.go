@@ -78,10 +78,10 @@ func Marking(m *Room) panel.Marking { return m.Focused().Marking() }
 func Unmark(m *Room, commands []city.Command) {
 	for _, c := range commands {
 		if m.Agents.Marks[c.Target()] {
-			m.Agents.Marks = map[string]bool{}
+			m.Agents.Marks = nil
 		}
 		if m.Pools.Marks[c.Target()] {
-			m.Pools.Marks = map[string]bool{}
+			m.Pools.Marks = nil
 		}
 	}
 }
@@ -147,12 +147,8 @@ func FindRig(m *Room, name string) *city.Rig {
 	if name == "" || m.Snap == nil {
 		return nil
 	}
-	for i := range m.Snap.Rigs {
-		if m.Snap.Rigs[i].Name == name {
-			return &m.Snap.Rigs[i]
-		}
-	}
-	return nil
+	r, _ := m.Snap.Rig(name)
+	return r
 }
 
 // Cloned returns a copy of m. The copy of a nil map is empty.
@@ -212,7 +208,7 @@ func SingleAgent(m *Room) *panel.AgentRow {
 // UnmarkAll clears the marks of a list. Undo restores them, unless it can still undo an earlier verb.
 func UnmarkAll(m *Room, k panel.Marking) {
 	before, n := *k.Marks, len(*k.Marks)
-	*k.Marks, *k.Anchor = map[string]bool{}, ""
+	*k.Marks, *k.Anchor = nil, ""
 	ShowSuccess(m, "cleared "+widget.Count(n, "mark"))
 	m.Actions++
 	m.Status.ID = m.Actions

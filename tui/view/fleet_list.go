@@ -7,6 +7,7 @@ import (
 
 	"gcity/themes"
 	"gcity/tui/fleet"
+	"gcity/tui/panel"
 	"gcity/tui/state"
 	"gcity/tui/widget"
 )
@@ -41,13 +42,16 @@ func citiesPanel(m *state.Room, w, h int, focus, shared bool) []string {
 		lines = append(append(lines, widget.Spaces(w)), m.Look.Notes(w, note)...)
 		return widget.FillRows(lines, w, h)
 	}
-	c := fleet.ColumnsFor(m.Cities.Rows, w)
+	columns := cityColumns(m, w)
 	if FleetHasHeadings(m, w, h) {
-		lines = append(lines, c.Header(&m.Look, w))
+		lines = append(lines, cityHeadings(m, columns, w))
 	}
 	from, to := t.List.Window(room)
-	for i := from; i < to; i++ {
-		lines = append(lines, cityRow(m, &t.Rows[t.List.Shown[i]], c, w, focus))
+	for _, i := range t.List.Shown[from:to] {
+		c := &t.Rows[i]
+		l := panel.RowLine(&m.Look, columns, c, widget.RowState{Cursor: c.Key() == t.SelectedKey,
+			Focus: focus, Unmatched: t.List.Unmatched[c.Key()]})
+		lines = append(lines, l.Row(w))
 	}
 	return widget.FillRows(lines, w, h)
 }
@@ -55,26 +59,125 @@ func citiesPanel(m *state.Room, w, h int, focus, shared bool) []string {
 // FleetHasHeadings reports whether the list of cities has a row of column headings.
 func FleetHasHeadings(m *state.Room, w, h int) bool { return h >= 6 && w >= 60 && m.H >= 20 }
 
-func cityRow(m *state.Room, c *fleet.City, cols fleet.Columns, w int, focus bool) string {
-	more := m.Look.Glyphs.More
-	here := c.Key() == m.Cities.SelectedKey
-	s := widget.RowState{Cursor: here, Focus: focus, Unmatched: m.Cities.List.Unmatched[c.Key()]}
-	l := m.Look.RowStart(s)
-	h := fleet.HealthOf(&m.Look, c)
-	l.Add(h.Token, widget.Fit(h.Sign+" "+h.Word, cols.Health, ""))
-	l.Space(2)
-	if own := c.Summary.Color; own != "" && !m.Terminal.NoColor && !here && !s.Unmatched {
-		l.Width += cols.Name
-		l.Text = append(l.Text, lipgloss.NewStyle().Foreground(lipgloss.Color(own)).
-			Render(widget.FitName(c.DisplayName, cols.Name, more))...)
-	} else {
-		l.Add(s.NameToken(), widget.FitName(c.DisplayName, cols.Name, more))
-	}
-	l.Space(2)
-	c.AppendCells(&l, cols, more)
-	if cols.Why > 0 {
-		l.Space(2)
-		l.Add(themes.Text, widget.Fit(c.Why(m.Now), cols.Why, more))
+func cityHeadings(m *state.Room, columns []cityColumn, w int) string {
+	l := widget.Line{Styles: &m.Look}
+	text := "   "
+	for i, c := range columns {
+		fit := widget.Fit
+		if c.Right {
+			fit = widget.FitRight
+		}
+		text += fit(c.Head, c.W, "")
+		if i >= 2 { // the columns that always fit are drawn as one text
+			l.Add(themes.Dim, text)
+			text = ""
+		}
+		text += "  "
 	}
 	return l.Row(w)
+}
+
+const runningWidth = 7 // of the heading "running"
+
+type cityColumn = panel.Column[*fleet.City]
+
+func cityColumns(m *state.Room, w int) []cityColumn {
+	longest := 4
+	for c := range m.Cities.All() {
+		longest = max(longest, widget.Width(c.DisplayName))
+	}
+	health, name := 11, min(longest, max(8, w/4), 28)
+	if w < 60 {
+		health = 1
+	}
+	const least = 12
+	why := w - 3 - health - 2 - name - 2 - runningWidth
+	// optional returns the width n, or 0 if the list is too narrow for the column
+	optional := func(n, minWidth int) int {
+		if w < minWidth || why-n-2 < least {
+			return 0
+		}
+		why -= n + 2
+		return n
+	}
+	needs, loop, open := optional(9, 66), optional(10, 100), optional(9, 100)
+	unread, begun := optional(5, 110), optional(11, 130)
+	columns := []cityColumn{
+		{Head: "health", W: health,
+			Cell: func(l *widget.Line, c *fleet.City, _ widget.RowState) {
+				h := fleet.HealthOf(&m.Look, c)
+				l.Add(h.Token, widget.Fit(h.Sign+" "+h.Word, health, ""))
+			}},
+		{Head: "city", W: name,
+			Cell: func(l *widget.Line, c *fleet.City, s widget.RowState) {
+				text := m.Look.FitName(c.DisplayName, name)
+				own := c.Summary.Color
+				if own == "" || m.Terminal.NoColor || s.Cursor || s.Unmatched {
+					l.Add(s.NameToken(), text)
+					return
+				}
+				l.Width += name
+				l.Text = append(l.Text, lipgloss.NewStyle().Foreground(lipgloss.Color(own)).
+					Render(text)...)
+			}},
+	}
+	columns = append(columns, cityNumbers(needs, open, begun, unread, loop)...)
+	return panel.Spaced(2, append(columns, cityColumn{Head: "why", W: why - 2,
+		Text: func(c *fleet.City) (string, themes.Token) {
+			return c.Why(m.Now), themes.Text
+		}})...)
+}
+
+// cityNumbers returns the columns with numbers; a width of 0 hides a column.
+func cityNumbers(needs, open, begun, unread, loop int) []cityColumn {
+	return []cityColumn{
+		cityNumber("running", runningWidth, func(c *fleet.City) (string, themes.Token) {
+			return fmt.Sprintf("%d/%d", c.Summary.Running, c.Summary.Agents), themes.Text
+		}),
+		cityNumber("attention", needs, func(c *fleet.City) (string, themes.Token) {
+			n := len(c.Summary.Needs)
+			return widget.Number(n), badIf(n > 0)
+		}),
+		cityNumber("open work", open, func(c *fleet.City) (string, themes.Token) {
+			return widget.Number(c.Summary.Open), themes.Dim
+		}),
+		cityNumber("in progress", begun, func(c *fleet.City) (string, themes.Token) {
+			return widget.Number(c.Summary.InProgress), themes.Dim
+		}),
+		cityNumber("mail", unread, func(c *fleet.City) (string, themes.Token) {
+			return widget.Number(c.Summary.Unread), themes.Dim
+		}),
+		cityNumber("controller", loop, func(c *fleet.City) (string, themes.Token) {
+			overdue := c.Summary.Overdue
+			switch {
+			case c.Unresponsive != "":
+				return "?", themes.Off
+			case overdue > 0:
+				return widget.Age(overdue), themes.Bad
+			}
+			return "ok", themes.Dim
+		}),
+	}
+}
+
+// cityNumber returns a column with numbers, which are unknown unless the city is running and has responded.
+func cityNumber(head string, w int, cell func(*fleet.City) (string, themes.Token)) cityColumn {
+	return cityColumn{Head: head, W: w, Right: true,
+		Text: func(c *fleet.City) (string, themes.Token) {
+			text, token := cell(c)
+			if !c.Responded || !c.Info.Running {
+				text = "-"
+			}
+			if !c.Info.Running || c.Unresponsive != "" {
+				token = themes.Off
+			}
+			return text, token
+		}}
+}
+
+func badIf(bad bool) themes.Token {
+	if bad {
+		return themes.Bad
+	}
+	return themes.Dim
 }

@@ -195,9 +195,9 @@ func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 		if n.Need.Until.After(m.Now) && w-l.Width-6 >= widget.Width(retry) {
 			why.Next = widget.SamePhrase(retry)
 		}
-		if old := widget.Width(widget.Age(m.Now.Sub(n.Need.Since))) + 2; w-l.Width-old > 10 {
+		if age := widget.Since(n.Need.Since, m.Now); w-l.Width-widget.Width(age)-2 > 10 {
 			m.Look.Reason(&l, why, w-l.Width-6)
-			l.Add(themes.Dim, "  "+widget.FitRight(widget.Age(m.Now.Sub(n.Need.Since)), 4, ""))
+			l.Add(themes.Dim, "  "+widget.FitRight(age, 4, ""))
 		}
 		lines = append(lines, l.Row(w))
 	}

@@ -37,15 +37,20 @@ func drawPeek(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 		return widget.FillRows(lines, w, h)
 	}
 	room := state.PeekRows(m, h)
-	cropped := m.Peek.Crops.Cropper(w - 1)
-	for _, l := range m.Peek.Window(w-1, room) {
-		lines = append(lines, " "+paneRow(m, l, w-1, cropped))
-	}
-	lines = widget.FillRows(lines, w, room+1)
+	lines = widget.FillRows(append(lines, paneRows(m, w, room)...), w, room+1)
 	if room < h-1 {
 		lines = append(lines, outputFileLine(m, row, w))
 	}
 	return widget.FillRows(lines, w, h)
+}
+
+// paneRows returns at most h rows of the terminal or the run.
+func paneRows(m *state.Room, w, h int) (rows []string) {
+	cropped := m.Peek.Crops.Cropper(w - 1)
+	for _, l := range m.Peek.Window(w-1, h) {
+		rows = append(rows, " "+paneRow(m, l, w-1, cropped))
+	}
+	return rows
 }
 
 func paneRow(m *state.Room, l terminal.PaneLine, w int, cropped func(string) string) string {

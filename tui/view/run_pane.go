@@ -20,11 +20,7 @@ func drawRun(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 	switch room := max(1, h-1); {
 	case r.Last == nil:
 	case m.Peek.News.Run == r.Last.ID && len(m.Peek.News.Text) > 0:
-		cropped := m.Peek.Crops.Cropper(w - 1)
-		for _, l := range m.Peek.Window(w-1, room) {
-			lines = append(lines, " "+paneRow(m, l, w-1, cropped))
-		}
-		return widget.FillRows(lines, w, h)
+		return widget.FillRows(append(lines, paneRows(m, w, room)...), w, h)
 	default:
 		text = terminal.Tail(state.RunLines(m, r.Last), room)
 	}
@@ -63,7 +59,7 @@ func runTab(m *state.Room) widget.Tab {
 	case r.Last == nil:
 		t.Count = dot + " never run"
 	case r.Last.Ended == nil && !r.Last.Ending():
-		t.Count = dot + " running " + widget.Age(m.Now.Sub(r.Last.Opened))
+		t.Count = dot + " running " + widget.Since(r.Last.Opened, m.Now)
 	}
 	if r.Last != nil && m.Peek.News.Run == r.Last.ID {
 		extra := addPaneSearch(m, &t, []string{t.Count})

@@ -32,6 +32,12 @@ func (p *Page) ShowKnown(name, value string) {
 	}
 }
 
+// ShowPlain adds a field whose value is made safe to print.
+func (p *Page) ShowPlain(name, value string) { p.Show(name, Plain(value)) }
+
+// ShowKnownPlain is like ShowPlain, but adds nothing if the value is empty.
+func (p *Page) ShowKnownPlain(name, value string) { p.ShowKnown(name, Plain(value)) }
+
 // ShowAll adds a field with several lines.
 func (p *Page) ShowAll(name string, values []string) {
 	for _, value := range values {

@@ -117,5 +117,15 @@ func ScrollTo(row, offset, h, n int) int {
 // CountText returns the number of shown rows and of all rows: "3 of 10".
 func (l *List) CountText() string { return fmt.Sprintf("%d of %d", len(l.Shown), l.total) }
 
+// First returns a pointer to the first element that matches, or nil.
+func First[E any](all []E, matches func(*E) bool) *E {
+	for i := range all {
+		if matches(&all[i]) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
 // Unlimited is greater than any number of rows.
 const Unlimited = 1 << 30

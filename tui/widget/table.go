@@ -26,9 +26,9 @@ type Records[R any, P Keyed[R]] struct {
 	Rows    []R
 	Order   Order
 	Filter  Filter
-	Marks   map[string]bool
-	Anchor  string // the most recently marked row
-	Version uint64 // increases when rows change
+	Marks   map[string]bool // nil = none
+	Anchor  string          // the most recently marked row
+	Version uint64          // increases when rows change
 
 	before []R
 	moved  time.Time
@@ -150,7 +150,7 @@ type Table[R any, P Keyed[R]] struct {
 }
 
 func NewTable[R any, P Keyed[R]]() Table[R, P] {
-	return Table[R, P]{Records: &Records[R, P]{Marks: map[string]bool{}}}
+	return Table[R, P]{Records: &Records[R, P]{}}
 }
 
 // Fill selects the rows to show; see List.Fill. If a change of the filter hides the selected row, a later change that

@@ -155,6 +155,12 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
+// Since formats the time from t to now, like Age.
+func Since(t, now time.Time) string { return Age(now.Sub(t)) }
+
+// Ago returns text that says how long ago t was: "22m ago".
+func Ago(t, now time.Time) string { return Since(t, now) + " ago" }
+
 // Elapsed formats the duration of something that has ended: "12ms", "0.8s", "12s", "3h12".
 func Elapsed(d time.Duration) string {
 	if d < 10*time.Second {
@@ -198,6 +204,14 @@ func Clock(t, now time.Time) string {
 
 // Count returns "1 agent", "3 agents".
 func Count(n int, what string) string { return describe.Count(n, what) }
+
+// AppendCount appends "3 running" to parts, unless n is 0.
+func AppendCount(parts []string, n int, what string) []string {
+	if n == 0 {
+		return parts
+	}
+	return append(parts, fmt.Sprintf("%d %s", n, what))
+}
 
 // Times returns "once", "3 times".
 func Times(n int) string {
