@@ -16,9 +16,9 @@ import (
 	"gcity/cli/depot"
 	"gcity/cli/env"
 	"gcity/cli/exit"
-	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/events"
+	"gcity/internal/deadline"
 )
 
 // ExitTimedOut is the exit code of `automation run --wait` after a timeout. timeout(1) uses the same code.
@@ -108,7 +108,7 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 }
 
 func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
-	if !folder.Pause(ctx, time.Second) {
+	if !deadline.Pause(ctx, time.Second) {
 		return
 	}
 	s, err := l.Snapshot(ctx)
@@ -184,7 +184,7 @@ func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, e
 		if runs[i].Outcome != "" {
 			return &runs[i], nil
 		}
-		if !folder.Pause(ctx, 20*time.Millisecond) {
+		if !deadline.Pause(ctx, 20*time.Millisecond) {
 			return nil, fmt.Errorf("run %s of %s has ended, but its record was not closed; see "+
 				"`gcity automation history %s`", id, name, name)
 		}

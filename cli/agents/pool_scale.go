@@ -7,7 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/cli/env"
-	"gcity/cli/folder"
+	"gcity/internal/deadline"
 	"gcity/internal/span"
 )
 
@@ -37,7 +37,7 @@ func awaitScale(ctx context.Context, e *env.Env, l *env.Link, pool string) error
 		if p.Size == p.Desired && len(p.Draining) == 0 {
 			return nil
 		}
-		folder.Pause(limited, env.SayEvery)
+		deadline.Pause(limited, env.SayEvery)
 	}
 }
 

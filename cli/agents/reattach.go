@@ -10,8 +10,8 @@ import (
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/exit"
-	"gcity/cli/folder"
 	"gcity/cli/output"
+	"gcity/internal/deadline"
 )
 
 const (
@@ -92,7 +92,7 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 				"terminal of %s cannot be reached: %w; `gcity status` shows what is running, and "+
 				"`gcity --headless` starts a controller", name, err)
 		}
-		folder.Pause(limit, reattachEvery)
+		deadline.Pause(limit, reattachEvery)
 	}
 }
 

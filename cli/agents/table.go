@@ -81,7 +81,7 @@ func pid(g *city.Agent) string {
 
 func reasonCell(e *env.Env, g *city.Agent) output.Cell {
 	c := output.Plain(stateReason(e, g))
-	if end := deadline(e, g); end != "" {
+	if end := stateEnd(e, g); end != "" {
 		c.Keep = separator + end
 	}
 	return c
@@ -95,7 +95,7 @@ func stateReason(e *env.Env, g *city.Agent) string {
 		parts[0] = cmp.Or(g.Description, g.Reason)
 	}
 	if g.Until != nil {
-		parts = append(parts, deadline(e, g))
+		parts = append(parts, stateEnd(e, g))
 	}
 	switch d := g.Drain; {
 	case d == nil:
@@ -104,7 +104,7 @@ func stateReason(e *env.Env, g *city.Agent) string {
 	case d.Deadline == nil:
 		parts = append(parts, "no deadline")
 	case g.Until == nil:
-		parts = append(parts, deadline(e, g))
+		parts = append(parts, stateEnd(e, g))
 	}
 	if g.AwaitsGate != "" {
 		parts = append([]string{city.AwaitingGate + " " + g.AwaitsGate}, parts...)
@@ -127,8 +127,8 @@ func stateReason(e *env.Env, g *city.Agent) string {
 	return output.Join(separator, parts...)
 }
 
-// deadline says when the agent's state ends or its drain times out, or returns "" if neither has a time.
-func deadline(e *env.Env, g *city.Agent) string {
+// stateEnd says when the agent's state ends or its drain times out, or returns "" if neither has a time.
+func stateEnd(e *env.Env, g *city.Agent) string {
 	switch {
 	case g.Until != nil && (g.State == city.Failed || g.State == city.Backoff):
 		return "tries again at " + e.Clock(*g.Until)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"gcity/cli/exit"
-	"gcity/cli/folder"
+	"gcity/internal/deadline"
 )
 
 const (
@@ -26,7 +26,7 @@ func (e *Env) Follow(ctx context.Context, l *Link,
 	err := e.followOnce(ctx, l, follow)
 	ended := time.Now() // when a stream that lasted for streamMin ended
 	for ctx.Err() == nil && controllerEnded(err) && time.Since(ended) <= reopenFor {
-		folder.Pause(ctx, reopenEvery)
+		deadline.Pause(ctx, reopenEvery)
 		if l, err = e.Open(ctx); err != nil {
 			continue
 		}
@@ -52,7 +52,7 @@ func (e *Env) followOnce(ctx context.Context, l *Link,
 	ctx, cancel := context.WithCancelCause(ctx)
 	var polls sync.WaitGroup
 	polls.Go(func() {
-		for folder.Pause(ctx, time.Second) {
+		for deadline.Pause(ctx, time.Second) {
 			if _, closeDial, err := e.Dial(l.Dir); err == nil {
 				closeDial()
 				cancel(errControllerFound)

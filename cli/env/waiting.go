@@ -10,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/cli/folder"
+	"gcity/internal/deadline"
 )
 
 const (
@@ -35,7 +36,7 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 		progress := e.NewProgress()
 		defer progress.Clear()
 		responded, silent := e.Now(), false
-		for wait := SayAfter; folder.Pause(ctx, wait); wait = SayEvery {
+		for wait := SayAfter; deadline.Pause(ctx, wait); wait = SayEvery {
 			look, cancel := context.WithTimeout(ctx, folder.HangsAfter)
 			s, err := c.Snapshot(look)
 			cancel()
@@ -63,7 +64,7 @@ func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 		var waves city.Waves
 		progress := e.NewProgress()
 		defer progress.Clear()
-		for wait := 2 * SayAfter; folder.Pause(ctx, wait); wait = SayEvery {
+		for wait := 2 * SayAfter; deadline.Pause(ctx, wait); wait = SayEvery {
 			s, err := c.Snapshot(ctx)
 			if err != nil {
 				continue
@@ -80,7 +81,7 @@ func SayProgress(ctx context.Context, e *Env, c city.Control,
 	return InBackground(ctx, func(ctx context.Context) {
 		progress := e.NewProgress()
 		defer progress.Clear()
-		for folder.Pause(ctx, SayAfter) {
+		for deadline.Pause(ctx, SayAfter) {
 			if s, err := c.Snapshot(ctx); err == nil {
 				progress.Show(text(s))
 			}
@@ -105,7 +106,7 @@ func sayLater(ctx context.Context, e *Env, after time.Duration, what string,
 	most time.Duration) (done func()) {
 	by := e.Now().Add(most)
 	return InBackground(ctx, func(ctx context.Context) {
-		if folder.Pause(ctx, after) {
+		if deadline.Pause(ctx, after) {
 			e.Note(fmt.Sprintf("waiting for %s, until %s at the latest", what,
 				e.Clock(by)))
 		}

@@ -280,7 +280,7 @@ func (l *registryList) follow(ctx context.Context, out chan<- listing) {
 				return
 			}
 		}
-		if !errors.Is(last, city.ErrNoSupervisor) || !folder.Pause(ctx, registryPoll) {
+		if !errors.Is(last, city.ErrNoSupervisor) || !deadline.Pause(ctx, registryPoll) {
 			return
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"gcity/cli/output"
 	"gcity/cli/service"
 	"gcity/events"
+	"gcity/internal/deadline"
 )
 
 // StartInBackground starts a city and waits until its agents have started. If supervised, the supervisor runs it.
@@ -138,7 +139,7 @@ func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapsh
 		if quiet == settleQuiet {
 			return s, nil
 		}
-		if !folder.Pause(ctx, env.SayEvery/settleQuiet) {
+		if !deadline.Pause(ctx, env.SayEvery/settleQuiet) {
 			return nil, fmt.Errorf("the city was started, but not all of its agents are "+
 				"running: %w", ctx.Err())
 		}

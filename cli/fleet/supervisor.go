@@ -26,6 +26,7 @@ import (
 	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/cli/service"
+	"gcity/internal/deadline"
 	"gcity/internal/recovery"
 )
 
@@ -339,7 +340,7 @@ func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) err
 	for _, line := range last {
 		e.Sayf("%s", output.SafeLine(strings.TrimSuffix(line, "\n")))
 	}
-	for follow && folder.Pause(ctx, env.SayEvery) {
+	for follow && deadline.Pause(ctx, env.SayEvery) {
 		data, err := io.ReadAll(f)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/cli/exit"
 	"gcity/describe"
+	"gcity/internal/deadline"
 )
 
 // ReadTimeout is the time limit for reading one part of a city's state, such as its runs or a formula folder.
@@ -39,18 +40,6 @@ func (m *UnresponsiveError) Unwrap() error { return m.error }
 
 // HangsAfter is the time without an iteration after which a loop counts as hung.
 const HangsAfter = 10 * time.Second
-
-// Pause waits for d and returns true, or returns false if ctx ends first.
-func Pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
 
 // HeldError means that a process holds the city's lock but does not accept connections, for example because it is
 // starting. It wraps client.ErrNotRunning.
@@ -93,7 +82,7 @@ func DialWithRetry(ctx context.Context, dir string) (city.Control, func(), error
 		if held, lockErr := IsHeld(dir); lockErr != nil || !held {
 			return nil, nil, err
 		}
-		if !Pause(ctx, 20*time.Millisecond) {
+		if !deadline.Pause(ctx, 20*time.Millisecond) {
 			pid, _ := strconv.Atoi(PIDText(dir)) // 0 if the file cannot be read
 			return nil, nil, &HeldError{err, pid}
 		}

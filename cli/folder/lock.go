@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gcity/events"
+	"gcity/internal/deadline"
 	"gcity/internal/disk"
 	"gcity/internal/proc"
 )
@@ -37,7 +38,7 @@ func IsHeld(dir string) (bool, error) {
 		tries++
 		_, dying := recorded(dir)
 		return (tries < 50 || tries < 1000 && dying) &&
-			Pause(context.Background(), 2*time.Millisecond)
+			deadline.Pause(context.Background(), 2*time.Millisecond)
 	})
 }
 
@@ -91,7 +92,7 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 		if now := PIDText(dir); now != "" && now != pid {
 			return nil
 		}
-		if !Pause(ctx, 20*time.Millisecond) {
+		if !deadline.Pause(ctx, 20*time.Millisecond) {
 			return fmt.Errorf("the controller for %s has not exited: %w", dir, ctx.Err())
 		}
 	}
@@ -136,7 +137,7 @@ func AwaitExit(ctx context.Context, dir string) (exited bool, err error) {
 				"stopped; kill its process (pid %s), then start the city again", dir,
 				ReleaseLimit, cmp.Or(PIDText(dir), "unknown"))
 		}
-		if !Pause(ctx, 20*time.Millisecond) {
+		if !deadline.Pause(ctx, 20*time.Millisecond) {
 			return false, ctx.Err()
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/folder"
 	"gcity/cli/output"
+	"gcity/internal/deadline"
 )
 
 // stopTimeout limits the command that stops a service. The unit itself sets a shorter limit.
@@ -155,7 +156,7 @@ func (u *UnitFile) awaitEnd(ctx context.Context) error {
 		switch {
 		case err == nil && (active == "inactive" || active == "failed"):
 			return nil
-		case !folder.Pause(ctx, wait):
+		case !deadline.Pause(ctx, wait):
 			return fmt.Errorf("%s has released its city but has not exited; see `%s`",
 				u.Name(), u.Manager.Line("status", u.Name()))
 		}

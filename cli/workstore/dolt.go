@@ -10,6 +10,7 @@ import (
 	"gcity/beads/bd"
 	"gcity/cli/folder"
 	"gcity/config"
+	"gcity/internal/deadline"
 	"gcity/internal/shutdown"
 )
 
@@ -42,7 +43,7 @@ func DoltServer(c *config.City) *bd.Server {
 func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, cityStopped func() bool,
 	last *shutdown.Deadline) {
 	failing := ""
-	for wait := time.Duration(0); folder.Pause(ctx, wait); wait = doltEvery {
+	for wait := time.Duration(0); deadline.Pause(ctx, wait); wait = doltEvery {
 		started, err := s.Ensure(ctx)
 		switch {
 		case ctx.Err() != nil:
