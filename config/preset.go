@@ -49,10 +49,10 @@ func readPresets() []Preset {
 	return file.Presets
 }
 
-// complete converts the ready delay, which is a number of milliseconds in presets.toml, and sets what the file does not
-// contain.
+// complete sets what presets.toml does not contain, and converts the ready delay: the file contains milliseconds, but
+// they were decoded as nanoseconds.
 func (p *Preset) complete() {
-	p.ReadyDelay *= time.Millisecond
+	p.ReadyDelay = time.Duration(p.ReadyDelay.Nanoseconds()) * time.Millisecond
 	p.Origin, p.Origins = Origin{File: "preset " + p.Name}, map[string]Origin{}
 	for key, set := range map[string]bool{
 		"display_name": true, "command": true, "args": p.Args != nil,
