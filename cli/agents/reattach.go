@@ -35,16 +35,13 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 			return left, err
 		case isJobControl(err):
 			if err = at.takeTerminal(errors.Is(err, errStop)); err == nil {
-				next, far, err = attachAgain(ctx, e, at, l.Dir, name)
+				next, far, err = attachAgain(ctx, e, at, l, name)
 			}
 			// a shell sends SIGHUP or SIGTERM together with SIGCONT
 			if err != nil && ctx.Err() != nil {
 				return left, nil
 			}
 		case l.Live && controllerLost(err):
-			// if this fails because the user's terminal was closed, the next copy fails, too
-			_, _ = io.WriteString(at.out, resetModes+"this city's controller has exited; "+
-				"attaching to "+output.SafeLine(name)+" again\r\n")
 			next, far, err = reattach(ctx, e, at, l.Dir, name)
 		default:
 			return left, err
@@ -62,13 +59,16 @@ func isJobControl(err error) bool {
 	return errors.Is(err, errStop) || errors.Is(err, errContinue)
 }
 
-// attachAgain attaches so that the agent's screen is redrawn.
-func attachAgain(ctx context.Context, e *env.Env, at *attachment, dir, name string) (*env.Link,
-	city.Terminal, error) {
-	ctx, cancel := context.WithTimeout(ctx, reattachFor)
+// attachAgain attaches so that the agent's screen is redrawn. The controller might have exited meanwhile.
+func attachAgain(ctx context.Context, e *env.Env, at *attachment, l *env.Link, name string) (
+	*env.Link, city.Terminal, error) {
+	limit, cancel := context.WithTimeout(ctx, reattachFor)
 	defer cancel()
-	l, far, _, err := tryAttach(ctx, e, at, dir, name)
-	return l, far, err
+	next, far, live, err := tryAttach(limit, e, at, l.Dir, name)
+	if err != nil && l.Live && !live {
+		return reattach(ctx, e, at, l.Dir, name)
+	}
+	return next, far, err
 }
 
 func controllerLost(err error) bool {
@@ -80,6 +80,9 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 	city.Terminal, error) {
 	limit, cancel := context.WithTimeout(ctx, reattachFor)
 	defer cancel()
+	// if this fails because the user's terminal was closed, the next copy fails, too
+	_, _ = io.WriteString(at.out, resetModes+"this city's controller has exited; attaching to "+
+		output.SafeLine(name)+" again\r\n")
 	for {
 		l, far, live, err := tryAttach(limit, e, at, dir, name)
 		if err == nil {
