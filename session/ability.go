@@ -27,7 +27,7 @@ const (
 	ReportingExits  Ability = "report exits immediately"
 	ExplainingExits Ability = "report how a session ended"
 	CountingOutput  Ability = "count output"
-	// missing in providers whose sessions run on other machines, with an environment of their own
+	// missing in providers that run sessions on other machines, because the environment there is different
 	InheritingEnvironment Ability = "pass on the controller's environment"
 	// missing in providers that only simulate sessions or reject every start
 	RunningPrograms Ability = "run programs"

@@ -32,7 +32,7 @@ func (p *Page) ShowKnown(name, value string) {
 	}
 }
 
-// ShowPlain adds a field whose value is made safe to print.
+// ShowPlain adds a field. It makes the value safe to print.
 func (p *Page) ShowPlain(name, value string) { p.Show(name, Plain(value)) }
 
 // ShowKnownPlain is like ShowPlain, but adds nothing if the value is empty.
