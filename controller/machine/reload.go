@@ -224,7 +224,10 @@ func (ld *loader) want(now time.Time, w *agent.Want) {
 	a.pool, a.needs = ld.m.pools.Get(w.Pool), w.DependsOn
 	if a.want != nil && (a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum ||
 		a.want.Spec.Provider != w.Spec.Provider) {
-		a.forgive("configuration changed")
+		a.restart.forgive()
+		if !a.phase.Alive() { // else the session keeps the reason that it was started for
+			a.act.startReason = "configuration changed"
+		}
 	}
 	a.changeTriageOf(w)
 	ld.suspension(a, w)

@@ -242,6 +242,8 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		return at(time.Time{}, "waits until it is restarted or released")
 	case city.Running:
 		switch {
+		case a.sess.restartBarred != "":
+			return at(a.until, "restarts when it can start")
 		case len(a.sess.drift) > 0:
 			return at(a.until, "restarts when no user is at its terminal")
 		case !a.silence.idleAt.IsZero():
