@@ -157,17 +157,28 @@ func pidOf(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: pid VAR AGENT [NOT]")
 	}
+	var last string
 	waitUntil(ts, func() bool {
-		if ts.Exec("gcity", "agent", "show", args[1], "--json") != nil {
+		g, err := agentNow(ts, args[1])
+		if last = fmt.Sprintf("%+v, error %v", g, err); err != nil {
 			return false
 		}
-		var g city.Agent
-		ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &g))
 		ts.Setenv(args[0], strconv.Itoa(g.PID))
 		return g.PID != 0 && g.State == city.Running && (len(args) < 3 || strconv.Itoa(g.PID) != args[2])
-	}, func() string {
-		return "a (new) pid of " + args[1] + "; " + ts.ReadFile("stdout") + ts.ReadFile("stderr")
-	})
+	}, func() string { return "a (new) pid of " + args[1] + "; " + last })
+}
+
+// agentNow returns an agent's state. It asks the controller, because that takes less time than starting a command.
+func agentNow(ts *testscript.TestScript, name string) (g city.Agent, err error) {
+	if s, err := folder.AskController(context.Background(), ts.MkAbs(".")); err == nil {
+		if a, ok := s.Agent(name); ok {
+			return *a, nil
+		}
+	}
+	if err := ts.Exec("gcity", "agent", "show", name, "--json"); err != nil {
+		return g, err
+	}
+	return g, json.Unmarshal([]byte(ts.ReadFile("stdout")), &g)
 }
 
 // gone PID… waits until the processes have exited.
@@ -251,9 +262,13 @@ func stopAll(t *testing.T, work string, env []string) {
 	if err != nil {
 		t.Error(err)
 	}
+	processes := ofCity(work)
 	for _, f := range append(files, filepath.Join(work, "city.toml")) {
 		if _, err := os.Stat(f); err != nil {
 			continue
+		}
+		if held, err := folder.IsHeld(filepath.Dir(f)); err == nil && !held && len(processes) == 0 {
+			continue // the script has stopped this city
 		}
 		pid, _ := os.ReadFile(filepath.Join(filepath.Dir(f), ".gc", "daemon.pid"))
 		controller, _ := strconv.Atoi(strings.TrimSpace(string(pid))) // 0 if no controller is running
