@@ -180,25 +180,37 @@ func judged(e *env.Env, all []city.Judgement) {
 	writeRecent(e, decided, nil)
 }
 
-// WatchdogCount returns a summary such as "3 watchdogs: 1 calling, 1 degraded", or "" if there are no watchdogs.
+// WatchdogCount returns a summary such as "3 watchdogs: 1 calling, 1 very stale", or "" if there are no watchdogs.
 func WatchdogCount(s *city.Snapshot) string {
 	if len(s.Watchdogs) == 0 {
 		return ""
 	}
-	calls, degraded := 0, 0
+	calls, degraded, ill := 0, 0, map[city.Freshness]int{}
 	for i := range s.Watchdogs {
 		switch w := &s.Watchdogs[i]; {
 		case w.IsEscalated():
 			calls++
 		case w.Degraded != "" && !w.Suspended:
 			degraded++
+		case isUnhealthy(w):
+			ill[w.Freshness]++
 		}
 	}
 	return output.Tally(describe.Count(len(s.Watchdogs), "watchdog"),
-		output.Part{N: calls, What: "calling"}, output.Part{N: degraded, What: "degraded"})
+		output.Part{N: calls, What: "calling"}, output.Part{N: degraded, What: "degraded"},
+		output.Part{N: ill[city.VeryStale], What: string(city.VeryStale)},
+		output.Part{N: ill[city.Dead], What: string(city.Dead)})
 }
 
-// Calls returns a line for each watchdog that is calling for a person and for each degraded watchdog.
+// isUnhealthy reports whether the watched agent is very stale or dead. It ignores watchdogs that have not checked their
+// agent yet, because an agent that is still starting would count as dead.
+func isUnhealthy(w *city.Watchdog) bool {
+	return !w.Suspended && (w.Last != nil || w.Escalated != nil) &&
+		(w.Freshness == city.VeryStale || w.Freshness == city.Dead)
+}
+
+// Calls returns a line for each watchdog that is calling for a person, for each degraded watchdog, and for each watched
+// agent that is unhealthy.
 func Calls(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	for i := range s.Watchdogs {
@@ -207,6 +219,9 @@ func Calls(e *env.Env, s *city.Snapshot) []string {
 			out = append(out, fmt.Sprintf("watchdog %s has been calling %s since %s: %s; "+
 				"acknowledge it with `gcity watchdog acknowledge %s`",
 				w.Name, w.Escalated.To, e.Clock(w.Escalated.At), w.Escalated.Message, w.Name))
+		} else if isUnhealthy(w) {
+			out = append(out, fmt.Sprintf("agent %s is %s (watchdog %s); `gcity why %s` shows why",
+				w.Watches, w.Freshness, w.Name, w.Name))
 		}
 		if w.Degraded != "" && !w.Suspended {
 			out = append(out, fmt.Sprintf("watchdog %s is degraded: %s", w.Name, w.Degraded))
