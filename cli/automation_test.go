@@ -151,6 +151,9 @@ func TestAutomationRun(t *testing.T) {
 		if code, out, _ := runCLI(t, s, "automation", "history", "digest"); code != exit.CodeDone || !strings.Contains(out, "br-1") {
 			t.Errorf("%s: history: exit %d\n%s", c.name, code, out)
 		}
+		if code, out, _ := runCLI(t, s, "automation", "history"); code != exit.CodeDone || !strings.Contains(out, "br-1  digest") {
+			t.Errorf("%s: history of all automations: exit %d\n%s", c.name, code, out)
+		}
 	}
 }
 
@@ -168,6 +171,7 @@ func TestAutomationRunRefused(t *testing.T) {
 		"automation run digest --timeout 1s": {exit.CodeUsage, "add --wait"},
 		"--read-only automation run digest":  {exit.CodeFailed, "not allowed"},
 		"automation history nothing":         {exit.CodeUsage, "automation \"nothing\" not found"}, "automation check --rig demo": {exit.CodeUsage, "NAME"},
+		"automation history --rig nothing": {exit.CodeUsage, "rig \"nothing\" not found"},
 	} {
 		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code != want.code || out != "" || !strings.Contains(errs, want.says) {
 			t.Errorf("%s: got exit %d, %q, %s", line, code, out, errs)

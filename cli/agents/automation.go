@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -132,7 +133,7 @@ func automationShow(e *env.Env) *cobra.Command {
 				return err
 			}
 			e.Sayf("")
-			return writeRuns(e, runs)
+			return writeRuns(e, runs, false)
 		})
 }
 
@@ -151,7 +152,8 @@ func pastRuns(ctx context.Context, e *env.Env, dir, name string, limit int) (_ [
 	defer func() { err = errors.Join(err, s.Close()) }()
 	records, err := s.List(ctx, offline.RunsOf(name, limit))
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the runs of %s: %w", name, depot.WorkProblem(err))
+		return nil, fmt.Errorf("cannot read the runs of %s: %w", cmp.Or(name, "all automations"),
+			depot.WorkProblem(err))
 	}
 	runs := make([]city.Run, 0, len(records))
 	for _, r := range records {
@@ -166,14 +168,18 @@ func automationHistory(e *env.Env) *cobra.Command {
 		limit = 20
 	)
 	c := &cobra.Command{
-		Use: "history NAME", Short: "List the runs of an automation, newest first, even if the " +
-			"automation no longer exists",
+		Use: "history [NAME]", Short: "List the runs of an automation, or of all automations, " +
+			"newest first, even if the automation no longer exists",
 		ValidArgsFunction: env.Complete(e, suggest.Automation),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return historyOfAll(cmd.Context(), e, rig, cmp.Or(limit, -1))
+			}
 			return history(cmd.Context(), e, automation.Scoped(args[0], rig), cmp.Or(limit, -1))
 		},
 	}
-	c.Flags().StringVar(&rig, "rig", "", rigHelp)
+	c.Flags().StringVar(&rig, "rig", "", "use this rig's automation; without a NAME: list the "+
+		"runs of this rig's automations")
 	c.Flags().VarP(env.Number(&limit, 0), "limit", "n", "print at most this many runs, 0 = all")
 	return c
 }
@@ -200,7 +206,44 @@ func history(ctx context.Context, e *env.Env, name string, limit int) error {
 		e.Sayf("%s has never run", output.SafeLine(name))
 		return nil
 	}
-	return writeRuns(e, runs)
+	return writeRuns(e, runs, false)
+}
+
+// historyOfAll prints the runs of all automations, or of a rig's automations.
+func historyOfAll(ctx context.Context, e *env.Env, rig string, limit int) error {
+	l, err := e.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if rig == "" {
+		runs, err := pastRuns(ctx, e, l.Dir, "", limit)
+		return writeHistory(e, runs, "automation", err)
+	}
+	runs, err := pastRuns(ctx, e, l.Dir, "", -1)
+	runs = slices.DeleteFunc(runs, func(r city.Run) bool {
+		return !strings.HasSuffix(r.Automation, automation.Scoped("", rig))
+	})
+	if _, unknown := l.Resolve(ctx, rig, suggest.Rig); err == nil && len(runs) == 0 {
+		err = unknown
+	}
+	if limit > 0 {
+		runs = runs[:min(len(runs), limit)]
+	}
+	return writeHistory(e, runs, "automation of rig "+rig, err)
+}
+
+func writeHistory(e *env.Env, runs []city.Run, whose string, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case e.JSON:
+		return e.WriteJSON(output.ListOf(runs))
+	case len(runs) == 0:
+		e.Sayf("no %s has run yet", output.SafeLine(whose))
+		return nil
+	}
+	return writeRuns(e, runs, true)
 }
 
 func automationCheck(e *env.Env) *cobra.Command {
