@@ -66,6 +66,16 @@ func TestWatchdogJSON(t *testing.T) {
 	}
 }
 
+// The state of a heartbeat is as old as the latest check.
+func TestWatchdogHasAged(t *testing.T) {
+	s := watchedCity()
+	old := noon.Add(-6 * time.Minute)
+	s.snapshot.Watchdogs[0].Heartbeat = &old
+	if _, out, errs := runCLI(t, s, "watchdog", "status", "calm"); !strings.Contains(out, "6m ago, fresh at the latest check (stale after 5m") {
+		t.Errorf("%s%s", out, errs)
+	}
+}
+
 func TestWatchdogCommands(t *testing.T) {
 	inside := map[string]string{"GC_AGENT": "boot", "GC_WATCHDOG": "chain", "GC_WATCHDOG_BEAT": "17"}
 	for _, c := range []struct {

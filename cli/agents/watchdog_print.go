@@ -136,6 +136,9 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 	e.Fact("watches", w.Watches)
 	if w.Freshness != "" {
 		text := heartbeatAge(e, w) + ", " + string(w.Freshness)
+		if hasAged(e, w) {
+			text += " at the latest check"
+		}
 		if w.Fresh > 0 {
 			text += fmt.Sprintf(" (stale after %s, very stale after %s)", span.Text(w.Fresh),
 				span.Text(w.VeryStale))
@@ -169,6 +172,21 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 		e.Fact("every", span.Text(w.Every))
 	}
 	e.Fact("declared", w.Source)
+}
+
+// hasAged reports whether the heartbeat is now older than its state at the latest check allows.
+func hasAged(e *env.Env, w *city.Watchdog) bool {
+	if w.Heartbeat == nil {
+		return false
+	}
+	age := e.Now().Sub(*w.Heartbeat)
+	switch w.Freshness {
+	case city.Fresh:
+		return age >= w.Fresh && w.Fresh > 0
+	case city.Stale:
+		return age >= w.VeryStale && w.VeryStale > 0
+	}
+	return false
 }
 
 func judged(e *env.Env, all []city.Judgement) {
