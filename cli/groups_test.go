@@ -95,6 +95,17 @@ func TestGoldenGroups(t *testing.T) {
 	}
 }
 
+// status names each pool whose check fails, except for suspended pools, whose checks do not run.
+func TestStatusFailingPool(t *testing.T) {
+	s := groupedCity()
+	s.snapshot.Pools[0].Check.Problem = "the check printed \"many\"; a check must print one whole number"
+	_, out, errs := runCLI(t, s, "status")
+	if !strings.Contains(out, "\n! the check of pool demo/worker failed: printed \"many\"; a check must print one whole number; `gcity why demo/worker` shows why\n") ||
+		strings.Contains(out, "the check of pool one failed") {
+		t.Errorf("%s%s", out, errs)
+	}
+}
+
 func TestGroupsJSON(t *testing.T) {
 	for _, line := range []string{
 		"pool list", "pool show worker", "rig list", "rig status", "rig status demo", "why demo/worker", "why demo", "why web", "pool scale worker 3",

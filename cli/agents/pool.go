@@ -169,10 +169,25 @@ func wanted(p *city.Pool) string {
 		parts = append(parts, "set by hand")
 	}
 	if p.Check.Problem != "" {
-		parts = append(parts,
-			"the check failed: "+strings.TrimPrefix(p.Check.Problem, "the check "))
+		parts = append(parts, "the check failed: "+checkProblem(p))
 	}
 	return output.Join(separator, parts...)
+}
+
+func checkProblem(p *city.Pool) string {
+	return strings.TrimPrefix(p.Check.Problem, "the check ")
+}
+
+// FailingPools returns a line for each pool with a failing check.
+func FailingPools(s *city.Snapshot) []string {
+	var out []string
+	for i := range s.Pools {
+		if p := &s.Pools[i]; p.Check.Problem != "" && !p.Suspended {
+			out = append(out, fmt.Sprintf("the check of pool %s failed: %s; `gcity why %s` "+
+				"shows why", p.Name, checkProblem(p), p.Name))
+		}
+	}
+	return out
 }
 
 func checked(e *env.Env, c *city.Check) string {
