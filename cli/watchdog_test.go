@@ -66,6 +66,18 @@ func TestWatchdogJSON(t *testing.T) {
 	}
 }
 
+// status shows that an agent is very stale even after a user has acknowledged the watchdog's call.
+func TestStatusVeryStale(t *testing.T) {
+	s := watchedCity()
+	w := &s.snapshot.Watchdogs[1]
+	w.Escalated.Seen, w.Degraded = true, ""
+	_, out, errs := runCLI(t, s, "status")
+	if !strings.Contains(out, "4 watchdogs: 1 very stale\n") ||
+		!strings.Contains(out, "\n! agent idle is very stale (watchdog chain); `gcity watchdog status chain` shows details\n") {
+		t.Errorf("%s%s", out, errs)
+	}
+}
+
 // The state of a heartbeat is as old as the latest check.
 func TestWatchdogHasAged(t *testing.T) {
 	s := watchedCity()

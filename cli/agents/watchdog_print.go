@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"gcity/city"
 	"gcity/cli/env"
@@ -176,17 +177,9 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 
 // hasAged reports whether the heartbeat is now older than its state at the latest check allows.
 func hasAged(e *env.Env, w *city.Watchdog) bool {
-	if w.Heartbeat == nil {
-		return false
-	}
-	age := e.Now().Sub(*w.Heartbeat)
-	switch w.Freshness {
-	case city.Fresh:
-		return age >= w.Fresh && w.Fresh > 0
-	case city.Stale:
-		return age >= w.VeryStale && w.VeryStale > 0
-	}
-	return false
+	limit := map[city.Freshness]time.Duration{city.Fresh: w.Fresh,
+		city.Stale: w.VeryStale}[w.Freshness]
+	return limit > 0 && w.Heartbeat != nil && e.Now().Sub(*w.Heartbeat) > limit
 }
 
 func judged(e *env.Env, all []city.Judgement) {
@@ -203,32 +196,27 @@ func WatchdogCount(s *city.Snapshot) string {
 	if len(s.Watchdogs) == 0 {
 		return ""
 	}
-	calls, degraded, ill := 0, 0, map[city.Freshness]int{}
+	calls, degraded, stale := 0, 0, 0
 	for i := range s.Watchdogs {
 		switch w := &s.Watchdogs[i]; {
 		case w.IsEscalated():
 			calls++
 		case w.Degraded != "" && !w.Suspended:
 			degraded++
-		case isUnhealthy(w):
-			ill[w.Freshness]++
+		case isVeryStale(w):
+			stale++
 		}
 	}
 	return output.Tally(describe.Count(len(s.Watchdogs), "watchdog"),
 		output.Part{N: calls, What: "calling"}, output.Part{N: degraded, What: "degraded"},
-		output.Part{N: ill[city.VeryStale], What: string(city.VeryStale)},
-		output.Part{N: ill[city.Dead], What: string(city.Dead)})
+		output.Part{N: stale, What: string(city.VeryStale)})
 }
 
-// isUnhealthy reports whether the watched agent is very stale or dead. It ignores watchdogs that have not checked their
-// agent yet, because an agent that is still starting would count as dead.
-func isUnhealthy(w *city.Watchdog) bool {
-	return !w.Suspended && (w.Last != nil || w.Escalated != nil) &&
-		(w.Freshness == city.VeryStale || w.Freshness == city.Dead)
-}
+// isVeryStale does not include dead agents, because the agent's own state shows that.
+func isVeryStale(w *city.Watchdog) bool { return w.Freshness == city.VeryStale && !w.Suspended }
 
 // Calls returns a line for each watchdog that is calling for a person, for each degraded watchdog, and for each watched
-// agent that is unhealthy.
+// agent that is very stale.
 func Calls(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	for i := range s.Watchdogs {
@@ -237,9 +225,9 @@ func Calls(e *env.Env, s *city.Snapshot) []string {
 			out = append(out, fmt.Sprintf("watchdog %s has been calling %s since %s: %s; "+
 				"acknowledge it with `gcity watchdog acknowledge %s`",
 				w.Name, w.Escalated.To, e.Clock(w.Escalated.At), w.Escalated.Message, w.Name))
-		} else if isUnhealthy(w) {
-			out = append(out, fmt.Sprintf("agent %s is %s (watchdog %s); `gcity why %s` shows why",
-				w.Watches, w.Freshness, w.Name, w.Name))
+		} else if isVeryStale(w) {
+			out = append(out, fmt.Sprintf("agent %s is very stale (watchdog %s); `gcity watchdog "+
+				"status %s` shows details", w.Watches, w.Name, w.Name))
 		}
 		if w.Degraded != "" && !w.Suspended {
 			out = append(out, fmt.Sprintf("watchdog %s is degraded: %s", w.Name, w.Degraded))
