@@ -98,10 +98,10 @@ func TestGoldenGroups(t *testing.T) {
 // status names each pool whose check fails, except for suspended pools, whose checks do not run.
 func TestStatusFailingPool(t *testing.T) {
 	s := groupedCity()
-	s.snapshot.Pools[0].Check.Problem = "the check printed \"many\"; a check must print one whole number"
+	s.snapshot.Pools[0].Check.Problem = "the check failed with exit code 3"
 	_, out, errs := runCLI(t, s, "status")
-	if !strings.Contains(out, "\n! the check of pool demo/worker failed: printed \"many\"; a check must print one whole number; `gcity why demo/worker` shows why\n") ||
-		strings.Contains(out, "the check of pool one failed") {
+	if !strings.Contains(out, "\n! pool demo/worker: the check failed with exit code 3; `gcity why demo/worker` shows details\n") ||
+		strings.Contains(out, "! pool one") {
 		t.Errorf("%s%s", out, errs)
 	}
 }
