@@ -151,8 +151,26 @@ func TestAutomationRun(t *testing.T) {
 		if code, out, _ := runCLI(t, s, "automation", "history", "digest"); code != exit.CodeDone || !strings.Contains(out, "br-1") {
 			t.Errorf("%s: history: exit %d\n%s", c.name, code, out)
 		}
-		if code, out, _ := runCLI(t, s, "automation", "history"); code != exit.CodeDone || !strings.Contains(out, "br-1  digest") {
-			t.Errorf("%s: history of all automations: exit %d\n%s", c.name, code, out)
+	}
+}
+
+// Without a NAME, history lists the runs of all automations, or of a rig's automations.
+func TestAutomationHistoryOfAll(t *testing.T) {
+	s := busyCity()
+	s.work = map[string]*fake.Store{"": fake.New("br")}
+	for _, name := range []string{"tidy:rig:demo", "tidy:rig:demo", "digest"} {
+		if _, err := s.work[""].Create(t.Context(), beads.Bead{Title: "run", Type: workstore.TypeRun, Labels: []string{city.RunLabel + name}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line, want := range map[string]string{"": "br-3 digest br-2 tidy:rig:demo br-1 tidy:rig:demo", "--rig demo": "br-2 tidy:rig:demo br-1 tidy:rig:demo", "--rig demo -n 1": "br-2 tidy:rig:demo"} {
+		code, out, errs := runCLI(t, s, strings.Fields("automation history "+line)...)
+		var got []string
+		for _, row := range strings.Split(strings.TrimSpace(out), "\n")[1:] {
+			got = append(got, strings.Fields(row)[1:3]...)
+		}
+		if code != exit.CodeDone || strings.Join(got, " ") != want {
+			t.Errorf("history %s: exit %d\n%s%s", line, code, out, errs)
 		}
 	}
 }

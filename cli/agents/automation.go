@@ -168,8 +168,8 @@ func automationHistory(e *env.Env) *cobra.Command {
 		limit = 20
 	)
 	c := &cobra.Command{
-		Use: "history [NAME]", Short: "List the runs of an automation, or of all automations, " +
-			"newest first, even if the automation no longer exists",
+		Use: "history [NAME]", Short: "List the runs of one automation or of all, newest " +
+			"first, including those of removed automations",
 		ValidArgsFunction: env.Complete(e, suggest.Automation),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -200,13 +200,8 @@ func history(ctx context.Context, e *env.Env, name string, limit int) error {
 		return err
 	case unknown != nil && len(runs) == 0:
 		return unknown
-	case e.JSON:
-		return e.WriteJSON(output.ListOf(runs))
-	case len(runs) == 0:
-		e.Sayf("%s has never run", output.SafeLine(name))
-		return nil
 	}
-	return writeRuns(e, runs, false)
+	return writeHistory(e, runs, false, name+" has never run")
 }
 
 // historyOfAll prints the runs of all automations, or of a rig's automations.
@@ -218,32 +213,39 @@ func historyOfAll(ctx context.Context, e *env.Env, rig string, limit int) error 
 	defer l.Close()
 	if rig == "" {
 		runs, err := pastRuns(ctx, e, l.Dir, "", limit)
-		return writeHistory(e, runs, "automation", err)
+		if err != nil {
+			return err
+		}
+		return writeHistory(e, runs, true, "no automation has run yet")
 	}
-	runs, err := pastRuns(ctx, e, l.Dir, "", -1)
+	runs, err := pastRuns(ctx, e, l.Dir, "", -1) // the stores cannot search by rig
+	if err != nil {
+		return err
+	}
 	runs = slices.DeleteFunc(runs, func(r city.Run) bool {
 		return !strings.HasSuffix(r.Automation, automation.Scoped("", rig))
 	})
-	if _, unknown := l.Resolve(ctx, rig, suggest.Rig); err == nil && len(runs) == 0 {
-		err = unknown
+	if len(runs) == 0 {
+		if _, err := l.Resolve(ctx, rig, suggest.Rig); err != nil {
+			return err
+		}
 	}
 	if limit > 0 {
 		runs = runs[:min(len(runs), limit)]
 	}
-	return writeHistory(e, runs, "automation of rig "+rig, err)
+	return writeHistory(e, runs, true, "no automation of rig "+rig+" has run yet")
 }
 
-func writeHistory(e *env.Env, runs []city.Run, whose string, err error) error {
+// writeHistory prints runs, or the text empty if the list is empty.
+func writeHistory(e *env.Env, runs []city.Run, named bool, empty string) error {
 	switch {
-	case err != nil:
-		return err
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(runs))
 	case len(runs) == 0:
-		e.Sayf("no %s has run yet", output.SafeLine(whose))
+		e.Sayf("%s", output.SafeLine(empty))
 		return nil
 	}
-	return writeRuns(e, runs, true)
+	return writeRuns(e, runs, named)
 }
 
 func automationCheck(e *env.Env) *cobra.Command {
