@@ -154,6 +154,27 @@ func TestAutomationRun(t *testing.T) {
 	}
 }
 
+// Without a NAME, history lists the runs of all automations, or of a rig's automations.
+func TestAutomationHistoryOfAll(t *testing.T) {
+	s := busyCity()
+	s.work = map[string]*fake.Store{"": fake.New("br")}
+	for _, name := range []string{"tidy:rig:demo", "tidy:rig:demo", "digest"} {
+		if _, err := s.work[""].Create(t.Context(), beads.Bead{Title: "run", Type: workstore.TypeRun, Labels: []string{city.RunLabel + name}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line, want := range map[string]string{"": "br-3 digest br-2 tidy:rig:demo br-1 tidy:rig:demo", "--rig demo": "br-2 tidy:rig:demo br-1 tidy:rig:demo", "--rig demo -n 1": "br-2 tidy:rig:demo"} {
+		code, out, errs := runCLI(t, s, strings.Fields("automation history "+line)...)
+		var got []string
+		for _, row := range strings.Split(strings.TrimSpace(out), "\n")[1:] {
+			got = append(got, strings.Fields(row)[1:3]...)
+		}
+		if code != exit.CodeDone || strings.Join(got, " ") != want {
+			t.Errorf("history %s: exit %d\n%s%s", line, code, out, errs)
+		}
+	}
+}
+
 // If --wait cannot follow a run to its end, the error names the run. An invalid request does not fire an automation.
 func TestAutomationRunRefused(t *testing.T) {
 	s := busyCity()
@@ -168,6 +189,7 @@ func TestAutomationRunRefused(t *testing.T) {
 		"automation run digest --timeout 1s": {exit.CodeUsage, "add --wait"},
 		"--read-only automation run digest":  {exit.CodeFailed, "not allowed"},
 		"automation history nothing":         {exit.CodeUsage, "automation \"nothing\" not found"}, "automation check --rig demo": {exit.CodeUsage, "NAME"},
+		"automation history --rig nothing": {exit.CodeUsage, "rig \"nothing\" not found"},
 	} {
 		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code != want.code || out != "" || !strings.Contains(errs, want.says) {
 			t.Errorf("%s: got exit %d, %q, %s", line, code, out, errs)

@@ -20,6 +20,9 @@ func TestGCWords(t *testing.T) {
 		return c, err == nil && c != all && len(rest) == 0
 	}
 	for words, to := range gcWords() {
+		if strings.Contains(to, "docs/") {
+			t.Errorf("%q: a user of the program has no docs folder: name the help topic", words)
+		}
 		if c, found := find(strings.Fields(words)); found && !(c.HasSubCommands() && c.Name() != words) {
 			t.Errorf("%q is also a gcity command: %s", words, c.CommandPath())
 		}
@@ -62,6 +65,7 @@ func TestOtherName(t *testing.T) {
 		"--city d session nudge X a|b": "\"session nudge\" is not a gcity command; run `gcity --city d agent nudge X 'a|b'`",
 		"order run tick --rig shop":    "\"order run\" is not a gcity command; run `gcity automation run tick --rig shop`",
 		"pack fetch":                   "\"pack fetch\" is not a gcity command; run `gcity topology fetch`",
+		"deacon health-check deacon":   "gcity has no \"deacon health-check\": `gcity watchdog triage WATCHDOG` starts a check now, and `gcity watchdog status` shows the result",
 		"boot":                         "\"boot\" is not a gcity command; run `gcity watchdog status`",
 		"boot unknown":                 "\"boot\" is not a gcity command; run `gcity watchdog status`",
 		"nudge X hello":                "\"nudge\" is not a gcity command; run `gcity agent nudge X hello`",

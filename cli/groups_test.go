@@ -95,6 +95,17 @@ func TestGoldenGroups(t *testing.T) {
 	}
 }
 
+// status names each pool whose check fails, except for suspended pools, whose checks do not run.
+func TestStatusFailingPool(t *testing.T) {
+	s := groupedCity()
+	s.snapshot.Pools[0].Check.Problem = "the check failed with exit code 3"
+	_, out, errs := runCLI(t, s, "status")
+	if !strings.Contains(out, "\n! pool demo/worker: the check failed with exit code 3; `gcity why demo/worker` shows details\n") ||
+		strings.Contains(out, "! pool one") {
+		t.Errorf("%s%s", out, errs)
+	}
+}
+
 func TestGroupsJSON(t *testing.T) {
 	for _, line := range []string{
 		"pool list", "pool show worker", "rig list", "rig status", "rig status demo", "why demo/worker", "why demo", "why web", "pool scale worker 3",

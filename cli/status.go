@@ -234,6 +234,7 @@ func troubles(e *env.Env, s *city.Snapshot) []string {
 	out = append(out, s.StrandedLines()...)
 	out = append(out, agents.Calls(e, s)...)
 	out = append(out, agents.Alerts(s)...)
+	out = append(out, agents.FailingPools(s)...)
 	out = append(out, agents.FailingAutomations(s)...)
 	for _, w := range s.Config.Warnings {
 		out = append(out, "warning: "+w)

@@ -66,6 +66,28 @@ func TestWatchdogJSON(t *testing.T) {
 	}
 }
 
+// status shows that an agent is very stale even after a user has acknowledged the watchdog's call.
+func TestStatusVeryStale(t *testing.T) {
+	s := watchedCity()
+	w := &s.snapshot.Watchdogs[1]
+	w.Escalated.Seen, w.Degraded = true, ""
+	_, out, errs := runCLI(t, s, "status")
+	if !strings.Contains(out, "4 watchdogs: 1 very stale\n") ||
+		!strings.Contains(out, "\n! agent idle is very stale (watchdog chain); `gcity watchdog status chain` shows details\n") {
+		t.Errorf("%s%s", out, errs)
+	}
+}
+
+// The state of a heartbeat is as old as the latest check.
+func TestWatchdogHasAged(t *testing.T) {
+	s := watchedCity()
+	old := noon.Add(-6 * time.Minute)
+	s.snapshot.Watchdogs[0].Heartbeat = &old
+	if _, out, errs := runCLI(t, s, "watchdog", "status", "calm"); !strings.Contains(out, "6m ago, fresh at the latest check (stale after 5m") {
+		t.Errorf("%s%s", out, errs)
+	}
+}
+
 func TestWatchdogCommands(t *testing.T) {
 	inside := map[string]string{"GC_AGENT": "boot", "GC_WATCHDOG": "chain", "GC_WATCHDOG_BEAT": "17"}
 	for _, c := range []struct {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -132,7 +133,7 @@ func automationShow(e *env.Env) *cobra.Command {
 				return err
 			}
 			e.Sayf("")
-			return writeRuns(e, runs)
+			return writeRuns(e, runs, false)
 		})
 }
 
@@ -151,7 +152,8 @@ func pastRuns(ctx context.Context, e *env.Env, dir, name string, limit int) (_ [
 	defer func() { err = errors.Join(err, s.Close()) }()
 	records, err := s.List(ctx, offline.RunsOf(name, limit))
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the runs of %s: %w", name, depot.WorkProblem(err))
+		return nil, fmt.Errorf("cannot read the runs of %s: %w", cmp.Or(name, "all automations"),
+			depot.WorkProblem(err))
 	}
 	runs := make([]city.Run, 0, len(records))
 	for _, r := range records {
@@ -166,14 +168,18 @@ func automationHistory(e *env.Env) *cobra.Command {
 		limit = 20
 	)
 	c := &cobra.Command{
-		Use: "history NAME", Short: "List the runs of an automation, newest first, even if the " +
-			"automation no longer exists",
+		Use: "history [NAME]", Short: "List the runs of one automation or of all, newest " +
+			"first, including those of removed automations",
 		ValidArgsFunction: env.Complete(e, suggest.Automation),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return historyOfAll(cmd.Context(), e, rig, cmp.Or(limit, -1))
+			}
 			return history(cmd.Context(), e, automation.Scoped(args[0], rig), cmp.Or(limit, -1))
 		},
 	}
-	c.Flags().StringVar(&rig, "rig", "", rigHelp)
+	c.Flags().StringVar(&rig, "rig", "", "use this rig's automation; without a NAME: list the "+
+		"runs of this rig's automations")
 	c.Flags().VarP(env.Number(&limit, 0), "limit", "n", "print at most this many runs, 0 = all")
 	return c
 }
@@ -194,13 +200,52 @@ func history(ctx context.Context, e *env.Env, name string, limit int) error {
 		return err
 	case unknown != nil && len(runs) == 0:
 		return unknown
+	}
+	return writeHistory(e, runs, false, name+" has never run")
+}
+
+// historyOfAll prints the runs of all automations, or of a rig's automations.
+func historyOfAll(ctx context.Context, e *env.Env, rig string, limit int) error {
+	l, err := e.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if rig == "" {
+		runs, err := pastRuns(ctx, e, l.Dir, "", limit)
+		if err != nil {
+			return err
+		}
+		return writeHistory(e, runs, true, "no automation has run yet")
+	}
+	runs, err := pastRuns(ctx, e, l.Dir, "", -1) // the stores cannot search by rig
+	if err != nil {
+		return err
+	}
+	runs = slices.DeleteFunc(runs, func(r city.Run) bool {
+		return !strings.HasSuffix(r.Automation, automation.Scoped("", rig))
+	})
+	if len(runs) == 0 {
+		if _, err := l.Resolve(ctx, rig, suggest.Rig); err != nil {
+			return err
+		}
+	}
+	if limit > 0 {
+		runs = runs[:min(len(runs), limit)]
+	}
+	return writeHistory(e, runs, true, "no automation of rig "+rig+" has run yet")
+}
+
+// writeHistory prints runs, or the text empty if the list is empty.
+func writeHistory(e *env.Env, runs []city.Run, named bool, empty string) error {
+	switch {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(runs))
 	case len(runs) == 0:
-		e.Sayf("%s has never run", output.SafeLine(name))
+		e.Sayf("%s", output.SafeLine(empty))
 		return nil
 	}
-	return writeRuns(e, runs)
+	return writeRuns(e, runs, named)
 }
 
 func automationCheck(e *env.Env) *cobra.Command {

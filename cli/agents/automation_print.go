@@ -266,13 +266,18 @@ func nextAt(e *env.Env, i *city.Automation) string {
 		output.Span(i.Next.Sub(e.Now())))
 }
 
-func writeRuns(e *env.Env, runs []city.Run) error {
+// writeRuns prints runs. If named is true, the table contains the name of each run's automation.
+func writeRuns(e *env.Env, runs []city.Run, named bool) error {
 	times := make([]time.Time, 0, len(runs))
 	for _, r := range runs {
 		times = append(times, r.Opened)
 	}
 	stamp := e.Stamps(times)
-	table := output.NewTable("OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW")
+	head := []string{"OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW"}
+	if named {
+		head = slices.Insert(head, 2, "AUTOMATION")
+	}
+	table := output.NewTable(head...)
 	for i := range runs {
 		r := &runs[i]
 		color := map[string]string{"ok": output.Green, "failed": output.Red,
@@ -284,8 +289,12 @@ func writeRuns(e *env.Env, runs []city.Run) error {
 		if r.Retry > 0 && r.By != "" { // otherwise, the reason contains the number
 			why += fmt.Sprintf(", retry %d", r.Retry)
 		}
-		table.Add(output.Tinted(cmp.Or(r.Outcome, "open"), color), output.Tinted(r.ID, output.Bold),
-			stamp(r.Opened), took(r), why, ended(r))
+		row := []any{output.Tinted(cmp.Or(r.Outcome, "open"), color),
+			output.Tinted(r.ID, output.Bold), stamp(r.Opened), took(r), why, ended(r)}
+		if named {
+			row = slices.Insert(row, 2, any(r.Automation))
+		}
+		table.Add(row...)
 	}
 	return e.Table(table)
 }

@@ -169,10 +169,29 @@ func wanted(p *city.Pool) string {
 		parts = append(parts, "set by hand")
 	}
 	if p.Check.Problem != "" {
-		parts = append(parts,
-			"the check failed: "+strings.TrimPrefix(p.Check.Problem, "the check "))
+		parts = append(parts, checkFailure(p))
 	}
 	return output.Join(separator, parts...)
+}
+
+// checkFailure returns a clause such as "the check failed with exit code 3".
+func checkFailure(p *city.Pool) string {
+	if strings.HasPrefix(p.Check.Problem, "the check") {
+		return p.Check.Problem
+	}
+	return "the check failed: " + p.Check.Problem
+}
+
+// FailingPools returns a line for each pool with a failing check.
+func FailingPools(s *city.Snapshot) []string {
+	var out []string
+	for i := range s.Pools {
+		if p := &s.Pools[i]; p.Check.Problem != "" && !p.Suspended {
+			out = append(out, fmt.Sprintf("pool %s: %s; `gcity why %s` shows details", p.Name,
+				checkFailure(p), p.Name))
+		}
+	}
+	return out
 }
 
 func checked(e *env.Env, c *city.Check) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"gcity/city"
 	"gcity/cli/env"
@@ -136,6 +137,9 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 	e.Fact("watches", w.Watches)
 	if w.Freshness != "" {
 		text := heartbeatAge(e, w) + ", " + string(w.Freshness)
+		if hasAged(e, w) {
+			text += " at the latest check"
+		}
 		if w.Fresh > 0 {
 			text += fmt.Sprintf(" (stale after %s, very stale after %s)", span.Text(w.Fresh),
 				span.Text(w.VeryStale))
@@ -171,6 +175,13 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 	e.Fact("declared", w.Source)
 }
 
+// hasAged reports whether the heartbeat is now older than its state at the latest check allows.
+func hasAged(e *env.Env, w *city.Watchdog) bool {
+	limit := map[city.Freshness]time.Duration{city.Fresh: w.Fresh,
+		city.Stale: w.VeryStale}[w.Freshness]
+	return limit > 0 && w.Heartbeat != nil && e.Now().Sub(*w.Heartbeat) > limit
+}
+
 func judged(e *env.Env, all []city.Judgement) {
 	decided := make([]city.Decision, 0, len(all))
 	for _, j := range all {
@@ -180,25 +191,32 @@ func judged(e *env.Env, all []city.Judgement) {
 	writeRecent(e, decided, nil)
 }
 
-// WatchdogCount returns a summary such as "3 watchdogs: 1 calling, 1 degraded", or "" if there are no watchdogs.
+// WatchdogCount returns a summary such as "3 watchdogs: 1 calling, 1 very stale", or "" if there are no watchdogs.
 func WatchdogCount(s *city.Snapshot) string {
 	if len(s.Watchdogs) == 0 {
 		return ""
 	}
-	calls, degraded := 0, 0
+	calls, degraded, stale := 0, 0, 0
 	for i := range s.Watchdogs {
 		switch w := &s.Watchdogs[i]; {
 		case w.IsEscalated():
 			calls++
 		case w.Degraded != "" && !w.Suspended:
 			degraded++
+		case isVeryStale(w):
+			stale++
 		}
 	}
 	return output.Tally(describe.Count(len(s.Watchdogs), "watchdog"),
-		output.Part{N: calls, What: "calling"}, output.Part{N: degraded, What: "degraded"})
+		output.Part{N: calls, What: "calling"}, output.Part{N: degraded, What: "degraded"},
+		output.Part{N: stale, What: string(city.VeryStale)})
 }
 
-// Calls returns a line for each watchdog that is calling for a person and for each degraded watchdog.
+// isVeryStale does not include dead agents, because the agent's own state shows that.
+func isVeryStale(w *city.Watchdog) bool { return w.Freshness == city.VeryStale && !w.Suspended }
+
+// Calls returns a line for each watchdog that is calling for a person, for each degraded watchdog, and for each watched
+// agent that is very stale.
 func Calls(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	for i := range s.Watchdogs {
@@ -207,6 +225,9 @@ func Calls(e *env.Env, s *city.Snapshot) []string {
 			out = append(out, fmt.Sprintf("watchdog %s has been calling %s since %s: %s; "+
 				"acknowledge it with `gcity watchdog acknowledge %s`",
 				w.Name, w.Escalated.To, e.Clock(w.Escalated.At), w.Escalated.Message, w.Name))
+		} else if isVeryStale(w) {
+			out = append(out, fmt.Sprintf("agent %s is very stale (watchdog %s); `gcity watchdog "+
+				"status %s` shows details", w.Watches, w.Name, w.Name))
 		}
 		if w.Degraded != "" && !w.Suspended {
 			out = append(out, fmt.Sprintf("watchdog %s is degraded: %s", w.Name, w.Degraded))

@@ -63,11 +63,17 @@ not changed. If one of the names is unknown, unregister does nothing.`,
 // CitiesCommand returns the cities command.
 func CitiesCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "cities", Short: "List all registered and recent cities with their states",
+		Use: "cities [list]", Short: "List all registered and recent cities with their states",
 		Long: `cities lists the cities that are registered with the supervisor, and those that you
 have opened recently, whether or not they are running. RUN BY is the process that runs
-the city: the supervisor, a control room, or a gcity process in the background.`,
-		RunE: e.Runs(listCities),
+the city: the supervisor, a control room, or a gcity process in the background. The
+word "list" is optional.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && args[0] != "list" {
+				return exit.Usage("unexpected argument %q: %s", args[0], cmd.UseLine())
+			}
+			return listCities(cmd.Context(), e)
+		},
 	}
 }
 

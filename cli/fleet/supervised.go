@@ -271,7 +271,15 @@ func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, by string) {
 	for _, why := range s.Degraded {
 		e.Sayf("! %s", why)
 	}
-	if len(did) == 0 && len(s.Degraded) == 0 {
+	surplus := false
+	for i := range s.Pools {
+		if p := &s.Pools[i]; p.Size > p.Desired {
+			surplus = true
+			e.Sayf("! pool %s has %d running members and needs %d (%s); a running controller asks "+
+				"the others to finish", p.Name, p.Size, p.Desired, output.SafeLine(p.Reason))
+		}
+	}
+	if len(did) == 0 && len(s.Degraded) == 0 && !surplus {
 		e.Sayf("the city already matches its configuration")
 	}
 	e.Sayf("%s%s", output.HeadCount(s), by)

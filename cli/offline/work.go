@@ -84,8 +84,11 @@ func (b *City) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, 
 	}
 }
 
-// RunsOf returns the query for the newest runs of an automation.
+// RunsOf returns the query for the newest runs of an automation, or of all automations if scoped is "".
 func RunsOf(scoped string, limit int) beads.Query {
-	return beads.Query{Labels: []string{city.RunLabel + scoped}, Type: workstore.TypeRun,
-		Limit: limit}
+	q := beads.Query{Type: workstore.TypeRun, Limit: limit}
+	if scoped != "" {
+		q.Labels = []string{city.RunLabel + scoped}
+	}
+	return q
 }

@@ -27,7 +27,7 @@ func (h *opener) kubernetes() (session.Provider, func(), error) {
 	p, closeIt, err := h.external("k8s",
 		externalProgram{session.Plugin, helperPath(), helperName}, settings)
 	if errors.Is(err, exec.ErrNotFound) {
-		err = fmt.Errorf("%w; docs/kubernetes.md describes how to install %s", err, helperName)
+		err = fmt.Errorf("%w; `gcity help kubernetes` describes how to install %s", err, helperName)
 	}
 	return p, closeIt, err
 }

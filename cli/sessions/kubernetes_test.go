@@ -57,7 +57,7 @@ func TestKubernetesWithoutHelper(t *testing.T) {
 }
 
 func TestKubernetesInstallHint(t *testing.T) {
-	const hint = "docs/kubernetes.md describes how to install gcity-session-k8s"
+	const hint = "`gcity help kubernetes` describes how to install gcity-session-k8s"
 	dir, bin := t.TempDir(), t.TempDir()
 	t.Setenv("PATH", bin)
 	if err := os.Mkdir(filepath.Join(dir, ".gc"), 0o700); err != nil {

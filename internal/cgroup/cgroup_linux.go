@@ -66,7 +66,7 @@ func at(own string, delegated func(string) bool) (*Tree, error) {
 	if !delegated(t.dir) {
 		if !delegated(own) || !strings.HasSuffix(own, ".scope") {
 			return nil, fmt.Errorf("the control group %s is not delegated by systemd; "+
-				"docs/api.md, section Tenants, shows how to delegate it to a service", own)
+				"`gcity help api`, section Tenants, shows how to delegate it to a service", own)
 		}
 		t.dir = own
 		if err := t.retreat(); err != nil {
