@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -530,6 +531,19 @@ func TestTheFilterSelectsTheBestName(t *testing.T) {
 			t.Errorf("/%s selects %s of %v", text, s.m.Agents.SelectedKey, s.order())
 		}
 		s.press("esc")
+	}
+	// the first letter selects shell, which the second letter hides
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Agents {
+			n.Agents[i].Name = fmt.Sprintf("sleeper-%d", i)
+		}
+		n.Agents[0].Name, n.Agents[1].Name, n.Agents[2].Name = "alpha", "crasher", "shell"
+	})
+	s.wait(time.Minute)
+	s.choose("alpha")
+	s.press("/", "s", "l")
+	if order := s.order(); s.m.Agents.SelectedKey != order[0] {
+		t.Errorf("/sl selects %s of %v", s.m.Agents.SelectedKey, order)
 	}
 }
 
