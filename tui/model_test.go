@@ -284,6 +284,15 @@ func TestEscNeverLeaves(t *testing.T) {
 	}
 }
 
+// Two presses of esc without a pause between them arrive as one key.
+func TestEscTwiceAtOnce(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.press("/", "s", "enter", ":", "alt+esc")
+	if s.m.Dialogs.Top() != nil || s.m.Agents.Filter.Active() {
+		t.Errorf("%T is open, and the filter is %q", s.m.Dialogs.Top(), s.m.Agents.Filter.Text)
+	}
+}
+
 func TestInvalidNameIsReported(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {60, 20}} {
 		s := demo(t, size[0], size[1])
