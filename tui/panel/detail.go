@@ -200,13 +200,14 @@ func Decisions(e *Env, all []city.Decision) []string {
 	if len(all) == 0 {
 		p.Dim("None yet.")
 	}
-	room := 0
+	clock, what := 0, 10
 	for i := range all {
-		room = max(room, widget.Width(widget.Clock(all[i].At, e.Now)))
+		clock = max(clock, widget.Width(widget.Clock(all[i].At, e.Now)))
+		what = max(what, widget.Width(widget.Plain(all[i].What)))
 	}
 	for _, d := range slices.Backward(all) {
-		p.Add(p.Paint(themes.Dim, widget.Fit(widget.Clock(d.At, e.Now), room, "")) + "  " +
-			widget.Fit(widget.Plain(d.What), 10, "") + "  " + widget.Plain(d.Why))
+		p.Add(p.Paint(themes.Dim, widget.Fit(widget.Clock(d.At, e.Now), clock, "")) + "  " +
+			widget.Fit(widget.Plain(d.What), what, "") + "  " + widget.Plain(d.Why))
 	}
 	return p.Lines
 }
