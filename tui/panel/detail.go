@@ -102,9 +102,13 @@ func lastDecision(e *Env, all []city.Decision) string {
 }
 
 func (a *Agents) hourLines(e *Env, name string) []string {
-	const columns = 20
+	const full = "1h"
+	period, columns := a.Hours.Period(e.Now, time.Hour, full), 20
+	if period != full { // the text is longer, and most of the chart is empty
+		columns = 12
+	}
 	c := a.Hours.Hour(name, e.Now, &e.Look.Glyphs, columns)
-	hour := " " + a.Hours.Period(e.Now, time.Hour, "1h") + ", "
+	hour := " " + period + ", "
 	var lines []string
 	if c.Peak != nil {
 		lines = append(lines, "cpu "+c.CPU+hour+"at most "+widget.CPU(c.Peak),
