@@ -101,7 +101,7 @@ func TestSearchInThePane(t *testing.T) {
 	s.press("0", "/")
 	s.send(tuitest.KeyPress("y"))
 	s.send(tuitest.KeyPress("q"))
-	s.shows("shows no output")
+	s.shows("the output of release-notes is still loading")
 	if s.m.Dialogs.Top() != nil || len(s.out) > 0 {
 		t.Errorf("keys typed after the rejected search opened %T, %v", s.m.Dialogs.Top(), s.out)
 	}
