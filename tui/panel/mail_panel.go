@@ -238,12 +238,14 @@ func mailSorts(time.Time) []widget.SortKey[MailRow] {
 
 func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 	const age = 4
-	from, to, gap := 4, 0, 2
+	from, to, gap, needs := 4, 0, 2, 0
 	named := false
 	for _, r := range rows {
 		from, to = max(from, widget.Width(r.from)), max(to, widget.Width(r.to))
+		needs = max(needs, widget.Width(r.subject))
 		named = named || r.To != mail.Person
 	}
+	longest := from
 	from, to = min(from, max(8, w/6), 24), min(to, max(8, w/6), 24)
 	if !named || w < 50 {
 		to = 0
@@ -254,6 +256,9 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 	subject := w - 4 - 1 - gap - from - gap - gap - age
 	if to > 0 {
 		subject -= to + gap
+	}
+	if spare := min(subject-needs, min(longest, 24)-from); spare > 0 {
+		from, subject = from+spare, subject-spare
 	}
 	return append([]Column[*MailRow]{
 		{Order: "unread", W: 1, Text: styled(themes.Accent, func(r *MailRow) string {
