@@ -164,8 +164,9 @@ func workSign(l *widget.Styles, s workState) (string, themes.Token) {
 
 func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
 	state, id, prio, age, gap := 13, 4, 4, 4, 2
-	rig, owner := 0, 0
+	rig, owner, widest := 0, 0, widget.Width("state (↓)")
 	for _, r := range rows {
+		widest = max(widest, 2+widget.Width(string(r.State)))
 		id, owner = max(id, widget.Width(r.id)), max(owner, widget.Width(r.owner))
 		rig = max(rig, widget.Width(r.Rig))
 		prio = max(prio, len(r.Bead.Priority.String()))
@@ -174,8 +175,11 @@ func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
 	if rig = min(rig, 12); w < 90 {
 		rig = 0
 	}
+	if w < 70 { // the title is more important
+		state, prio = min(state, widest), 0
+	}
 	if w < 60 {
-		gap, state, prio = 1, 1, 0
+		gap, state = 1, 1
 	}
 	rest := w - 4 - state
 	for _, n := range []int{id, prio, rig, owner, age} {
