@@ -26,7 +26,7 @@ type restarting struct {
 func (r *restarting) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal,
 	error) {
 	if r.attached.Add(1) == 2 {
-		return nil, &city.NotRunning{Program: "controller", Socket: "/controller.sock"}
+		return nil, city.Errorf(city.Unavailable, "the city is not running: it is starting")
 	}
 	return r.fakeCity.Attach(ctx, agent, v)
 }

@@ -203,7 +203,7 @@ func (v *attachment) takeTerminal(ctx context.Context, r *Runner) (string, error
 	_, _ = io.WriteString(v.out, detach.ResetModes)
 	v.begin("attaching to " + widget.Plain(v.agent) + " again; ctrl+c cancels")
 	message, err := v.dial(ctx, r)
-	if _, lost := errors.AsType[*city.NotRunning](err); lost {
+	if city.HasCode(err, city.Unavailable) {
 		return v.redial(ctx, r, err)
 	}
 	return message, err
