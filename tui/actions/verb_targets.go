@@ -124,11 +124,12 @@ func fireLine(m *state.Room, args []string) ([]feed.Effect, string) {
 }
 
 func stopNames(m *state.Room) []state.Word {
-	return slices.Concat(automationNames(m), []state.Word{{Word: palette.NounCity,
-		Noun: palette.NounCity,
-		Note: "all agents and the controller"}}, agentNames(m))
+	whole := state.Word{Word: palette.NounCity, Noun: palette.NounCity,
+		Note: "all agents and the controller"}
+	return slices.Concat(automationNames(m), []state.Word{whole}, agentNames(m))
 }
 
+// stopsAgent reports whether the verb stop applies to an agent. The city and automations take precedence.
 func stopsAgent(m *state.Room, name string) bool {
 	return name != palette.NounCity && m.Automations.Find(name) == nil && m.Agents.Find(name) != nil
 }

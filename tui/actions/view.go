@@ -165,8 +165,8 @@ func askFilter(m *state.Room) []feed.Effect {
 		*f, m.Led = widget.ParseFilter(text), ""
 		selected := list.Key()
 		m.Refill()
-		now := list.Key()
-		state.SelectBestMatch(m, text, now == selected || now == before)
+		key := list.Key()
+		state.SelectBestMatch(m, text, key == selected || key == before)
 		list.Prefer(before)
 	}
 	hint := "!not  ~fuzzy  state: pool: rig:"
