@@ -238,15 +238,14 @@ func mailSorts(time.Time) []widget.SortKey[MailRow] {
 
 func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 	const age = 4
-	from, to, gap, needs := 4, 0, 2, 0
+	from, to, gap := 4, 0, 2
 	named := false
 	for _, r := range rows {
 		from, to = max(from, widget.Width(r.from)), max(to, widget.Width(r.to))
-		needs = max(needs, widget.Width(r.subject))
 		named = named || r.To != mail.Person
 	}
-	longest := from
-	from, to = min(from, max(8, w/6), 24), min(to, max(8, w/6), 24)
+	whole := min(from, 24)
+	from, to = min(whole, max(8, w/6)), min(to, max(8, w/6), 24)
 	if !named || w < 50 {
 		to = 0
 	}
@@ -257,7 +256,12 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 	if to > 0 {
 		subject -= to + gap
 	}
-	if spare := min(subject-needs, min(longest, 24)-from); spare > 0 {
+	if from < whole { // the subjects might leave room for whole senders
+		longest := 0
+		for _, r := range rows {
+			longest = max(longest, widget.Width(r.subject))
+		}
+		spare := max(0, min(subject-longest, whole-from))
 		from, subject = from+spare, subject-spare
 	}
 	return append([]Column[*MailRow]{

@@ -164,9 +164,8 @@ func workSign(l *widget.Styles, s workState) (string, themes.Token) {
 
 func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
 	state, id, prio, age, gap := 13, 4, 4, 4, 2
-	rig, owner, widest := 0, 0, widget.Width("state (↓)")
+	rig, owner := 0, 0
 	for _, r := range rows {
-		widest = max(widest, 2+widget.Width(string(r.State)))
 		id, owner = max(id, widget.Width(r.id)), max(owner, widget.Width(r.owner))
 		rig = max(rig, widget.Width(r.Rig))
 		prio = max(prio, len(r.Bead.Priority.String()))
@@ -176,7 +175,10 @@ func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
 		rig = 0
 	}
 	if w < 70 { // the title is more important
-		state, prio = min(state, widest), 0
+		state, prio = widget.Width("state (↓)"), 0
+		for _, r := range rows {
+			state = max(state, 2+widget.Width(string(r.State)))
+		}
 	}
 	if w < 60 {
 		gap, state = 1, 1
