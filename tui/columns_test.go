@@ -17,6 +17,12 @@ func TestOneLongNameTakesNoRoom(t *testing.T) {
 	if c := panel.AgentColumns(118, s.m.Agents.WidthsFor(s.m.Env(), s.m.Agents.Visible())); c.Name != panel.LongName || c.Why < 44 {
 		t.Errorf("%+v", c)
 	}
+	// on a screen of 40 columns, names are cut only if the reasons need the room
+	for why, want := range map[int]int{0: 11, 13: 9} {
+		if c := panel.AgentColumns(40, panel.Widths{Name: 11, Names: 11, Why: why}); c.Name != want {
+			t.Errorf("reasons of %d columns: got %+v", why, c)
+		}
+	}
 	if n := panel.Typical([]int{5, 62, 7, 6, 30, 8, 9, 4}); n != 30 {
 		t.Errorf("usual width: got %d columns", n)
 	}

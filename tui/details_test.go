@@ -96,6 +96,8 @@ func TestDecisionsHaveDates(t *testing.T) {
 	s.shows("10:42:07      start       resumed", "Nov 20 09:42  stop        by operator")
 	s.agent("builder", func(a *city.Agent) { a.Decisions = a.Decisions[1:] })
 	s.shows("10:42:07  start       resumed")
+	s.agent("builder", func(a *city.Agent) { a.Decisions[0].What, a.Decisions[0].Why = city.CannotStart, "no folder" })
+	s.shows("10:42:07  cannot start  no folder")
 }
 
 // The details of a pool can also be opened from its members.

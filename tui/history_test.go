@@ -53,6 +53,8 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 		s.size(159, 40)
 		s.hides("last 10m")
 		s.shows("from 10:42, at most 800%", "from 10:42, 3 seen")
+		s.size(120, 40)
+		s.shows("from 10:42, at most 800%", "from 10:42, at most 100M") // in one line each
 		s.wait(50 * time.Minute)
 		s.shows("1h, at most 800%", "1h, 3 seen")
 	}

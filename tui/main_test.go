@@ -87,6 +87,8 @@ func child(mode string) int {
 			o.City = mute{f}
 		case "unanswered":
 			o.City = unanswered{f}
+		case "restarting":
+			o.City = &restarting{fakeCity: f}
 		case "ill-snapshots", "ill-events", "ill-watch", "ill-beads", "ill-attach":
 			o.City = ill{f, strings.TrimPrefix(word, "ill-")}
 		case "pools":

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -283,6 +284,15 @@ func TestEscNeverLeaves(t *testing.T) {
 	}
 }
 
+// Two presses of esc without a pause between them arrive as one key.
+func TestEscTwiceAtOnce(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.press("/", "s", "enter", ":", "alt+esc")
+	if s.m.Dialogs.Top() != nil || s.m.Agents.Filter.Active() {
+		t.Errorf("%T is open, and the filter is %q", s.m.Dialogs.Top(), s.m.Agents.Filter.Text)
+	}
+}
+
 func TestInvalidNameIsReported(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {60, 20}} {
 		s := demo(t, size[0], size[1])
@@ -530,6 +540,19 @@ func TestTheFilterSelectsTheBestName(t *testing.T) {
 			t.Errorf("/%s selects %s of %v", text, s.m.Agents.SelectedKey, s.order())
 		}
 		s.press("esc")
+	}
+	// the first letter selects shell, which the second letter hides
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Agents {
+			n.Agents[i].Name = fmt.Sprintf("sleeper-%d", i)
+		}
+		n.Agents[0].Name, n.Agents[1].Name, n.Agents[2].Name = "alpha", "crasher", "shell"
+	})
+	s.wait(time.Minute)
+	s.choose("alpha")
+	s.press("/", "s", "l")
+	if order := s.order(); s.m.Agents.SelectedKey != order[0] {
+		t.Errorf("/sl selects %s of %v", s.m.Agents.SelectedKey, order)
 	}
 }
 

@@ -101,10 +101,14 @@ func TestSearchInThePane(t *testing.T) {
 	s.press("0", "/")
 	s.send(tuitest.KeyPress("y"))
 	s.send(tuitest.KeyPress("q"))
-	s.shows("shows no output")
+	s.shows("the output of release-notes is still loading")
 	if s.m.Dialogs.Top() != nil || len(s.out) > 0 {
 		t.Errorf("keys typed after the rejected search opened %T, %v", s.m.Dialogs.Top(), s.out)
 	}
+	s.wait(time.Minute)
+	s.press("1", "p")
+	s.line("save the output", "enter")
+	s.shows("the output of release-notes is not loaded; press 0 to show it")
 }
 
 func TestSearchIsSmartAboutCaseAndExpressions(t *testing.T) {

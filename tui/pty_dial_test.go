@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -14,6 +15,20 @@ type unanswered struct{ *fakeCity }
 func (unanswered) Attach(ctx context.Context, _ string, _ city.Viewer) (city.Terminal, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
+}
+
+// restarting is a city whose controller is not running during the second attach.
+type restarting struct {
+	*fakeCity
+	attached atomic.Int32
+}
+
+func (r *restarting) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal,
+	error) {
+	if r.attached.Add(1) == 2 {
+		return nil, city.Errorf(city.Unavailable, "the city is not running: it is starting")
+	}
+	return r.fakeCity.Attach(ctx, agent, v)
 }
 
 // While an attach waits for a response, ctrl+c and ctrl+q cancel the attach and nothing else.

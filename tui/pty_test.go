@@ -453,17 +453,17 @@ func TestTerminalFailedAttachIsReported(t *testing.T) {
 	c.ends("hangup")
 }
 
-// A room that was stopped and continued takes the terminal back from the shell, also during an attach. On SIGTSTP, it
-// also restores the terminal before it stops.
+// A room that was stopped and continued takes the terminal back from the shell, also during an attach, and even if the
+// controller has restarted meanwhile. On SIGTSTP, the room also restores the terminal before it stops.
 func TestTerminalContinued(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a room in a terminal")
 	}
-	for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGTSTP} {
+	for sig, mode := range map[syscall.Signal]string{syscall.SIGSTOP: "hosting", syscall.SIGTSTP: "hosting restarting"} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
 			pid := filepath.Join(t.TempDir(), "pid")
-			c := open(t, "hosting", 80, 24, "TUI_SHELL="+pid)
+			c := open(t, mode, 80, 24, "TUI_SHELL="+pid)
 			c.pid = func() int { return readPID(t, pid) }
 			c.sees("prober")
 			c.keys("jjjjjj")

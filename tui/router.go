@@ -66,6 +66,11 @@ func isInput(msg any) bool {
 }
 
 func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
+	// without a pause between them, two presses of esc arrive as alt+esc
+	if k, ok := msg.(tea.KeyPressMsg); ok && k.Code == tea.KeyEscape && k.Mod == tea.ModAlt {
+		k.Mod = 0
+		return append(handle(m, now, k), handle(m, now, k)...)
+	}
 	m.SetTime(now)
 	state.WatchUndoKey(m, false)
 	defer func() { state.WatchUndoKey(m, isInput(msg)) }()

@@ -99,7 +99,12 @@ func needOutput(m *state.Room) string {
 	switch {
 	case r == nil:
 		return "no agent is selected"
-	case n.Agent != r.Name || n.Screen == nil && len(n.Text) == 0:
+	case n.Agent != r.Name && state.Watching(m).Agent == r.Name:
+		return "the output of " + r.Shown + " is still loading"
+	case n.Agent != r.Name:
+		return "the output of " + r.Shown + " is not loaded; press " +
+			m.Keys.KeyText("focus.peek") + " to show it"
+	case n.Screen == nil && len(n.Text) == 0:
 		return r.Shown + " shows no output: " + state.Unstored(r)
 	}
 	return ""

@@ -124,15 +124,24 @@ func fireLine(m *state.Room, args []string) ([]feed.Effect, string) {
 }
 
 func stopNames(m *state.Room) []state.Word {
-	return append(automationNames(m), state.Word{Word: palette.NounCity,
-		Noun: palette.NounCity,
-		Note: "all agents and the controller"})
+	whole := state.Word{Word: palette.NounCity, Noun: palette.NounCity,
+		Note: "all agents and the controller"}
+	return slices.Concat(automationNames(m), []state.Word{whole}, agentNames(m))
+}
+
+// stopsAgent reports whether the verb stop applies to an agent. The city and automations take precedence.
+func stopsAgent(m *state.Room, name string) bool {
+	return name != palette.NounCity && m.Automations.Find(name) == nil && m.Agents.Find(name) != nil
 }
 
 func stopWhy(m *state.Room, args []string) string {
 	switch {
-	case args[0] != palette.NounCity || m.Automations.Find(palette.NounCity) != nil:
+	case stopsAgent(m, args[0]):
+		return agentsWhy("agent.end", nil)(m, args)
+	case m.Automations.Find(args[0]) != nil:
 		return automationWhy(palette.CannotStop)(m, args)
+	case args[0] != palette.NounCity:
+		return palette.Unknown("agent or automation", args[0], stopNames(m))
 	case m.Home != "" || m.All:
 		return "this city is one of several; stop it in the list of all cities"
 	case m.Mode != state.Hosting && state.Uncontrollable(m):
@@ -142,6 +151,9 @@ func stopWhy(m *state.Room, args []string) string {
 }
 
 func stopLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	if stopsAgent(m, args[0]) {
+		return onAgents("agent.end")(m, args)
+	}
 	if r := m.Automations.Find(args[0]); r != nil {
 		return endRuns(m, []*panel.AutomationRow{r}), ""
 	}

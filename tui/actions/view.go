@@ -163,8 +163,10 @@ func askFilter(m *state.Room) []feed.Effect {
 	before := list.Preferred()
 	apply := func(text string) {
 		*f, m.Led = widget.ParseFilter(text), ""
+		selected := list.Key()
 		m.Refill()
-		state.SelectBestMatch(m, text)
+		key := list.Key()
+		state.SelectBestMatch(m, text, key == selected || key == before)
 		list.Prefer(before)
 	}
 	hint := "!not  ~fuzzy  state: pool: rig:"

@@ -193,7 +193,8 @@ func (v *attachment) redial(ctx context.Context, r *Runner, lost error) (string,
 	}
 }
 
-// takeTerminal sets the terminal's modes again, and attaches again so that the agent's screen is redrawn.
+// takeTerminal sets the terminal's modes again, and attaches again so that the agent's screen is redrawn. If the
+// controller has exited meanwhile, takeTerminal waits for the next one.
 func (v *attachment) takeTerminal(ctx context.Context, r *Runner) (string, error) {
 	v.term = nil
 	if _, err := term.MakeRaw(v.in.Fd()); err != nil {
@@ -201,7 +202,11 @@ func (v *attachment) takeTerminal(ctx context.Context, r *Runner) (string, error
 	}
 	_, _ = io.WriteString(v.out, detach.ResetModes)
 	v.begin("attaching to " + widget.Plain(v.agent) + " again; ctrl+c cancels")
-	return v.dial(ctx, r)
+	message, err := v.dial(ctx, r)
+	if city.HasCode(err, city.Unavailable) {
+		return v.redial(ctx, r, err)
+	}
+	return message, err
 }
 
 // suspend restores the terminal and stops this process.

@@ -95,6 +95,8 @@ func unusable(k string) string {
 		return "ctrl+i is tab in a terminal; use tab"
 	case "ctrl+[":
 		return "ctrl+[ is esc in a terminal; use esc"
+	case "alt+esc":
+		return "alt+esc is esc pressed twice in a terminal; use another key"
 	case "ctrl+b":
 		return "tmux usually reserves ctrl+b, so gcity would not receive it"
 	case "shift+enter":

@@ -16,7 +16,7 @@ func TestKeyName(t *testing.T) {
 		}
 	}
 	for _, in := range []string{"", "ctrl+", "C-x", "ctrl-x", "f25", "xx", "ctrl+m", "ctrl+i",
-		"shift+enter", "\x01", "hypr+x", "\xff"} {
+		"Alt+Escape", "shift+enter", "\x01", "hypr+x", "\xff"} {
 		if got, wrong := ParseKey(in); wrong == "" {
 			t.Errorf("%q is %q, want the reason", in, got)
 		}

@@ -47,7 +47,9 @@ func (a *Alert) hint(w int) (before, key, after string) {
 		return "", "", ""
 	case w < 60:
 		return "[", a.Key, "]"
-	case a.Effect == "" || strings.HasPrefix(a.Effect, ","):
+	case a.Effect == "", w < 100 && strings.HasPrefix(a.Effect, ","):
+		return "press ", a.Key, ""
+	case strings.HasPrefix(a.Effect, ","):
 		return "press ", a.Key, a.Effect
 	}
 	return "", a.Key, " " + a.Effect
@@ -357,7 +359,7 @@ func (e *Env) allWell(noun string, n int) []string {
 	}
 	for _, a := range e.Alerts() {
 		if a.Key != "" && !a.Warning {
-			before, key, after := a.hint(60)
+			before, key, after := a.hint(widget.Unlimited)
 			texts = append(texts, widget.FirstItem(a.Text)+": "+before+key+after+".")
 		}
 	}

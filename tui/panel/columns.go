@@ -78,10 +78,12 @@ func AgentColumns(w int, n Widths) Columns {
 		c.Age = 0
 	}
 	mark = c.mark
-	const reason = 24 // if the reasons have more room than this, a full name is more important
-	if w >= 50 {
-		c.Name += max(0, min(n.Names-c.Name, rest()-min(n.Why, reason)))
+	// if the reasons have more room than this, a full name is more important
+	reason := 24
+	if w < 50 {
+		reason = 12
 	}
+	c.Name += max(0, min(n.Names-c.Name, rest()-min(n.Why, reason)))
 	c.Why = max(0, rest())
 	return c
 }

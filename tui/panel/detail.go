@@ -102,9 +102,13 @@ func lastDecision(e *Env, all []city.Decision) string {
 }
 
 func (a *Agents) hourLines(e *Env, name string) []string {
-	const columns = 20
+	const full = "1h"
+	period, columns := a.Hours.Period(e.Now, time.Hour, full), 20
+	if period != full { // the text is longer, and most of the chart is empty
+		columns = 12
+	}
 	c := a.Hours.Hour(name, e.Now, &e.Look.Glyphs, columns)
-	hour := " " + a.Hours.Period(e.Now, time.Hour, "1h") + ", "
+	hour := " " + period + ", "
 	var lines []string
 	if c.Peak != nil {
 		lines = append(lines, "cpu "+c.CPU+hour+"at most "+widget.CPU(c.Peak),
@@ -200,13 +204,14 @@ func Decisions(e *Env, all []city.Decision) []string {
 	if len(all) == 0 {
 		p.Dim("None yet.")
 	}
-	room := 0
+	clock, what := 0, 10
 	for i := range all {
-		room = max(room, widget.Width(widget.Clock(all[i].At, e.Now)))
+		clock = max(clock, widget.Width(widget.Clock(all[i].At, e.Now)))
+		what = max(what, widget.Width(widget.Plain(all[i].What)))
 	}
 	for _, d := range slices.Backward(all) {
-		p.Add(p.Paint(themes.Dim, widget.Fit(widget.Clock(d.At, e.Now), room, "")) + "  " +
-			widget.Fit(widget.Plain(d.What), 10, "") + "  " + widget.Plain(d.Why))
+		p.Add(p.Paint(themes.Dim, widget.Fit(widget.Clock(d.At, e.Now), clock, "")) + "  " +
+			widget.Fit(widget.Plain(d.What), what, "") + "  " + widget.Plain(d.Why))
 	}
 	return p.Lines
 }

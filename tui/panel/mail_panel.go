@@ -244,7 +244,8 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 		from, to = max(from, widget.Width(r.from)), max(to, widget.Width(r.to))
 		named = named || r.To != mail.Person
 	}
-	from, to = min(from, max(8, w/6), 24), min(to, max(8, w/6), 24)
+	whole := min(from, 24)
+	from, to = min(whole, max(8, w/6)), min(to, max(8, w/6), 24)
 	if !named || w < 50 {
 		to = 0
 	}
@@ -254,6 +255,14 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 	subject := w - 4 - 1 - gap - from - gap - gap - age
 	if to > 0 {
 		subject -= to + gap
+	}
+	if from < whole { // the subjects might leave room for whole senders
+		longest := 0
+		for _, r := range rows {
+			longest = max(longest, widget.Width(r.subject))
+		}
+		spare := max(0, min(subject-longest, whole-from))
+		from, subject = from+spare, subject-spare
 	}
 	return append([]Column[*MailRow]{
 		{Order: "unread", W: 1, Text: styled(themes.Accent, func(r *MailRow) string {

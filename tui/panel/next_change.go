@@ -17,19 +17,7 @@ func (r *AgentRow) NextChange(e *Env) widget.Phrase {
 		return r.drainLeft(e.Now)
 	}
 	if !r.Until.IsZero() {
-		in := widget.Until(r.Until, e.Now)
-		switch r.State {
-		case city.Quarantined:
-			return timed("retries in ", in)
-		case city.Backoff, city.Failed:
-			return timed("restarts in ", in)
-		case city.Stopping:
-			return widget.SamePhrase("kill in " + in)
-		case city.Starting:
-			return widget.Phrase{Full: "ready within " + in, Brief: "ready within " + in,
-				Least: "within " + in}
-		}
-		return widget.SamePhrase("for another " + in)
+		return ChangeIn(r.State, widget.Until(r.Until, e.Now))
 	}
 	if next := r.idleRestart(e); next.Full != "" {
 		return next
@@ -40,6 +28,22 @@ func (r *AgentRow) NextChange(e *Env) widget.Phrase {
 	}
 	full, brief := nextTexts(r.Next, e.Now)
 	return widget.Phrase{Full: full, Brief: brief, Least: brief}
+}
+
+// ChangeIn says what will happen to an agent when its state ends.
+func ChangeIn(s city.State, in string) widget.Phrase {
+	switch s {
+	case city.Quarantined:
+		return timed("retries in ", in)
+	case city.Backoff, city.Failed:
+		return timed("restarts in ", in)
+	case city.Draining, city.Stopping:
+		return widget.SamePhrase("kill in " + in)
+	case city.Starting:
+		return widget.Phrase{Full: "ready within " + in, Brief: "ready within " + in,
+			Least: "within " + in}
+	}
+	return widget.SamePhrase("for another " + in)
 }
 
 func timed(what, in string) widget.Phrase {

@@ -174,8 +174,14 @@ func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
 	if rig = min(rig, 12); w < 90 {
 		rig = 0
 	}
+	if w < 70 { // the title is more important
+		state, prio = widget.Width("state (↓)"), 0
+		for _, r := range rows {
+			state = max(state, 2+widget.Width(string(r.State)))
+		}
+	}
 	if w < 60 {
-		gap, state, prio = 1, 1, 0
+		gap, state = 1, 1
 	}
 	rest := w - 4 - state
 	for _, n := range []int{id, prio, rig, owner, age} {

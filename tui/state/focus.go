@@ -26,7 +26,8 @@ func Step(m *Room, n int) {
 }
 
 // SelectBestMatch moves the cursor to the row with the best matching name, because a filter also matches other columns.
-func SelectBestMatch(m *Room, filter string) {
+// If stays is true, the cursor moves only to a row that matches better than its own.
+func SelectBestMatch(m *Room, filter string, stays bool) {
 	words, p := strings.Fields(strings.ToLower(filter)), m.Focused()
 	if len(words) == 0 || m.Focus == panel.IDPeek || m.Focus == panel.IDEvents {
 		return
@@ -34,6 +35,9 @@ func SelectBestMatch(m *Room, filter string) {
 	word := strings.TrimPrefix(words[0], "name:")
 	at, _, shown, _ := p.Cursor()
 	best, rank := at, nameRank(p.Key(), word)
+	if !stays {
+		best, rank = 0, noMatch+1
+	}
 	Step(m, -widget.Unlimited)
 	for i := range shown {
 		if r := nameRank(p.Key(), word); r < rank {
@@ -44,6 +48,9 @@ func SelectBestMatch(m *Room, filter string) {
 	at, _, _, _ = p.Cursor()
 	Step(m, best-at)
 }
+
+// noMatch is the rank of a name that does not contain the word.
+const noMatch = 3
 
 // nameRank returns how well a name matches a word; smaller is better.
 func nameRank(name, word string) int {
@@ -57,7 +64,7 @@ func nameRank(name, word string) int {
 	case strings.Contains(name, word):
 		return 2
 	}
-	return 3
+	return noMatch
 }
 
 // MoveToEnd moves the cursor to the last row or, if the pane has the focus, makes the pane follow the output again.

@@ -191,9 +191,9 @@ func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 		l.Add(themes.Text, m.Look.FitName(n.Need.DisplayName, who))
 		l.Space(2)
 		why := widget.Reason{Text: n.Need.Why, Token: themes.Text, NextToken: themes.Text}
-		retry := "retries in " + widget.Until(n.Need.Until, m.Now)
-		if n.Need.Until.After(m.Now) && w-l.Width-6 >= widget.Width(retry) {
-			why.Next = widget.SamePhrase(retry)
+		next := panel.ChangeIn(n.Need.State, widget.Until(n.Need.Until, m.Now))
+		if n.Need.Until.After(m.Now) && w-l.Width-6 >= widget.Width(next.Full) {
+			why.Next = next
 		}
 		if age := widget.Since(n.Need.Since, m.Now); w-l.Width-widget.Width(age)-2 > 10 {
 			m.Look.Reason(&l, why, w-l.Width-6)
