@@ -133,8 +133,9 @@ type Head struct {
 	// Since reports whether every commit after the given one was made by `git commit` in this checkout.
 	Since func(commit string) bool
 
-	locked  bool      // a git command is changing the checkout
-	indexed time.Time // when git last replaced the index
+	interrupted bool      // git has stopped within an operation such as a merge, or is in a rebase
+	locked      time.Time // when a git command locked the checkout; zero = it is not locked
+	indexed     time.Time // when git last replaced the index
 }
 
 // Refusal is the error for a city with programs that are not allowed to run.

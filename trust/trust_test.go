@@ -408,6 +408,43 @@ func TestPullIsNotAnEdit(t *testing.T) {
 	}
 }
 
+// During a rebase, and with a lock file that a killed git command has left, an edit is rejected without a wait.
+func TestNoWaitForUnfinishedGit(t *testing.T) {
+	dir := t.TempDir()
+	gitDir := filepath.Join(dir, ".git")
+	file := filepath.Join(dir, "city.toml")
+	if err := os.Mkdir(gitDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"rebase-merge", "index.lock"} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			for made, age := range map[string]time.Duration{"index": 0, name: settleLimit} {
+				path := filepath.Join(gitDir, made)
+				if err := os.WriteFile(path, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if age == 0 && name == "index.lock" {
+					age = settleTime // a new index is a reason to wait
+				}
+				at := began.Add(-age)
+				if err := os.Chtimes(path, at, at); err != nil {
+					t.Fatal(err)
+				}
+				defer os.Remove(path)
+			}
+			l := Open(env("XDG_STATE_HOME="+t.TempDir()), nil)
+			if err := l.Trust(dir, nil, began); err != nil {
+				t.Fatal(err)
+			}
+			fresh := func() ([]Program, error) { return []Program{program("x", file)}, nil }
+			if err := l.Check(dir, fresh).Err(); err == nil || time.Now() != began {
+				t.Errorf("%s: %v after %s", name, err, time.Since(began))
+			}
+		})
+	}
+}
+
 // A checkout can contain files of another commit although HEAD has not moved.
 func TestMoved(t *testing.T) {
 	dir := t.TempDir()
