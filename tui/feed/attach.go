@@ -66,7 +66,8 @@ type attachment struct {
 	leaving chan struct{}  // closed when the user detaches
 	emptied chan struct{}  // closed when all input typed before the detach key has been sent
 	scan    detach.Scanner
-	fed     time.Time // when scan received the last input
+	paste   detach.Paste // of the input that was sent
+	fed     time.Time    // when scan received the last input
 	// when it fires, an incomplete escape sequence counts as a key
 	escapeTimer *time.Timer
 	typed       chan []byte // the user's input; closed when the terminal is closed
@@ -195,7 +196,7 @@ func (v *attachment) redial(ctx context.Context, r *Runner, lost error) (string,
 
 // takeTerminal sets the terminal's modes again, and attaches again so that the agent's screen is redrawn.
 func (v *attachment) takeTerminal(ctx context.Context, r *Runner) (string, error) {
-	v.term = nil
+	v.term, v.paste = nil, detach.Paste{} // a shell might have read the rest of the paste
 	if _, err := term.MakeRaw(v.in.Fd()); err != nil {
 		return "", fmt.Errorf("cannot stay attached to %s: %w", v.agent, err)
 	}
@@ -409,6 +410,7 @@ func (v *attachment) read(ctx context.Context, keys io.Reader) {
 // write sends the queued input to the agent until the user detaches or ctx ends. It blocks while the agent does not
 // read.
 func (v *attachment) write(ctx context.Context) {
+	first := v.paste.Resume()
 	for leaving := false; !leaving; {
 		select {
 		case <-ctx.Done():
@@ -418,9 +420,11 @@ func (v *attachment) write(ctx context.Context) {
 		case <-v.input.wake:
 		}
 		if p := v.input.Take(); len(p) > 0 {
-			if _, err := v.term.Write(p); err != nil {
+			v.paste.Follow(p)
+			if _, err := v.term.Write(append(first, p...)); err != nil {
 				return // copying the output will fail too
 			}
+			first = nil
 		}
 	}
 	close(v.emptied)

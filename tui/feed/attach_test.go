@@ -138,13 +138,14 @@ func TestDetachFromASessionThatEnds(t *testing.T) {
 	}
 }
 
-// After the controller has exited, the next one continues the attachment.
+// After the controller has exited, the next one continues the attachment, also within a paste.
 func TestAttachmentContinuesWithTheNextController(t *testing.T) {
 	crashed := &recorder{lost: io.ErrUnexpectedEOF}
 	left := &recorder{lost: &city.Error{Message: "the controller has stopped", Details: city.Ended}}
 	last := &recorder{}
-	message := typeInto(t, map[*recorder]string{crashed: "x", left: "x", last: "y\x11"}, crashed, nil, left, last)
-	if got := last.input.String(); got != "y" || message != "detached from builder; it keeps running" {
+	message := typeInto(t, map[*recorder]string{crashed: "\x1b[200~x", left: "x",
+		last: "y\x1b[201~z\x11"}, crashed, nil, left, last)
+	if got := last.input.String(); got != "\x1b[200~y\x1b[201~z" || message != "detached from builder; it keeps running" {
 		t.Errorf("sent %q: %q", got, message)
 	}
 }
