@@ -42,10 +42,14 @@ type Result struct {
 func Fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,
 	error) {
 	r, err := fetch(ctx, city, w, update, environ)
-	if err != nil {
-		return r, fmt.Errorf("cannot fetch the topology %q: %w", w.Name, err)
+	switch {
+	case err == nil:
+		return r, nil
+	case r.Was != "":
+		return r, fmt.Errorf("cannot fetch the topology %q: %w; its copy is still at commit %.12s",
+			w.Name, err, r.Was)
 	}
-	return r, nil
+	return r, fmt.Errorf("cannot fetch the topology %q: %w", w.Name, err)
 }
 
 func fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,
@@ -179,7 +183,7 @@ func (g git) replace(ctx context.Context, city string, w Remote, at string,
 		return commit, err
 	}
 	if err := contained(fresh); err != nil {
-		return commit, fmt.Errorf("commit %.12s has %w; nothing was changed", commit, err)
+		return commit, fmt.Errorf("commit %.12s has %w", commit, err)
 	}
 	return commit, swap(fresh, folder, old, func() error { return pin(commit) })
 }

@@ -343,7 +343,8 @@ func TestFetchAcceptsOnlyTopologies(t *testing.T) {
 	do(t, repo, "mv", "topology.toml", "other.toml")
 	do(t, repo, "commit", "--quiet", "-m", "moved")
 	_, err := Fetch(limited(t), city, w, true, env)
-	if err == nil || !strings.Contains(err.Error(), "has no topology.toml; nothing was changed. Check the ref") {
+	if err == nil || !strings.Contains(err.Error(), "has no topology.toml; check the ref") ||
+		!strings.HasSuffix(err.Error(), "; its copy is still at commit "+first[:12]) {
 		t.Errorf("%v", err)
 	}
 	if lock, err := ReadLock(city); err != nil || lock["base"].Commit != first || content(t, city, w) != "one" {
