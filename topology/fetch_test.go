@@ -120,6 +120,13 @@ func TestFetch(t *testing.T) {
 			t.Errorf("%s: Fetch after the repair: got %+v, %v", what, got, err)
 		}
 	}
+	do(t, repo, "reset", "--quiet", "--hard", first) // no branch contains the pinned commit
+	if err := os.RemoveAll(Folder(city, "base")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Commit != second || content(t, city, w) != "two" {
+		t.Errorf("%+v, %v", got, err)
+	}
 	entries, err := os.ReadDir(filepath.Join(city, ".gc", "topologies"))
 	if err != nil || len(entries) != 2 { // a lock file and the copy
 		t.Errorf("%v, %v", entries, err)
