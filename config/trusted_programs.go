@@ -114,6 +114,9 @@ func (r *programList) agent(a *Agent) {
 	name, members := a.Qualified(), r.expanded(a)
 	r.user = "agent " + name
 	r.folders = []string{r.city.folderOf(a.Origin)}
+	if dir := r.city.providerFolder(&p); dir != "" {
+		r.folders = append(r.folders, dir)
+	}
 	for _, m := range members {
 		// agents switch branches and merge in checkouts of their own, so their files change all the time
 		if within(r.city.Path, m.Dir) && !slices.Contains(r.folders, m.Dir) &&
