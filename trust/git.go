@@ -72,7 +72,8 @@ func interrupted() []string {
 func headOf(gitDir string) Head {
 	var h Head
 	for _, name := range []string{"index.lock", "HEAD.lock"} {
-		if info, err := os.Lstat(filepath.Join(gitDir, name)); err == nil {
+		if info, err := os.Lstat(filepath.Join(gitDir, name)); err == nil &&
+			info.ModTime().After(h.locked) {
 			h.locked = info.ModTime()
 		}
 	}
