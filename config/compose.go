@@ -78,8 +78,9 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 		d.firstPaths[target] = dir
 		return dir, nil
 	}
-	if first != dir { // the link can change
-		d.city.Sources = append(d.city.Sources, filepath.Join(dir, TopologyFile))
+	file := filepath.Join(dir, TopologyFile)
+	if first != dir && !slices.Contains(d.city.Sources, file) {
+		d.city.Sources = append(d.city.Sources, file) // the link can change
 	}
 	return first, nil
 }
