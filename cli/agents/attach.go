@@ -88,7 +88,8 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 	if err != nil {
 		return fmt.Errorf("cannot switch this terminal to raw mode: %w", err)
 	}
-	at := attachment{in: e.In, out: e.Out, far: far, leave: leave, raw: raw, before: before,
+	at := attachment{in: e.In, out: e.Out, far: far, raw: raw, before: before,
+		scan:    detach.Scanner{Key: leave},
 		title:   output.SafeLine(name) + ": " + leave.String() + " detaches",
 		resized: make(chan os.Signal, 1), jobs: make(chan os.Signal, 1)}
 	at.begin()
@@ -119,7 +120,7 @@ type attachment struct {
 	far     city.Terminal
 	resized chan os.Signal
 	jobs    chan os.Signal // SIGTSTP and SIGCONT
-	leave   detach.Key
+	scan    detach.Scanner
 	raw     bool
 	title   string      // title of the terminal until the program sets one
 	before  *term.State // the terminal's modes before the attachment
@@ -146,6 +147,7 @@ func (t *attachment) end() error {
 // takeTerminal sets the terminal's modes again. If stop is true, it first stops this process until a shell continues
 // it.
 func (t *attachment) takeTerminal(stop bool) error {
+	t.scan = detach.Scanner{Key: t.scan.Key} // a shell might have read the rest of a paste
 	if err := t.end(); err != nil {
 		return fmt.Errorf("cannot restore the terminal: %w", err)
 	}
@@ -173,7 +175,7 @@ func (t *attachment) copy(ctx context.Context) (left bool, err error) {
 		_, err := io.Copy(t.out, t.far)
 		screen <- err
 	})
-	wg.Go(func() { typed <- copyKeys(t.far, keys, t.leave) })
+	wg.Go(func() { typed <- copyKeys(t.far, keys, &t.scan) })
 	left = true
 wait:
 	for {
@@ -217,17 +219,24 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
+// copyKeys sends typed input to an agent. If the input stopped within a paste on an earlier connection, copyKeys sends
+// the rest as another paste.
+func copyKeys(far io.Writer, keys io.Reader, scan *detach.Scanner) error {
 	buf := make([]byte, 4096)
-	scan := detach.Scanner{Key: leave}
+	first := true
 	for {
 		began := time.Now()
 		n, err := keys.Read(buf)
 		scan.Pause(time.Since(began))
+		var resumed []byte
+		if first {
+			resumed = scan.Resume()
+		}
 		typed, left := scan.Feed(buf[:n])
 		// bytes held at the end of a read are a complete key, such as Escape, so send them
 		typed = append(typed, scan.Flush()...)
 		if len(typed) > 0 {
+			typed, first = append(resumed, typed...), false
 			if _, err := far.Write(typed); err != nil {
 				return err
 			}

@@ -18,10 +18,27 @@ func TestDetach(t *testing.T) {
 		"q":                "q", "\x1b[113;6u": "\x1b[113;6u", "\x13": "\x13", "\x1b": "\x1b",
 	} {
 		var far bytes.Buffer
-		if err := copyKeys(&far, strings.NewReader(in), detach.Key{}); err != nil ||
+		if err := copyKeys(&far, strings.NewReader(in), &detach.Scanner{}); err != nil ||
 			far.String() != want {
 			t.Errorf("%q arrives at the agent as %q, %v; want %q", in, far.String(), err, want)
 		}
+	}
+}
+
+// If the connection to the agent is replaced within a paste, the rest of the paste is still a paste, and may contain the
+// detach key.
+func TestPasteContinuesOnTheNextConnection(t *testing.T) {
+	var scan detach.Scanner
+	got := ""
+	for _, in := range []string{"\x1b[200~one\r", "\x11two\r\x1b[201~x", "y"} {
+		var far bytes.Buffer
+		if err := copyKeys(&far, strings.NewReader(in), &scan); err != nil {
+			t.Fatal(err)
+		}
+		got += far.String() + "|"
+	}
+	if want := "\x1b[200~one\r|\x1b[200~\x11two\r\x1b[201~x|y|"; got != want {
+		t.Errorf("the agent received %q, want %q", got, want)
 	}
 }
 
@@ -31,7 +48,7 @@ func TestDetachAfterLostEndOfPaste(t *testing.T) {
 		keys, terminal := io.Pipe()
 		ended := make(chan error, 1)
 		var far bytes.Buffer
-		go func() { ended <- copyKeys(&far, keys, detach.Key{}) }()
+		go func() { ended <- copyKeys(&far, keys, &detach.Scanner{}) }()
 		for _, text := range []string{"\x1b[200~hello\x11", "\x11"} {
 			if _, err := io.WriteString(terminal, text); err != nil {
 				t.Fatal(err)
