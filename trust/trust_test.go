@@ -81,6 +81,26 @@ func TestJudgeRestarts(t *testing.T) {
 	}
 }
 
+// A refusal says which programs are new. Records of earlier versions do not contain the programs' names.
+func TestJudgeSaysWhatIsNew(t *testing.T) {
+	const city, file = "/src/c", "/src/c/city.toml"
+	first := NewRecord(city, []Program{program("old", file)}, map[string]Head{city: {Commit: "1"}}, time.Now())
+	earlier := first
+	earlier.Names = nil
+	other := program("old", file)
+	other.What = "agent b"
+	for _, c := range []struct {
+		rec  Record
+		now  Program
+		want string
+	}{{first, program("new", file), "changed"}, {first, other, "new"}, {earlier, other, "new or changed"}} {
+		refused := Judge(city, &c.rec, []Program{c.now}, map[string]Head{city: {Commit: "2"}})
+		if refused == nil || refused.New[0].Change != c.want {
+			t.Errorf("got %+v, want %q", refused, c.want)
+		}
+	}
+}
+
 // A record covers files from -f until a pull that happens without them. It always covers fetched copies.
 func TestJudgeFilesFromF(t *testing.T) {
 	const city, copied = "/src/c", "/src/c/.gc/topologies/x"
