@@ -420,8 +420,11 @@ func (v *attachment) write(ctx context.Context) {
 		case <-v.input.wake:
 		}
 		if p := v.input.Take(); len(p) > 0 {
-			v.paste.Follow(p)
-			if _, err := v.term.Write(append(first, p...)); err != nil {
+			n, err := v.term.Write(append(first, p...))
+			sent := max(0, n-len(first))
+			v.paste.Follow(p[:sent])
+			if err != nil {
+				v.input.putBack(p[sent:])
 				return // copying the output will fail too
 			}
 			first = nil
@@ -444,6 +447,14 @@ func (t *inputQueue) add(p []byte) {
 	if len(t.buf)+len(p) <= maxTypedAhead {
 		t.buf = append(t.buf, p...)
 	}
+	t.mu.Unlock()
+	wake(t.wake)
+}
+
+// putBack stores input that was not sent, for the next connection.
+func (t *inputQueue) putBack(p []byte) {
+	t.mu.Lock()
+	t.buf = append(bytes.Clone(p), t.buf...)
 	t.mu.Unlock()
 	wake(t.wake)
 }

@@ -24,6 +24,7 @@ type recorder struct {
 	input          bytes.Buffer
 	full           bool  // Write blocks until the terminal is closed
 	lost           error // the connection ends with this error at the first input
+	accepts        int   // the number of bytes that a lost connection accepts
 	ends           bool  // the session ends at the first input
 }
 
@@ -36,7 +37,7 @@ func (r *recorder) Read([]byte) (int, error) {
 func (r *recorder) Write(p []byte) (int, error) {
 	if r.ends || r.lost != nil {
 		r.end()
-		return 0, io.ErrClosedPipe
+		return r.accepts, io.ErrClosedPipe
 	}
 	if r.full {
 		<-r.closed
@@ -138,14 +139,14 @@ func TestDetachFromASessionThatEnds(t *testing.T) {
 	}
 }
 
-// After the controller has exited, the next one continues the attachment, also within a paste.
+// After the controller has exited, the next one continues the attachment, also within a paste. No input is lost.
 func TestAttachmentContinuesWithTheNextController(t *testing.T) {
-	crashed := &recorder{lost: io.ErrUnexpectedEOF}
+	crashed := &recorder{lost: io.ErrUnexpectedEOF, accepts: len("\x1b[200~")}
 	left := &recorder{lost: &city.Error{Message: "the controller has stopped", Details: city.Ended}}
 	last := &recorder{}
 	message := typeInto(t, map[*recorder]string{crashed: "\x1b[200~x", left: "x",
 		last: "y\x1b[201~z\x11"}, crashed, nil, left, last)
-	if got := last.input.String(); got != "\x1b[200~y\x1b[201~z" || message != "detached from builder; it keeps running" {
+	if got := last.input.String(); got != "\x1b[200~xxy\x1b[201~z" || message != "detached from builder; it keeps running" {
 		t.Errorf("sent %q: %q", got, message)
 	}
 }
