@@ -28,6 +28,15 @@ func (p *Paste) Resume() []byte {
 	return nil
 }
 
+// Ending returns the bytes to send after the rest of the input if the user cannot end the paste any more, for example
+// because a shell has read the end.
+func (p Paste) Ending(rest []byte) []byte {
+	if p.Follow(rest); p.open {
+		return []byte(endPaste)
+	}
+	return nil
+}
+
 // follow counts the matching bytes, because a marker can arrive in pieces.
 func (p *Paste) follow(b byte) {
 	marker := beginPaste

@@ -196,13 +196,24 @@ func (v *attachment) redial(ctx context.Context, r *Runner, lost error) (string,
 
 // takeTerminal sets the terminal's modes again, and attaches again so that the agent's screen is redrawn.
 func (v *attachment) takeTerminal(ctx context.Context, r *Runner) (string, error) {
-	v.term, v.paste = nil, detach.Paste{} // a shell might have read the rest of the paste
+	v.term = nil
+	v.finishPaste()
 	if _, err := term.MakeRaw(v.in.Fd()); err != nil {
 		return "", fmt.Errorf("cannot stay attached to %s: %w", v.agent, err)
 	}
 	_, _ = io.WriteString(v.out, detach.ResetModes)
 	v.begin("attaching to " + widget.Plain(v.agent) + " again; ctrl+c cancels")
 	return v.dial(ctx, r)
+}
+
+// finishPaste ends a paste that has not been sent completely, because a shell might have read its end.
+func (v *attachment) finishPaste() {
+	rest := v.input.Take()
+	if len(rest) == 0 {
+		v.paste = detach.Paste{}
+		return
+	}
+	v.input.putBack(append(rest, v.paste.Ending(rest)...))
 }
 
 // suspend restores the terminal and stops this process.

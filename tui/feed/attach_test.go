@@ -109,6 +109,20 @@ func typeInto(t *testing.T, texts map[*recorder]string, terms ...*recorder) stri
 	return message
 }
 
+// A stop or SIGCONT does not turn the unsent rest of a paste into keys.
+func TestPasteIsFinishedAfterAStop(t *testing.T) {
+	for rest, want := range map[string]string{"": "", "two\r": "\x1b[200~two\r\x1b[201~",
+		"two\x1b[201~x": "\x1b[200~two\x1b[201~x"} {
+		v := newAttachment(Terminal{}, "builder")
+		v.paste.Follow([]byte("\x1b[200~one\r"))
+		v.input.add([]byte(rest))
+		v.finishPaste()
+		if got := string(append(v.paste.Resume(), v.input.Take()...)); got != want {
+			t.Errorf("%q: would send %q, want %q", rest, got, want)
+		}
+	}
+}
+
 // The text before the detach key reaches the agent, even if both arrive at the same time.
 func TestTextBeforeTheDetachKeyIsSent(t *testing.T) {
 	for range 100 {
