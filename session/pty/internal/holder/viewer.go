@@ -254,6 +254,10 @@ func (v *viewer) awaitTurn(ctx context.Context, h *holder) error {
 	h.mu.Lock()
 	earlier := slices.Clone(v.l.typists[:slices.Index(v.l.typists, v)])
 	h.mu.Unlock()
+	surplus := v.surplus
+	if v.own.paste {
+		surplus = nil // see typed
+	}
 	for _, e := range earlier {
 		if !e.c.abandoned() {
 			continue
@@ -261,7 +265,7 @@ func (v *viewer) awaitTurn(ctx context.Context, h *holder) error {
 		select {
 		case <-e.listened:
 		case <-v.l.ended:
-		case <-v.surplus:
+		case <-surplus:
 			return reject("the input of too many disconnected viewers is waiting")
 		case <-ctx.Done():
 			return reject("earlier input is still being typed")
