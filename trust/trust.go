@@ -264,7 +264,7 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 func (r *Record) change(p Program) string {
 	named := func(what string) bool { return slices.Contains(r.Names, what) }
 	switch {
-	case len(r.Names) == 0:
+	case len(r.Names) == 0 && len(r.Programs) > 0:
 		return "new or changed"
 	case named(p.What) || slices.ContainsFunc(p.Same, named):
 		return "changed"

@@ -93,7 +93,10 @@ func TestJudgeSaysWhatIsNew(t *testing.T) {
 		rec  Record
 		now  Program
 		want string
-	}{{first, program("new", file), "changed"}, {first, other, "new"}, {earlier, other, "new or changed"}} {
+	}{
+		{first, program("new", file), "changed"}, {first, other, "new"}, {earlier, other, "new or changed"},
+		{Record{Path: city, Heads: first.Heads}, other, "new"},
+	} {
 		refused := Judge(city, &c.rec, []Program{c.now}, map[string]Head{city: {Commit: "2"}})
 		if refused == nil || refused.New[0].Change != c.want {
 			t.Errorf("got %+v, want %q", refused, c.want)
