@@ -85,7 +85,7 @@ func presetNames() (names []string) {
 // FirstWord returns the program in a provider's command, or "" if only a shell can determine it.
 func (p *Provider) FirstWord() string {
 	word := shell.FirstWord(strings.TrimPrefix(strings.TrimSpace(p.Command), "exec "))
-	if session.IsShellWord(word) {
+	if strings.HasPrefix(word, "-") || session.IsShellWord(word) { // also an option of exec
 		return ""
 	}
 	return word
