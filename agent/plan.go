@@ -112,8 +112,9 @@ func common(c *config.City, a *config.Agent, p *config.Program) Want {
 		Strategy: a.Strategy,
 		Spec: session.Spec{
 			City: c.Path, Provider: c.ProviderOf(a), Idle: a.IdleTimeout > 0 || a.StuckAfter > 0,
-			Command: p.CommandLine(), Named: outsideFingerprint(a, p), Processes: p.ProcessNames,
-			Ready: ready(p), Dialogs: dialogs(p), Nudge: a.Nudge, Cols: c.Session.Cols,
+			Command: c.CommandLineOf(a, p), Named: outsideFingerprint(a, p),
+			Processes: p.ProcessNames,
+			Ready:     ready(p), Dialogs: dialogs(p), Nudge: a.Nudge, Cols: c.Session.Cols,
 			Rows: c.Session.Rows, StopSignal: a.StopSignal,
 		},
 	}

@@ -348,9 +348,11 @@ func TestPackDir(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pack := filepath.Join(dir, "packs", "p")
-	if err := os.MkdirAll(pack, 0o755); err != nil {
-		t.Fatal(err)
+	pack, base := filepath.Join(dir, "packs", "p"), filepath.Join(dir, "packs", "base")
+	for _, folder := range []string{pack, base} {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for path, text := range map[string]string{
 		filepath.Join(dir, config.FileName): `workspace = { topology = "packs/p" }
@@ -362,10 +364,20 @@ env = { GC_PACK_DIR = "/elsewhere" }
 		filepath.Join(pack, config.TopologyFile): `[topology]
 name = "p"
 schema = 1
+includes = ["../base"]
 [[agents]]
 name = "a"
 start_command = 'exec "$GC_PACK_DIR"/run'
 pool = { max = 2, check = 'exec "$GC_PACK_DIR"/check' }
+[[agents]]
+name = "b"
+provider = "p"
+`,
+		filepath.Join(base, config.TopologyFile): `[topology]
+name = "base"
+schema = 1
+[providers.p]
+command = 'exec "$GC_PACK_DIR"/run'
 `,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -376,6 +388,10 @@ pool = { max = 2, check = 'exec "$GC_PACK_DIR"/check' }
 	all := planned(t, c, Host{})
 	if got := value(all["a-2"].Spec.Env, "GC_PACK_DIR"); got != pack {
 		t.Errorf("agent: got %s, want %s", got, pack)
+	}
+	if b := all["b"].Spec; value(b.Env, "GC_PACK_DIR") != pack ||
+		b.Command != "GC_PACK_DIR="+base+`; exec "$GC_PACK_DIR"/run` {
+		t.Errorf("agent with the provider of another topology: %s", b.Command)
 	}
 	if got := value(all["own"].Spec.Env, "GC_PACK_DIR"); got != "/elsewhere" {
 		t.Errorf("agent that sets the variable: got %s", got)

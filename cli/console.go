@@ -95,11 +95,16 @@ With --all it shows all cities on this machine.` + installedAs(e.Program),
 }
 
 func console(ctx context.Context, e *env.Env) error {
-	if !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {
+	terminal := e.InTTY && e.OutTTY
+	if !terminal || e.Getenv("TERM") == "dumb" {
 		if err := status(ctx, e); err != nil {
 			return err
 		}
-		e.Sayf("\nThe control room needs a terminal. `gcity --headless` runs the city without one.")
+		needs := "a terminal"
+		if terminal {
+			needs = "a terminal that can move the cursor, and TERM is \"dumb\""
+		}
+		e.Sayf("\nThe control room needs %s. `gcity --headless` runs the city without one.", needs)
 		return nil
 	}
 	if err := firstContact(e); err != nil {

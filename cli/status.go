@@ -94,7 +94,7 @@ func watchStatus(ctx context.Context, e *env.Env) error {
 				return err
 			case e.JSON:
 				err = e.WriteJSONLine(env.StatusShape(e, s))
-			case e.OutTTY:
+			case e.OutTTY && e.Getenv("TERM") != "dumb":
 				var b strings.Builder
 				if err = writeStatus(e, &b, s, l); err == nil {
 					_, err = io.WriteString(e.Out, "\x1b[H\x1b[2J"+b.String())

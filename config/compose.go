@@ -59,8 +59,33 @@ func (d composer) references(table string, origins map[string]Origin, one string
 	return out
 }
 
-// topologyDir returns the folder of a topology. base is the folder of the file with the reference.
+// topologyDir returns the folder of a topology. base is the folder of the file with the reference. Of several paths to
+// the same folder, it always returns the first, so that the folder counts as one topology.
 func (d composer) topologyDir(base, word string) (dir string, err error) {
+	dir, err = d.topologyPath(base, word)
+	target, broken := filepath.EvalSymlinks(dir)
+	if err != nil || broken != nil {
+		return dir, err
+	}
+	if d.firstPaths == nil {
+		d.firstPaths = map[string]string{}
+	}
+	if within(filepath.Join(d.city.Path, ".gc", "topologies"), dir) {
+		target = "fetched " + target // only a fetched topology is limited to its own files
+	}
+	first, known := d.firstPaths[target]
+	if !known {
+		d.firstPaths[target] = dir
+		return dir, nil
+	}
+	file := filepath.Join(dir, TopologyFile)
+	if first != dir && !slices.Contains(d.city.Sources, file) {
+		d.city.Sources = append(d.city.Sources, file) // the link can change
+	}
+	return first, nil
+}
+
+func (d composer) topologyPath(base, word string) (dir string, err error) {
 	c := d.city
 	if r := first(c.Remotes, func(r *Remote) bool { return r.Name == word }); r != nil {
 		dir, err := topology.Fetched(c.Path, c.remoteTopology(r))

@@ -2,11 +2,13 @@ package config
 
 import (
 	_ "embed"
+	"strings"
 	"sync"
 	"time"
 
 	"gcity/internal/shell"
 	"gcity/internal/toml"
+	"gcity/session"
 )
 
 //go:embed presets.toml
@@ -81,4 +83,10 @@ func presetNames() (names []string) {
 }
 
 // FirstWord returns the program in a provider's command, or "" if only a shell can determine it.
-func (p *Provider) FirstWord() string { return shell.FirstWord(p.Command) }
+func (p *Provider) FirstWord() string {
+	word := shell.FirstWord(strings.TrimPrefix(strings.TrimSpace(p.Command), "exec "))
+	if strings.HasPrefix(word, "-") || session.IsShellWord(word) { // also an option of exec
+		return ""
+	}
+	return word
+}

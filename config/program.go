@@ -90,6 +90,24 @@ func (p *Program) CommandLine() string {
 	return b.String()
 }
 
+// CommandLineOf returns the shell line that starts an agent's program. If a topology declares the provider's command,
+// $GC_PACK_DIR is the folder of this topology there. The agent's other commands use the folder of the agent's topology.
+func (c *City) CommandLineOf(a *Agent, p *Program) string {
+	if dir := c.providerFolder(p); dir != "" && dir != c.folderOf(a.Origin) {
+		return "GC_PACK_DIR=" + shell.Quote(dir) + "; " + p.CommandLine()
+	}
+	return p.CommandLine()
+}
+
+func (c *City) providerFolder(p *Program) string {
+	_, own := p.Env["GC_PACK_DIR"]
+	if dir := c.folderOf(p.Origins["command"]); p.Line == "" && !own &&
+		strings.Contains(p.Command, "GC_PACK_DIR") && slices.Contains(c.topologyDirs, dir) {
+		return dir
+	}
+	return ""
+}
+
 func (p *Program) setAgentValues(a *Agent) {
 	p.merge(&Provider{Startup: a.Startup, Origins: a.Origins}, isAgentKey)
 	if p.Line != "" {

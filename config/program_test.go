@@ -399,7 +399,7 @@ emits_permission_warning = true
 func TestFirstWord(t *testing.T) {
 	for command, want := range map[string]string{"claude": "claude", " npx claude": "npx",
 		"/opt/a b": "/opt/a", "A=1 x": "", "$BIN": "", "(x)": "", "~/x": "", "\"a b\"": "",
-		"": ""} {
+		"": "", "exec claude -x": "claude", "exec -a x claude": "", "cd /x && claude": ""} {
 		if got := (&Provider{Command: command}).FirstWord(); got != want {
 			t.Errorf("%q: got %q, want %q", command, got, want)
 		}

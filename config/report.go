@@ -29,6 +29,9 @@ type loading struct {
 	packSchema        keys.Schema
 	reportedWatchdogs map[string]bool
 
+	// folders of topologies, by their paths without symbolic links
+	firstPaths map[string]string
+
 	scripts      map[string]script
 	agentFiles   agentFileCache
 	agentsByName map[string]*Agent // agents, pools and members of pools, by qualified name

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,5 +85,37 @@ func TestFetchedTopologiesStayInside(t *testing.T) {
 	if _, err := Load(city); err == nil || !strings.Contains(err.Error(),
 		"a link to a path outside the topology: link -> /etc/passwd") {
 		t.Errorf("a link out of the repository: got %v", err)
+	}
+}
+
+// A folder and a symbolic link to it are one topology.
+func TestLinkToTopology(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	for path, text := range map[string]string{
+		"base/topology.toml": "[topology]\nname = \"base\"\nschema = 1\n[[agents]]\nname = \"a\"\n" +
+			"start_command = \"x\"\n",
+		"top/topology.toml": "[topology]\nname = \"top\"\nschema = 1\nincludes = [\"../link\"]\n",
+		"city.toml":         "[workspace]\nname = \"t\"\ntopologies = [\"base\", \"top\"]\n",
+	} {
+		path = filepath.Join(city, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(city, "link")
+	if err := os.Symlink("base", link); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(city)
+	if err != nil || len(c.Agents) != 1 {
+		t.Fatalf("%v: %d agents", err, len(c.Agents))
+	}
+	watched := filepath.Join(c.Path, "link", TopologyFile)
+	if !slices.Contains(c.Sources, watched) {
+		t.Errorf("%s is not watched: %q", watched, c.Sources)
 	}
 }

@@ -129,12 +129,9 @@ func (r *programList) agent(a *Agent) {
 		}
 		return a.Origin
 	}
-	r.add("agent "+name, at("start_command", "provider", "args"),
-		cmp.Or(p.CommandLine(), "(the first preset that is installed)"), trustedFlag(&p))
-	r.declaredIn(p.Origins)
-	if len(p.Env) > 0 {
-		r.add("environment of "+name, at("env", "provider"), trust.Environment(p.Env))
-		r.declaredIn(p.Origins)
+	r.program(name, &p, at("start_command", "provider", "args"), at("env", "provider"))
+	if p.SelectedBy == "" {
+		r.changedPresets(a)
 	}
 	for i, line := range a.PreStart {
 		r.template("pre_start of "+name, at("pre_start"), line, members,
@@ -157,6 +154,32 @@ func (r *programList) agent(a *Agent) {
 	r.provider("session provider of "+name, at("session"), a.Session)
 	r.folders = nil // a nudge can mention files that the agent changes
 	r.add("nudge of "+name, at("nudge"), a.Nudge)
+}
+
+// program adds an agent's program, which is declared at line, and its environment, which is declared at env.
+func (r *programList) program(name string, p *Program, line, env Origin) {
+	folders := r.folders
+	defer func() { r.folders = folders }()
+	if dir := r.city.providerFolder(p); dir != "" {
+		r.folders = append(slices.Clone(folders), dir)
+	}
+	r.add("agent "+name, line,
+		cmp.Or(p.CommandLine(), "(the first preset that is installed)"), trustedFlag(p))
+	r.declaredIn(p.Origins)
+	if len(p.Env) > 0 {
+		r.add("environment of "+name, env, trust.Environment(p.Env))
+		r.declaredIn(p.Origins)
+	}
+}
+
+// changedPresets adds the presets that [providers] tables change. An agent without a provider can start any of them.
+func (r *programList) changedPresets(a *Agent) {
+	for _, name := range presetNames() {
+		if r.city.providerTable(a, name).Name != "" {
+			p := r.city.ProgramOf(a, func([]Preset) string { return name })
+			r.program(a.Qualified()+" with "+name, &p, p.Origin, p.Origin)
+		}
+	}
 }
 
 // expanded returns the expanded templates of all members of an agent's pool.

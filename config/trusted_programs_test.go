@@ -284,3 +284,36 @@ func TestProgramsHashScriptOfPatchedWatchdog(t *testing.T) {
 		t.Errorf("the programs do not include %s", script)
 	}
 }
+
+// A provider's script is a part of each program that can run it, also if the agent uses the first preset that is
+// installed, or if a different topology declares the provider.
+func TestProgramsHashScriptsOfProviders(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"p/topology.toml": "[topology]\nname = \"p\"\nschema = 1\nincludes = [\"../base\"]\n" +
+			"[[agents]]\nname = \"a\"\nprovider = \"p\"\n",
+		"base/topology.toml": "[topology]\nname = \"base\"\nschema = 1\n" +
+			"[providers.p]\ncommand = 'exec \"$GC_PACK_DIR\"/run'\n",
+		"base/run": "true\n", "claude.sh": "true\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := Parse(dir, []byte("[workspace]\nname = \"town\"\ntopology = \"p\"\n[[agents]]\nname = \"b\"\n"+
+		"[providers.claude]\ncommand = \"./claude.sh\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, file := range map[string]string{"agent a": "base/run", "agent b with claude": "claude.sh"} {
+		if !slices.ContainsFunc(c.Programs(), func(p trust.Program) bool {
+			return p.What == what && slices.Contains(p.Files, filepath.Join(dir, file))
+		}) {
+			t.Errorf("%s does not include %s", what, file)
+		}
+	}
+}

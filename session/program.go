@@ -138,7 +138,7 @@ func program(line string) string {
 	if len(word) > longestWord || word[0] == '-' || number || defines ||
 		strings.ContainsFunc(word, func(r rune) bool {
 			return !isPlain(r)
-		}) || slices.Contains(shellWords(), word) {
+		}) || IsShellWord(word) {
 		return ""
 	}
 	return word
@@ -167,6 +167,9 @@ func hasOtherCommands(line string) bool {
 	}
 	return false
 }
+
+// IsShellWord reports whether a shell does not search PATH for a word.
+func IsShellWord(word string) bool { return slices.Contains(shellWords(), word) }
 
 func shellWords() []string {
 	return strings.Fields(

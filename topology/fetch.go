@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -42,10 +43,14 @@ type Result struct {
 func Fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,
 	error) {
 	r, err := fetch(ctx, city, w, update, environ)
-	if err != nil {
-		return r, fmt.Errorf("cannot fetch the topology %q: %w", w.Name, err)
+	switch {
+	case err == nil:
+		return r, nil
+	case r.Was != "":
+		return r, fmt.Errorf("cannot fetch the topology %q: %w; its copy is still at commit %.12s",
+			w.Name, err, r.Was)
 	}
-	return r, nil
+	return r, fmt.Errorf("cannot fetch the topology %q: %w", w.Name, err)
 }
 
 func fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,
@@ -179,7 +184,7 @@ func (g git) replace(ctx context.Context, city string, w Remote, at string,
 		return commit, err
 	}
 	if err := contained(fresh); err != nil {
-		return commit, fmt.Errorf("commit %.12s has %w; nothing was changed", commit, err)
+		return commit, fmt.Errorf("commit %.12s has %w", commit, err)
 	}
 	return commit, swap(fresh, folder, old, func() error { return pin(commit) })
 }
@@ -257,8 +262,7 @@ func (g git) clone(ctx context.Context, w Remote, commit string) (string, error)
 	if _, err := g.run(ctx, callLimit, "init", "--quiet", "--template=", "."); err != nil {
 		return "", err
 	}
-	_, err := g.run(ctx, fetchLimit, "fetch", "--quiet", "--no-recurse-submodules", "--force",
-		"--update-shallow", "--end-of-options", w.From,
+	err := g.fetch(ctx, w.From,
 		"+HEAD:refs/gcity/head", "+refs/heads/*:refs/gcity/heads/*", "+refs/tags/*:refs/tags/*")
 	if err != nil && strings.Contains(err.Error(), "askpass") {
 		err = errors.New("the server asks for a login, or the repository does not exist; check " +
@@ -267,12 +271,10 @@ func (g git) clone(ctx context.Context, w Remote, commit string) (string, error)
 	if err != nil {
 		return "", fmt.Errorf("git cannot read %s: %w", w.From, err)
 	}
-	found := ""
-	for _, name := range names(w.Ref, commit) {
-		if found, err = g.run(ctx, callLimit, "rev-parse", "--verify", "--quiet",
-			"--end-of-options", name+"^{commit}"); err == nil {
-			break
-		}
+	found, err := g.find(ctx, names(w.Ref, commit))
+	// a server can also offer a commit of a branch that was deleted or rewritten
+	if id := cmp.Or(commit, w.Ref); err != nil && isCommit(id) && g.fetch(ctx, w.From, id) == nil {
+		found, err = g.find(ctx, []string{id})
 	}
 	switch {
 	case err != nil && commit != "":
@@ -285,6 +287,24 @@ func (g git) clone(ctx context.Context, w Remote, commit string) (string, error)
 	}
 	_, err = g.run(ctx, fetchLimit, "checkout", "--quiet", "--force", "--detach", found)
 	return found, err
+}
+
+func (g git) fetch(ctx context.Context, from string, what ...string) error {
+	args := []string{"fetch", "--quiet", "--no-recurse-submodules", "--force",
+		"--update-shallow", "--end-of-options", from}
+	_, err := g.run(ctx, fetchLimit, append(args, what...)...)
+	return err
+}
+
+// find returns the commit of the first of these names that exists.
+func (g git) find(ctx context.Context, names []string) (commit string, err error) {
+	for _, name := range names {
+		if commit, err = g.run(ctx, callLimit, "rev-parse", "--verify", "--quiet",
+			"--end-of-options", name+"^{commit}"); err == nil {
+			break
+		}
+	}
+	return commit, err
 }
 
 func names(ref, commit string) []string {

@@ -120,6 +120,13 @@ func TestFetch(t *testing.T) {
 			t.Errorf("%s: Fetch after the repair: got %+v, %v", what, got, err)
 		}
 	}
+	do(t, repo, "reset", "--quiet", "--hard", first) // no branch contains the pinned commit
+	if err := os.RemoveAll(Folder(city, "base")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Commit != second || content(t, city, w) != "two" {
+		t.Errorf("%+v, %v", got, err)
+	}
 	entries, err := os.ReadDir(filepath.Join(city, ".gc", "topologies"))
 	if err != nil || len(entries) != 2 { // a lock file and the copy
 		t.Errorf("%v, %v", entries, err)
@@ -343,7 +350,8 @@ func TestFetchAcceptsOnlyTopologies(t *testing.T) {
 	do(t, repo, "mv", "topology.toml", "other.toml")
 	do(t, repo, "commit", "--quiet", "-m", "moved")
 	_, err := Fetch(limited(t), city, w, true, env)
-	if err == nil || !strings.Contains(err.Error(), "has no topology.toml; nothing was changed. Check the ref") {
+	if err == nil || !strings.Contains(err.Error(), "has no topology.toml; check the ref") ||
+		!strings.HasSuffix(err.Error(), "; its copy is still at commit "+first[:12]) {
 		t.Errorf("%v", err)
 	}
 	if lock, err := ReadLock(city); err != nil || lock["base"].Commit != first || content(t, city, w) != "one" {

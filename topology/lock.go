@@ -62,7 +62,7 @@ func (w Remote) checkFetched(folder, commit string, pinned bool) error {
 		advice = fmt.Sprintf(", or run `gcity topology fetch %s --update` to fetch the newest "+
 			"commit", w.Name)
 	}
-	return fmt.Errorf("commit %.12s has no %s; nothing was changed. Check the ref and the "+
+	return fmt.Errorf("commit %.12s has no %s; check the ref and the "+
 		"path within the repository%s", commit, file, advice)
 }
 

@@ -70,12 +70,18 @@ func interrupted() []string {
 }
 
 func headOf(gitDir string) Head {
-	exists := func(name string) bool {
+	var h Head
+	for _, name := range []string{"index.lock", "HEAD.lock"} {
+		if info, err := os.Lstat(filepath.Join(gitDir, name)); err == nil &&
+			info.ModTime().After(h.locked) {
+			h.locked = info.ModTime()
+		}
+	}
+	h.interrupted = slices.ContainsFunc(interrupted(), func(name string) bool {
 		_, err := os.Lstat(filepath.Join(gitDir, name))
 		return err == nil
-	}
-	h := Head{locked: exists("index.lock") || exists("HEAD.lock")}
-	h.Busy = h.locked || slices.ContainsFunc(interrupted(), exists)
+	})
+	h.Busy = h.interrupted || !h.locked.IsZero()
 	h.Since = func(commit string) bool { return committedHere(gitDir, commit) }
 	if info, err := os.Stat(filepath.Join(gitDir, "index")); err == nil {
 		h.indexed = info.ModTime()
@@ -85,7 +91,8 @@ func headOf(gitDir string) Head {
 }
 
 // Git replaces the index shortly before it moves HEAD. A checkout is settled when its index is at least settleTime old,
-// or has not changed for settleTime. The time of an index may be in the future, if the clock was set back.
+// or has not changed for settleTime. The time of an index may be in the future, if the clock was set back. A checkout
+// with an interrupted operation or with an old lock file stays busy, so settledHeads does not wait for it.
 const (
 	settleTime  = time.Second
 	settleLimit = 3 * time.Second
@@ -98,10 +105,14 @@ func settledHeads(dir string, programs []Program) map[string]Head {
 		heads, now := Heads(dir, programs), time.Now()
 		settled := true
 		for repo, h := range heads {
+			if h.interrupted {
+				continue
+			}
 			if i, ok := indexes[repo]; !ok || !i.replaced.Equal(h.indexed) {
 				indexes[repo] = index{h.indexed, now}
 			}
-			if h.locked || now.Sub(h.indexed) < settleTime &&
+			locked := !h.locked.IsZero() && now.Sub(h.locked) < settleLimit
+			if locked || now.Sub(h.indexed) < settleTime &&
 				now.Sub(indexes[repo].seen) < settleTime {
 				h.Busy, settled = true, false
 				heads[repo] = h

@@ -38,6 +38,8 @@ type Program struct {
 	// Content returns a hash of a folder that can be large. It is set instead of Sums if the folder is a git checkout
 	// that changes only together with its HEAD.
 	Content func() string
+	// how the program differs from the record: "new", "changed" or "new or changed"; set only in a Refusal
+	Change string
 }
 
 // paths returns the files that declare the program, the files that it consists of, and the targets of symbolic links.
@@ -69,6 +71,8 @@ type Record struct {
 	Path string `json:"path"` // absolute path of the city
 	// the sums of all trusted programs, sorted
 	Programs []string `json:"programs"`
+	// Program.What of all trusted programs, sorted. It is empty in records of earlier versions.
+	Names []string `json:"names,omitempty"`
 	// the commit of each git checkout that programs come from, by the checkout's folder
 	Heads map[string]string `json:"heads"`
 	Files []string          `json:"files,omitempty"` // from -f; the record covers their programs
@@ -83,12 +87,14 @@ func NewRecord(dir string, programs []Program, heads map[string]Head, now time.T
 }
 
 func (r Record) with(programs []Program, heads map[string]Head) Record {
-	r.Programs = slices.Clone(r.Programs)
+	r.Programs, r.Names = slices.Clone(r.Programs), slices.Clone(r.Names)
 	for _, p := range programs {
-		r.Programs = append(r.Programs, p.Sum())
+		r.Programs, r.Names = append(r.Programs, p.Sum()), append(r.Names, p.What)
 	}
 	slices.Sort(r.Programs)
 	r.Programs = slices.Compact(r.Programs)
+	slices.Sort(r.Names)
+	r.Names = slices.Compact(r.Names)
 	r.Files, r.Folders = filesWith(programs), true
 	r.Heads = map[string]string{}
 	for dir, h := range heads {
@@ -121,7 +127,7 @@ func filesWith(programs []Program) (files []string) {
 
 func (r Record) equal(other Record) bool {
 	return r.Path == other.Path && r.Folders == other.Folders &&
-		slices.Equal(r.Programs, other.Programs) &&
+		slices.Equal(r.Programs, other.Programs) && slices.Equal(r.Names, other.Names) &&
 		slices.Equal(r.Files, other.Files) && maps.Equal(r.Heads, other.Heads)
 }
 
@@ -133,8 +139,9 @@ type Head struct {
 	// Since reports whether every commit after the given one was made by `git commit` in this checkout.
 	Since func(commit string) bool
 
-	locked  bool      // a git command is changing the checkout
-	indexed time.Time // when git last replaced the index
+	interrupted bool      // git has stopped within an operation such as a merge, or is in a rebase
+	locked      time.Time // when a git command locked the checkout; zero = it is not locked
+	indexed     time.Time // when git last replaced the index
 }
 
 // Refusal is the error for a city with programs that are not allowed to run.
@@ -243,6 +250,7 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 					changed(p), file)
 			}
 		}
+		p.Change = rec.change(p)
 		out.New = append(out.New, p)
 		out.Diffs = appendDiff(out.Diffs, repo, at.Heads[repo], heads[repo].Commit)
 	}
@@ -250,6 +258,18 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) *
 		return nil
 	}
 	return out
+}
+
+// change describes a program that the record does not cover.
+func (r *Record) change(p Program) string {
+	named := func(what string) bool { return slices.Contains(r.Names, what) }
+	switch {
+	case len(r.Names) == 0 && len(r.Programs) > 0:
+		return "new or changed"
+	case named(p.What) || slices.ContainsFunc(p.Same, named):
+		return "changed"
+	}
+	return "new"
 }
 
 func (r *Record) covers(p Program) bool {

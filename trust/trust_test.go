@@ -81,6 +81,29 @@ func TestJudgeRestarts(t *testing.T) {
 	}
 }
 
+// A refusal says which programs are new. Records of earlier versions do not contain the programs' names.
+func TestJudgeSaysWhatIsNew(t *testing.T) {
+	const city, file = "/src/c", "/src/c/city.toml"
+	first := NewRecord(city, []Program{program("old", file)}, map[string]Head{city: {Commit: "1"}}, time.Now())
+	earlier := first
+	earlier.Names = nil
+	other := program("old", file)
+	other.What = "agent b"
+	for _, c := range []struct {
+		rec  Record
+		now  Program
+		want string
+	}{
+		{first, program("new", file), "changed"}, {first, other, "new"}, {earlier, other, "new or changed"},
+		{Record{Path: city, Heads: first.Heads}, other, "new"},
+	} {
+		refused := Judge(city, &c.rec, []Program{c.now}, map[string]Head{city: {Commit: "2"}})
+		if refused == nil || refused.New[0].Change != c.want {
+			t.Errorf("got %+v, want %q", refused, c.want)
+		}
+	}
+}
+
 // A record covers files from -f until a pull that happens without them. It always covers fetched copies.
 func TestJudgeFilesFromF(t *testing.T) {
 	const city, copied = "/src/c", "/src/c/.gc/topologies/x"
@@ -404,6 +427,43 @@ func TestPullIsNotAnEdit(t *testing.T) {
 					t.Error(rec, err)
 				}
 			})
+		})
+	}
+}
+
+// During a rebase, and with a lock file that a killed git command has left, an edit is rejected without a wait.
+func TestNoWaitForUnfinishedGit(t *testing.T) {
+	dir := t.TempDir()
+	gitDir := filepath.Join(dir, ".git")
+	file := filepath.Join(dir, "city.toml")
+	if err := os.Mkdir(gitDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"rebase-merge", "index.lock"} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			for made, age := range map[string]time.Duration{"index": 0, name: settleLimit} {
+				path := filepath.Join(gitDir, made)
+				if err := os.WriteFile(path, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if age == 0 && name == "index.lock" {
+					age = settleTime // a new index is a reason to wait
+				}
+				at := began.Add(-age)
+				if err := os.Chtimes(path, at, at); err != nil {
+					t.Fatal(err)
+				}
+				defer os.Remove(path)
+			}
+			l := Open(env("XDG_STATE_HOME="+t.TempDir()), nil)
+			if err := l.Trust(dir, nil, began); err != nil {
+				t.Fatal(err)
+			}
+			fresh := func() ([]Program, error) { return []Program{program("x", file)}, nil }
+			if err := l.Check(dir, fresh).Err(); err == nil || time.Now() != began {
+				t.Errorf("%s: %v after %s", name, err, time.Since(began))
+			}
 		})
 	}
 }

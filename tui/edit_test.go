@@ -187,6 +187,8 @@ func TestEditWaitsForATypingUser(t *testing.T) {
 	s.hides("start  x")
 	s.press("esc")
 	s.shows("start  x: not running")
+	s.press("esc")
+	s.shows("the edit is kept; e continues with it")
 }
 
 // The configuration is unchanged, whatever the editor does.

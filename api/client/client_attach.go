@@ -111,14 +111,16 @@ func (t *Terminal) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (t *Terminal) Write(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
+// Write returns the number of bytes in complete frames. The city drops an incomplete frame.
+func (t *Terminal) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		part := p[n:min(len(p), n+wire.MaxFrame)]
+		if err := t.F.Write(wire.FrameData, part); err != nil {
+			return n, err
+		}
+		n += len(part)
 	}
-	if err := t.F.Write(wire.FrameData, p); err != nil {
-		return 0, err
-	}
-	return len(p), nil
+	return n, nil
 }
 
 func (t *Terminal) Resize(cols, rows int) error {

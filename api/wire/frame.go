@@ -21,7 +21,7 @@ const (
 	// from the city: empty if the session has ended, otherwise a city.Error as JSON
 	FrameEnd = 'e'
 
-	maxFrame = 64 << 10
+	MaxFrame = 64 << 10 // bytes of a payload
 )
 
 // Framer reads and writes frames. One goroutine can read while others write.
@@ -36,7 +36,7 @@ func (f *Framer) Write(kind byte, payload []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for {
-		n := min(len(payload), maxFrame)
+		n := min(len(payload), MaxFrame)
 		frame := make([]byte, 5, 5+n)
 		frame[0] = kind
 		binary.BigEndian.PutUint32(frame[1:], uint32(n))
@@ -56,8 +56,8 @@ func (f *Framer) Next(buf []byte) (kind byte, payload []byte, err error) {
 		return 0, nil, err
 	}
 	n := binary.BigEndian.Uint32(head[1:])
-	if n > maxFrame {
-		return 0, nil, fmt.Errorf("a frame of %d bytes exceeds the limit of %d", n, maxFrame)
+	if n > MaxFrame {
+		return 0, nil, fmt.Errorf("a frame of %d bytes exceeds the limit of %d", n, MaxFrame)
 	}
 	if cap(buf) < int(n) {
 		buf = make([]byte, n)
@@ -98,7 +98,7 @@ func (f *Framer) End(err error) error {
 		return f.Write(FrameEnd, nil)
 	}
 	data, mErr := json.Marshal(ErrorOf(err))
-	if mErr != nil || len(data) > maxFrame {
+	if mErr != nil || len(data) > MaxFrame {
 		data = []byte(`{"code":"unavailable","message":"the terminal failed"}`)
 	}
 	return f.Write(FrameEnd, data)

@@ -88,7 +88,8 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 	if err != nil {
 		return fmt.Errorf("cannot switch this terminal to raw mode: %w", err)
 	}
-	at := attachment{in: e.In, out: e.Out, far: far, leave: leave, raw: raw, before: before,
+	at := attachment{in: e.In, out: e.Out, far: far, raw: raw, before: before,
+		input:   input{scan: detach.Scanner{Key: leave}},
 		title:   output.SafeLine(name) + ": " + leave.String() + " detaches",
 		resized: make(chan os.Signal, 1), jobs: make(chan os.Signal, 1)}
 	at.begin()
@@ -119,7 +120,7 @@ type attachment struct {
 	far     city.Terminal
 	resized chan os.Signal
 	jobs    chan os.Signal // SIGTSTP and SIGCONT
-	leave   detach.Key
+	input   input
 	raw     bool
 	title   string      // title of the terminal until the program sets one
 	before  *term.State // the terminal's modes before the attachment
@@ -146,6 +147,8 @@ func (t *attachment) end() error {
 // takeTerminal sets the terminal's modes again. If stop is true, it first stops this process until a shell continues
 // it.
 func (t *attachment) takeTerminal(stop bool) error {
+	// a shell might have read the rest of a paste
+	t.input = input{scan: detach.Scanner{Key: t.input.scan.Key}}
 	if err := t.end(); err != nil {
 		return fmt.Errorf("cannot restore the terminal: %w", err)
 	}
@@ -173,7 +176,7 @@ func (t *attachment) copy(ctx context.Context) (left bool, err error) {
 		_, err := io.Copy(t.out, t.far)
 		screen <- err
 	})
-	wg.Go(func() { typed <- copyKeys(t.far, keys, t.leave) })
+	wg.Go(func() { typed <- copyKeys(t.far, keys, &t.input) })
 	left = true
 wait:
 	for {
@@ -217,20 +220,48 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
+// input is a user's input, which can be sent over several connections.
+type input struct {
+	scan   detach.Scanner
+	paste  detach.Paste // of the input that was sent
+	unsent []byte
+}
+
+// send sends the rest of the input after first.
+func (in *input) send(far io.Writer, first []byte) error {
+	n, err := far.Write(append(first, in.unsent...))
+	n = max(0, n-len(first))
+	in.paste.Follow(in.unsent[:n])
+	in.unsent = in.unsent[n:]
+	return err
+}
+
+// copyKeys sends typed input to an agent. If the input stopped within a paste on an earlier connection, copyKeys sends
+// the rest as another paste.
+func copyKeys(far io.Writer, keys io.Reader, in *input) error {
+	first := in.paste.Resume()
+	if len(in.unsent) > 0 {
+		if err := in.send(far, first); err != nil {
+			return err
+		}
+		first = nil
+	}
 	buf := make([]byte, 4096)
-	scan := detach.Scanner{Key: leave}
 	for {
 		began := time.Now()
 		n, err := keys.Read(buf)
-		scan.Pause(time.Since(began))
-		typed, left := scan.Feed(buf[:n])
+		in.scan.Pause(time.Since(began))
+		if first != nil && in.scan.Resume() == nil { // the end of the paste was lost
+			first, in.paste = nil, detach.Paste{}
+		}
+		typed, left := in.scan.Feed(buf[:n])
 		// bytes held at the end of a read are a complete key, such as Escape, so send them
-		typed = append(typed, scan.Flush()...)
-		if len(typed) > 0 {
-			if _, err := far.Write(typed); err != nil {
+		in.unsent = append(in.unsent, append(typed, in.scan.Flush()...)...)
+		if len(in.unsent) > 0 {
+			if err := in.send(far, first); err != nil {
 				return err
 			}
+			first = nil
 		}
 		if left || errors.Is(err, io.EOF) {
 			return nil

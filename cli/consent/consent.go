@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -35,6 +36,8 @@ type trustedShape struct {
 	Line string `json:"line"`
 	At   string `json:"at"`
 	New  bool   `json:"new,omitempty"` // the user has not agreed to it
+	// how it differs from what the user has agreed to, if New is set
+	Change string `json:"change,omitempty"`
 }
 
 // DescribeTrust returns the programs that a city runs and whether they are trusted. load reads the configuration.
@@ -58,7 +61,7 @@ func describeTrust(c *config.City, heads map[string]trust.Head) trustShape {
 		Why: "you have confirmed or created this city before", Programs: []trustedShape{},
 		heads: heads, files: c.Additional}
 	out.Owner, _ = ownership.Of(c.Path)
-	fresh := map[string]bool{}
+	fresh := map[string]string{}
 	if why, always := folder.Ledger().Always(c.Path); always {
 		out.Why = why
 	} else if err := folder.Trusted(c.Path, c).Err(); err != nil {
@@ -66,7 +69,7 @@ func describeTrust(c *config.City, heads map[string]trust.Head) trustShape {
 		if r, ok := errors.AsType[*trust.Refusal](err); ok {
 			out.Why, out.Diffs = r.Why, r.Diffs
 			for _, p := range r.New {
-				fresh[p.Sum()] = true
+				fresh[p.Sum()] = cmp.Or(p.Change, "new")
 			}
 		}
 	}
@@ -77,7 +80,8 @@ func describeTrust(c *config.City, heads map[string]trust.Head) trustShape {
 		if out.Trusted {
 			line = redact.Text(line)
 		}
-		out.Programs = append(out.Programs, trustedShape{p.What, line, p.At, fresh[p.Sum()]})
+		change := fresh[p.Sum()]
+		out.Programs = append(out.Programs, trustedShape{p.What, line, p.At, change != "", change})
 	}
 	return out
 }
@@ -115,7 +119,7 @@ func ShowTrust(e *env.Env, s trustShape) {
 	for _, p := range s.Programs {
 		mark := output.Cell{}
 		if p.New {
-			mark = output.Tinted("new", output.Yellow)
+			mark = output.Tinted(p.Change, output.Yellow)
 		}
 		table.Add(mark, p.What, p.Line, p.At)
 	}
@@ -127,7 +131,7 @@ func showPrograms(e *env.Env, all []trustedShape, width int) {
 	for _, p := range all {
 		mark := ""
 		if p.New {
-			mark = e.Paint(output.Yellow, "new") + " "
+			mark = e.Paint(output.Yellow, p.Change) + " "
 		}
 		e.Sayf("    %s%s  %s", mark, output.SafeLine(p.What),
 			e.Paint(output.Dim, output.SafeLine(p.At)))

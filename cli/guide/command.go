@@ -94,7 +94,7 @@ func show(e *env.Env, t Topic, root *cobra.Command) error {
 	if of, rest, err := root.Find([]string{t.Name}); err == nil && len(rest) == 0 && of != root {
 		text += fmt.Sprintf("\n`gcity %s --help` shows the command's help.\n", t.Name)
 	}
-	if !e.OutTTY || !page(e, text) {
+	if !e.OutTTY || e.Getenv("TERM") == "dumb" || !page(e, text) {
 		_, err := io.WriteString(e.Out, text)
 		return err
 	}

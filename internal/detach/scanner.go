@@ -12,9 +12,8 @@ import (
 type Scanner struct {
 	Key Key
 
-	held    []byte // an incomplete escape sequence
-	pasting bool
-	marked  int // number of bytes that match the beginning of the next paste marker
+	held  []byte // an incomplete escape sequence
+	paste Paste
 }
 
 // maxHeld is longer than the escape sequence of any key.
@@ -23,7 +22,7 @@ const maxHeld = 48
 // Feed returns the bytes to forward. leave is true if the key was pressed; later bytes are dropped.
 func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 	for _, b := range p {
-		s.follow(b)
+		s.paste.follow(b)
 		if len(s.held) > 0 {
 			s.held = append(s.held, b)
 			switch {
@@ -44,7 +43,7 @@ func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 			}
 		}
 		switch {
-		case b == s.Key.plain() && !s.pasting:
+		case b == s.Key.plain() && !s.paste.open:
 			return out, true
 		case b == 0x1b:
 			s.held = append(s.held, b)
@@ -62,9 +61,12 @@ const pasteTimeout = time.Second
 // works again.
 func (s *Scanner) Pause(d time.Duration) {
 	if d >= pasteTimeout {
-		s.pasting, s.marked = false, 0
+		s.paste = Paste{}
 	}
 }
+
+// Resume is like Paste.Resume.
+func (s *Scanner) Resume() []byte { return s.paste.Resume() }
 
 // Flush returns the held bytes. They are a complete key, such as Escape, if no bytes follow.
 func (s *Scanner) Flush() []byte {
@@ -73,27 +75,8 @@ func (s *Scanner) Flush() []byte {
 	return out
 }
 
-// follow updates pasting after each byte. It counts the matching bytes, because a paste marker can arrive in pieces.
-func (s *Scanner) follow(b byte) {
-	mark := "\x1b[200~"
-	if s.pasting {
-		mark = "\x1b[201~"
-	}
-	switch b {
-	case mark[s.marked]:
-		s.marked++
-	case 0x1b:
-		s.marked = 1
-	default:
-		s.marked = 0
-	}
-	if s.marked == len(mark) {
-		s.pasting, s.marked = !s.pasting, 0
-	}
-}
-
 func (s *Scanner) isLeave() bool {
-	if s.pasting {
+	if s.paste.open {
 		return false
 	}
 	final := s.held[len(s.held)-1]

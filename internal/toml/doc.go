@@ -144,11 +144,11 @@ func Read(name string, data []byte, maxBytes int) *Doc {
 	switch {
 	case errors.As(err, &pe):
 		d.values = nil
-		what := plainSyntax(pe.Message)
+		f := syntaxFault(data, pe)
 		if strings.Contains(pe.Message, "already been defined") {
-			what = "this key or table is defined twice"
+			f.Msg = "this key or table is defined twice"
 		}
-		d.add(min(max(0, pe.Position.Start), len(data)), "%s", what)
+		d.add(f.At, "%s", f.Msg)
 	case err != nil:
 		d.values = nil
 		d.problems = append(d.problems, At(Place{File: name}, "", "%v", err))

@@ -20,9 +20,7 @@ func Parse(data []byte) (*Node, []*Fault) {
 	}
 	var pe burnt.ParseError
 	if _, strict := burnt.Decode(string(data), &struct{}{}); errors.As(strict, &pe) {
-		return root, []*Fault{
-			{At: max(0, min(pe.Position.Start, len(data))), Msg: plainSyntax(pe.Message)},
-		}
+		return root, []*Fault{syntaxFault(data, pe)}
 	} else if strict != nil {
 		return root, []*Fault{{At: Everywhere, Msg: strict.Error()}}
 	}
@@ -30,6 +28,19 @@ func Parse(data []byte) (*Node, []*Fault) {
 		return nil, []*Fault{f}
 	}
 	return root, nil
+}
+
+// syntaxFault describes an error of the strict decoder.
+func syntaxFault(data []byte, err burnt.ParseError) *Fault {
+	at := max(0, min(err.Position.Start, len(data)))
+	line := 1 + bytes.LastIndexByte(data[:at], '\n')
+	for _, marker := range []string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"} {
+		if bytes.HasPrefix(data[line:], []byte(marker)) {
+			return &Fault{At: line, Msg: "git could not merge this file; edit the lines " +
+				"between the markers <<<<<<< and >>>>>>>, and remove the markers"}
+		}
+	}
+	return &Fault{At: at, Msg: plainSyntax(err.Message)}
 }
 
 // plainSyntax replaces messages of the strict decoder, because they quote the file, which can contain secrets.

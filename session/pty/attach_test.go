@@ -2,6 +2,7 @@ package pty
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -292,4 +293,42 @@ func TestOutputAfterDetach(t *testing.T) {
 		data, _ := os.ReadFile(got)
 		return string(data) == text
 	})
+}
+
+// The holder keeps the input of a limited number of detached viewers.
+func TestInputOfManyDetachedViewers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "stty raw -echo; echo up; exec sleep 1000"))
+	shows(t, p, "a", "up")
+	open := func() int {
+		files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", holderOf(t, p, "a")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(files)
+	}
+	before := open()
+	const limit, more = 64, 8
+	for i := range limit + more {
+		term, err := p.Attach(t.Context(), "a", 80, 24)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := "x"
+		if i == 0 {
+			text = strings.Repeat("more than the terminal's buffer", 1000)
+		}
+		if _, err := term.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := term.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "input to be dropped", func() bool { return open() <= before+limit })
 }

@@ -86,7 +86,7 @@ func EditedConfig(m *state.Room, e feed.Edited) {
 		m.Dialogs.Open(&state.Choice{Title: "The edit is not finished",
 			Body:   widget.PlainLines("The draft is kept, but " + e.Err.Error() + "."),
 			Since:  m.Now,
-			Cursor: 1, Answers: []state.Answer{again, drop}})
+			Cursor: 1, Answers: []state.Answer{again, drop}, OnCancel: keepDraft})
 		return
 	}
 	if len(e.Problems) > 0 {
@@ -100,10 +100,15 @@ func EditedConfig(m *state.Room, e feed.Edited) {
 		}
 		m.Dialogs.Open(&state.Choice{Title: "This configuration is not valid", Body: body,
 			Since:   m.Now,
-			Answers: []state.Answer{again, drop}})
+			Answers: []state.Answer{again, drop}, OnCancel: keepDraft})
 		return
 	}
 	askApply(m, e, again, drop)
+}
+
+func keepDraft(m *state.Room) []feed.Effect {
+	state.ShowSuccess(m, "the edit is kept; "+m.Keys.KeyText("config.edit")+" continues with it")
+	return nil
 }
 
 func dropDraft(m *state.Room) []feed.Effect {
@@ -134,5 +139,5 @@ func askApply(m *state.Room, e feed.Edited, again, drop state.Answer) {
 	}
 	m.Dialogs.Open(&state.Choice{Title: "Apply the edited " + draftName(e.Draft) + "?",
 		Body: e.Plan.Lines(&m.Look, false), Since: m.Now, Cursor: len(answers) - 1,
-		Answers: answers})
+		Answers: answers, OnCancel: keepDraft})
 }

@@ -66,7 +66,8 @@ type attachment struct {
 	leaving chan struct{}  // closed when the user detaches
 	emptied chan struct{}  // closed when all input typed before the detach key has been sent
 	scan    detach.Scanner
-	fed     time.Time // when scan received the last input
+	paste   detach.Paste // of the input that was sent
+	fed     time.Time    // when scan received the last input
 	// when it fires, an incomplete escape sequence counts as a key
 	escapeTimer *time.Timer
 	typed       chan []byte // the user's input; closed when the terminal is closed
@@ -197,6 +198,7 @@ func (v *attachment) redial(ctx context.Context, r *Runner, lost error) (string,
 // controller has exited meanwhile, takeTerminal waits for the next one.
 func (v *attachment) takeTerminal(ctx context.Context, r *Runner) (string, error) {
 	v.term = nil
+	v.finishPaste()
 	if _, err := term.MakeRaw(v.in.Fd()); err != nil {
 		return "", fmt.Errorf("cannot stay attached to %s: %w", v.agent, err)
 	}
@@ -207,6 +209,16 @@ func (v *attachment) takeTerminal(ctx context.Context, r *Runner) (string, error
 		return v.redial(ctx, r, err)
 	}
 	return message, err
+}
+
+// finishPaste ends a paste that has not been sent completely, because a shell might have read its end.
+func (v *attachment) finishPaste() {
+	rest := v.input.Take()
+	if len(rest) == 0 {
+		v.paste = detach.Paste{}
+		return
+	}
+	v.input.putBack(append(rest, v.paste.Ending(rest)...))
 }
 
 // suspend restores the terminal and stops this process.
@@ -414,6 +426,7 @@ func (v *attachment) read(ctx context.Context, keys io.Reader) {
 // write sends the queued input to the agent until the user detaches or ctx ends. It blocks while the agent does not
 // read.
 func (v *attachment) write(ctx context.Context) {
+	first := v.paste.Resume()
 	for leaving := false; !leaving; {
 		select {
 		case <-ctx.Done():
@@ -423,9 +436,14 @@ func (v *attachment) write(ctx context.Context) {
 		case <-v.input.wake:
 		}
 		if p := v.input.Take(); len(p) > 0 {
-			if _, err := v.term.Write(p); err != nil {
+			n, err := v.term.Write(append(first, p...))
+			sent := max(0, n-len(first))
+			v.paste.Follow(p[:sent])
+			if err != nil {
+				v.input.putBack(p[sent:])
 				return // copying the output will fail too
 			}
+			first = nil
 		}
 	}
 	close(v.emptied)
@@ -445,6 +463,14 @@ func (t *inputQueue) add(p []byte) {
 	if len(t.buf)+len(p) <= maxTypedAhead {
 		t.buf = append(t.buf, p...)
 	}
+	t.mu.Unlock()
+	wake(t.wake)
+}
+
+// putBack stores input that was not sent, for the next connection.
+func (t *inputQueue) putBack(p []byte) {
+	t.mu.Lock()
+	t.buf = append(bytes.Clone(p), t.buf...)
 	t.mu.Unlock()
 	wake(t.wake)
 }

@@ -24,6 +24,7 @@ type recorder struct {
 	input          bytes.Buffer
 	full           bool  // Write blocks until the terminal is closed
 	lost           error // the connection ends with this error at the first input
+	accepts        int   // the number of bytes that a lost connection accepts
 	ends           bool  // the session ends at the first input
 }
 
@@ -36,7 +37,7 @@ func (r *recorder) Read([]byte) (int, error) {
 func (r *recorder) Write(p []byte) (int, error) {
 	if r.ends || r.lost != nil {
 		r.end()
-		return 0, io.ErrClosedPipe
+		return r.accepts, io.ErrClosedPipe
 	}
 	if r.full {
 		<-r.closed
@@ -108,6 +109,20 @@ func typeInto(t *testing.T, texts map[*recorder]string, terms ...*recorder) stri
 	return message
 }
 
+// A stop or SIGCONT does not turn the unsent rest of a paste into keys.
+func TestPasteIsFinishedAfterAStop(t *testing.T) {
+	for rest, want := range map[string]string{"": "", "two\r": "\x1b[200~two\r\x1b[201~",
+		"two\x1b[201~x": "\x1b[200~two\x1b[201~x"} {
+		v := newAttachment(Terminal{}, "builder")
+		v.paste.Follow([]byte("\x1b[200~one\r"))
+		v.input.add([]byte(rest))
+		v.finishPaste()
+		if got := string(append(v.paste.Resume(), v.input.Take()...)); got != want {
+			t.Errorf("%q: would send %q, want %q", rest, got, want)
+		}
+	}
+}
+
 // The text before the detach key reaches the agent, even if both arrive at the same time.
 func TestTextBeforeTheDetachKeyIsSent(t *testing.T) {
 	for range 100 {
@@ -138,13 +153,14 @@ func TestDetachFromASessionThatEnds(t *testing.T) {
 	}
 }
 
-// After the controller has exited, the next one continues the attachment.
+// After the controller has exited, the next one continues the attachment, also within a paste. No input is lost.
 func TestAttachmentContinuesWithTheNextController(t *testing.T) {
-	crashed := &recorder{lost: io.ErrUnexpectedEOF}
+	crashed := &recorder{lost: io.ErrUnexpectedEOF, accepts: len("\x1b[200~")}
 	left := &recorder{lost: &city.Error{Message: "the controller has stopped", Details: city.Ended}}
 	last := &recorder{}
-	message := typeInto(t, map[*recorder]string{crashed: "x", left: "x", last: "y\x11"}, crashed, nil, left, last)
-	if got := last.input.String(); got != "y" || message != "detached from builder; it keeps running" {
+	message := typeInto(t, map[*recorder]string{crashed: "\x1b[200~x", left: "x",
+		last: "y\x1b[201~z\x11"}, crashed, nil, left, last)
+	if got := last.input.String(); got != "\x1b[200~xxy\x1b[201~z" || message != "detached from builder; it keeps running" {
 		t.Errorf("sent %q: %q", got, message)
 	}
 }

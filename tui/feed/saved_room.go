@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"sync"
+	"time"
 
 	"gcity/internal/disk"
 )
@@ -137,6 +138,9 @@ func applyChanges(all, before, now map[string]any) map[string]any {
 	return out
 }
 
+// saveLockTimeout limits the wait for other rooms. If it expires, changes of another room can be lost.
+const saveLockTimeout = time.Second
+
 // roomSaves makes sure that saves do not overlap.
 type roomSaves struct {
 	mu     sync.Mutex
@@ -148,17 +152,13 @@ func (r *Runner) SaveRoom(path string, e SaveRoom) {
 	if path == "" {
 		return
 	}
-	r.Spawn("memory", func(context.Context) {
-		s, data := &r.Root().saves, e.Data
+	r.Spawn("memory", func(ctx context.Context) {
+		s := &r.Root().saves
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		stored, err := readRoomFile(path)
-		if err == nil && stored.Version != 0 && !s.failed[path] {
-			data = withChanges(stored, e.Base, e.Data)
-		}
-		err = os.MkdirAll(filepath.Dir(path), 0o700)
+		err := os.MkdirAll(filepath.Dir(path), 0o700)
 		if err == nil {
-			err = disk.Replace(path, data, 0o600)
+			err = s.merge(ctx, path, e)
 		}
 		if s.failed == nil {
 			s.failed = map[string]bool{}
@@ -171,6 +171,22 @@ func (r *Runner) SaveRoom(path string, e SaveRoom) {
 			r.Log.Warn("cannot store the control room's state", "error", err)
 		}
 	})
+}
+
+// merge stores the changes. Another room of the user might store its own changes at the same time.
+func (s *roomSaves) merge(ctx context.Context, path string, e SaveRoom) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveLockTimeout)
+	defer cancel()
+	lock, err := disk.AwaitLock(ctx, filepath.Join(filepath.Dir(path), "room.lock"))
+	if err == nil {
+		defer func() { _ = lock.Release() }() // the kernel releases the lock in any case
+	}
+	data := e.Data
+	stored, err := readRoomFile(path)
+	if err == nil && stored.Version != 0 && !s.failed[path] {
+		data = withChanges(stored, e.Base, e.Data)
+	}
+	return disk.Replace(path, data, 0o600)
 }
 
 func writeUserState(path string, u SavedUserState) error {

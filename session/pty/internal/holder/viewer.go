@@ -21,6 +21,7 @@ type viewer struct {
 	own     draft // like life.draft, but only of this viewer's input
 
 	listened chan struct{} // closed when all of the viewer's input has been typed
+	surplus  chan struct{} // closed when the rest of the viewer's input is dropped
 }
 
 func (h *holder) view(c *conn, req *wire.Request) {
@@ -29,7 +30,8 @@ func (h *holder) view(c *conn, req *wire.Request) {
 		c.fail(err)
 		return
 	}
-	v := &viewer{c: c, l: l, types: req.Op == wire.OpAttach, listened: make(chan struct{})}
+	v := &viewer{c: c, l: l, types: req.Op == wire.OpAttach, listened: make(chan struct{}),
+		surplus: make(chan struct{})}
 	if v.types && l.plain {
 		c.fail(errNoTerminal)
 		return
@@ -58,6 +60,10 @@ func (h *holder) view(c *conn, req *wire.Request) {
 	}
 }
 
+// maxWaiting is the maximum number of disconnected viewers with input that the program has not read. Each of them needs
+// a file descriptor.
+const maxWaiting = 64
+
 func (h *holder) endView(v *viewer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -67,6 +73,9 @@ func (h *holder) endView(v *viewer) {
 		return
 	}
 	l.attached = slices.DeleteFunc(l.attached, func(a *viewer) bool { return a == v })
+	if len(l.typists)-len(l.attached) > maxWaiting {
+		close(v.surplus)
+	}
 	if n := len(l.attached); n > 0 {
 		h.resize(l, l.attached[n-1].cols, l.attached[n-1].rows)
 	} else {
@@ -213,7 +222,8 @@ func (v *viewer) endInput(h *holder) {
 }
 
 // typed types a viewer's input. If the program does not read it, typed waits until the program reads again or its
-// session ends, even if the viewer has disconnected. From time to time, it lets other calls type.
+// session ends, even if the viewer has disconnected. From time to time, it lets other calls type. It drops the
+// input if too many disconnected viewers wait, unless the program has read part of the viewer's paste.
 func (h *holder) typed(v *viewer, data []byte) error {
 	for {
 		h.mu.Lock()
@@ -228,7 +238,7 @@ func (h *holder) typed(v *viewer, data []byte) error {
 		}
 		cancel()
 		v.own.Write(data[:n])
-		if !isRejected(err) {
+		if !isRejected(err) || closed(v.surplus) && !v.own.paste {
 			return err
 		}
 		if v.c.abandoned() {
@@ -244,6 +254,10 @@ func (v *viewer) awaitTurn(ctx context.Context, h *holder) error {
 	h.mu.Lock()
 	earlier := slices.Clone(v.l.typists[:slices.Index(v.l.typists, v)])
 	h.mu.Unlock()
+	surplus := v.surplus
+	if v.own.paste {
+		surplus = nil // see typed
+	}
 	for _, e := range earlier {
 		if !e.c.abandoned() {
 			continue
@@ -251,6 +265,8 @@ func (v *viewer) awaitTurn(ctx context.Context, h *holder) error {
 		select {
 		case <-e.listened:
 		case <-v.l.ended:
+		case <-surplus:
+			return reject("the input of too many disconnected viewers is waiting")
 		case <-ctx.Done():
 			return reject("earlier input is still being typed")
 		}
@@ -263,6 +279,15 @@ func (v *viewer) awaitTurn(ctx context.Context, h *holder) error {
 func (v *viewer) closePaste(h *holder) {
 	if v.own.paste {
 		_ = h.typed(v, []byte(endPaste)) // fails only if the session has ended
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
