@@ -81,6 +81,15 @@ func TestAutomationNext(t *testing.T) {
 	if _, out, _ := runCLI(t, s, "automation", "show", "tidy"); !strings.Contains(out, "cooldown: 31s remaining") || !strings.Contains(out, "(in 31s)") {
 		t.Error(out)
 	}
+	s.snapshot.Automations[0].Reason, at = "retry 1 of 2 in 40s", noon.Add(90*time.Second)
+	if _, out, _ := runCLI(t, s, "automation", "list"); !strings.Contains(out, " in 1m ") || !strings.Contains(out, "retry 1 of 2 in 1m") {
+		t.Error(out)
+	}
+	s.snapshot.Automations[0].Reason, at = "cooldown: 34s remaining", noon.Add(161*time.Second)
+	if _, out, _ := runCLI(t, s, "automation", "list"); !strings.Contains(out, " in 2m ") || !strings.Contains(out, "cooldown: 2m remaining") {
+		t.Error(out)
+	}
+	at = noon.Add(31 * time.Second)
 	s.idle = true
 	for _, line := range []string{"list", "show tidy"} {
 		if _, out, _ := runCLI(t, s, append([]string{"automation"}, strings.Fields(line)...)...); strings.Contains(out, "in 31s") {
