@@ -109,6 +109,33 @@ func TestConvoyCloses(t *testing.T) {
 	}
 }
 
+// A reopened step reopens its molecule, and so the convoy that contains the molecule. A molecule does not close with its
+// last step.
+func TestStepReopensItsMolecule(t *testing.T) {
+	s := fake.New("tw")
+	convoy := put(t, s, beads.Bead{Title: "c", Type: city.ConvoyType})
+	root := put(t, s, beads.Bead{Title: "m", Type: beads.TypeMolecule, ParentID: convoy.ID})
+	step := put(t, s, beads.Bead{Title: "1", ParentID: root.ID})
+	reopen := beads.Patch{Status: new(beads.StatusOpen)}
+	for i, c := range []struct {
+		id    string
+		patch beads.Patch
+		want  []string
+	}{
+		{step.ID, beads.Closing(), nil}, {root.ID, beads.Closing(), []string{"bead.closed " + convoy.ID}},
+		{step.ID, reopen, []string{"bead.updated " + root.ID, "bead.updated " + convoy.ID}},
+		{step.ID, beads.Closing(), nil}, {step.ID, reopen, nil},
+	} {
+		was, now, err := swap(t.Context(), s, city.UpdateBead{ID: c.id, Patch: c.patch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := kinds(convoyEvents(t.Context(), s, was, city.Located{Bead: now})); !slices.Equal(got, c.want) {
+			t.Errorf("%d: got %q, want %q", i, got, c.want)
+		}
+	}
+}
+
 // A convoy is also closed if its last open bead moves to another convoy, or if its beads were closed before. An empty
 // convoy stays open.
 func TestConvoyClosesByMoves(t *testing.T) {
