@@ -180,11 +180,12 @@ func ThreadQuery(id string) beads.Query {
 	return beads.Query{Type: Type, Labels: []string{labelThread + id}, Limit: -1}
 }
 
-// AnsweredBy reports whether an agent has replied to a message. thread contains the messages of the thread.
-func (m Message) AnsweredBy(agent string, thread []beads.Bead) bool {
+// Answered reports whether a thread contains a reply to the message from anyone but its sender. The reply can name
+// another sender than the agent that took the message.
+func (m Message) Answered(thread []beads.Bead) bool {
 	return slices.ContainsFunc(thread, func(b beads.Bead) bool {
 		r, ok := FromBead(b)
-		return ok && r.ReplyTo == m.ID && r.From == agent
+		return ok && r.ReplyTo == m.ID && r.From != m.From
 	})
 }
 

@@ -64,7 +64,7 @@ func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effec
 
 // returnMail readdresses messages of a leaver to its pool. These are the unread ones that it sent to itself, because a
 // new member with the same name would continue work that now belongs to another member. They are also the ones that it
-// took from the pool and did not reply to, because no other member could reply to them.
+// took from the pool and that are not answered, because no other member could answer them.
 func returnMail(ctx context.Context, in *effect.WorkReturned, store beads.Store,
 	l effect.Leaver) error {
 	all, err := store.List(ctx, mail.Query(l.Agent))
@@ -104,7 +104,7 @@ func returnsToPool(ctx context.Context, store beads.Store, b beads.Bead, leaver 
 		return false, nil
 	}
 	thread, err := store.List(ctx, mail.ThreadQuery(cmp.Or(m.Thread, m.ID)))
-	return err == nil && !m.AnsweredBy(leaver, thread), err
+	return err == nil && !m.Answered(thread), err
 }
 
 func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store, b city.Located,

@@ -114,8 +114,8 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 	}
 }
 
-// Unread messages that a leaver sent to itself go to its pool, and those that it took from the pool and did not reply to.
-// All others stay in its mailbox.
+// Unread messages that a leaver sent to itself go to its pool, and those that it took from the pool and that are not
+// answered. All others stay in its mailbox.
 func TestMailGoesBackToThePool(t *testing.T) {
 	store := fake.New("tw")
 	r := counting(func(string) (beads.Store, error) { return store, nil }, "yard")
@@ -142,12 +142,20 @@ func TestMailGoesBackToThePool(t *testing.T) {
 		}
 		return id
 	}
-	note, taken, answered := send("w-3", "w-3"), take("boss", "w-3"), take("boss", "w-3")
-	stay := []string{send("boss", "w-3"), send("w-3", "w-3", "read"), send("w-2", "w-2"), answered,
-		take("boss", "w-2")}
-	reply := mail.Reply(mail.Message{ID: answered, From: "boss"}, "w-3", "yes")
-	if _, err := store.Create(t.Context(), mail.ToBead(reply)); err != nil {
-		t.Fatal(err)
+	reply := func(id, from string) string {
+		m := mail.Reply(mail.Message{ID: id, From: "boss", To: "w-3"}, from, "yes")
+		b, err := store.Create(t.Context(), mail.ToBead(m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.ID
+	}
+	note, taken := send("w-3", "w-3"), take("boss", "w-3")
+	stay := []string{send("boss", "w-3"), send("w-3", "w-3", "read"), send("w-2", "w-2"),
+		take("boss", "w-2"), reply(taken, "boss")}
+	for _, from := range []string{"w-3", "lead"} { // a reply can name another sender
+		stay = append(stay, take("boss", "w-3"))
+		reply(stay[len(stay)-1], from)
 	}
 	in := r.work.returnWork(t.Context(), effect.ReturnWork{
 		Of: []effect.Leaver{{Agent: "w-3", Pool: "w"}}}).(effect.WorkReturned)
