@@ -67,7 +67,7 @@ func SettleConvoys(ctx context.Context, store beads.Store, child, changed beads.
 // convoyAttempts limits the changes to a convoy while other processes change its beads.
 const convoyAttempts = 4
 
-// settleConvoy reads the convoy again after it has changed it. If another process adds a bead at the same time, this
+// settleConvoy reads a convoy again after it has changed it. If another process adds a bead at the same time, this
 // process sees the bead, or the other one sees that the convoy is closed.
 func settleConvoy(ctx context.Context, store beads.Store, id string, opened bool) (c *ConvoyChange,
 	err error) {
@@ -105,6 +105,8 @@ func settleConvoy(ctx context.Context, store beads.Store, id string, opened bool
 		case errors.Is(err, beads.ErrConflict):
 		case err != nil:
 			return c, err
+		case molecule: // not read again, because a user may close it at any time
+			return &ConvoyChange{Was: b, Now: now}, nil
 		case c == nil:
 			c = &ConvoyChange{Was: b, Now: now}
 		default:

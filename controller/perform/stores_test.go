@@ -198,10 +198,10 @@ func TestConvoyReopens(t *testing.T) {
 	}
 }
 
-// busyStore calls between before the next update.
+// busyStore calls between before the next update, and after once it is done.
 type busyStore struct {
 	*fake.Store
-	between func()
+	between, after func()
 }
 
 func (b *busyStore) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead, error) {
@@ -209,7 +209,27 @@ func (b *busyStore) Update(ctx context.Context, id string, p beads.Patch) (beads
 		b.between = nil
 		between()
 	}
+	if after := b.after; after != nil {
+		b.after = nil
+		defer after()
+	}
 	return b.Store.Update(ctx, id, p)
+}
+
+// A molecule that another process closes as soon as it has been reopened stays closed.
+func TestReopenedMoleculeCloses(t *testing.T) {
+	s := &busyStore{Store: fake.New("tw")}
+	root := put(t, s.Store, beads.Bead{Title: "m", Type: beads.TypeMolecule, Status: beads.StatusClosed})
+	step := put(t, s.Store, beads.Bead{Title: "1", ParentID: root.ID})
+	s.after = func() {
+		if _, err := s.Store.Update(t.Context(), root.ID, beads.Closing()); err != nil {
+			t.Error(err)
+		}
+	}
+	got := convoyEvents(t.Context(), s, beads.Bead{}, city.Located{Bead: step})
+	if b, err := s.Get(t.Context(), root.ID); err != nil || b.Status != beads.StatusClosed || len(got) != 1 {
+		t.Errorf("got %v, %+v, %v", got, b, err)
+	}
 }
 
 // An open bead that another process adds while a convoy is being closed keeps the convoy open. The event about the last
