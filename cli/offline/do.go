@@ -111,6 +111,9 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 		err, done = b.Sessions.Interrupt(ctx, st.Name), "agent "+c.Agent+" was interrupted"
 	case city.Nudge:
 		err, done = b.sendText(ctx, st.Name, c), "agent "+c.Agent+" accepted the nudge"
+		if err == nil {
+			err = b.recordNudge(ctx, c)
+		}
 	case city.SendKeys:
 		k, ok := b.Sessions.(session.Keyer)
 		if !ok {
@@ -123,9 +126,6 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 			return city.Receipt{}, Cannot("clear the output of", c.Agent)
 		}
 		err, done = k.Clear(ctx, st.Name), "the saved output of agent "+c.Agent+" was cleared"
-	}
-	if n, ok := c.(city.Nudge); ok && err == nil {
-		err = b.recordNudge(ctx, n)
 	}
 	return city.Receipt{Message: done}, AsProblem(session.ForAgent(err, st.Name, st.Agent))
 }
