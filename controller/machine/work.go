@@ -85,7 +85,7 @@ func (wk *work) changed(in effect.BeadChanged) {
 	for i, e := range in.Events {
 		f := effect.Record{Event: e}
 		if i == len(in.Events)-1 {
-			_, verb, _ := strings.Cut(e.Type, ".")
+			_, verb, _ := strings.Cut(in.Events[0].Type, ".") // the others are of its parents
 			f.Replies = []effect.Reply{{ID: in.ID,
 				Receipt: city.Receipt{Message: cmp.Or(in.Message, verb+" "+in.Bead.ID),
 					Bead: &in.Bead}}}
