@@ -44,7 +44,7 @@ type work struct {
 	tasks   map[string]string // newest bead in progress, by assignee
 	gated   map[string]string // gate that the bead in tasks waits for, by assignee
 	mail    city.MailTally
-	oldMail city.MailTally // the first count of mail; leftBefore deletes entries
+	oldMail city.MailTally // the first count of mail, without members that were in leavers
 	purges  struct {
 		last   time.Time
 		active bool
