@@ -135,9 +135,8 @@ func reasonNow(e *env.Env, i *city.Automation) string {
 		return i.Reason
 	}
 	left := output.Span(i.Next.Sub(e.Now()))
-	retry, in, _ := strings.Cut(i.Reason, " in ")
-	if strings.HasPrefix(retry, "retry ") && in != "" {
-		_, more, _ := strings.Cut(in, ";")
+	if retry, wait, ok := strings.Cut(i.Reason, " in "); ok && i.State == city.AutomationBackoff {
+		_, more, _ := strings.Cut(wait, ";")
 		return output.Join(";", retry+" in "+left, more)
 	}
 	before, after, timed := strings.Cut(i.Reason, " remaining")
