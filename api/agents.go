@@ -48,9 +48,10 @@ func agentFilter(r *http.Request) (func(*city.Agent) bool, error) {
 		return nil, err
 	}
 	running, byRunning, err := flag(r, "running")
-	match := matching(r)
+	match, state := matching(r), r.URL.Query().Get("state")
 	return func(a *city.Agent) bool {
-		return match("pool", a.Pool) && match("rig", a.Rig) && match("state", string(a.State)) &&
+		return match("pool", a.Pool) && match("rig", a.Rig) &&
+			(state == "" || state == string(a.State)) &&
 			(!byRunning || a.Running == running)
 	}, err
 }

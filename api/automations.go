@@ -19,10 +19,12 @@ func automations(q *query) (any, error) {
 		checkFilter(q.Request, "gate", city.AutomationGates[:]...)); err != nil {
 		return nil, err
 	}
-	match := matching(q.Request)
+	match, v := matching(q.Request), q.URL.Query()
+	state, gate := v.Get("state"), v.Get("gate")
 	var items []city.Automation
 	for _, a := range q.snap.Automations {
-		if match("rig", a.Rig) && match("state", string(a.State)) && match("gate", a.Gate) {
+		if match("rig", a.Rig) && (state == "" || state == string(a.State)) &&
+			(gate == "" || gate == a.Gate) {
 			items = append(items, a)
 		}
 	}

@@ -73,6 +73,7 @@ func TestShapes(t *testing.T) {
 			`"reason":"as configured"`, `"session":{"name":"worker"`}},
 		{"/v0/city/town/agents?rig=rig", []string{`"total":1`, `"name":"rig/stop"`}},
 		{"/v0/agents?running=false", []string{`"total":1`, `"name":"lazy"`}},
+		{"/v0/agents?state=", []string{`"total":3`}},
 		{"/v0/agents?state=quarantined", []string{`{"items":[],"total":0}`}},
 		{"/v0/agents?peek=true", []string{`"last_output":"ready"`}},
 		{"/v0/agent/worker", []string{`"name":"worker"`}},

@@ -94,7 +94,7 @@ func (h mailHandlers) replyMail(w http.ResponseWriter, r *http.Request, rt wire.
 }
 
 func (h mailHandlers) sendDraft(w http.ResponseWriter, r *http.Request, d sendRequest) error {
-	to, _, err := city.GetMail(r.Context(), h.city, d.ReplyTo)
+	to, err := city.TakePoolMail(h.withPeer(r), h.city, d.ReplyTo, d.From)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (h mailHandlers) markMail(w http.ResponseWriter, r *http.Request, rt wire.R
 		return err
 	}
 	if rt.Kind == wire.KindArchive {
-		receipt, err := city.ArchiveMail(h.withPeer(r), h.city, rt.Target)
+		receipt, err := city.ArchiveMail(h.withPeer(r), h.city, rt.Target, in.By)
 		return h.result(w, receipt, err)
 	}
 	m, err := city.TakeMail(h.withPeer(r), h.city, rt.Target, in.By)

@@ -55,6 +55,10 @@ func TestMail(t *testing.T) {
 		{"POST", "/v0/mail/tw-99/read", "", 404, []string{`"not_found"`}},
 		{"PATCH", "/v0/mail", `{}`, 405, []string{"GET, POST"}},
 		{"GET", "/v0/mail/tw-4/read", "", 405, []string{"POST"}},
+		{"POST", "/v0/mail", `{"from":"ci","to":"pool:crew","subject":"who?"}`, 200, []string{"sent tw-7"}},
+		{"POST", "/v0/mail/tw-7/reply", `{"from":"crew-1","body":"I"}`, 200, []string{"sent tw-8 to ci"}},
+		{"POST", "/v0/mail/tw-7/reply", `{"from":"crew-2","body":"I"}`, 409, []string{"crew-1 has taken"}},
+		{"POST", "/v0/mail/tw-7/archive", `{"by":"crew-2"}`, 409, []string{"crew-1 has taken"}},
 	} {
 		if c.path == "/v0/status" { // the message counts change shortly after the response
 			f.Await(t, func(s *city.Snapshot) bool { return s.Mail.Total == 1 })

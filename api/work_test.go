@@ -92,6 +92,7 @@ func TestWorkShapes(t *testing.T) {
 		{"/v0/automations", []string{`"total":5`, `{"name":"brew"`, `"gate":"manual","formula":"brew","pool":"crew"`, `"state":"idle"`, `"state":"broken"`}},
 		{"/v0/city/town/automations?rig=yard", []string{`{"items":[],"total":0}`}},
 		{"/v0/automations?state=idle&gate=manual", []string{`"total":4`, `"name":"chore"`}},
+		{"/v0/automations?state=&gate=", []string{`"total":5`}},
 		{"/v0/automations?state=due", []string{`{"items":[],"total":0}`}},
 		{"/v0/automation/brew", []string{`{"name":"brew"`, `"reason":"manual"`}},
 		{"/v0/city/town/automation/wreck", []string{`{"name":"wreck"`, `"last":{"id":"tw-4"`, `"code":3`, `"output":"oops"`, `"failures":1`}},

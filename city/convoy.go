@@ -30,12 +30,12 @@ func ProgressOf(children []beads.Bead) Progress {
 	return p
 }
 
-// ConvoyChange is a convoy before and after SettleConvoys has closed or reopened it.
+// ConvoyChange is a convoy or a molecule before and after SettleConvoys has closed or reopened it.
 type ConvoyChange struct{ Was, Now beads.Bead }
 
-// SettleConvoys closes a convoy if a change to a bead has left it without open beads, and reopens a closed convoy if
-// the change has given it an open bead. child is zero for a new bead. An unreadable bead counts as open unless its
-// status is closed.
+// SettleConvoys closes a convoy if a change to a bead has left it without open beads, and reopens a closed convoy or
+// molecule if the change has given it an open bead. It then does the same for the parent of the convoy or molecule.
+// child is zero for a new bead. An unreadable bead counts as open unless its status is closed.
 func SettleConvoys(ctx context.Context, store beads.Store, child, changed beads.Bead) (
 	out []ConvoyChange, err error) {
 	settle := func(id string, opened bool) {
@@ -43,8 +43,14 @@ func SettleConvoys(ctx context.Context, store beads.Store, child, changed beads.
 			return
 		}
 		var c *ConvoyChange
-		if c, err = settleConvoy(ctx, store, id, opened); c != nil {
-			out = append(out, *c)
+		if c, err = settleConvoy(ctx, store, id, opened); c == nil {
+			return
+		}
+		out = append(out, *c)
+		if err == nil {
+			var more []ConvoyChange
+			more, err = SettleConvoys(ctx, store, c.Was, c.Now)
+			out = append(out, more...)
 		}
 	}
 	was, now := child.Status != beads.StatusClosed, changed.Status != beads.StatusClosed
@@ -61,13 +67,14 @@ func SettleConvoys(ctx context.Context, store beads.Store, child, changed beads.
 // convoyAttempts limits the changes to a convoy while other processes change its beads.
 const convoyAttempts = 4
 
-// settleConvoy reads the convoy again after it has changed it. If another process adds a bead at the same time, this
+// settleConvoy reads a convoy again after it has changed it. If another process adds a bead at the same time, this
 // process sees the bead, or the other one sees that the convoy is closed.
 func settleConvoy(ctx context.Context, store beads.Store, id string, opened bool) (c *ConvoyChange,
 	err error) {
 	for range convoyAttempts {
 		b, err := store.Get(ctx, id)
-		if errors.Is(err, beads.ErrNotFound) || err == nil && b.Type != ConvoyType {
+		molecule := b.Type == beads.TypeMolecule && opened
+		if errors.Is(err, beads.ErrNotFound) || err == nil && b.Type != ConvoyType && !molecule {
 			return c, nil
 		}
 		if err != nil {
@@ -79,7 +86,11 @@ func settleConvoy(ctx context.Context, store beads.Store, id string, opened bool
 		} else if closed != opened {
 			return nil, nil
 		}
-		p, done, err := convoyDone(ctx, store, id)
+		var p Progress
+		done := false // a molecule is closed only on request
+		if !molecule {
+			p, done, err = convoyDone(ctx, store, id)
+		}
 		if err != nil || done == closed {
 			return c, err
 		}
@@ -94,6 +105,8 @@ func settleConvoy(ctx context.Context, store beads.Store, id string, opened bool
 		case errors.Is(err, beads.ErrConflict):
 		case err != nil:
 			return c, err
+		case molecule: // not read again, because a user may close it at any time
+			return &ConvoyChange{Was: b, Now: now}, nil
 		case c == nil:
 			c = &ConvoyChange{Was: b, Now: now}
 		default:

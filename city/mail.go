@@ -407,14 +407,32 @@ func takenError(id, by string) error {
 		"shows it", by, id, id)
 }
 
-// ArchiveMail archives a message.
-func ArchiveMail(ctx context.Context, c Control, id string) (Receipt, error) {
+// TakePoolMail returns a message. If it was sent to the agent's pool, but not by the agent, TakePoolMail is like
+// TakeMail, because members may act on a message that they have only been shown.
+func TakePoolMail(ctx context.Context, c Control, id, by string) (mail.Message, error) {
+	m, _, err := GetMail(ctx, c, id)
+	if err != nil || by == "" || m.From == by || !m.OfPool() {
+		return m, err
+	}
+	s, err := c.Snapshot(ctx)
+	if err != nil || !s.InPoolMail(m, by) {
+		return m, err
+	}
+	return TakeMail(ctx, c, id, by)
+}
+
+// ArchiveMail archives a message for an agent, or for a user if by is "". The agent also takes the message; see
+// TakePoolMail.
+func ArchiveMail(ctx context.Context, c Control, id, by string) (Receipt, error) {
 	m, b, err := GetMail(ctx, c, id)
 	if err != nil {
 		return Receipt{}, err
 	}
 	if m.Archived {
 		return Receipt{Message: id + " is already archived", Bead: &b}, nil
+	}
+	if _, err := TakePoolMail(ctx, c, id, by); err != nil {
+		return Receipt{}, err
 	}
 	r, err := c.Do(ctx, UpdateBead{ID: id, Patch: mail.ArchivePatch()})
 	if err == nil {

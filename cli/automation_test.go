@@ -81,6 +81,21 @@ func TestAutomationNext(t *testing.T) {
 	if _, out, _ := runCLI(t, s, "automation", "show", "tidy"); !strings.Contains(out, "cooldown: 31s remaining") || !strings.Contains(out, "(in 31s)") {
 		t.Error(out)
 	}
+	a := &s.snapshot.Automations[0]
+	for _, c := range []struct {
+		state        city.AutomationState
+		reason, want string
+	}{
+		{city.AutomationIdle, "cooldown: 3m remaining", "cooldown: 2m remaining"},
+		{city.AutomationBackoff, "retry 1 of 2 in 3m; no controller", "retry 1 of 2 in 2m; no controller"},
+		{city.AutomationDue, "retry 1 of 2; cannot start: no room in tw", "retry 1 of 2; cannot start: no room in tw"},
+	} {
+		a.State, a.Reason, at = c.state, c.reason, noon.Add(161*time.Second)
+		if _, out, _ := runCLI(t, s, "automation", "list"); !strings.Contains(out, " in 2m ") || !strings.Contains(out, c.want+"\n") {
+			t.Error(out)
+		}
+	}
+	a.State, a.Reason, at = city.AutomationIdle, "cooldown: 34s remaining", noon.Add(31*time.Second)
 	s.idle = true
 	for _, line := range []string{"list", "show tidy"} {
 		if _, out, _ := runCLI(t, s, append([]string{"automation"}, strings.Fields(line)...)...); strings.Contains(out, "in 31s") {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -179,6 +180,15 @@ func ThreadQuery(id string) beads.Query {
 	return beads.Query{Type: Type, Labels: []string{labelThread + id}, Limit: -1}
 }
 
+// Answered reports whether a thread contains a reply to the message from anyone but its sender. The reply can name
+// another sender than the agent that took the message.
+func (m Message) Answered(thread []beads.Bead) bool {
+	return slices.ContainsFunc(thread, func(b beads.Bead) bool {
+		r, ok := FromBead(b)
+		return ok && r.ReplyTo == m.ID && r.From != m.From
+	})
+}
+
 // ReadPatch marks a message as read.
 func ReadPatch() beads.Patch { return beads.Patch{AddLabels: []string{labelRead}} }
 
@@ -201,9 +211,10 @@ func TakePatch(b beads.Bead, member string) beads.Patch {
 	return p
 }
 
-// PoolPatch readdresses an agent's message to the agent's pool.
+// PoolPatch readdresses an agent's message to the agent's pool, as an unread message.
 func PoolPatch(pool string) beads.Patch {
-	return beads.Patch{Assignee: new(""), AddLabels: []string{labelTo + PoolPrefix + pool}}
+	return beads.Patch{Assignee: new(""), AddLabels: []string{labelTo + PoolPrefix + pool},
+		RemoveLabels: []string{labelRead}, SetMetadata: map[string]string{keyPool: ""}}
 }
 
 func subject(given, text string) string {

@@ -89,7 +89,7 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	checks.want("hand", false, two)
 	checks.want("hand", true, two, one)
 	for range 2 {
-		if r, err := city.ArchiveMail(ctx, ctl, two); err != nil || r.Message == "" {
+		if r, err := city.ArchiveMail(ctx, ctl, two, ""); err != nil || r.Message == "" {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}
@@ -144,6 +144,17 @@ func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	_, err = city.TakeMail(ctx, ctl, id, crew(1))
 	wantCode(t, "a message that another member has taken", err, city.Conflict)
 	checks.await(crew(1), 0, city.MailCount{})
+
+	id = mailed(t, ctx, ctl, mail.Message{From: Worker, To: Crew, Subject: "old?"})
+	for _, by := range []string{crew(1), crew(1), crew(2)} { // archiving it again has no effect
+		if _, err := city.ArchiveMail(ctx, ctl, id, by); err != nil {
+			t.Error(err)
+		}
+	}
+	found, err := ctl.History(ctx, events.Query{Types: []string{events.MailRead}, Subject: id})
+	if err != nil || len(found) != 1 {
+		t.Errorf("an archived message: got %+v, %v", found, err)
+	}
 }
 
 func testMailRejected(t *testing.T, ctx context.Context, ctl city.Control) {
@@ -160,7 +171,7 @@ func testMailRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	for _, id := range []string{"tw-99", "../x", work.ID} {
 		_, err := city.ReadMail(ctx, ctl, id)
 		wantCode(t, "reading "+id, err, city.NotFound)
-		_, err = city.ArchiveMail(ctx, ctl, id)
+		_, err = city.ArchiveMail(ctx, ctl, id, "")
 		wantCode(t, "archiving "+id, err, city.NotFound)
 	}
 }

@@ -212,7 +212,7 @@ func testWorkCounted(t *testing.T, ctx context.Context, ctl city.Control) {
 	count(1, 0)
 }
 
-// Closing a molecule with open steps requires force.
+// Closing a molecule with open steps requires force. A new step reopens it.
 func testOpenSteps(t *testing.T, ctx context.Context, ctl city.Control) {
 	root := create(t, ctx, ctl, beads.Bead{Title: "all", Type: beads.TypeMolecule})
 	one := create(t, ctx, ctl, beads.Bead{Title: "one", ParentID: root.ID})
@@ -232,6 +232,11 @@ func testOpenSteps(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("forced: %+v", b)
 	}
 	do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Closing()})
+	r := do(t, ctx, ctl, city.CreateBead{Bead: beads.Bead{Title: "three", ParentID: root.ID}})
+	if b := get(t, ctx, ctl, root.ID); r.Message != "created "+beadOf(t, r).ID ||
+		b.Status != beads.StatusOpen {
+		t.Errorf("a new step of a closed molecule: got %q, %+v", r.Message, b)
+	}
 }
 
 // An agent's task is the newest of its beads in progress.

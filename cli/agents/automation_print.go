@@ -131,13 +131,20 @@ func cutWhy(text string) string { return ansi.Truncate(output.SafeLine(text), wi
 // reasonNow returns an automation's reason with the time that remains now. The remaining time in the snapshot is as old
 // as the last check.
 func reasonNow(e *env.Env, i *city.Automation) string {
-	before, after, timed := strings.Cut(i.Reason, " remaining")
-	gate, _, _ := strings.Cut(before, ": ")
-	if !timed || i.Next == nil || gate != i.Gate {
+	if i.Next == nil {
 		return i.Reason
 	}
-	left := max(0, i.Next.Sub(e.Now())).Truncate(time.Second)
-	return fmt.Sprintf("%s: %s remaining%s", gate, span.Text(left), after)
+	left := output.Span(i.Next.Sub(e.Now()))
+	if retry, wait, ok := strings.Cut(i.Reason, " in "); ok && i.State == city.AutomationBackoff {
+		_, more, _ := strings.Cut(wait, ";")
+		return output.Join(";", retry+" in "+left, more)
+	}
+	before, after, timed := strings.Cut(i.Reason, " remaining")
+	gate, _, _ := strings.Cut(before, ": ")
+	if !timed || gate != i.Gate {
+		return i.Reason
+	}
+	return fmt.Sprintf("%s: %s remaining%s", gate, left, after)
 }
 
 func gateReason(e *env.Env, i *city.Automation) string {

@@ -111,6 +111,9 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 		err, done = b.Sessions.Interrupt(ctx, st.Name), "agent "+c.Agent+" was interrupted"
 	case city.Nudge:
 		err, done = b.sendText(ctx, st.Name, c), "agent "+c.Agent+" accepted the nudge"
+		if err == nil {
+			err = b.recordNudge(ctx, c)
+		}
 	case city.SendKeys:
 		k, ok := b.Sessions.(session.Keyer)
 		if !ok {
@@ -125,6 +128,19 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 		err, done = k.Clear(ctx, st.Name), "the saved output of agent "+c.Agent+" was cleared"
 	}
 	return city.Receipt{Message: done}, AsProblem(session.ForAgent(err, st.Name, st.Agent))
+}
+
+func (b *City) recordNudge(ctx context.Context, n city.Nudge) error {
+	about, err := json.Marshal(struct {
+		Bytes int `json:"bytes"`
+		Depth int `json:"depth,omitempty"` // see automation.Depth
+	}{len(n.Text), n.Depth})
+	if err != nil {
+		return err
+	}
+	_, err = b.record(ctx, events.Event{Type: events.AgentNudged, Subject: n.Agent, Payload: about},
+		"a nudge was typed and submitted; no controller was running")
+	return err
 }
 
 func everyone(string) bool { return true }

@@ -308,8 +308,8 @@ func printSettledConvoys(ctx context.Context, e *env.Env, d *depot.Store, was, b
 			e.Sayf("closed convoy %s (%s), because all its beads are closed",
 				e.Bold(c.Now.ID), output.SafeLine(c.Now.Title))
 		default:
-			e.Sayf("reopened convoy %s (%s), because %s is open",
-				e.Bold(c.Now.ID), output.SafeLine(c.Now.Title), b.ID)
+			e.Sayf("reopened %s %s (%s), because %s is open",
+				c.Now.Type, e.Bold(c.Now.ID), output.SafeLine(c.Now.Title), b.ID)
 		}
 	}
 	return err

@@ -71,9 +71,7 @@ message. Without a controller it does everything except the restart, and exits w
 			r.Message += said
 			again, err := l.Do(ctx, city.RequestRestart{Agent: me})
 			if err != nil {
-				code, why := exit.Verdict(err)
-				err = fmt.Errorf("%s was sent, but %s was not restarted: %s", r.Bead.ID, me, why)
-				return &exit.Failure{Code: code, Err: err}
+				return notRestarted(r.Bead.ID, me, err)
 			}
 			r.Message += "; " + again.Message
 		}
@@ -84,6 +82,13 @@ message. Without a controller it does everything except the restart, and exits w
 	flags.StringVarP(&f.Text, "message", "m", "", "the text; - is standard input")
 	flags.BoolVar(&auto, "auto", false, "do not restart")
 	return c
+}
+
+func notRestarted(message, agent string, err error) error {
+	code, why := exit.Verdict(err)
+	err = fmt.Errorf("%s was sent, but %s was not restarted: %s; `gcity agent request-restart "+
+		"%s` requests the restart without another message", message, agent, why, agent)
+	return &exit.Failure{Code: code, Err: err}
 }
 
 func isSubject(text string) bool {

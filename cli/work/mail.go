@@ -194,7 +194,7 @@ func mailReply(e *env.Env) *cobra.Command {
 		if strings.TrimSpace(f.Subject+f.Text) == "" {
 			return exit.Usage("the reply is empty; run `gcity mail reply ID TEXT`")
 		}
-		to, err := takePoolMail(ctx, e, l, args[0])
+		to, err := city.TakePoolMail(ctx, l, args[0], e.Getenv("GC_AGENT"))
 		if err != nil {
 			return err
 		}
@@ -213,27 +213,9 @@ func mailArchive(e *env.Env) *cobra.Command {
 		Args: env.Between(1, 1000), Aliases: []string{"delete"},
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		return changeMail(ctx, e, l, args, func(id string) (city.Receipt, error) {
-			if _, err := takePoolMail(ctx, e, l, id); err != nil {
-				return city.Receipt{}, err
-			}
-			return city.ArchiveMail(ctx, l, id)
+			return city.ArchiveMail(ctx, l, id, e.Getenv("GC_AGENT"))
 		})
 	})
-}
-
-// takePoolMail returns a message. If the message was sent to the caller's pool, but not by the caller, the caller
-// takes it as with `mail read`, because members may act on the text that `mail check --inject` prints.
-func takePoolMail(ctx context.Context, e *env.Env, l *env.Link, id string) (mail.Message, error) {
-	m, _, err := city.GetMail(ctx, l, id)
-	me := e.Getenv("GC_AGENT")
-	if err != nil || me == "" || m.From == me || !m.OfPool() {
-		return m, err
-	}
-	s, err := l.Snapshot(ctx)
-	if err != nil || !s.InPoolMail(m, me) {
-		return m, err
-	}
-	return city.TakeMail(ctx, l, id, me)
 }
 
 func mailMark(e *env.Env, name, short string, p beadPatch) *cobra.Command {

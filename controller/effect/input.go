@@ -428,13 +428,16 @@ func (c *Configuration) RigNames() []string {
 }
 
 // Leaver is a member that has permanently left its pool.
-type Leaver struct{ Agent, Pool string }
+type Leaver struct {
+	Agent, Pool string
+	MailOnly    bool // return its mail, but not its work
+}
 
 // Returned is a bead that was returned to a pool.
 type Returned struct {
 	Leaver
 	Bead  string
-	Note  bool // the bead is a message that the leaver left for its next session
+	Note  bool // the bead is a message
 	Event events.Event
 }
 

@@ -233,7 +233,7 @@ func (m *Machine) takeWork(now time.Time, in effect.Input) bool {
 	case effect.WorkReturned:
 		m.work.workReturned(now, in)
 	case effect.Purged:
-		m.work.purging = false
+		m.work.purges.active = false
 		m.step.Lose(&m.work.unpurged, "old wisps and run records cannot be removed", in.Err)
 	case effect.BackedUp:
 		m.work.backingUp = false

@@ -11,6 +11,7 @@ import (
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/controller/lifecycle"
+	"gcity/controller/pools"
 	"gcity/controller/step"
 	"gcity/events"
 	"gcity/pool"
@@ -20,7 +21,23 @@ func (wk *work) noteLeaver(a *record) {
 	switch {
 	case !a.unwanted() || wk.m.conf.NoWork || wk.m.oneShot || wk.m.ending != running:
 	case a.want == nil || a.pool.Final() && wk.m.pools.SizeKnown(a.pool):
-		wk.leavers[a.name] = a.pool.Name()
+		wk.left(a.name, a.pool)
+	}
+}
+
+func (wk *work) left(agent string, p *pools.Pool) {
+	wk.leavers[agent] = effect.Leaver{Agent: agent, Pool: p.Name()}
+	delete(wk.oldMail, agent) // this leaver's mail is returned too
+}
+
+// leftBefore notes a member that left while no controller was running, if it has work in progress or mail.
+func (wk *work) leftBefore(agent string, p *pools.Pool) {
+	switch {
+	case wk.tasks[agent] != "":
+		wk.left(agent, p)
+	case wk.oldMail[agent].Total > 0:
+		delete(wk.oldMail, agent)
+		wk.leavers[agent] = effect.Leaver{Agent: agent, Pool: p.Name(), MailOnly: true}
 	}
 }
 
@@ -32,9 +49,8 @@ func (wk *work) finishesFirst(a *record) bool {
 }
 
 func (wk *work) findLeavers() {
-	tasks := wk.tasks
-	if len(tasks) == 0 || !wk.m.lists.listed || len(wk.m.lists.unlistedProviders) > 0 ||
-		wk.m.oneShot || wk.m.ending != running {
+	if len(wk.tasks)+len(wk.oldMail) == 0 || !wk.m.lists.listed ||
+		len(wk.m.lists.unlistedProviders) > 0 || wk.m.oneShot || wk.m.ending != running {
 		return
 	}
 	for _, p := range wk.m.pools.All() {
@@ -42,19 +58,19 @@ func (wk *work) findLeavers() {
 			continue
 		}
 		for _, w := range p.Members {
-			if tasks[w.Name] != "" && !p.Has(w.Index) {
-				wk.leavers[w.Name] = p.Name()
+			if !p.Has(w.Index) {
+				wk.leftBefore(w.Name, p)
 			}
 		}
 	}
 	for name, p := range wk.m.pools.Former {
-		if wk.m.agents[name] == nil && tasks[name] != "" {
-			wk.leavers[name] = p.Name()
+		if wk.m.agents[name] == nil {
+			wk.leftBefore(name, p)
 		}
 	}
 	for _, a := range wk.m.order {
-		if a.pool != nil && a.want == nil && tasks[a.name] != "" {
-			wk.leavers[a.name] = a.pool.Name()
+		if a.pool != nil && a.want == nil {
+			wk.leftBefore(a.name, a.pool)
 		}
 	}
 }
@@ -69,7 +85,7 @@ func (wk *work) returnWork() {
 		case a != nil && !a.unwanted():
 			delete(wk.leavers, name)
 		case a == nil || a.phase.State() == lifecycle.Absent:
-			wk.leaving = append(wk.leaving, effect.Leaver{Agent: name, Pool: wk.leavers[name]})
+			wk.leaving = append(wk.leaving, wk.leavers[name])
 		}
 	}
 	if len(wk.leaving) > 0 {

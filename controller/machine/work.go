@@ -37,15 +37,18 @@ type work struct {
 	idleSince map[string]time.Time
 	stranded  []city.Stranded
 	former    map[string]bool // have been agents; the configuration may contain some of them
-	// former pool of each departed member that still has work
-	leavers   map[string]string
-	leaving   []effect.Leaver
-	failing   bool              // returning work has failed; the next patrol retries
-	tasks     map[string]string // newest bead in progress, by assignee
-	gated     map[string]string // gate that the bead in tasks waits for, by assignee
-	mail      city.MailTally
-	purged    time.Time
-	purging   bool
+	// departed members that still have work or mail
+	leavers map[string]effect.Leaver
+	leaving []effect.Leaver
+	failing bool              // returning work has failed; the next patrol retries
+	tasks   map[string]string // newest bead in progress, by assignee
+	gated   map[string]string // gate that the bead in tasks waits for, by assignee
+	mail    city.MailTally
+	oldMail city.MailTally // the first count of mail, without members that were in leavers
+	purges  struct {
+		last   time.Time
+		active bool
+	}
 	backedUp  time.Time // start of the latest check for due backups
 	backingUp bool
 	unbacked  string
@@ -53,7 +56,7 @@ type work struct {
 
 func newWork(m *Machine) work {
 	w := work{m: m}
-	w.leavers = map[string]string{}
+	w.leavers = map[string]effect.Leaver{}
 	w.former = map[string]bool{}
 	return w
 }
@@ -82,7 +85,7 @@ func (wk *work) changed(in effect.BeadChanged) {
 	for i, e := range in.Events {
 		f := effect.Record{Event: e}
 		if i == len(in.Events)-1 {
-			_, verb, _ := strings.Cut(e.Type, ".")
+			_, verb, _ := strings.Cut(in.Events[0].Type, ".") // the others are of its parents
 			f.Replies = []effect.Reply{{ID: in.ID,
 				Receipt: city.Receipt{Message: cmp.Or(in.Message, verb+" "+in.Bead.ID),
 					Bead: &in.Bead}}}
@@ -130,6 +133,9 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	}
 	defer wk.findStranded(now)
 	wk.takeSeen(in)
+	if !wk.counted {
+		wk.oldMail = maps.Clone(in.Mail)
+	}
 	wk.counts, wk.counted = in.Work, true
 	wk.m.pools.WorkCounted(now)
 }
@@ -219,11 +225,11 @@ const (
 )
 
 func (wk *work) purge(now time.Time) {
-	if wk.m.conf.NoWork || !wk.m.runs.RecordsRead || wk.purging || now.Sub(wk.purged) <
-		cmp.Or(wk.m.conf.WispEvery, purgeEvery) {
+	if wk.m.conf.NoWork || !wk.m.runs.RecordsRead || wk.purges.active ||
+		now.Sub(wk.purges.last) < cmp.Or(wk.m.conf.WispEvery, purgeEvery) {
 		return
 	}
-	wk.purging, wk.purged = true, now
+	wk.purges.active, wk.purges.last = true, now
 	wk.m.step.Do(effect.Purge{Wisps: wk.m.conf.WispTTL, Runs: cmp.Or(wk.m.conf.WispTTL, runsTTL),
 		Of: wk.m.runs.SavedNames(), Agents: wk.agentNames()})
 }

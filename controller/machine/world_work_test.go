@@ -341,7 +341,11 @@ func (w *world) returnWork(f effect.ReturnWork) effect.WorkReturned {
 		return in
 	}
 	for _, l := range f.Of {
-		w.note("give the work of %s back to pool %s", l.Agent, l.Pool)
+		what := "work"
+		if l.MailOnly {
+			what = "mail"
+		}
+		w.note("give the %s of %s back to pool %s", what, l.Agent, l.Pool)
 		if w.alive[l.Agent] != nil {
 			w.breach = append(w.breach, "the work of "+l.Agent+" was returned while the agent was running")
 		}

@@ -1,6 +1,7 @@
 package perform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -14,13 +15,15 @@ import (
 	"gcity/sling"
 )
 
-// returnWork returns the work and the notes of members that have left their pools. Work in progress is last, so that if
+// returnWork returns the work and the mail of members that have left their pools. Work in progress is last, so that if
 // this controller ends early, the next one still finds out which members have work.
 func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effect.Input {
 	var in effect.WorkReturned
 	of := map[string]effect.Leaver{}
 	for _, l := range f.Of {
-		of[l.Agent] = l
+		if !l.MailOnly {
+			of[l.Agent] = l
+		}
 	}
 	type found struct {
 		in beads.Store
@@ -35,7 +38,7 @@ func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effec
 		}
 		if scope == "" { // the store with the mail
 			for _, l := range f.Of {
-				in.Err = errors.Join(in.Err, returnNotes(ctx, &in, store, l))
+				in.Err = errors.Join(in.Err, returnMail(ctx, &in, store, l))
 			}
 		}
 		held, err := store.List(ctx, beads.Query{
@@ -59,16 +62,20 @@ func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effec
 	return in
 }
 
-// returnNotes readdresses the unread messages that a leaver sent to itself. Otherwise a new member with the same name
-// would continue work that now belongs to another member.
-func returnNotes(ctx context.Context, in *effect.WorkReturned, store beads.Store,
+// returnMail readdresses messages of a leaver to its pool. These are the unread ones that it sent to itself, because a
+// new member with the same name would continue work that now belongs to another member. They are also the ones that it
+// took from the pool and that are not answered, because no other member could answer them.
+func returnMail(ctx context.Context, in *effect.WorkReturned, store beads.Store,
 	l effect.Leaver) error {
 	all, err := store.List(ctx, mail.Query(l.Agent))
 	if err != nil {
 		return err
 	}
 	for _, b := range all {
-		if m, ok := mail.FromBead(b); !ok || m.From != l.Agent || m.Read {
+		switch returns, err := returnsToPool(ctx, store, b, l.Agent); {
+		case err != nil:
+			return err
+		case !returns:
 			continue
 		}
 		now, err := store.Update(ctx, b.ID, mail.PoolPatch(l.Pool))
@@ -83,6 +90,21 @@ func returnNotes(ctx context.Context, in *effect.WorkReturned, store beads.Store
 		}
 	}
 	return nil
+}
+
+func returnsToPool(ctx context.Context, store beads.Store, b beads.Bead, leaver string) (bool,
+	error) {
+	m, ok := mail.FromBead(b)
+	switch {
+	case !ok:
+		return false, nil
+	case m.From == leaver && !m.Read:
+		return true, nil
+	case m.TakenFrom == "":
+		return false, nil
+	}
+	thread, err := store.List(ctx, mail.ThreadQuery(cmp.Or(m.Thread, m.ID)))
+	return err == nil && !m.Answered(thread), err
 }
 
 func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store, b city.Located,

@@ -114,8 +114,9 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 	}
 }
 
-// Unread messages that a leaver sent to itself go to its pool. All others stay in its mailbox.
-func TestNotesGoBackToThePool(t *testing.T) {
+// Unread messages that a leaver sent to itself go to its pool, and those that it took from the pool and that are not
+// answered. All others stay in its mailbox.
+func TestMailGoesBackToThePool(t *testing.T) {
 	store := fake.New("tw")
 	r := counting(func(string) (beads.Store, error) { return store, nil }, "yard")
 	send := func(from, to string, more ...string) string {
@@ -127,18 +128,49 @@ func TestNotesGoBackToThePool(t *testing.T) {
 		}
 		return b.ID
 	}
-	note := send("w-3", "w-3")
-	stay := []string{send("boss", "w-3"), send("w-3", "w-3", "read"), send("w-2", "w-2")}
+	take := func(from, by string) string {
+		id := send(from, "pool:w")
+		b, err := store.Get(t.Context(), id)
+		if err == nil {
+			_, err = store.Update(t.Context(), id, mail.TakePatch(b, by))
+		}
+		if err == nil {
+			_, err = store.Update(t.Context(), id, mail.ReadPatch())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	reply := func(id, from string) string {
+		m := mail.Reply(mail.Message{ID: id, From: "boss", To: "w-3"}, from, "yes")
+		b, err := store.Create(t.Context(), mail.ToBead(m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.ID
+	}
+	note, taken := send("w-3", "w-3"), take("boss", "w-3")
+	stay := []string{send("boss", "w-3"), send("w-3", "w-3", "read"), send("w-2", "w-2"),
+		take("boss", "w-2"), reply(taken, "boss")}
+	for _, from := range []string{"w-3", "lead"} { // a reply can name another sender
+		stay = append(stay, take("boss", "w-3"))
+		reply(stay[len(stay)-1], from)
+	}
 	in := r.work.returnWork(t.Context(), effect.ReturnWork{
 		Of: []effect.Leaver{{Agent: "w-3", Pool: "w"}}}).(effect.WorkReturned)
-	if in.Err != nil || len(in.Done) != 1 || in.Done[0].Bead != note || !in.Done[0].Note ||
-		in.Done[0].Event.Type != events.BeadUpdated {
-		t.Errorf("got %+v, want %s", in, note)
+	if in.Err != nil || len(in.Done) != 2 {
+		t.Fatalf("got %+v, want %s and %s", in, note, taken)
 	}
-	b, err := store.Get(t.Context(), note)
-	if m, ok := mail.FromBead(b); err != nil || !ok || m.To != "pool:w" || m.From != "w-3" ||
-		m.Read || b.Assignee != "" {
-		t.Errorf("got %+v, %v", b, err)
+	for i, id := range []string{taken, note} { // the store lists the newest first
+		if d := in.Done[i]; d.Bead != id || !d.Note || d.Event.Type != events.BeadUpdated {
+			t.Errorf("got %+v, want %s", d, id)
+		}
+		b, err := store.Get(t.Context(), id)
+		if m, ok := mail.FromBead(b); err != nil || !ok || m.To != "pool:w" || m.Read ||
+			m.TakenFrom != "" || b.Assignee != "" {
+			t.Errorf("got %+v, %v", b, err)
+		}
 	}
 	for _, id := range stay {
 		b, err := store.Get(t.Context(), id)

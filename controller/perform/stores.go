@@ -280,8 +280,8 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, by string,
 	return lost
 }
 
-// convoyEvents closes or reopens the convoys of a changed bead, and returns the events. It ignores errors, because a
-// user can close or reopen the convoy.
+// convoyEvents closes or reopens the convoys of a changed bead, or reopens its molecule, and returns the events. It
+// ignores errors, because a user can close or reopen the parent.
 func convoyEvents(ctx context.Context, store beads.Store, was beads.Bead, b city.Located) (
 	out []events.Event) {
 	changes, _ := city.SettleConvoys(ctx, store, was, b.Bead)

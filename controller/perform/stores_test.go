@@ -109,6 +109,33 @@ func TestConvoyCloses(t *testing.T) {
 	}
 }
 
+// A reopened step reopens its molecule, and so the convoy that contains the molecule. A molecule does not close with its
+// last step.
+func TestStepReopensItsMolecule(t *testing.T) {
+	s := fake.New("tw")
+	convoy := put(t, s, beads.Bead{Title: "c", Type: city.ConvoyType})
+	root := put(t, s, beads.Bead{Title: "m", Type: beads.TypeMolecule, ParentID: convoy.ID})
+	step := put(t, s, beads.Bead{Title: "1", ParentID: root.ID})
+	reopen := beads.Patch{Status: new(beads.StatusOpen)}
+	for i, c := range []struct {
+		id    string
+		patch beads.Patch
+		want  []string
+	}{
+		{step.ID, beads.Closing(), nil}, {root.ID, beads.Closing(), []string{"bead.closed " + convoy.ID}},
+		{step.ID, reopen, []string{"bead.updated " + root.ID, "bead.updated " + convoy.ID}},
+		{step.ID, beads.Closing(), nil}, {step.ID, reopen, nil},
+	} {
+		was, now, err := swap(t.Context(), s, city.UpdateBead{ID: c.id, Patch: c.patch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := kinds(convoyEvents(t.Context(), s, was, city.Located{Bead: now})); !slices.Equal(got, c.want) {
+			t.Errorf("%d: got %q, want %q", i, got, c.want)
+		}
+	}
+}
+
 // A convoy is also closed if its last open bead moves to another convoy, or if its beads were closed before. An empty
 // convoy stays open.
 func TestConvoyClosesByMoves(t *testing.T) {
@@ -171,10 +198,10 @@ func TestConvoyReopens(t *testing.T) {
 	}
 }
 
-// busyStore calls between before the next update.
+// busyStore calls between before the next update, and after once it is done.
 type busyStore struct {
 	*fake.Store
-	between func()
+	between, after func()
 }
 
 func (b *busyStore) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead, error) {
@@ -182,7 +209,27 @@ func (b *busyStore) Update(ctx context.Context, id string, p beads.Patch) (beads
 		b.between = nil
 		between()
 	}
+	if after := b.after; after != nil {
+		b.after = nil
+		defer after()
+	}
 	return b.Store.Update(ctx, id, p)
+}
+
+// A molecule that another process closes as soon as it has been reopened stays closed.
+func TestReopenedMoleculeCloses(t *testing.T) {
+	s := &busyStore{Store: fake.New("tw")}
+	root := put(t, s.Store, beads.Bead{Title: "m", Type: beads.TypeMolecule, Status: beads.StatusClosed})
+	step := put(t, s.Store, beads.Bead{Title: "1", ParentID: root.ID})
+	s.after = func() {
+		if _, err := s.Store.Update(t.Context(), root.ID, beads.Closing()); err != nil {
+			t.Error(err)
+		}
+	}
+	got := convoyEvents(t.Context(), s, beads.Bead{}, city.Located{Bead: step})
+	if b, err := s.Get(t.Context(), root.ID); err != nil || b.Status != beads.StatusClosed || len(got) != 1 {
+		t.Errorf("got %v, %+v, %v", got, b, err)
+	}
 }
 
 // An open bead that another process adds while a convoy is being closed keeps the convoy open. The event about the last

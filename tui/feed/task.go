@@ -36,7 +36,7 @@ func (e SendMail) Run(ctx context.Context, c city.Control) (city.Receipt, error)
 }
 
 func (e ArchiveMail) Run(ctx context.Context, c city.Control) (city.Receipt, error) {
-	return city.ArchiveMail(ctx, c, e.ID)
+	return city.ArchiveMail(ctx, c, e.ID, "")
 }
 
 func (e ReadMail) Run(ctx context.Context, c city.Control) (city.Receipt, error) {
