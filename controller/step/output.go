@@ -129,7 +129,7 @@ func NotInEffect(what, verb string, err error) string {
 		return fmt.Sprintf("the change was written, but does not %s %s yet, because the "+
 			"configuration on disk is not in force: %v", verb, what, err)
 	}
-	return fmt.Sprintf("%s was not %sed, because the changed configuration is not in force", what,
+	return fmt.Sprintf("%s was not %sed, because another change undid the command's change", what,
 		strings.TrimSuffix(verb, "e"))
 }
 
