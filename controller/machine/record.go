@@ -252,9 +252,13 @@ func (m *Machine) join(a *record, p *pools.Pool, w *agent.Want) {
 }
 
 func (m *Machine) declare(a *record, w *agent.Want) {
+	asDeclared := a.want != nil && a.act.startReason == a.declared()
 	a.want, a.policy = w, always{m}
 	if w == nil {
 		return
+	}
+	if asDeclared {
+		a.act.startReason = a.declared() // its position in the file may have changed
 	}
 	a.command = redact.Text(w.Spec.Command)
 	if w.TriageOf != "" {
