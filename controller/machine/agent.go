@@ -665,7 +665,9 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		e, a.act.startReason = c.by.AsActor(e), c.why
 	case causeKill:
 		e, a.act.startReason = c.by.AsActor(e), "restarted after it was "+c.why
-	case causeDrift, causeStrategy, causeWatchdog:
+	case causeDrift:
+		a.act.startReason = a.whyChanged()
+	case causeStrategy, causeWatchdog:
 		a.act.startReason = c.why
 	case causeIdle:
 		a.restart.diedOnItsOwn = true
