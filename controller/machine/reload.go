@@ -29,7 +29,7 @@ type loader struct {
 	waiting  []waiter      // commands that wait for the next load
 	edits    []effect.Edit // of the key "suspended"; the first is in flight
 	written  []effect.Edit // not yet in force
-	groups   []groupWaiter
+	groups   []effect.Edit // commands that wait until a rig or a pool is suspended or resumed
 }
 
 // a new configuration is applied completely or not at all (L6)
