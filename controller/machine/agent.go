@@ -206,9 +206,6 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 	// the kill keeps its force if another cause takes precedence
 	c.force = c.force || a.act.intent.force
 	a.act.stopping, a.act.intent = c, cause{}
-	if c.kind == causeSuspend {
-		a.act.startReason = "" // a resume during the stop sets the reason for the next start
-	}
 	grace := m.conf.Grace
 	if killed || m.cityStop.hurried {
 		grace = 0
@@ -651,10 +648,8 @@ func (c cause) forRetry() cause {
 func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	e := events.Event{Type: events.AgentStopped, Message: c.why,
 		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
-	resumed := c.kind == causeSuspend && a.want != nil && !a.want.Suspended.On()
-	if !resumed {
-		a.act.startReason = ""
-	}
+	before := a.act.startReason
+	a.act.startReason = ""
 	a.restart.end()
 	var replies []effect.Reply
 	if c.kind != causeKill || !a.startsAfterKill() {
@@ -675,13 +670,15 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	case causeDrained:
 		m.drains.afterDrain(a, c.why, c.finished, c.final)
 	case causeSuspend:
+		if a.want != nil && !a.want.Suspended.On() { // resumed during the stop, for this reason
+			a.act.startReason = before
+			break
+		}
 		if a.act.intent.kind == causeSuspend { // suspended again during the stop
 			a.act.intent = cause{}
 		}
-		if !resumed {
-			e = a.act.flaggedBy.AsActor(e)
-			e.Type = events.AgentSuspended
-		}
+		e = a.act.flaggedBy.AsActor(e)
+		e.Type = events.AgentSuspended
 		replies = append(replies, m.commands.repliesFor(a,
 			fmt.Sprintf("agent %s is %s", a.name, c.why), "stop", "suspend")...)
 	case causeRequest:
