@@ -169,8 +169,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		}
 		a.act.intent = cause{}
 		m.set(now, a, city.Suspended, a.want.Suspended.Where)
-		m.commands.resolve(a, fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended), "stop",
-			"suspend")
+		m.commands.resolve(a, fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended), "suspend")
 		m.commands.rejectAll(a.take("restart", "kill"), city.Conflict,
 			"agent %s is %s", a.name, a.want.Suspended)
 	case a.want.Problem != "":
@@ -680,7 +679,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		e = a.act.flaggedBy.AsActor(e)
 		e.Type = events.AgentSuspended
 		replies = append(replies, m.commands.repliesFor(a,
-			fmt.Sprintf("agent %s is %s", a.name, c.why), "stop", "suspend")...)
+			fmt.Sprintf("agent %s is %s", a.name, c.why), "suspend")...)
 	case causeRequest:
 		e, a.act.startReason, a.restart.diedOnItsOwn = c.by.AsActor(e), c.why, true
 	}

@@ -267,7 +267,7 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 func (ld *loader) recordSuspended(a *record, s agent.Suspension) {
 	ld.m.journal.record(a, a.act.flaggedBy.AsActor(events.Event{Type: events.AgentSuspended,
 		Message: s.String()}),
-		ld.m.commands.repliesFor(a, fmt.Sprintf("agent %s is %s", a.name, s), "stop", "suspend")...)
+		ld.m.commands.repliesFor(a, fmt.Sprintf("agent %s is %s", a.name, s), "suspend")...)
 }
 
 func (ld *loader) compare(c *effect.Configuration) step.Changes {
