@@ -12,14 +12,6 @@ import (
 	"gcity/internal/suggest"
 )
 
-// groupName returns the name of the rig or pool that an edit suspends or resumes.
-func groupName(g effect.Edit) string {
-	if g.Rig != "" {
-		return "rig " + g.Rig
-	}
-	return "pool " + g.Agent
-}
-
 func (ld *loader) inGroup(g effect.Edit, a *record) bool {
 	if g.Rig != "" {
 		return a.want != nil && a.want.Rig == g.Rig
@@ -39,30 +31,26 @@ func (ld *loader) suspendGroup(g effect.Edit) {
 		ld.groups = append(ld.groups, g)
 		ld.edit(g)
 	case still.On():
-		ld.m.step.Reject(g.ID, city.Conflict, "%s is %s; run `%s` instead", groupName(g), still,
+		ld.m.step.Reject(g.ID, city.Conflict, "%s is %s; run `%s` instead", g.Group(), still,
 			still.ResumeCommand(g.Agent))
 	default:
-		ld.m.step.Reply(g.ID, "%s is not suspended", groupName(g))
+		ld.m.step.Reply(g.ID, "%s is not suspended", g.Group())
 	}
 }
 
+// If on is false, still is the suspension of a higher level.
 func (ld *loader) suspendedByFlag(g effect.Edit) (on bool, still agent.Suspension) {
 	if g.Rig != "" {
 		rig := ld.m.conf.Rig(g.Rig)
-		on = rig != nil && rig.Suspended
-		if !on && ld.m.conf.Suspended {
+		if ld.m.conf.Suspended {
 			still = agent.Suspension{Level: agent.CityLevel, Where: "with the city"}
 		}
-		return on, still
+		return rig != nil && rig.Suspended, still
 	}
-	p := ld.m.pools.Get(g.Agent)
-	switch {
-	case p == nil, !p.Want.Suspended.On():
-		return false, still
-	case p.Want.Suspended.Level == agent.AgentLevel:
-		return true, still
+	if p := ld.m.pools.Get(g.Agent); p != nil {
+		still = p.Want.Suspended
 	}
-	return false, p.Want.Suspended
+	return still.Level == agent.AgentLevel, still
 }
 
 func (ld *loader) replyToGroups() {
@@ -76,11 +64,11 @@ func (ld *loader) replyToGroups() {
 		}
 		switch {
 		case g.On:
-			ld.m.step.Reply(g.ID, "%s is suspended; its agents are stopped", groupName(g))
+			ld.m.step.Reply(g.ID, "%s is suspended; its agents are stopped", g.Group())
 		case still.On():
-			ld.m.step.Reply(g.ID, "%s was resumed, but is still %s", groupName(g), still)
+			ld.m.step.Reply(g.ID, "%s was resumed, but is still %s", g.Group(), still)
 		default:
-			ld.m.step.Reply(g.ID, "%s was resumed", groupName(g))
+			ld.m.step.Reply(g.ID, "%s was resumed", g.Group())
 		}
 		return true
 	})
@@ -91,7 +79,7 @@ func (ld *loader) unfulfilledGroups(err error) {
 		if on, _ := ld.suspendedByFlag(g); on == g.On {
 			return false
 		}
-		ld.m.step.RejectFlag(g.ID, step.NotInEffect(groupName(g), step.VerbFor(g.On), err), err)
+		ld.m.step.RejectFlag(g.ID, step.NotInEffect(g.Group(), step.VerbFor(g.On), err), err)
 		return true
 	})
 }
