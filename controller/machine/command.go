@@ -315,16 +315,6 @@ func (cs *commands) emit(id uint64, e events.Event) {
 	}
 }
 
-func (ld *loader) rejectLoad(ws []waiter, err error) {
-	for _, w := range ws {
-		if w.verb != "suspend" && w.verb != "resume" {
-			ld.m.step.RejectReload(w.id, err)
-			continue
-		}
-		ld.m.step.RejectFlag(w.id, step.NotInEffect("the city", w.verb, err), err)
-	}
-}
-
 func (cs *commands) rejectAll(ws []waiter, code city.Code, format string, args ...any) {
 	for _, w := range ws {
 		cs.m.step.Reject(w.id, code, format, args...)
