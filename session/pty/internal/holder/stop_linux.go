@@ -62,7 +62,7 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 }
 
 // awaitStop waits until the stop of an ended session sends no more signals. It sends them to all of the holder's
-// descendants, so they could end the next session.
+// descendants, so they could end the next session. The stop is almost over, because an ended session has no processes.
 func awaitStop(h *holder) {
 	h.mu.Lock()
 	l := h.current
