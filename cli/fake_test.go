@@ -27,6 +27,7 @@ type fakeCity struct {
 	file     string // city.toml; "" = tinyCity
 	about    city.Inspection
 	refuse   error
+	onDo     func() // called before a command, unless it is nil
 	live     []events.Event
 	prints   []city.Piece
 	frames   []city.Frame
@@ -106,6 +107,9 @@ func (s *fakeCity) Attach(context.Context, string, city.Viewer) (city.Terminal, 
 }
 
 func (s *fakeCity) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
+	if s.onDo != nil {
+		s.onDo()
+	}
 	if s.refuse != nil {
 		return city.Receipt{}, s.refuse
 	}

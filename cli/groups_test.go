@@ -379,6 +379,14 @@ demo: 1 restarted, 0 failed, 1 skipped
 	if code != exit.CodeFailed || !strings.Contains(out, "failed   demo/worker-2   too slow") || !strings.Contains(out, "0 restarted, 1 failed") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
+	s.onDo = func() { // the agent is suspended when the command arrives
+		g, _ := s.snapshot.Agent("demo/worker-2")
+		g.Suspended, g.State, g.Reason = true, city.Stopping, "suspended with rig demo"
+	}
+	code, out, _ = runCLI(t, s, "rig", "restart", "demo")
+	if code != 0 || !strings.Contains(out, "skipped  demo/worker-2   stopping: suspended with rig demo") {
+		t.Errorf("suspended in the meantime: exit %d\n%s", code, out)
+	}
 }
 
 func TestCompletion(t *testing.T) {

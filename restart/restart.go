@@ -191,7 +191,7 @@ func (d Death) CrashText() string {
 	return d.String() + " after " + uptime
 }
 
-// String returns a short description: "exit 3", "SIGKILL", "start failed".
+// String returns a short description that can follow "restarted after": "exit 3", "SIGKILL", "start failed".
 func (d Death) String() string {
 	switch {
 	case d.Lost:
@@ -207,7 +207,7 @@ func (d Death) String() string {
 	case d.Code > 0:
 		return fmt.Sprintf("exit %d", d.Code)
 	case d.Code < 0:
-		return "ended, exit code unknown"
+		return "exit with unknown code"
 	default:
 		return "exit 0"
 	}

@@ -207,10 +207,15 @@ func restartOne(ctx context.Context, l *env.Link, g *city.Agent) restarted {
 		return restarted{g.Name, "left", string(g.State) + ": " + g.Reason}
 	}
 	r, err := l.Do(ctx, city.Restart{Agent: g.Name})
-	if err != nil {
-		return restarted{g.Name, "failed", err.Error()}
+	if err == nil {
+		return restarted{g.Name, "restarted", r.Message}
 	}
-	return restarted{g.Name, "restarted", r.Message}
+	if s, unread := l.Snapshot(ctx); unread == nil {
+		if now, ok := s.Agent(g.Name); ok && now.Suspended { // in the meantime
+			return restarted{g.Name, "left", string(now.State) + ": " + now.Reason}
+		}
+	}
+	return restarted{g.Name, "failed", err.Error()}
 }
 
 func printRestarted(e *env.Env, rig string, results []restarted) error {

@@ -7,6 +7,14 @@ import (
 	"gcity/city"
 )
 
+// Group returns the kind and the name of the rig or pool that the edit suspends or resumes.
+func (f Edit) Group() string {
+	if f.Rig != "" {
+		return "rig " + f.Rig
+	}
+	return "pool " + f.Agent
+}
+
 // FlaggedBy returns the sender of the newest edit that set a suspended flag to on. It returns the zero value, which
 // stands for the operator, if a user edited the file.
 func FlaggedBy(edits []Edit, agent, rig string, on bool) city.Peer {

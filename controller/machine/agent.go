@@ -169,8 +169,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		}
 		a.act.intent = cause{}
 		m.set(now, a, city.Suspended, a.want.Suspended.Where)
-		m.commands.resolve(a, fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended), "stop",
-			"suspend")
+		m.commands.resolve(a, fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended), "suspend")
 		m.commands.rejectAll(a.take("restart", "kill"), city.Conflict,
 			"agent %s is %s", a.name, a.want.Suspended)
 	case a.want.Problem != "":
@@ -648,6 +647,7 @@ func (c cause) forRetry() cause {
 func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	e := events.Event{Type: events.AgentStopped, Message: c.why,
 		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
+	before := a.act.startReason
 	a.act.startReason = ""
 	a.restart.end()
 	var replies []effect.Reply
@@ -659,7 +659,9 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		e, a.act.startReason = c.by.AsActor(e), c.why
 	case causeKill:
 		e, a.act.startReason = c.by.AsActor(e), "restarted after it was "+c.why
-	case causeDrift, causeStrategy, causeWatchdog:
+	case causeDrift:
+		a.act.startReason = a.whyChanged()
+	case causeStrategy, causeWatchdog:
 		a.act.startReason = c.why
 	case causeIdle:
 		a.restart.diedOnItsOwn = true
@@ -667,13 +669,17 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	case causeDrained:
 		m.drains.afterDrain(a, c.why, c.finished, c.final)
 	case causeSuspend:
+		if a.want != nil && !a.want.Suspended.On() { // resumed during the stop, for this reason
+			a.act.startReason = before
+			break
+		}
 		if a.act.intent.kind == causeSuspend { // suspended again during the stop
 			a.act.intent = cause{}
 		}
 		e = a.act.flaggedBy.AsActor(e)
 		e.Type = events.AgentSuspended
 		replies = append(replies, m.commands.repliesFor(a,
-			fmt.Sprintf("agent %s is %s", a.name, c.why), "stop", "suspend")...)
+			fmt.Sprintf("agent %s is %s", a.name, c.why), "suspend")...)
 	case causeRequest:
 		e, a.act.startReason, a.restart.diedOnItsOwn = c.by.AsActor(e), c.why, true
 	}

@@ -52,9 +52,9 @@ func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 	case city.Stop:
 		cs.suspend(id, c.Agent, true)
 	case city.SuspendRig:
-		cs.m.loader.suspendRig(id, c.Rig, true)
+		cs.m.loader.suspendGroup(effect.Edit{Rig: c.Rig, On: true, ID: id})
 	case city.ResumeRig:
-		cs.m.loader.suspendRig(id, c.Rig, false)
+		cs.m.loader.suspendGroup(effect.Edit{Rig: c.Rig, ID: id})
 	case city.Scale:
 		cs.m.pools.Scale(id, c)
 	case city.RestartPool:
@@ -263,7 +263,7 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 func (cs *commands) suspend(id uint64, name string, on bool) {
 	if p := cs.m.pools.Get(name); p != nil && (p.Want.Max != 1 || cs.m.agents[name] == nil ||
 		cs.m.agents[name].hidden()) {
-		cs.m.loader.suspendPool(id, p, on)
+		cs.m.loader.suspendGroup(effect.Edit{Agent: name, On: on, ID: id})
 		return
 	}
 	if name != "" {
@@ -282,18 +282,20 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 					"%s the pool, or scale it", a.name, a.want.Declared, step.VerbFor(on))
 			return
 		}
-		a.waiters = append(a.waiters, waiter{id, step.VerbFor(on)})
-		if still := a.want.Suspended; !on && still.On() && still.Level != agent.AgentLevel {
-			a.waiters = a.waiters[:len(a.waiters)-1]
-			cs.m.step.Reject(id, city.Conflict,
-				"agent %s is %s; run `%s` instead", a.name, still,
+		switch still := a.want.Suspended; {
+		case on:
+		case still.On() && still.Level != agent.AgentLevel:
+			cs.m.step.Reject(id, city.Conflict, "agent %s is %s; run `%s` instead", a.name, still,
 				still.ResumeCommand(a.name))
 			return
-		}
-		if !on && !a.want.Suspended.On() && !cs.m.loader.editing(name) {
-			cs.resolve(a, "agent "+a.name+" is not suspended", "resume")
+		case !still.On() && !cs.m.loader.editing(name, ""):
+			cs.m.step.Reply(id, "agent %s is not suspended", a.name)
 			return
 		}
+		a.waiters = append(a.waiters, waiter{id, step.VerbFor(on)})
+	} else if !on && !cs.m.conf.Suspended && !cs.m.loader.editing("", "") {
+		cs.m.step.Reply(id, "the city is not suspended")
+		return
 	}
 	cs.m.loader.edit(effect.Edit{Agent: name, On: on, ID: id})
 }
@@ -310,16 +312,6 @@ func (cs *commands) emit(id uint64, e events.Event) {
 	cs.m.step.Do(effect.Emit{ID: id, Event: e})
 	if strings.HasPrefix(e.Type, "bead.") { // a client has changed work
 		cs.m.work.count()
-	}
-}
-
-func (ld *loader) rejectLoad(ws []waiter, err error) {
-	for _, w := range ws {
-		if w.verb != "suspend" && w.verb != "resume" {
-			ld.m.step.RejectReload(w.id, err)
-			continue
-		}
-		ld.m.step.RejectFlag(w.id, step.NotInEffect("the city", w.verb, err), err)
 	}
 }
 

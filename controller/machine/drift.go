@@ -19,7 +19,6 @@ type drifts struct {
 }
 
 func (df *drifts) whyReplace(now time.Time, a *record) cause {
-	swapped := a.sess.life.ProviderChanged(&a.want.Spec)
 	before := a.sess.restartBarred
 	a.sess.restartBarred = ""
 	diff := a.sess.life.Drift(&a.want.Spec)
@@ -39,11 +38,22 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 		df.m.lists.request()
 		return cause{}
 	}
-	why = strings.Join(diff, ", ")
-	if swapped {
+	return cause{kind: causeDrift, why: a.whyChanged()}
+}
+
+// whyChanged returns how the configuration differs from that of the current session.
+func (a *record) whyChanged() string {
+	if a.want == nil {
+		return ""
+	}
+	why := strings.Join(a.sess.life.Drift(&a.want.Spec), ", ")
+	if why == "" {
+		return "configuration changed, then changed back"
+	}
+	if a.sess.life.ProviderChanged(&a.want.Spec) {
 		why += fmt.Sprintf(", from %s to %s", a.sess.life.Provider, a.want.Spec.Provider)
 	}
-	return cause{kind: causeDrift, why: "configuration changed: " + why}
+	return "configuration changed: " + why
 }
 
 func (df *drifts) drifted(a *record, diff []string) {

@@ -8,115 +8,95 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller/effect"
-	"gcity/controller/pools"
 	"gcity/controller/step"
 	"gcity/internal/suggest"
 )
 
-// groupWaiter is a command that waits until all agents in the group are suspended or resumed.
-type groupWaiter struct {
-	id        uint64
-	on        bool
-	pool, rig string
-}
-
-func (g groupWaiter) String() string {
-	if g.rig != "" {
-		return "rig " + g.rig
+func (ld *loader) inGroup(g effect.Edit, a *record) bool {
+	if g.Rig != "" {
+		return a.want != nil && a.want.Rig == g.Rig
 	}
-	return "pool " + g.pool
+	return a.pool != nil && a.pool.Name() == g.Agent
 }
 
-func (ld *loader) inGroup(g groupWaiter, a *record) bool {
-	if g.rig != "" {
-		return a.want != nil && a.want.Rig == g.rig
+// suspendGroup suspends or resumes a rig or a pool. The reply follows when its flag is in force, and its agents are
+// stopped if it is suspended.
+func (ld *loader) suspendGroup(g effect.Edit) {
+	on, still := ld.suspendedByFlag(g)
+	switch {
+	case g.Rig != "" && ld.m.conf.Rig(g.Rig) == nil:
+		ld.m.step.Reject(g.ID, city.NotFound,
+			"%v", suggest.NotFound(suggest.Rig, g.Rig, ld.m.conf.RigNames()))
+	case g.On || on || ld.editing(g.Agent, g.Rig):
+		ld.groups = append(ld.groups, g)
+		ld.edit(g)
+	case still.On():
+		ld.m.step.Reject(g.ID, city.Conflict, "%s is %s; run `%s` instead", g.Group(), still,
+			still.ResumeCommand(g.Agent))
+	default:
+		ld.m.step.Reply(g.ID, "%s is not suspended", g.Group())
 	}
-	return a.pool != nil && a.pool.Name() == g.pool
 }
 
-func (ld *loader) suspendPool(id uint64, p *pools.Pool, on bool) {
-	ld.groups = append(ld.groups, groupWaiter{id: id, on: on, pool: p.Name()})
-	ld.edit(effect.Edit{Agent: p.Name(), On: on, ID: id})
-}
-
-func (ld *loader) suspendRig(id uint64, name string, on bool) {
-	if ld.m.conf.Rig(name) == nil {
-		ld.m.step.Reject(id, city.NotFound,
-			"%v", suggest.NotFound(suggest.Rig, name, ld.m.conf.RigNames()))
-		return
-	}
-	ld.groups = append(ld.groups, groupWaiter{id: id, on: on, rig: name})
-	ld.edit(effect.Edit{Rig: name, On: on, ID: id})
-}
-
-func (ld *loader) suspendedByFlag(g groupWaiter) (on bool, still agent.Suspension) {
-	if g.rig != "" {
-		rig := ld.m.conf.Rig(g.rig)
-		on = rig != nil && rig.Suspended
-		if !on && ld.m.conf.Suspended {
+// If on is false, still is the suspension of a higher level.
+func (ld *loader) suspendedByFlag(g effect.Edit) (on bool, still agent.Suspension) {
+	if g.Rig != "" {
+		rig := ld.m.conf.Rig(g.Rig)
+		if ld.m.conf.Suspended {
 			still = agent.Suspension{Level: agent.CityLevel, Where: "with the city"}
 		}
-		return on, still
+		return rig != nil && rig.Suspended, still
 	}
-	p := ld.m.pools.Get(g.pool)
-	switch {
-	case p == nil, !p.Want.Suspended.On():
-		return false, still
-	case p.Want.Suspended.Level == agent.AgentLevel:
-		return true, still
+	if p := ld.m.pools.Get(g.Agent); p != nil {
+		still = p.Want.Suspended
 	}
-	return false, p.Want.Suspended
+	return still.Level == agent.AgentLevel, still
 }
 
 func (ld *loader) replyToGroups() {
-	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
+	ld.groups = slices.DeleteFunc(ld.groups, func(g effect.Edit) bool {
 		on, still := ld.suspendedByFlag(g)
-		if on != g.on {
+		busy := func(a *record) bool { return ld.inGroup(g, a) && !a.phase.Idle() }
+		pending := func(f effect.Edit) bool { return f.ID == g.ID }
+		if on != g.On || slices.ContainsFunc(ld.edits, pending) ||
+			on && slices.ContainsFunc(ld.m.order, busy) {
 			return false
 		}
-		members := 0
-		for _, a := range ld.m.order {
-			if ld.inGroup(g, a) {
-				if members++; g.on && !a.phase.Idle() {
-					return false
-				}
-			}
-		}
 		switch {
-		case g.on:
-			ld.m.step.Reply(g.id, "%s is suspended; its agents are stopped", g)
+		case g.On:
+			ld.m.step.Reply(g.ID, "%s is suspended; its agents are stopped", g.Group())
 		case still.On():
-			ld.m.step.Reply(g.id, "%s was resumed, but is still %s", g, still)
+			ld.m.step.Reply(g.ID, "%s was resumed, but is still %s", g.Group(), still)
 		default:
-			ld.m.step.Reply(g.id, "%s was resumed", g)
+			ld.m.step.Reply(g.ID, "%s was resumed", g.Group())
 		}
 		return true
 	})
 }
 
 func (ld *loader) unfulfilledGroups(err error) {
-	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
-		if on, _ := ld.suspendedByFlag(g); on == g.on {
+	ld.groups = slices.DeleteFunc(ld.groups, func(g effect.Edit) bool {
+		if on, _ := ld.suspendedByFlag(g); on == g.On {
 			return false
 		}
-		ld.m.step.RejectFlag(g.id, step.NotInEffect(g.String(), step.VerbFor(g.on), err), err)
+		ld.m.step.RejectFlag(g.ID, step.NotInEffect(g.Group(), step.VerbFor(g.On), err), err)
 		return true
 	})
 }
 
 func (ld *loader) rejectGroups(code city.Code, msg string) {
 	for _, g := range ld.groups {
-		ld.m.step.Reject(g.id, code, "%s", msg)
+		ld.m.step.Reject(g.ID, code, "%s", msg)
 	}
 	ld.groups = nil
 }
 
 func (ld *loader) rejectGroupsOf(a *record, msg string) {
-	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
-		if !g.on || !ld.inGroup(g, a) {
+	ld.groups = slices.DeleteFunc(ld.groups, func(g effect.Edit) bool {
+		if !g.On || !ld.inGroup(g, a) {
 			return false
 		}
-		ld.m.step.Reject(g.id, city.Unavailable, "%s", msg)
+		ld.m.step.Reject(g.ID, city.Unavailable, "%s", msg)
 		return true
 	})
 }
@@ -129,8 +109,11 @@ func (ld *loader) edit(f effect.Edit) {
 	}
 }
 
-func (ld *loader) editing(name string) bool {
-	return slices.ContainsFunc(ld.edits, func(f effect.Edit) bool { return f.Agent == name })
+// editing reports whether an edit of the flag is not yet in force. Without a name, the flag is the city's.
+func (ld *loader) editing(agent, rig string) bool {
+	return slices.ContainsFunc(ld.allEdits(), func(f effect.Edit) bool {
+		return f.Agent == agent && f.Rig == rig
+	})
 }
 
 func (ld *loader) edited(in effect.Edited) {
@@ -146,7 +129,7 @@ func (ld *loader) edited(in effect.Edited) {
 		}
 		ld.m.step.RejectFlag(in.Edit.ID, msg, in.Err)
 		ld.groups = slices.DeleteFunc(ld.groups,
-			func(g groupWaiter) bool { return g.id == in.Edit.ID })
+			func(g effect.Edit) bool { return g.ID == in.Edit.ID })
 		if a, ok := ld.m.agents[in.Edit.Agent]; ok {
 			a.waiters = slices.DeleteFunc(a.waiters,
 				func(w waiter) bool { return w.id == in.Edit.ID })

@@ -256,7 +256,7 @@ func (w *world) calm() {
 
 func (w *world) unanswered() {
 	for _, g := range w.m.loader.groups {
-		w.breach = append(w.breach, fmt.Sprintf("%s of %s got no reply", step.VerbFor(g.on), g))
+		w.breach = append(w.breach, fmt.Sprintf("%s of %s got no reply", step.VerbFor(g.On), g.Group()))
 	}
 	if len(w.m.pools.Scales) > 0 || len(w.m.loader.edits) > 0 {
 		w.breach = append(w.breach, fmt.Sprintf("changes that were not written: %v %v", w.m.pools.Scales,

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/agent"
@@ -187,11 +188,20 @@ type silence struct {
 	stuckAt time.Time
 }
 
+const declaredAt = "declared at "
+
 func (a *record) declared() string {
 	if a.pool != nil {
 		return "member of pool " + a.pool.Name()
 	}
-	return "declared at " + a.want.Source
+	return declaredAt + a.want.Source
+}
+
+// updatePosition corrects a reason that names an earlier position of the agent in the configuration.
+func (a *record) updatePosition() {
+	if a.want != nil && strings.HasPrefix(a.act.startReason, declaredAt) {
+		a.act.startReason = a.declared()
+	}
 }
 
 func (a *record) names() []string {
@@ -256,6 +266,7 @@ func (m *Machine) declare(a *record, w *agent.Want) {
 	if w == nil {
 		return
 	}
+	a.updatePosition()
 	a.command = redact.Text(w.Spec.Command)
 	if w.TriageOf != "" {
 		a.policy = onCall{m}

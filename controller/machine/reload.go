@@ -29,7 +29,7 @@ type loader struct {
 	waiting  []waiter      // commands that wait for the next load
 	edits    []effect.Edit // of the key "suspended"; the first is in flight
 	written  []effect.Edit // not yet in force
-	groups   []groupWaiter
+	groups   []effect.Edit // commands that wait until a rig or a pool is suspended or resumed
 }
 
 // a new configuration is applied completely or not at all (L6)
@@ -46,12 +46,12 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	fresh := in.Conf != nil && (ld.m.conf == nil || in.Conf.Revision != ld.m.conf.Revision ||
 		in.ProgramFound)
 	switch {
-	case in.Away != nil:
-		ld.notRead(waiting, in.Away)
+	case in.Away != nil: // the configuration on disk may still be rejected or held
+		ld.rejectLoad(waiting, city.Unavailable, in.Away)
 	case err != nil:
 		ld.dropHeld()
 		ld.reject(err)
-		ld.rejectLoad(waiting, err)
+		ld.rejectLoad(waiting, city.Invalid, err)
 	case fresh && ld.removesMost(in.Conf) && !ld.confirmed(waiting, in.Conf):
 		ld.hold(now, in.Conf, waiting)
 	case fresh:
@@ -98,14 +98,9 @@ func (ld *loader) dropRejected() {
 	ld.trust = ""
 }
 
-// notRead keeps the state of the configuration on disk, which may be rejected or held.
-func (ld *loader) notRead(waiting []waiter, err error) {
-	for _, w := range waiting {
-		if w.verb == "reload" {
-			ld.m.step.Reject(w.id, city.Unavailable, "%v", err)
-			continue
-		}
-		ld.m.step.RejectFlag(w.id, step.NotInEffect("the city", w.verb, err), err)
+func (ld *loader) rejectLoad(ws []waiter, code city.Code, err error) {
+	for _, w := range ws {
+		ld.m.step.RejectLoad(w.id, w.verb, code, err)
 	}
 }
 
@@ -267,7 +262,7 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 func (ld *loader) recordSuspended(a *record, s agent.Suspension) {
 	ld.m.journal.record(a, a.act.flaggedBy.AsActor(events.Event{Type: events.AgentSuspended,
 		Message: s.String()}),
-		ld.m.commands.repliesFor(a, fmt.Sprintf("agent %s is %s", a.name, s), "stop", "suspend")...)
+		ld.m.commands.repliesFor(a, fmt.Sprintf("agent %s is %s", a.name, s), "suspend")...)
 }
 
 func (ld *loader) compare(c *effect.Configuration) step.Changes {

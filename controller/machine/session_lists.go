@@ -301,6 +301,7 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status,
 		a.act.startReason = "adopted: it was running when this controller started"
 		if h := &a.restart.inherited; h.StartReason != "" && h.Session == s.ID {
 			a.act.startReason = h.StartReason
+			a.updatePosition()
 		}
 		a.sess.startUnrecorded = past.IsUnrecordedStart(s)
 		if s.Ready {

@@ -113,6 +113,8 @@ func want(spec string) agent.Want {
 			w.StuckAfter, _ = time.ParseDuration(value)
 		case "rig":
 			w.Rig = value
+		case "line":
+			w.Source = "city.toml:" + value + ":1"
 		case "by":
 			w.Provider, w.Spec.Provider = value, value
 		}

@@ -105,13 +105,17 @@ func (o *Output) RejectFlag(id uint64, msg string, err error) {
 	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Err: e}})
 }
 
-// RejectReload rejects a reload because of the configuration on disk.
-func (o *Output) RejectReload(id uint64, err error) {
-	if TrustCommand(err) == "" {
-		o.Reject(id, city.Invalid, "%v", err)
-		return
+// RejectLoad rejects a command that waits for the configuration on disk. verb is "reload", or "suspend" or "resume" for
+// the city. A reload is rejected with the code, unless the configuration is not trusted.
+func (o *Output) RejectLoad(id uint64, verb string, code city.Code, err error) {
+	switch {
+	case verb != "reload":
+		o.RejectFlag(id, NotInEffect("the city", verb, err), err)
+	case TrustCommand(err) != "":
+		o.RejectFlag(id, "the previous configuration stays in force: "+err.Error(), err)
+	default:
+		o.Reject(id, code, "%v", err)
 	}
-	o.RejectFlag(id, "the previous configuration stays in force: "+err.Error(), err)
 }
 
 // TrustCommand returns the command with which the user can trust a rejected configuration, or "".
@@ -129,7 +133,7 @@ func NotInEffect(what, verb string, err error) string {
 		return fmt.Sprintf("the change was written, but does not %s %s yet, because the "+
 			"configuration on disk is not in force: %v", verb, what, err)
 	}
-	return fmt.Sprintf("%s was not %sed, because the changed configuration is not in force", what,
+	return fmt.Sprintf("%s was not %sed, because another change undid the command's change", what,
 		strings.TrimSuffix(verb, "e"))
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -222,6 +223,38 @@ func TestStartInProgress(t *testing.T) {
 	close(next.ended)
 	eventually.Receive(t, "SIGTERM waits again", h.tasks)()
 	eventually.Receive(t, "the exit of the holder", h.done)
+}
+
+// A start waits until the stop of the previous session sends no more signals, which could end the new session.
+func TestStartWaitsForStop(t *testing.T) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fds[1])
+	c, err := newConn(fds[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	synctest.Test(t, func(t *testing.T) {
+		over, answered := make(chan struct{}), make(chan struct{})
+		h := &holder{done: make(chan struct{})}
+		h.current = &life{exit: &wire.Exit{}, stopping: &stopping{over: over}}
+		close(h.done) // the start fails when it has waited
+		go func() {
+			defer close(answered)
+			_ = h.handleStart(c, &wire.Request{Spec: &wire.Spec{}})
+		}()
+		synctest.Wait()
+		select {
+		case <-answered:
+			t.Error("the start did not wait")
+		default:
+		}
+		close(over)
+		<-answered
+	})
 }
 
 // The holder saves an exit if a connected controller does not record it in time, or disconnects before it does. The saved

@@ -173,6 +173,7 @@ func (h *holder) handleStart(c *conn, req *wire.Request) error {
 	if req.Spec == nil {
 		return c.fail(fmt.Errorf("the start request does not contain a session"))
 	}
+	awaitStop(h)
 	err := h.onMain(func() error { return beginFor(c, h, req) })
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -24,6 +24,7 @@ const (
 type stopping struct {
 	deadline time.Time
 	sooner   chan struct{} // receives a value when the deadline becomes earlier
+	over     chan struct{} // closed when the stop sends no more signals
 }
 
 // stop ends the session, and returns when none of its processes is left. If asked is false, the session counts as lost,
@@ -43,8 +44,12 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 	deadline := time.Now().Add(grace)
 	switch s := l.stopping; {
 	case s == nil:
-		l.stopping = &stopping{deadline: deadline, sooner: make(chan struct{}, 1)}
-		h.wg.Go(func() { h.end(l, grace > 0) })
+		s = &stopping{deadline: deadline, sooner: make(chan struct{}, 1), over: make(chan struct{})}
+		l.stopping = s
+		h.wg.Go(func() {
+			defer close(s.over)
+			h.end(l, grace > 0)
+		})
 	case deadline.Before(s.deadline):
 		s.deadline = deadline
 		select {
@@ -54,6 +59,18 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 	}
 	h.mu.Unlock()
 	<-l.ended
+}
+
+// awaitStop waits until the stop of an ended session sends no more signals. It sends them to all of the holder's
+// descendants, so they could end the next session. The stop is almost over, because an ended session has no processes.
+func awaitStop(h *holder) {
+	h.mu.Lock()
+	l := h.current
+	ended := l != nil && l.exit != nil && l.stopping != nil
+	h.mu.Unlock()
+	if ended {
+		<-l.stopping.over
+	}
 }
 
 func (h *holder) end(l *life, ask bool) {
