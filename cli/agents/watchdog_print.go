@@ -198,7 +198,7 @@ func WatchdogCount(s *city.Snapshot) string {
 		output.Part{N: calls, What: "calling"}, output.Part{N: degraded, What: "degraded"})
 }
 
-// Calls returns a line for each watchdog that is calling for a person and for each degraded watchdog.
+// Calls returns a line for each watchdog that is calling a user and for each degraded watchdog.
 func Calls(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	for i := range s.Watchdogs {
