@@ -37,7 +37,7 @@ removed. A message to a pool belongs to the first member that reads it. Any name
 is neither an agent nor a pool is the name of a user; "human" is the city's user.
 
 The default MAILBOX is that of GC_AGENT inside a session, otherwise the one that all
-users share. It contains the messages to all names of users.`
+users share, which contains the messages to all users.`
 	return c
 }
 
