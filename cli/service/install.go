@@ -86,7 +86,8 @@ install does not overwrite a unit that gcity did not write.`,
 	uninstall := &cobra.Command{
 		Use: "uninstall", Short: "Stop the service and remove its unit",
 		Long: `uninstall stops the service and its agents. Then it disables and removes the unit. If
-the unit does not exist, uninstall does nothing. ` + k.uninstall,
+the unit does not exist, uninstall does nothing.
+` + k.uninstall,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return uninstall(cmd.Context(), e, k, f)
 		},
@@ -108,9 +109,8 @@ func CityService(e *env.Env) ServiceKind {
 	return ServiceKind{
 		Group: "daemon", kind: "city", at: e.CityDir,
 		What: "this city", folder: "the city's folder",
-		uninstall: `With --keep-agents, the agents keep running, and
-the next controller takes them over. The folder of a city that --city names may no longer
-exist.`,
+		uninstall: `With --keep-agents, the agents keep running, and the next controller
+takes them over. The folder of a city that --city names may no longer exist.`,
 		flags:     func(c *cobra.Command) *cobra.Command { return env.WithSource(e, c) },
 		isRunning: folder.IsHeld,
 		pid: func(at string) int {
@@ -163,8 +163,8 @@ func SupervisorService(home func() (string, error),
 	running func(home string) (pid int, err error)) ServiceKind {
 	return ServiceKind{
 		Group: "supervisor", kind: "supervisor", at: home, What: "the supervisor of your cities",
-		uninstall: `With --keep-agents, the agents keep running, and
-the next supervisor takes them over.`,
+		uninstall: `With --keep-agents, the agents keep running, and the next supervisor
+takes them over.`,
 		folder: "the supervisor's folder ($GC_HOME)",
 		stop:   "`gcity supervisor stop`",
 		adopt: "`gcity supervisor start` takes them over, and `gcity stop` in a city's " +
