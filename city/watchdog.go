@@ -73,7 +73,7 @@ type Watchdog struct {
 	Last    *Judgement `json:"last,omitempty"`
 	// newest last, at most MaxDecisions; only checks that led to an action
 	Recent []Judgement `json:"recent,omitempty"`
-	Failed int         `json:"failed,omitempty"` // consecutive wakes that did not help
+	Failed int         `json:"failed,omitempty"` // consecutive actions that did not help
 
 	Escalated *Escalation `json:"escalated,omitempty"`
 

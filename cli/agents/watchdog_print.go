@@ -159,7 +159,7 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 		e.Fact("decided", "nothing yet")
 	}
 	if w.Failed > 0 {
-		e.Fact("no effect", describe.Count(w.Failed, "wake")+" in a row")
+		e.Fact("no effect", describe.Count(w.Failed, "action")+" in a row")
 	}
 	if w.Next != nil && w.Next.After(e.Now()) {
 		e.Fact("next check", e.Ahead(*w.Next)+", every "+span.Text(w.Every))
