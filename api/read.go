@@ -48,7 +48,7 @@ func waitOf(r *http.Request) (time.Duration, error) {
 }
 
 // requestedSnapshot returns a snapshot that is as new as the request asks. Before it waits, it calls check, unless
-// check is nil. If the error of check means that the request is invalid, requestedSnapshot returns it at once.
+// check is nil. If the error of check means that the request is invalid, requestedSnapshot returns it immediately.
 func (s *server) requestedSnapshot(r *http.Request,
 	check func(current *city.Snapshot) error) (*city.Snapshot, error) {
 	ctx, cancel, index, asked, err := s.waitContext(r)

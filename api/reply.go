@@ -60,7 +60,7 @@ func (s *server) answer(get func(*query) (any, error)) handler {
 }
 
 // read responds with the result of get, which must not change anything. If the request has to wait for a newer
-// snapshot, read first calls get with the current one, so that an invalid request fails at once.
+// snapshot, read first calls get with the current one, so that an invalid request fails immediately.
 func (s *server) read(w http.ResponseWriter, r *http.Request,
 	get func(*city.Snapshot) (any, error)) error {
 	snap, err := s.requestedSnapshot(r, func(current *city.Snapshot) error {

@@ -24,7 +24,7 @@ type beadEvent struct {
 	Depth int `json:"depth,omitempty"`
 }
 
-// BeadEvent returns the event for a change to a bead. If old is nil, the bead is new. The author "" means an operator.
+// BeadEvent returns the event for a change to a bead. If old is nil, the bead is new. The author "" means "operator".
 // If nothing has changed, the event has no type.
 func BeadEvent(old *beads.Bead, b Located, by string, depth int) events.Event {
 	if by == "" {

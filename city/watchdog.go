@@ -73,7 +73,7 @@ type Watchdog struct {
 	Last    *Judgement `json:"last,omitempty"`
 	// newest last, at most MaxDecisions; only checks that led to an action
 	Recent []Judgement `json:"recent,omitempty"`
-	Failed int         `json:"failed,omitempty"` // consecutive wakes that did not help
+	Failed int         `json:"failed,omitempty"` // consecutive actions that did not help
 
 	Escalated *Escalation `json:"escalated,omitempty"`
 
@@ -94,13 +94,13 @@ type Judgement struct {
 	At       time.Time `json:"at"`
 	Decision Remedy    `json:"decision"`
 	Reason   string    `json:"reason"`
-	// triage agent, "thresholds", or an operator
+	// triage agent, "thresholds", or a user
 	By     string        `json:"by"`
 	Took   time.Duration `json:"took_ns,omitempty"` // of the triage
 	Result string        `json:"result,omitempty"`  // of the action: "typed", "failed: …"
 }
 
-// Escalation is a request to a user for help.
+// Escalation is a call: a watchdog's request to a user for help.
 type Escalation struct {
 	At      time.Time `json:"at"`
 	To      string    `json:"to"` // a mail address
@@ -152,7 +152,7 @@ type (
 		Beat string `json:"beat,omitempty"`
 		By   string `json:"by,omitempty"`
 	}
-	// Acknowledge records that a user has seen an escalation. An unchanged escalation is not sent again.
+	// Acknowledge records that a user has seen a watchdog's call. An unchanged call is not sent again.
 	Acknowledge struct {
 		Watchdog string `json:"-"`
 		By       string `json:"by,omitempty"`

@@ -105,9 +105,9 @@ stops the sessions, automation runs and checks that are still alive. If a superv
 running, stop unregisters the city, so that the supervisor does not start it again;
 "gcity start" registers and starts it again. While it waits, it prints on stderr what
 it is waiting for and the time limit: shutdown_timeout for each link of the longest
-chain of depends_on, plus half a minute. After that limit it lists what might still be
-running and exits with code 1. Running stop again in the meantime kills the agents at
-once.`,
+chain of depends_on, plus 30s. After that limit it lists what might still be
+running and exits with code 1. Running stop again in the meantime kills the agents
+immediately.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			what, err := stopCity(cmd.Context(), e)
 			if err != nil {
@@ -312,7 +312,7 @@ func reloadCommand(e *env.Env) *cobra.Command {
 	var confirm bool
 	c := &cobra.Command{
 		Use: "reload", Short: "Reload the configuration now",
-		Long: `reload reads the configuration and the automations at once. A configuration that
+		Long: `reload reads the configuration and the automations immediately. A configuration that
 would remove more than half of the running agents is held: reload prints what it
 would change, the previous configuration stays in force, and the exit code is 4.
 --confirm applies the held configuration if it has not changed since.`,

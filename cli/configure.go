@@ -81,8 +81,8 @@ warning with its position. A warning concerns a single agent or automation: some
 that an agent uses is missing or invalid, so the agent runs without it or cannot
 start, or an automation is broken, so it does not run. The other agents and
 automations are not affected. check does not look for the programs of start_command,
-because it may run on another machine; "gcity plan" and "gcity doctor" do. With
---strict a warning is an error.`,
+because check may run on a different machine than the city; "gcity plan" and
+"gcity doctor" do. With --strict a warning is an error.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return checkConfig(cmd.Context(), e, strict)
 		},

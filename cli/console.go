@@ -309,7 +309,7 @@ func leaveRoom(e *env.Env, h *host.City, exit tui.Exit, signals chan<- os.Signal
 	case tui.Hangup:
 		h.Loop.SetMode("headless")
 	case tui.StopCity, tui.Interrupted: // HandleSignals has not received a signal yet
-		e.Sayf("stopping the city; ctrl-c kills its agents at once")
+		e.Sayf("stopping the city; ctrl-c kills its agents immediately")
 		signals <- syscall.SIGTERM
 	default: // a SIGTERM, which HandleSignals has received too
 		e.Sayf("stopping the city")

@@ -285,9 +285,9 @@ the variables below instead, for example ` + "`exec \"$GC_PACK_DIR\"/run.sh`" + 
 An agent's command is the first of these that is set: ` + "`agents.start_command`" + `, the command of ` + "`agents.provider`" + `, the
 command of ` + "`workspace.provider`" + `, ` + "`workspace.start_command`" + `. If none of them is set, gcity uses the first preset whose
 program is on the agent's ` + "`PATH`" + `. If there is no command, or if gcity does not find the program, the agent does not
-start, and gcity shows what it has looked for. gcity runs a ` + "`start_command`" + ` unchanged. Each key that an agent sets overrides
-the same key of its provider. gcity passes each argument of a provider to the program as one word, whatever the
-argument contains.
+start, and gcity shows what it has looked for. gcity runs a ` + "`start_command`" + ` unchanged. Each key that an agent sets
+overrides the same key of its provider. gcity passes each argument of a provider to the program as one word, whatever
+the argument contains.
 
 An agent's environment consists of these variables. Later ones override earlier ones:
 

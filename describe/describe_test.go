@@ -69,7 +69,7 @@ func TestNext(t *testing.T) {
 }
 
 func TestNextRun(t *testing.T) {
-	for due, want := range map[string]string{"in 24s": "next run in 24s", "ready in 24s": "ready in 24s", "": ""} {
+	for due, want := range map[string]string{"in 24s": "next run in 24s", "due in 24s": "due in 24s", "": ""} {
 		if got := NextRun(due); got != want {
 			t.Errorf("%q: got %q, want %q", due, got, want)
 		}

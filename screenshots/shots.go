@@ -45,7 +45,7 @@ func shots() []shot {
 			steps: []step{{"5", "automation.fired"}}},
 		{name: "work-120x36", cols: 120, rows: 36, at: calm, steps: []step{{"b", "8 Work"}}},
 		{name: "mail-120x36", cols: 120, rows: 36, at: calm,
-			steps: []step{{"L", "9 Mail"}, {"t", "for people"}, {"j", ""}}},
+			steps: []step{{"L", "9 Mail"}, {"t", "for users"}, {"j", ""}}},
 		{name: "palette-120x36", cols: 120, rows: 36, at: calm,
 			steps: []step{{":", ""}, {"re", "restart"}}},
 		{name: "help-120x36", cols: 120, rows: 36, at: calm, steps: []step{{"?", "Help"}}},

@@ -2,7 +2,7 @@ package session
 
 import "strings"
 
-// The two kinds of provider that run an operator's own program. The configuration refers to them as "exec:SCRIPT" and
+// The two kinds of provider that run a user's own program. The configuration refers to them as "exec:SCRIPT" and
 // "plugin:PROGRAM".
 const (
 	Script = "exec" // runs the program once per operation, see package session/script

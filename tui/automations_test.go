@@ -61,7 +61,7 @@ func TestAutomationsSayHowTheyAreAndWhy(t *testing.T) {
 	s.shows(
 		"4 Automations 8 (1 due, 1 failing, 1 broken)",
 		"! 1 automation failing, 1 broken  press 4",
-		"● idle     db-health       cooldown 5m · ready in 2m41s ",
+		"● idle     db-health       cooldown 5m · due in 2m41s ",
 		"ok 2m ago (1.2s)",
 		"◐ running  digest          cron 0 3 * * * · due again at 03:00 ", "running 14s",
 		"● idle     nightly         cron 30 3 * * * · next Nov 22 03:30 · in 16h48m",
@@ -72,7 +72,7 @@ func TestAutomationsSayHowTheyAreAndWhy(t *testing.T) {
 		"◌ due      triage          event bead.created · 2 bead.created since 1041 · due for 3s",
 		"! broken   wisp-compact    automation.toml:4:1: both formula and exec are set; keep one")
 	s.wait(40 * time.Second)
-	s.shows("ready in 2m01s", "running 54s", "due for 43s")
+	s.shows("due in 2m01s", "running 54s", "due for 43s")
 }
 
 func TestTheDetailsOfAManualAutomationNameItsKeyOnce(t *testing.T) {
@@ -462,8 +462,8 @@ func TestRemainingTimesNeverExceedTheTimeout(t *testing.T) {
 		a.Next, a.State = new(s.now.Add(40*time.Second)), city.AutomationIdle
 	})
 	s.m.Focus = panel.IDAutomations
-	s.shows("ready in 40s")
+	s.shows("due in 40s")
 	s.hides("in 41s")
 	s.out = perform(s.m, actionOf(s.m, "automation.fire"))
-	s.shows("(in 40s). Fire it now anyway?", "ready in 40s")
+	s.shows("(in 40s). Fire it now anyway?", "due in 40s")
 }

@@ -180,5 +180,5 @@ func TestHelpExplainsWhichActionsAsk(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.press("?")
 	s.typeIn("asks")
-	s.shows("it asks first: actions that stop agents ask, most others run at once")
+	s.shows("it asks first: actions that stop agents ask, most others do not")
 }

@@ -74,7 +74,7 @@ func TestKeyWhileMailIsLoading(t *testing.T) {
 	s.shows("the messages are still loading; press the key again when they are shown")
 }
 
-// The header counts only unread mail for people.
+// The header counts only unread mail for users.
 func TestInboxListsMailOfPeople(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.hides("unread")
@@ -86,7 +86,7 @@ func TestInboxListsMailOfPeople(t *testing.T) {
 	s.shows("9 Mail 3 (2 unread)", "May I use the spare machine?", "shop/reviewer", "ann")
 	s.hides("the retry test is mine", "have you seen my brush?")
 	s.press("t")
-	s.shows("the retry test is mine", "have you seen my brush?", "pool:worker", "t for people")
+	s.shows("the retry test is mine", "have you seen my brush?", "pool:worker", "t for users")
 	s.agent("builder", func(a *city.Agent) { a.Mail = 3 })
 	s.shows("9 Mail 5 (all mail, 3 unread)") // a message to a pool counts once, not once for each member
 	s.press("G", "t", "k")
@@ -191,7 +191,7 @@ func TestInboxFollows(t *testing.T) {
 	s.shows("cannot be read", "hello")
 }
 
-// Opening mail for people marks it as read. Mail for an agent remains unread, because the agent has not read it.
+// Opening mail for users marks it as read. Mail for an agent remains unread, because the agent has not read it.
 func TestReadingMail(t *testing.T) {
 	s := mailed(t)
 	s.press("enter")

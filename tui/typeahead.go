@@ -24,7 +24,7 @@ func startsText(a *state.Action) bool {
 		"pool.scale", "mail.reply", state.MailID, "work.sling", state.SlingID}, a.ID)
 }
 
-// typedAfterRejection reports whether the operator is still typing text for an input that gcity refused to open or that
+// typedAfterRejection reports whether the user is still typing text for an input that gcity refused to open or that
 // closed by itself.
 func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	if m.RejectedTextAt.IsZero() || m.Now.Sub(m.RejectedTextAt) >= keyPause {

@@ -170,7 +170,7 @@ func (f *Facts) notes() string {
 func (f *Facts) age() string {
 	switch {
 	case f.IsTriage:
-		return "no sign of life for " + text(f.Age)
+		return "no decision or heartbeat for " + text(f.Age)
 	case f.NoHeartbeat:
 		return "no heartbeat for " + text(f.Age) + " since the session started"
 	}

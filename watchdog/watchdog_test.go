@@ -47,7 +47,7 @@ func TestJudge(t *testing.T) {
 		{"frozen", with(func(f *Facts) { f.Age, f.Frozen = time.Hour, true }), Wake, VeryStale, "SIGSTOP"},
 		{"broken", with(func(f *Facts) { f.Problem = "its heartbeat is empty" }), Nothing, Fresh, "; its heartbeat is empty"},
 		{"stuck", with(func(f *Facts) { f.Stuck, f.SilentKnown, f.Silent = true, true, 90*time.Second }), Nothing, Fresh, "it has printed nothing for 1m30s"},
-		{"called, at rest", called(at(time.Minute, 0)), Nothing, Fresh, "no sign of life for 1m"},
+		{"called, at rest", called(at(time.Minute, 0)), Nothing, Fresh, "no decision or heartbeat for 1m"},
 		{"called, late", called(at(spec.Fresh, 1)), Nothing, Stale, "for its next check"},
 		{"called, silent", called(at(spec.VeryStale+tick, 1)), Start, VeryStale, "the limit is 15m"},
 	} {

@@ -48,7 +48,7 @@ func watchdogs() []Verb {
 					`"reason": "…"}`)
 			}},
 		{command: city.Acknowledge{}, Noun: Watchdog,
-			API: API{Summary: "Acknowledge a watchdog's escalation"}},
+			API: API{Summary: "Acknowledge a watchdog's call"}},
 	}
 }
 

@@ -94,7 +94,7 @@ func automationList(e *env.Env) *cobra.Command {
 			return e.WriteJSON(output.ListOf(s.Automations))
 		case len(s.Automations) == 0:
 			e.Sayf("no automations; these commands create one, and the controller reads it "+
-				"at once:\n\n%s", firstAutomation(l.Dir))
+				"immediately:\n\n%s", firstAutomation(l.Dir))
 			return nil
 		}
 		return writeAutomations(e, s.Automations, l.Live)

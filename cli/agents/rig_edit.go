@@ -34,7 +34,7 @@ func rigAdd(e *env.Env) *cobra.Command {
 		Long: `add adds a [[rigs]] table to city.toml, and changes nothing else there. The folder
 must exist; a path below the city's folder is written relative to it. add also creates
 the rig's work store in the folder's .beads. If the result would be invalid, add fails
-and writes nothing. A running controller uses the rig at once.
+and writes nothing. A running controller uses the rig immediately.
 An agent works in the rig if its dir is the rig's name.`,
 		Example: "  gcity rig add ~/src/shop\n  gcity rig add ../shop --name till --prefix ti " +
 			"--suspended",

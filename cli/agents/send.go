@@ -24,9 +24,10 @@ func agentNudge(e *env.Env) *cobra.Command {
 		Use: "nudge AGENT TEXT…", Short: "Type text into an agent's terminal and submit it",
 		Long: `nudge types text into an agent's terminal and submits it. The text is queued
 while the agent is not ready, while there is a draft on its input line, and while a
-user is typing there. If it is still queued after two seconds, nudge prints that. If
-a draft stays on the input line for ten minutes, the text is dropped and an event
-records that. To read the text from standard input, use - as the text.`,
+user is typing there. If it is still queued after two seconds, nudge prints the reason
+and exits, or with --wait waits longer. If a draft stays on the input line for ten
+minutes, the text is dropped and an event records that. To read the text from standard
+input, use - as the text.`,
 		Example: `  gcity agent nudge worker 'run the tests' --wait
   git diff | gcity agent nudge worker -`,
 	}

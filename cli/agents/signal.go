@@ -24,7 +24,7 @@ func withSignal(e *env.Env, c *cobra.Command) *cobra.Command {
 		"does not confirm it")
 	c.Flags().StringVar(&name, "signal", "",
 		"send only this `SIGNAL`, such as KILL, TERM or STOP, to the agent's process")
-	c.Long = `kill ends an agent's session at once. The agent restarts, and this does not
+	c.Long = `kill ends an agent's session immediately. The agent restarts, and this does not
 count as a crash. With --signal it only sends a signal to the agent's process, like
 kill(1). If the process exits, that is handled like any other exit: it can count as a
 crash.

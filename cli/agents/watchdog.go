@@ -22,12 +22,12 @@ func WatchdogCommand(e *env.Env) *cobra.Command {
 		return watchdogs(e, l, s, false)
 	})
 	c := env.Group("watchdog",
-		"Show agents' health checks, run one now, acknowledge escalations",
+		"Show agents' health checks, run one now, acknowledge calls",
 		list, watchdogStatus(e), watchdogTriage(e), watchdogDecide(e), watchdogAcknowledge(e))
 	c.Long = `watchdog shows the watchdogs of a city. Each watches one agent: at intervals it checks
 whether the agent is running, how old its heartbeat is, and whether it has unread
 mail. Then a triage agent, or the age of the heartbeat alone, decides what to do. If
-several wake-ups have no effect, the watchdog escalates: it asks a person for help.
+several actions have no effect, the watchdog calls a user for help.
 "gcity help watchdogs" describes the rules. These lines in city.toml declare a watchdog:
 
   [[watchdogs]]
@@ -101,8 +101,8 @@ func watchable(s *city.Snapshot) string {
 func watchdogTriage(e *env.Env) *cobra.Command {
 	return forWatchdog(e, &cobra.Command{
 		Use: "triage NAME", Short: "Run a watchdog's check now", Aliases: []string{"beat"},
-		Long: `triage makes a watchdog check its agent at once. It starts a triage agent, unless one
-is already running. If the watchdog has no triage agent, the age of the heartbeat
+		Long: `triage makes a watchdog check its agent immediately. It starts a triage agent, unless
+one is already running. If the watchdog has no triage agent, the age of the heartbeat
 decides. "gcity watchdog status NAME" shows the result.`,
 	}, func(ctx context.Context, l *env.Link, w *city.Watchdog) error {
 		return e.Do(ctx, l, city.Beat{Watchdog: w.Name})
@@ -111,11 +111,11 @@ decides. "gcity watchdog status NAME" shows the result.`,
 
 func watchdogAcknowledge(e *env.Env) *cobra.Command {
 	return forWatchdog(e, &cobra.Command{
-		Use: "acknowledge NAME", Short: "Acknowledge a watchdog's escalation",
+		Use: "acknowledge NAME", Short: "Acknowledge a watchdog's call",
 		Aliases: []string{"ack"},
-		Long: `acknowledge marks a watchdog's escalation as seen, so that it is no longer shown as
-new. The watchdog keeps checking its agent. It escalates again only if the agent
-recovers and then fails again.`,
+		Long: `acknowledge marks a watchdog's call as seen, so that it is no longer shown as new.
+The watchdog keeps checking its agent. It calls again only if the agent recovers and
+then fails again.`,
 	}, func(ctx context.Context, l *env.Link, w *city.Watchdog) error {
 		return e.Do(ctx, l, city.Acknowledge{Watchdog: w.Name, By: e.Actor()})
 	})
@@ -134,11 +134,11 @@ func watchdogDecide(e *env.Env) *cobra.Command {
 		ValidArgs: remedies(),
 		Long: `decide is a triage agent's last step. GC_WATCHDOG and GC_WATCHDOG_BEAT name the
 watchdog and the check that the agent was started for. GC_WATCHDOG_FACTS names a JSON
-file with the findings of that check. A person can decide too, with --watchdog.
+file with the findings of that check. A user can decide too, with --watchdog.
 
   start     the agent is dead: end its session and start the agent again
-  wake      the agent has been silent for too long: type the wake text
-  nudge     the agent is late and has mail: type the nudge text
+  wake      the heartbeat is very stale: type the wake text
+  nudge     the heartbeat is stale and the agent has mail: type the nudge text
   nothing   the agent needs no help
 
 The exit code is 4 if the thresholds have already decided, and 3 if no controller is

@@ -163,7 +163,7 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 		e.Fact("decided", "nothing yet")
 	}
 	if w.Failed > 0 {
-		e.Fact("no effect", describe.Count(w.Failed, "wake")+" in a row")
+		e.Fact("no effect", describe.Count(w.Failed, "action")+" in a row")
 	}
 	if w.Next != nil && w.Next.After(e.Now()) {
 		e.Fact("next check", e.Ahead(*w.Next)+", every "+span.Text(w.Every))
@@ -215,8 +215,8 @@ func WatchdogCount(s *city.Snapshot) string {
 // isVeryStale does not include dead agents, because the agent's own state shows that.
 func isVeryStale(w *city.Watchdog) bool { return w.Freshness == city.VeryStale && !w.Suspended }
 
-// Calls returns a line for each watchdog that is calling for a person, for each degraded watchdog, and for each watched
-// agent that is very stale.
+// Calls returns a line for each watchdog that is calling a user, for each degraded watchdog, and for each watched agent
+// that is very stale.
 func Calls(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	for i := range s.Watchdogs {

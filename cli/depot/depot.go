@@ -179,7 +179,7 @@ func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, d *Store, args []string) error) *cobra.Command {
 	var rig string
 	c.Flags().StringVar(&rig, "rig", "",
-		"use the work of this rig (default: from BEADS_DIR or GC_RIG, otherwise the city's)")
+		"use this rig's store (default: from BEADS_DIR or GC_RIG, otherwise the city's)")
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		limit := WorkTimeout
 		if slices.Contains([]string{"import", "export", "backup", "restore"}, cmd.Name()) {

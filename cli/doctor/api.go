@@ -73,7 +73,7 @@ func judgeAPI(dir string, c config.API) finding {
 		return bad("remove `token = false` from [api], or remove bind",
 			"every client that can reach this machine has full access through %s", at)
 	case token == "":
-		return note("remove `token = false` from [api] if other people use this machine",
+		return note("remove `token = false` from [api] if this machine has other users",
 			"every user of this machine has full access through %s", at)
 	case !local:
 		return note("put a TLS proxy in front of it unless the network is trusted",
@@ -88,7 +88,7 @@ func checkMirror(ctx context.Context, p *Subject) finding {
 	}
 	switch p.config.Events.Provider {
 	case "fake", "fail":
-		return note("after the drill, remove the key `provider` from [events] in city.toml",
+		return note("after the test, remove the key `provider` from [events] in city.toml",
 			"[events] provider is %q: events are lost when the controller exits",
 			p.config.Events.Provider)
 	}

@@ -65,7 +65,7 @@ func (p *Subject) notInForce() (f finding, differs bool) {
 		return bad("edit "+config.FileName, "revision %s is invalid%s:\n%s", revision, p.inForce(),
 			c.Rejected), true
 	case c.Revision != revision:
-		return note("`gcity reload` reads it at once", "revision %s has not been read yet%s",
+		return note("`gcity reload` reads it immediately", "revision %s has not been read yet%s",
 			revision, p.inForce()), true
 	}
 	return finding{}, false

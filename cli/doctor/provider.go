@@ -66,11 +66,11 @@ func (p *Subject) tried(ctx context.Context, name string) finding {
 func (p *Subject) tryProvider(ctx context.Context, name string) finding {
 	switch name {
 	case "fake":
-		return note("after the drill, use a different provider",
-			"for drills only: agents are shown as running, but no program runs")
+		return note("after the test, use a different provider",
+			"for testing only: agents are shown as running, but no program runs")
 	case "fail":
-		return note("after the drill, use a different provider",
-			"for drills only: every start fails")
+		return note("after the test, use a different provider",
+			"for testing only: every start fails")
 	}
 	if _, _, external := session.External(name); external && p.grant.Err() != nil {
 		return notTested()

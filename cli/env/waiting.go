@@ -51,7 +51,7 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 				silent = true
 				progress.Clear()
 				e.Note("the controller is not responding; a second TERM to its " +
-					"process kills its agents at once")
+					"process kills its agents immediately")
 			}
 		}
 	})

@@ -33,7 +33,7 @@ func RegisterCommand(e *env.Env) *cobra.Command {
 	return env.Changes(e, &cobra.Command{
 		Use: "register [DIR]", Short: "Register a city with the supervisor, which then runs it",
 		Long: `register adds the city in DIR, or the current one, to the cities that this machine's
-supervisor runs. A running supervisor starts the city at once, even if the city is
+supervisor runs. A running supervisor starts the city immediately, even if the city is
 waiting for a retry. A city is identified by its folder, and by the name in its
 city.toml, which must be unique among the registered cities.`,
 		RunE: func(cmd *cobra.Command, args []string) error {

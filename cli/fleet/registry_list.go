@@ -74,7 +74,7 @@ type registryList struct {
 	looks      *deadline.Calls[city.Info]
 	hosted     city.Control // city that this process runs; may be nil
 	hostedPath string
-	refresh    chan struct{} // makes Watch read the list at once
+	refresh    chan struct{} // makes Watch read the list immediately
 
 	mu         sync.Mutex
 	supervised bool
@@ -190,7 +190,7 @@ type search struct {
 
 func (l *registryList) recentState(ctx context.Context, r host.Registered) city.Info {
 	i := runningOrStopped(ctx, r)
-	var last search // a city that has stopped running is searched at once
+	var last search // a city that has stopped running is searched immediately
 	if !i.Running {
 		l.mu.Lock()
 		last = l.searched[r.Path]

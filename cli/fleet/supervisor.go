@@ -42,7 +42,8 @@ func SupervisorCommand(e *env.Env) *cobra.Command {
 			Use: "stop", Short: "Stop the supervisor and all cities that it runs",
 			Long: `stop stops the agents of all cities, and then the supervisor. The cities stay
 registered: the next supervisor runs them again. While it waits, stop prints on stderr
-what it is waiting for. Running stop again in the meantime kills the agents at once.`,
+what it is waiting for. Running stop again in the meantime kills the agents
+immediately.`,
 			RunE: e.Runs(supervisorStop),
 		}),
 		&cobra.Command{
@@ -64,8 +65,9 @@ func supervisorRun(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "run", Short: "Run all registered cities in this process until it is stopped",
 		Long: `run keeps all registered cities running. TERM and INT stop them and their agents; a
-second signal kills the agents at once. USR1 stops the supervisor without stopping the
-agents. HUP reloads cities.toml and supervisor.toml, and retries failed cities at once.`,
+second signal kills the agents immediately. USR1 stops the supervisor without stopping
+the agents. HUP reloads cities.toml and supervisor.toml, and retries failed cities
+immediately.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return supervise(cmd.Context(), e, detached, untilEmpty)
 		},

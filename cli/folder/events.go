@@ -82,7 +82,7 @@ func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error)
 }
 
 var errTestProvider = errors.New(`[events] provider is "fail", which is only for ` +
-	"drills: nothing is written")
+	"testing: nothing is written")
 
 // OpenLog opens a city's event log as configured. The caller must call closeLog.
 func OpenLog(dir string, c *config.City, broken func(error)) (log *events.Log,

@@ -172,7 +172,7 @@ func awaitReady(ctx context.Context, died <-chan error, look func() (ready, anot
 		case <-ctx.Done():
 			return ctx.Err()
 		case err := <-died:
-			dead = cmp.Or(err, errors.New("the process exited at once"))
+			dead = cmp.Or(err, errors.New("the process exited immediately"))
 		case <-tick.C:
 		}
 	}

@@ -34,6 +34,8 @@ type ServiceKind struct {
 	What  string // the name in messages, for example "this city"
 	Found func(ctx context.Context) (*unit, error)
 	kind  string // "city" or "supervisor"
+	// uninstall is the part of the help text of uninstall that differs between the kinds
+	uninstall string
 	// at returns the folder that identifies the unit
 	at         func() (string, error)
 	isRunning  func(at string) (bool, error)
@@ -83,10 +85,9 @@ install does not overwrite a unit that gcity did not write.`,
 		"overwrite a unit that gcity did not write")
 	uninstall := &cobra.Command{
 		Use: "uninstall", Short: "Stop the service and remove its unit",
-		Long: `uninstall stops the service and its agents; with --keep-agents the agents keep
-running for the next controller. Then it disables and removes the unit. If the unit
-does not exist, uninstall does nothing. The folder of a city that --city names may no
-longer exist.`,
+		Long: `uninstall stops the service and its agents. Then it disables and removes the unit. If
+the unit does not exist, uninstall does nothing.
+` + k.uninstall,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return uninstall(cmd.Context(), e, k, f)
 		},
@@ -108,6 +109,8 @@ func CityService(e *env.Env) ServiceKind {
 	return ServiceKind{
 		Group: "daemon", kind: "city", at: e.CityDir,
 		What: "this city", folder: "the city's folder",
+		uninstall: `With --keep-agents, the agents keep running, and the next controller
+takes them over. The folder of a city that --city names may no longer exist.`,
 		flags:     func(c *cobra.Command) *cobra.Command { return env.WithSource(e, c) },
 		isRunning: folder.IsHeld,
 		pid: func(at string) int {
@@ -160,6 +163,8 @@ func SupervisorService(home func() (string, error),
 	running func(home string) (pid int, err error)) ServiceKind {
 	return ServiceKind{
 		Group: "supervisor", kind: "supervisor", at: home, What: "the supervisor of your cities",
+		uninstall: `With --keep-agents, the agents keep running, and the next supervisor
+takes them over.`,
 		folder: "the supervisor's folder ($GC_HOME)",
 		stop:   "`gcity supervisor stop`",
 		adopt: "`gcity supervisor start` takes them over, and `gcity stop` in a city's " +

@@ -57,9 +57,9 @@ const serviceSlack = 30 * time.Second
 // ProtectKernel*, because that needs a mount namespace, which hides mounts made by agents. It does not set
 // LockPersonality either, because gdb could then not disable address randomization.
 //
-// systemd does not restart the service after exit code 1: it means that an operator stopped the city, but some
-// processes are still running. Nor does it restart the service after 4 and 78, because an operator must resolve these
-// problems. It restarts the service after 2, because that is also the exit code of a crash.
+// systemd does not restart the service after exit code 5: it means that a user stopped the city, but some processes
+// might still be running. Nor does it restart the service after 4 and 78, because a user must resolve these problems.
+// It restarts the service after 2, because that is also the exit code of a crash.
 func (s *unit) UnitText() (string, error) {
 	exec, err := UnitWords(s.command())
 	if err != nil {

@@ -118,10 +118,10 @@ func (h *opener) open(name string) (session.Provider, func(), error) {
 		}
 		return p, closeIt, err
 	case "fake":
-		return fake.NewDrill(), func() {}, nil
+		return fake.NewConfigured(), func() {}, nil
 	case "fail":
 		return fake.Refuser{
-				Why: `the session provider "fail" makes every start fail; it is only for drills`},
+				Why: `the session provider "fail" makes every start fail; it is only for testing`},
 			func() {},
 			nil
 	case "k8s":

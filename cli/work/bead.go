@@ -51,7 +51,7 @@ func (f *beadFilter) flags(c *cobra.Command) {
 	flags.StringSliceVar(&f.Labels, "label", nil, "only beads with this label; if repeated, "+
 		"all must match")
 	flags.StringVar(&f.Type, "type", "", "only beads of this type")
-	flags.StringVar(&f.Assignee, "assignee", "", "only beads assigned to this agent or person")
+	flags.StringVar(&f.Assignee, "assignee", "", "only beads assigned to this agent or user")
 	flags.StringVar(&f.Parent, "parent", "", "only the steps of this bead")
 	flags.BoolVar(&f.all, "all", false, "list the work of the city and all its rigs")
 	f.Limit = beads.DefaultLimit

@@ -21,7 +21,7 @@ import (
 func beadBackup(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{
 		Use: "backup [FILE]", Short: "Copy the whole store to a file, even while it is in use",
-		Long: `backup writes a consistent copy of the store, checks it, and then names it FILE.
+		Long: `backup writes a consistent copy of the store, checks it, and then renames it to FILE.
 Without FILE the copy goes to .gc/backups in the city's folder, where "bead restore"
 finds it. A running city backs up its stores there once a day and keeps the three
 newest of these copies. Copies made by this command are kept until you delete them.`,

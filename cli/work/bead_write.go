@@ -70,7 +70,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 	flags.StringVar(&b.Type, "type", beads.DefaultType, "the type of work, in one word")
 	flags.StringSliceVar(&b.Labels, "label", nil, "a label; pool:NAME assigns the work "+
 		"to that pool")
-	flags.StringVar(&b.Assignee, "assignee", "", "assign the bead to this agent or person")
+	flags.StringVar(&b.Assignee, "assignee", "", "assign the bead to this agent or user")
 	flags.StringVar(&b.ParentID, "parent", "",
 		"the ID of the parent; the new bead becomes a step of it")
 	flags.StringVar(&b.Description, "description", "", "the details, at most 256 KiB")
@@ -121,7 +121,7 @@ func (f *patchFlags) flags(c *cobra.Command) {
 	flags.StringVar(&f.status, "status", "", "the new status: open, in_progress or closed")
 	flags.StringVar(&f.kind, "type", "", "the new type")
 	flags.StringVar(&f.priority, "priority", "", "priority from 0 (most urgent) to 4")
-	flags.StringVar(&f.assignee, "assignee", "", "assign the bead to this agent or person; "+
+	flags.StringVar(&f.assignee, "assignee", "", "assign the bead to this agent or user; "+
 		"empty removes the assignee, and reopens the bead if it is in progress")
 	flags.StringVar(&f.parent, "parent", "",
 		"the ID of the new parent; empty removes the parent")

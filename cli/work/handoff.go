@@ -34,13 +34,13 @@ func HandoffCommand(e *env.Env) *cobra.Command {
 		Use:   "handoff [SUBJECT] [MESSAGE]",
 		Short: "In a session: leave a message for the next session, and restart",
 		Long: `handoff sends a message from the agent to itself, and requests a restart. The new
-session finds the message in its mail, and gc prime prints it. If all steps of one
-of the agent's wisps are closed, the wisp is squashed: a closed bead of type digest
-records the result, and the wisp is closed and removed later. A wisp with open steps
-stays open and assigned to the agent, and the message lists its progress. With --auto
-it only sends the message, for hooks in programs that compact their own context; the
-message may then be empty. A single argument that has several lines or over 500 bytes is the
-message. Without a controller it does everything except the restart, and exits with code 3.`,
+session finds the message in its mail, and gc prime prints it. If all steps of one of
+the agent's wisps are closed, handoff squashes the wisp: it closes the wisp and records
+the result in a closed bead of type digest. A wisp with open steps stays open and
+assigned to the agent, and the message lists the wisp's progress. With --auto it only
+sends the message, for hooks in programs that compact their own context; the message may
+then be empty. A single argument that has several lines or over 500 bytes is the
+message. Without a controller it does everything except the restart and exits with 3.`,
 		Example: `  gc handoff 'parser half done' 'gc-41: lexer works, see NOTES.md; next: errors'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		me := e.Getenv("GC_AGENT")

@@ -258,12 +258,12 @@ func (w *foundWork) reminder() string {
 		text += output.SafeLine(fmt.Sprintf("- %s (%s): %s", b.ID, b.Status, b.Title)) + "\n"
 	}
 	if text = strings.TrimRight(text, "\n"); w.Text == "" {
-		take := "`gc bead update ID --claim --assignee " + w.Agent + "`"
+		claim := "`gc bead update ID --claim --assignee " + w.Agent + "`"
 		if contested {
-			take += ". If that fails, another agent has taken it: leave it, and run `gc hook` " +
+			claim += ". If that fails, another agent has claimed it: leave it, and run `gc hook` " +
 				"to check again"
 		}
-		text += "\nRead one with `gc bead show ID`. Take it with " + take +
+		text += "\nRead one with `gc bead show ID`. Claim it with " + claim +
 			". When your work is done, close it with `gc bead close ID`, and run `gc hook` " +
 			"to see whether there is more."
 	}

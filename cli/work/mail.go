@@ -25,20 +25,19 @@ const mailLimit = 30 * time.Second
 
 // MailCommand returns the mail command.
 func MailCommand(e *env.Env) *cobra.Command {
-	c := env.Group("mail", "Send and read messages between agents, pools and people",
+	c := env.Group("mail", "Send and read messages between agents, pools and users",
 		mailSend(e), mailInbox(e), mailRead(e), mailPeek(e), mailReply(e), mailThread(e),
 		mailCheck(e), mailCount(e),
 		mailArchive(e), mailMark(e, "mark-read", "Mark messages as read, in any mailbox",
 			mail.ReadPatch()),
 		mailMark(e, "mark-unread", "Mark messages as unread", mail.UnreadPatch()))
 	c.Long = `mail sends and reads messages, with or without a controller. Each message is a bead of
-type message in the city's own store, and stays there if its sender or recipient is
+type message in the city's own store, and stays there even if its sender or recipient is
 removed. A message to a pool belongs to the first member that reads it. Any name that
-is neither an agent nor a pool is a person. "human" is the city's user, and also
-receives the mail for unknown names.
+is neither an agent nor a pool is the name of a user; "human" is the city's user.
 
-The default MAILBOX is that of GC_AGENT inside a session, otherwise the one shared by
-all people.`
+The default MAILBOX is that of GC_AGENT inside a session, otherwise the one that all
+users share, which contains the messages to all users.`
 	return c
 }
 
@@ -110,7 +109,7 @@ func (f *draftFlags) fill(a *env.Env, args []string) error {
 func mailSend(e *env.Env) *cobra.Command {
 	var f draftFlags
 	c := withMail(e, &cobra.Command{
-		Use: "send TO [SUBJECT] [TEXT]", Short: "Send a message to an agent, a pool or a person",
+		Use: "send TO [SUBJECT] [TEXT]", Short: "Send a message to an agent, a pool or a user",
 		Example: `  gc mail send builder -s 'the tests fail' -m 'see gc-41'
   gc mail send pool:worker 'does anyone know the parser?'
   make test 2>&1 | tail -20 | gc mail send human -s 'red' -m -`,
@@ -247,7 +246,7 @@ func changeMail(ctx context.Context, e *env.Env, l *env.Link, ids []string,
 	return e.Receipts(all)
 }
 
-// mailOf returns the mailbox for a command; "" is the one that all people share.
+// mailOf returns the mailbox for a command; "" is the one that all users share.
 func mailOf(e *env.Env, args []string) string {
 	if len(args) > 0 {
 		return args[0]
@@ -255,7 +254,7 @@ func mailOf(e *env.Env, args []string) string {
 	return e.Getenv("GC_AGENT")
 }
 
-func owner(who string) string { return cmp.Or(who, "people") }
+func owner(who string) string { return cmp.Or(who, "users") }
 
 func mailCheck(e *env.Env) *cobra.Command {
 	var inject bool
@@ -304,7 +303,7 @@ the agent. It does not mark messages as read.`,
 }
 
 type countShape struct {
-	Recipient string `json:"recipient"` // "" for the mailbox that all people share
+	Recipient string `json:"recipient"` // "" for the mailbox that all users share
 	city.MailCount
 }
 

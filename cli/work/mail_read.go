@@ -73,7 +73,7 @@ func mailRead(e *env.Env) *cobra.Command {
 		Use: "read ID", Short: "Show a message and mark it as read",
 		Long: `read prints a message. If the message is in the reader's own mailbox, read marks it
 as read. The reader is the agent in GC_AGENT. Outside a session, the reader's mailbox
-is the one that all people share. If a pool member reads a message to its pool, replies
+is the one that all users share. If a pool member reads a message to its pool, replies
 to it or archives it, the message belongs to that member: the other members no longer
 see it, and these commands exit with 4 for them. Messages in other mailboxes are not
 marked.`,

@@ -10,14 +10,14 @@ import (
 	"gcity/internal/toml"
 )
 
-// OverridesFile is the name of the file in .gc with values that operators have set.
+// OverridesFile is the name of the file in .gc with values that users have set.
 const OverridesFile = "overrides.toml"
 
 type overrides struct {
 	Pools map[string]int `toml:"pools"`
 }
 
-// Overrides returns the sizes that operators have set for pools, by qualified name.
+// Overrides returns the sizes that users have set for pools, by qualified name.
 func Overrides(dir string) (map[string]int, error) {
 	path := filepath.Join(dir, ".gc", OverridesFile)
 	data, err := disk.ReadFile(path)

@@ -198,8 +198,8 @@ func checkEvents(v any) string {
 	}
 	if name != "" && name != "fake" && name != "fail" {
 		return fmt.Sprintf(
-			`unknown events provider %q; use "exec:SCRIPT", or "fake" or "fail" for drills, or `+
-				`remove the key to use the built-in log`, name)
+			`unknown events provider %q; use "exec:SCRIPT", or "fake" or "fail" for testing, `+
+				`or remove the key to use the built-in log`, name)
 	}
 	return ""
 }

@@ -88,11 +88,10 @@ func sessionKeys() []Key {
 				"a [helper program](session-protocol.md); `exec:SCRIPT`, a " +
 				"[script](script-protocol.md); `k8s`, [pods](kubernetes.md). The provider `k8s` " +
 				"needs the program `gcity-session-k8s` next to gcity or on `PATH`. Two providers " +
-				"are for drills: `fake` runs nothing, and `fail` makes every start fail. PROGRAM " +
-				"and SCRIPT are paths with a slash, relative to the city's folder, or names on " +
-				"`PATH`. A " +
-				"change restarts the affected agents. The environment variable `GC_SESSION` " +
-				"takes precedence."},
+				"are for testing: `fake` runs nothing, and `fail` makes every start fail. " +
+				"PROGRAM and SCRIPT are paths with a slash, relative to the city's folder, or " +
+				"names on `PATH`. A change restarts the affected agents. The environment " +
+				"variable `GC_SESSION` takes precedence."},
 		{Path: "session.cols", Kind: Int, Def: "120", Within: sizeBounds(),
 			Doc: "Width of an agent's terminal while no user is attached, 2 to 1000."},
 		{Path: "session.rows", Kind: Int, Def: "40", Within: sizeBounds(),
@@ -117,7 +116,7 @@ func consoleKeys() []Key {
 			Doc: "\"\" = the log in `.gc/events.jsonl`. `exec:SCRIPT` = the same log, and a " +
 				"script that receives every event; SCRIPT is a path with a slash, relative " +
 				"to the city's folder, or a name on the `PATH`. See " +
-				"[stores.md](stores.md#events). For drills: `fake` = a log that is lost " +
+				"[stores.md](stores.md#events). For testing: `fake` = a log that is lost " +
 				"when the controller exits, `fail` = a log that cannot be written. The " +
 				"environment variable `GC_EVENTS` takes precedence. A change takes effect at the " +
 				"controller's next start; until then, `gcity status` shows a warning."},

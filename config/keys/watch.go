@@ -13,7 +13,8 @@ func watchKeys() []Key {
 		{Path: "watchdogs", Kind: Tables, Doc: "A watchdog monitors one agent. At regular " +
 			"intervals, it checks whether the agent has a running session, how old the agent's " +
 			"heartbeat is, and whether the agent has unread mail. It then acts on the " +
-			"result. See [watchdogs.md](watchdogs.md)."},
+			"result. After `escalate_after` failed actions, it calls a user: it sends mail to " +
+			"`escalate_to` and runs `escalate_command`. See [watchdogs.md](watchdogs.md)."},
 		{Path: "watchdogs.name", Kind: String, Require: true, Check: CheckName,
 			Pattern: namePattern,
 			Doc:     "Name, unique among the watchdogs. The same rules apply as for agent names."},
@@ -69,17 +70,17 @@ func watchKeys() []Key {
 func escalationKeys() []Key {
 	return []Key{
 		{Path: "watchdogs.escalate_to", Kind: String, Def: `"human"`, Check: checkFilled,
-			Doc: "The recipient of the mail that the watchdog sends if no action has helped: an " +
+			Doc: "The recipient of the mail that the watchdog sends when it calls a user: an " +
 				"agent's name, `pool:NAME`, or any other name, which stands for a user."},
 		{Path: "watchdogs.escalate_command", Kind: String, Check: checkFilled,
-			Doc: "A shell command that gcity also runs if no action has helped. It runs in the " +
-				"city's folder, for at most one minute, and receives `GC_WATCHDOG`, " +
+			Doc: "A shell command that gcity also runs when the watchdog calls a user. It runs " +
+				"in the city's folder, for at most one minute, and receives `GC_WATCHDOG`, " +
 				"`GC_WATCHDOG_WATCHES`, `GC_WATCHDOG_FAILED`, `GC_WATCHDOG_REASON` and " +
 				"`GC_PACK_DIR` (the folder of the file that declares the watchdog) in its " +
 				"environment."},
 		{Path: "watchdogs.escalate_after", Kind: Int, Def: "3", Within: countBounds(),
-			Doc: "The number of consecutive failed actions after which the watchdog notifies " +
-				"`escalate_to`. It sends no further notification until the agent has recovered."},
+			Doc: "The number of consecutive failed actions after which the watchdog calls a " +
+				"user. It does not call again until the agent has recovered."},
 	}
 }
 

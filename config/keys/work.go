@@ -44,7 +44,7 @@ func workKeys() []Key {
 		{Path: "automations.skip", Kind: Strings, Check: checkSkip,
 			Doc: "Automations that are disabled. `NAME` disables all automations with that name; " +
 				"`NAME:rig:RIG` disables only that rig's automation. Lists still show them, as " +
-				"disabled. An unknown name causes a configuration warning."},
+				"off. An unknown name causes a configuration warning."},
 		{Path: "automations.max_timeout", Kind: Duration, Check: checkNotNegative,
 			Doc: "Upper limit for the `timeout` of all automations. By default, and with " +
 				"`\"0s\"`, the `timeout` has no limit."},
@@ -64,7 +64,7 @@ func overrideKeys() []Key {
 			Doc: "The automation's rig. If this key is not set, the table changes the city's " +
 				"automation."},
 		{Path: "automations.overrides.enabled", Kind: Bool,
-			Doc: "`false`: the automation is disabled; lists show it as disabled."},
+			Doc: "`false`: the automation is disabled; lists show it as off."},
 		{Path: "automations.overrides.gate", Kind: String, Enum: automation.GateNames(),
 			Doc: "The gate: `cooldown`, `cron`, `condition`, `event` or `manual`."},
 		{Path: "automations.overrides.interval", Kind: Duration,

@@ -108,7 +108,7 @@ func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *
 	case a.TriageOf != "":
 		o := wd.tier(a.TriageOf)
 		if o == nil || o.paused != "" || o.beat != nil || wd.reading[o.want.Name] {
-			return "watchdog " + a.TriageOf + " is already deciding, or is paused"
+			return "watchdog " + a.TriageOf + " is already deciding, or is suspended"
 		}
 		wd.beginBeat(o)
 		return "watchdog " + o.want.Name + " is starting a check"
@@ -244,7 +244,7 @@ func (wd *Watchdogs) mailText(t *tier) string {
 			j.Decision, j.By, j.Reason, j.Result)
 	}
 	return text + fmt.Sprintf("\nTo inspect the agent: gcity why %s; gcity agent peek %s\n"+
-		"To acknowledge this escalation: gcity watchdog acknowledge "+
+		"To acknowledge this call: gcity watchdog acknowledge "+
 		"%s\n", t.want.Watches, t.want.Watches,
 		t.want.Name)
 }
@@ -295,7 +295,7 @@ func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 	switch {
 	case t == nil:
 	case t.paused != "":
-		wd.out.Reject(id, city.Conflict, "watchdog %s is paused: %s",
+		wd.out.Reject(id, city.Conflict, "watchdog %s is suspended: %s",
 			t.want.Name,
 			t.paused)
 	case t.beat != nil:
@@ -322,11 +322,10 @@ func (wd *Watchdogs) Acknowledge(id uint64, c city.Acknowledge) {
 	switch {
 	case t == nil:
 	case t.escalation == nil:
-		wd.out.Reject(id, city.Conflict, "watchdog %s has no open escalation, so "+
+		wd.out.Reject(id, city.Conflict, "watchdog %s is not calling a user, so "+
 			"there is nothing to acknowledge", t.want.Name)
 	case t.escalation.Seen:
-		wd.out.Reply(id, "the escalation from watchdog %s was already acknowledged "+
-			"by %s",
+		wd.out.Reply(id, "the call from watchdog %s was already acknowledged by %s",
 			t.want.Name, t.escalation.By)
 	default:
 		seen := *t.escalation
@@ -335,7 +334,7 @@ func (wd *Watchdogs) Acknowledge(id uint64, c city.Acknowledge) {
 		wd.record(t, events.Event{Type: events.WatchdogAcknowledged, Actor: seen.By,
 			Message: seen.Message}, map[string]any{"watches": t.want.Watches},
 			effect.Reply{ID: id, Receipt: city.Receipt{
-				Message: fmt.Sprintf("the escalation from watchdog %s was acknowledged",
+				Message: fmt.Sprintf("the call from watchdog %s was acknowledged",
 					t.want.Name)}})
 	}
 }

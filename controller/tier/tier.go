@@ -130,7 +130,7 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 			t.next, wd.out.Changed = time.Time{}, true
 		}
 		wd.abandon(now, t)
-		wd.replyToBeat(t, "watchdog %s is paused: %s", t.want.Name, t.paused)
+		wd.replyToBeat(t, "watchdog %s is suspended: %s", t.want.Name, t.paused)
 		return
 	}
 	if t.next.IsZero() {
@@ -161,13 +161,13 @@ func (wd *Watchdogs) whyPaused(a *Agent) string {
 	case a.Suspended != "":
 		return fmt.Sprintf("agent %s is %s", a.Name, a.Suspended)
 	case a.StaysEnded:
-		return fmt.Sprintf("agent %s was drained by an operator and stays stopped", a.Name)
+		return fmt.Sprintf("agent %s was drained by a user and stays stopped", a.Name)
 	}
 	// the recursion ends, because watchdogs cannot watch each other's triage agents in a cycle
 	if o := wd.tier(a.TriageOf); o != nil {
 		if why := wd.whyPaused(wd.city.Agent(o.want.Watches)); why != "" {
 			return fmt.Sprintf("it watches the triage agent of watchdog %s, and that watchdog "+
-				"is paused: %s", o.want.Name, why)
+				"is suspended: %s", o.want.Name, why)
 		}
 	}
 	return ""
@@ -315,11 +315,11 @@ func (wd *Watchdogs) Next(now, t time.Time) time.Time {
 	return t
 }
 
-// Problems returns the reasons why escalations cannot be sent.
+// Problems returns the reasons why watchdogs cannot send their calls.
 func (wd *Watchdogs) Problems() (out []string) {
 	for _, t := range wd.tiers {
 		if t.escalationProblem != "" {
-			out = append(out, fmt.Sprintf("watchdog %s cannot send its escalation to %s and "+
+			out = append(out, fmt.Sprintf("watchdog %s cannot send its call to %s and "+
 				"retries at each check: %s", t.want.Name, t.want.EscalateTo, t.escalationProblem))
 		}
 	}

@@ -142,7 +142,7 @@ func (p *Provider) changed() {
 	p.moved = make(chan struct{})
 }
 
-// await waits until cond returns true. It calls cond with mu held, at once and after every call of changed.
+// await waits until cond returns true. It calls cond with mu held, immediately and after every call of changed.
 func (p *Provider) await(ctx context.Context, cond func() bool) error {
 	for {
 		p.mu.Lock()

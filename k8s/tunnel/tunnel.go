@@ -34,7 +34,7 @@ const (
 )
 
 // EndOfPod returns when gcity-pod interrupts an agent, measured from the start of the pod's grace period, and how long
-// the agent then has to exit. Without a connection to the controller, gcity-pod interrupts the agent at once.
+// the agent then has to exit. Without a connection to the controller, gcity-pod interrupts the agent immediately.
 func EndOfPod(grace time.Duration) (interrupt, last time.Duration) {
 	last = min(stopGrace, grace/3)
 	return grace - last - killMargin, last

@@ -1,5 +1,5 @@
-// Package fake implements a session provider without processes, for drills and tests. It gives the same guarantees as
-// any session.Provider, and lets callers simulate failures.
+// Package fake implements a session provider without processes, for gcity's own tests and for cities that set the
+// provider "fake". It gives the same guarantees as any session.Provider, and lets callers simulate failures.
 package fake
 
 import (
@@ -45,8 +45,8 @@ func New() *Provider {
 	}
 }
 
-// NewDrill returns a provider for drills. Its sessions have no PIDs.
-func NewDrill() *Provider {
+// NewConfigured returns the provider for cities that set the provider "fake". Its sessions have no PIDs.
+func NewConfigured() *Provider {
 	p := New()
 	p.pid = -1
 	return p

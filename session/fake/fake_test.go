@@ -37,9 +37,9 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// Users see the sessions of a drill, which therefore have no PIDs.
-func TestDrillHasNoProcesses(t *testing.T) {
-	p := fake.NewDrill()
+// Users see these sessions, which therefore have no PIDs.
+func TestConfiguredProviderHasNoProcesses(t *testing.T) {
+	p := fake.NewConfigured()
 	for _, name := range []string{"a", "b"} {
 		st, err := p.Start(t.Context(), session.Spec{Name: name, Agent: name, ID: name})
 		if err != nil || st.PID != 0 || !st.Alive {

@@ -49,7 +49,7 @@ func notFound(name string) error { return fmt.Errorf("session %s: %w", name, ses
 // Limits implements session.Limiter.
 func (*Provider) Limits() session.Limits {
 	return session.Limits{Lacks: []session.Ability{session.RunningPrograms},
-		Why: "the provider simulates all sessions, for drills"}
+		Why: "the provider simulates all sessions, for testing"}
 }
 
 // Check implements session.Checker.

@@ -251,7 +251,7 @@ func TestProviderCannotBeOpened(t *testing.T) {
 func TestMissingAbilityIsNamed(t *testing.T) {
 	h := newHouse(t, "pty")
 	h.kept["plain"] = plain{fake.New()}
-	h.kept["fail"] = fake.Refuser{Why: "it is a drill"}
+	h.kept["fail"] = fake.Refuser{Why: "it is a test"}
 	p := h.mix(t, false)
 	start(t, p, "a", "plain")
 	_, err := p.Attach(t.Context(), "a", 80, 24)
@@ -272,10 +272,10 @@ func TestMissingAbilityIsNamed(t *testing.T) {
 	if lacks := p.LimitsOf("plain").Lacks; !slices.Contains(lacks, session.Marking) || !slices.Contains(lacks, session.ReportingExits) {
 		t.Errorf("it lacks %q", lacks)
 	}
-	if text := p.LimitsOf("pty").String(); text != "cannot run programs: the provider simulates all sessions, for drills" {
+	if text := p.LimitsOf("pty").String(); text != "cannot run programs: the provider simulates all sessions, for testing" {
 		t.Errorf("a fake %s", text)
 	}
-	if _, err := p.Start(t.Context(), spec("f", "fail")); err == nil || err.Error() != `cannot start "f": it is a drill` {
+	if _, err := p.Start(t.Context(), spec("f", "fail")); err == nil || err.Error() != `cannot start "f": it is a test` {
 		t.Errorf("%v", err)
 	}
 }

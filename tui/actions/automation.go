@@ -69,8 +69,8 @@ func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
 	what := strings.Join(names, ", ")
 	return question{title: "Stop the run of " + what + "?", verb: "stop",
 		count: len(names), of: "runs",
-		body: []string{"The run will stop at once with all its processes, count as failed, and " +
-			"not be retried."},
+		body: []string{"The run will stop immediately with all its processes, count as failed, " +
+			"and not be retried."},
 		do: func(m *state.Room) []feed.Effect {
 			m.Automations.Marks = nil
 			return state.SendCommands(m, "stopping the run of", what, commands...)

@@ -39,7 +39,7 @@ func mailActions() []state.Action {
 			Why: needMailVerb, Run: archiveListed},
 		{ID: "mail.unread", Key: keymap.Bind("mark as unread, or undo archiving", "u"),
 			Short: "unread", Why: needUnread, Run: markUnread},
-		{ID: "mail.others", Key: keymap.Bind("show all mail, or only mail for people", "t"),
+		{ID: "mail.others", Key: keymap.Bind("show all mail, or only mail for users", "t"),
 			Short: "all mail", Run: noEffects(toggleOthers)},
 		{ID: "mail.agent", Key: keymap.Bind("go to the agent that sent or received "+
 			"the message", "."),

@@ -189,7 +189,7 @@ func mailNames(m *state.Room) []state.Word {
 		}
 	}
 	for _, name := range people {
-		all = append(all, state.Word{Word: name, Note: "a person"})
+		all = append(all, state.Word{Word: name, Note: "a user"})
 	}
 	return all
 }

@@ -29,7 +29,7 @@ type Composer[T any] struct {
 	passive
 	To      []string // the recipients; for mail, the draft's key
 	Label   string
-	Sent    []string // earlier messages, oldest first
+	Sent    []string // earlier texts, oldest first
 	Problem string   // why the latest action failed
 	About   any      // data of the composer's owner
 

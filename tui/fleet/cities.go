@@ -52,7 +52,7 @@ type Summary struct {
 	Agents, Running  int
 	failed, Held     int // Held counts agents in quarantine
 	Open, InProgress int
-	Unread           int // mail for people
+	Unread           int // mail for users
 	Suspended        bool
 	Stopping         bool
 	Mode             string // as in city.Snapshot; "" = unknown

@@ -22,7 +22,7 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 			keyOf("list.sort") + " or a click on a column title changes the order"},
 		{"(" + g.Below + ")",
 			"order held: while you work in a list, its rows keep their places"},
-		{"asks", "it asks first: actions that stop agents ask, most others run at once"},
+		{"asks", "it asks first: actions that stop agents ask, most others do not"},
 	}
 	var all []dialog.Item[T]
 	for _, row := range append(rows, states(look)...) {

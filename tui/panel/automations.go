@@ -178,7 +178,7 @@ func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 	case r.State == AutomationFailing:
 		return timed("next run in ", in)
 	case r.gate == "cooldown":
-		return timed("ready in ", in)
+		return timed("due in ", in)
 	case r.gate == "cron" && strings.Contains(r.Reason, r.Next.Format(time.DateOnly)):
 		return widget.SamePhrase("in " + in)
 	}

@@ -31,7 +31,7 @@ type MailRow struct {
 
 func (r *MailRow) Key() string { return r.ID }
 
-// ForPeople reports whether the message is addressed to people.
+// ForPeople reports whether the message is addressed to users.
 func (r *MailRow) ForPeople() bool { return r.people }
 
 // Mail is the panel that lists messages.
@@ -140,7 +140,7 @@ func (k *Mail) Remove(id string) {
 	k.all = slices.DeleteFunc(k.all, func(m mail.Message) bool { return m.ID == id })
 }
 
-// People returns the people who have sent or received mail.
+// People returns the users that have sent or received mail.
 func (k *Mail) People(s *city.Snapshot) (names []string) {
 	for i := range k.all {
 		for _, name := range []string{k.all[i].From, k.all[i].To} {
@@ -161,7 +161,7 @@ func (k *Mail) rows(e *Env) []MailRow {
 	return rows
 }
 
-// unread returns the number of unread messages for people. If the panel shows all mail, it returns the number of unread
+// unread returns the number of unread messages for users. If the panel shows all mail, it returns the number of unread
 // messages in the list, because the snapshot counts a message to a pool once for each member.
 func (k *Mail) unread(s *city.Snapshot) (n int) {
 	if !k.Others {
@@ -307,14 +307,14 @@ func (k *Mail) help(e *Env, w int) []string {
 	case k.loading():
 		return e.Look.Notes(w, "loading "+e.Look.Glyphs.More)
 	}
-	text := "No mail for people."
+	text := "No mail for users."
 	if k.Others {
 		text = "No mail."
 	}
 	if !e.ReadOnly {
 		text += " " + e.KeyOf("mail.write") + " writes to an agent, like `gcity mail send`."
 	}
-	text += " Agents write to people with `gc mail send " + mail.Person + "`."
+	text += " Agents write to users with `gc mail send " + mail.Person + "`."
 	if len(k.Rows) > 0 && !k.Others {
 		text += " " + e.KeyOf("mail.others") + " shows the mail between agents."
 	}

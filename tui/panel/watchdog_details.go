@@ -43,7 +43,7 @@ func (d *Watchdogs) details(e *Env, name string) []string {
 		p.Show("last check", "none yet")
 	}
 	if w.Failed > 0 {
-		p.Show("failed", widget.Count(w.Failed, "wake")+" in a row")
+		p.Show("failed", widget.Count(w.Failed, "action")+" in a row")
 	}
 	p.Show("decides", deciderText(e, w))
 	if w.Every > 0 {

@@ -12,7 +12,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Unread returns the number of unread messages for people.
+// Unread returns the number of unread messages for users.
 func Unread(m *Room) int {
 	if m.Snap == nil {
 		return 0

@@ -151,7 +151,7 @@ func DepartureText(m *Room) string {
 	d := &m.Departure
 	switch {
 	case d.exit != feed.Ended:
-		return "quitting when the city has canceled the drains; quit again to leave at once"
+		return "quitting when the city has canceled the drains; quit again to leave immediately"
 	case !d.Waits():
 		return ""
 	}

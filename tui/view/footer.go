@@ -221,7 +221,7 @@ func footText(m *state.Room, a *state.Action) string {
 		state.ChosenCity(m).Summary.Suspended:
 		return "resume"
 	case a.ID == "mail.others" && m.Mail.Others:
-		return "for people"
+		return "for users"
 	case a.ID == "rig.toggle" && m.Rigs.Suspended():
 		return "resume"
 	case a.ID == "view.attention" && m.OnlyAttention:

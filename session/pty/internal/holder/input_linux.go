@@ -94,7 +94,7 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	h.noteInput(l, (*draft).end)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.writeActivity(l) // at once, because the client may compare this time with the time of output
+	h.writeActivity(l) // now, because the client may compare this time with the time of output
 	return nil
 }
 
