@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // NewRig describes a rig to add. Empty strings are omitted.
@@ -55,6 +56,10 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 		block["suspended"] = true
 	}
 	what := fmt.Sprintf("cannot add the rig %q", n.Name)
+	if !utf8.ValidString(n.Path) {
+		return nil, fmt.Errorf("%s: the path %q is not valid UTF-8, so %s cannot contain it; "+
+			"rename the folder", what, n.Path, config.FileName)
+	}
 	usable := func(c *config.City) error {
 		r := c.Rig(n.Name)
 		if r.Problem != "" {

@@ -94,7 +94,7 @@ func TestAddRigErrors(t *testing.T) {
 		}
 	}
 	for want, path := range map[string]string{"/there/is/no/such": "/there/is/no/such",
-		"is the city's own folder": "//"} {
+		"is the city's own folder": "//", `"/p/\xff" is not valid UTF-8`: "/p/\xff"} {
 		dir := cityIn(t, before)
 		if _, err := AddRig(config.Source{Dir: dir},
 			NewRig{Name: "x", Path: path, Prefix: "xx"}); err == nil ||
