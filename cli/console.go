@@ -102,7 +102,7 @@ func console(ctx context.Context, e *env.Env) error {
 		e.Sayf("\nThe control room needs a terminal. `gcity --headless` runs the city without one.")
 		return nil
 	}
-	if err := env.InForeground(e, "the control room"); err != nil {
+	if err := env.RequireForeground(e, "the control room"); err != nil {
 		return err
 	}
 	if err := firstContact(e); err != nil {
@@ -360,7 +360,7 @@ func allCities(ctx context.Context, e *env.Env) error {
 	if e.JSON || !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {
 		return fleet.PrintFleet(ctx, e, d)
 	}
-	if err := env.InForeground(e, "the control room"); err != nil {
+	if err := env.RequireForeground(e, "the control room"); err != nil {
 		return err
 	}
 	exit, err := openRoom(ctx, e, tui.Options{Mode: tui.Joined, Cities: d})

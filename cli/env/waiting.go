@@ -120,9 +120,9 @@ func Interruptible(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 }
 
-// InForeground returns an error if this process runs in the background of its terminal. It could not use the terminal,
-// and only SIGKILL would end it.
-func InForeground(e *Env, what string) error {
+// RequireForeground returns an error if this process runs in the background of its terminal. If it then used the
+// terminal, the kernel would stop it, and only SIGKILL would end it.
+func RequireForeground(e *Env, what string) error {
 	if !proc.InBackground(e.In.Fd()) {
 		return nil
 	}
