@@ -194,6 +194,47 @@ func TestListenMovesOtherFilesAside(t *testing.T) {
 	}
 }
 
+// The owner of the socket's folder is found even if the server has bound the socket at a different path.
+func TestOwnPeerOfAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can run as another user")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s")
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	// the address contains a folder that no longer exists when the client connects
+	other := filepath.Join(dir, "other")
+	if err := errors.Join(os.Mkdir(other, 0o700),
+		unix.Bind(fd, &unix.SockaddrUnix{Name: other + "/../s"}), os.Remove(other),
+		os.Chown(dir, 65534, -1)); err != nil {
+		t.Fatal(err)
+	}
+	listening := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // never unlocked, so the thread ends with this goroutine
+		if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, 65534, 65534, 65534); e != 0 {
+			listening <- e
+			return
+		}
+		listening <- unix.Listen(fd, 1)
+	}()
+	if err := <-listening; err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := socket.OwnPeer(conn, path); err == nil || !strings.Contains(err.Error(), "run this command as that user") {
+		t.Errorf("got %v, want advice to run the command as the socket's user", err)
+	}
+}
+
 // A connection from another user is rejected, whatever the socket's mode.
 func TestAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {

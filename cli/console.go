@@ -107,6 +107,9 @@ func console(ctx context.Context, e *env.Env) error {
 		e.Sayf("\nThe control room needs %s. `gcity --headless` runs the city without one.", needs)
 		return nil
 	}
+	if err := env.RequireForeground(e, "the control room"); err != nil {
+		return err
+	}
 	if err := firstContact(e); err != nil {
 		return err
 	}
@@ -361,6 +364,9 @@ func allCities(ctx context.Context, e *env.Env) error {
 	defer closeIt()
 	if e.JSON || !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {
 		return fleet.PrintFleet(ctx, e, d)
+	}
+	if err := env.RequireForeground(e, "the control room"); err != nil {
+		return err
 	}
 	exit, err := openRoom(ctx, e, tui.Options{Mode: tui.Joined, Cities: d})
 	switch {

@@ -454,7 +454,7 @@ func TestAgentShown(t *testing.T) {
 	}
 	_, out, _ := runCLI(t, s, "agent", "show", name)
 	for _, want := range []string{
-		"terminal     120x40", "before       git fetch", `ready        when a line begins with "> ", within 1m`, "restart      always; an exit within 10s is a crash; quarantine on crash 6 within 1h; waits 1s, doubling up to 1m",
+		"terminal     120x40 while no user is attached", "before       git fetch", `ready        when a line begins with "> ", within 1m`, "restart      always; an exit within 10s is a crash; quarantine on crash 6 within 1h; waits 1s, doubling up to 1m",
 		"API_KEY=(hidden)", "COLOUR=red", "env COLOUR changed", "runs         blue", "wants        red", "gcity keeps only a fingerprint",
 		"exit 3 after 4s", "two", "four", "stored in .gc/crashes/x", "not started: no such folder", "the rest is not known",
 	} {

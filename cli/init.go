@@ -55,6 +55,9 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 		return exit.Errorf(exit.CodeConflict, "%s already exists and was not changed; `gcity "+
 			"plan --city %s` shows what the city would start", file, dir)
 	}
+	if !utf8.ValidString(dir) {
+		return exit.Usage("the path %q is not valid UTF-8; rename the folder", dir)
+	}
 	if base := filepath.Base(dir); name == "" {
 		if strings.IndexFunc(base, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
 			return exit.Usage("the folder's name %q cannot be used as the city's name, because it "+

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gcity/config/keys"
+	"gcity/internal/disk"
 	"gcity/internal/ownership"
 	"gcity/internal/toml"
 	"gcity/overlay"
@@ -343,5 +344,6 @@ func (d agentFileReader) scanOverlay(folder string) (overlay.Tree, error) {
 }
 
 func isTemplate(name string) bool {
-	return strings.HasSuffix(name, ".md.tmpl") || strings.HasSuffix(name, ".template.md")
+	return !disk.IsEditorFile(name) &&
+		(strings.HasSuffix(name, ".md.tmpl") || strings.HasSuffix(name, ".template.md"))
 }

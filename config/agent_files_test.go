@@ -1,6 +1,7 @@
 package config
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,6 +46,11 @@ pool = { max = 3 }
 		"team/shared/notes.md":         "{{ no fragment",
 		"team/shared/.aim.md.tmpl.swp": "{{ no fragment",
 	})
+	// while a user edits a file, Emacs locks it with a dangling link
+	lock := filepath.Join(dir, "prompts", "shared", ".#all.md.tmpl")
+	if err := os.Symlink("user@host.123", lock); err != nil {
+		t.Fatal(err)
+	}
 	c, err := Load(dir)
 	if err != nil {
 		t.Fatal(err)

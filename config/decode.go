@@ -192,7 +192,8 @@ func (d decoder) list(n *toml.Node, k *keys.Key) {
 	if k.Table() == "patches" {
 		noun = "patch"
 	}
-	if n.Shape == toml.ShapeTable || len(tables) != len(n.Kids) {
+	isList := n.Shape == toml.ShapeArray || n.Shape == toml.ShapeTables
+	if !isList || len(tables) != len(n.Kids) {
 		d.problem(n.At, keys.Join(k.Table(), n.Key), "is %s; each %s is a separate table: put "+
 			"[[%s]] on a line of its own", n.Shape, noun, k.Path)
 		return

@@ -395,6 +395,10 @@ func TestLoadErrors(t *testing.T) {
 		errors.As(err, &e) && e.Path == "" {
 		t.Errorf("a folder that does not exist: got %v", err)
 	}
+	if _, err := Parse("/srv/\xff", []byte("[workspace]\n")); err == nil ||
+		!strings.Contains(err.Error(), `city.toml: the path of the city's folder, "/srv/\xff", is not valid UTF-8`) {
+		t.Errorf("a folder that is not UTF-8: got %v", err)
+	}
 }
 
 // Input that exceeds a limit is rejected early.

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"unicode/utf8"
 )
 
 // Source says which files a configuration consists of and how to read them.
@@ -58,6 +59,10 @@ func (s Source) Load() (*City, error) {
 
 // Parse is like Load, but takes the content of city.toml. Other files are read from disk.
 func (s Source) Parse(data []byte) (*City, error) {
+	if !utf8.ValidString(s.Dir) { // JSON and TOML cannot represent such a path
+		return nil, cityError(s.Dir, fmt.Sprintf(
+			"the path of the city's folder, %q, is not valid UTF-8; rename the folder", s.Dir))
+	}
 	if marks := packmodel.OfFile(s.Dir, data); len(marks) > 0 {
 		return nil, cityError(s.Dir, packmodel.Problem(s.Dir, marks))
 	}

@@ -367,7 +367,20 @@ func TestScanKnowsEveryChange(t *testing.T) {
 			t.Errorf("%q", tree.Folders)
 		}
 	}
+	first, err := Scan(t.Context(), w.from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.put(w.from, "a/.one.swp", "", 0o644)
+	w.put(w.from, "one~", "", 0o644)
+	w.put(w.from, "#one#", "", 0o644)
+	if err := os.Symlink("user@host.123", filepath.Join(w.from, ".#one")); err != nil {
+		t.Fatal(err)
+	}
 	look("the first")
+	if tree, err := Scan(t.Context(), w.from); err != nil || tree.Hash != first.Hash {
+		t.Errorf("files of editors change the overlay: %+v, %v", tree.Files, err)
+	}
 	w.put(w.from, "a/one", "2", 0o644)
 	look("another content")
 	w.put(w.from, "a/one", "2", 0o755)

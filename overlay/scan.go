@@ -11,11 +11,13 @@ import (
 	"os"
 	"path/filepath"
 
+	"gcity/internal/disk"
 	"gcity/internal/ownership"
 )
 
 // Scan reads an overlay and follows links to files. It returns an error for any other link or special file, and for a
-// file that another user can change. It does not check dir itself or the folders above it.
+// file that another user can change. It does not check dir itself or the folders above it. It ignores the swap files,
+// backups and locks of editors; otherwise an agent would restart whenever a user opens a file of its overlay.
 func Scan(ctx context.Context, dir string) (Tree, error) {
 	root, err := open(dir)
 	if err != nil {
@@ -29,6 +31,8 @@ func Scan(ctx context.Context, dir string) (Tree, error) {
 			return fmt.Errorf("cannot be read: %w", plainly(err))
 		case ctx.Err() != nil:
 			return fmt.Errorf("cannot be read: %w", context.Cause(ctx))
+		case !d.IsDir() && disk.IsEditorFile(d.Name()):
+			return nil
 		case at != "." && foreign(root, at) != nil:
 			return foreign(root, at)
 		case d.IsDir() && len(t.Folders) == MaxFiles:

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -116,7 +118,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	conn, err := disk.DialSocket(soon, c.path)
 	switch {
 	case err == nil:
-		pid, err := socket.OwnPeer(conn)
+		pid, err := socket.OwnPeer(conn, c.path)
 		if err != nil {
 			_ = conn.Close()
 			return nil, fmt.Errorf("cannot use %s: %w", c.path, err)
@@ -129,6 +131,9 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 		errors.Is(err, syscall.ENOTDIR):
 		return nil, taggedError{&city.NotRunning{Program: c.serverName, Socket: c.path},
 			ErrNotRunning}
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("cannot reach the city: %w; run this command as the user who owns "+
+			"%s", err, filepath.Dir(c.path))
 	}
 	return nil, fmt.Errorf("cannot reach the city: %w", err)
 }

@@ -178,13 +178,15 @@ func ownFolder(dir string) error {
 	return nil
 }
 
-// OwnPeer returns the pid of the process that listens on a socket, and an error if the process belongs to another user.
-func OwnPeer(c net.Conn) (pid int32, err error) {
+// OwnPeer returns the pid of the process that listens on the socket at path, and an error if the process belongs to
+// another user.
+func OwnPeer(c net.Conn, path string) (pid int32, err error) {
 	cred, err := Credentials(c)
 	if err != nil {
 		return 0, err
 	}
-	return cred.Pid, Trusted(cred.Uid, c.RemoteAddr().String())
+	// the address that the listener reports can be relative to its own folder
+	return cred.Pid, Trusted(cred.Uid, path)
 }
 
 // Trusted returns an error unless uid, the user of the process that listens on the socket at path, is this user.

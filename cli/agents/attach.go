@@ -53,6 +53,9 @@ loop.`,
 			return exit.Usage("attach needs a terminal for input and output; without one use " +
 				"`gcity agent peek` and `gcity agent nudge`")
 		}
+		if err := env.RequireForeground(e, "attach"); err != nil {
+			return err
+		}
 		name, s := f.Agent.Name, f.Agent.Session
 		if s != nil && s.ID != "" && s.ID == e.Getenv("GC_SESSION_ID") {
 			return fmt.Errorf("cannot attach to %s: this terminal belongs to the session of %s; "+

@@ -88,7 +88,7 @@ func specFacts(e *env.Env, s *city.Spec) {
 	if s.Limits != "" {
 		e.Fact("", "it "+s.Limits)
 	}
-	e.Fact("terminal", fmt.Sprintf("%dx%d", s.Cols, s.Rows))
+	e.Fact("terminal", fmt.Sprintf("%dx%d while no user is attached", s.Cols, s.Rows))
 	for _, line := range s.PreStart {
 		e.Fact("before", line)
 	}

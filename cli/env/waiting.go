@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/internal/deadline"
+	"gcity/internal/proc"
 )
 
 const (
@@ -116,4 +118,14 @@ func sayLater(ctx context.Context, e *Env, after time.Duration, what string,
 // Interruptible returns a context that is canceled on SIGINT or SIGTERM.
 func Interruptible(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+}
+
+// RequireForeground returns an error if this process runs in the background of its terminal. If it then used the
+// terminal, the kernel would stop it, and only SIGKILL would end it.
+func RequireForeground(e *Env, what string) error {
+	if !proc.InBackground(e.In.Fd()) {
+		return nil
+	}
+	return exit.Usage("%s needs the terminal, but runs in the background; run it in the "+
+		"foreground (with timeout: `timeout --foreground`)", what)
 }

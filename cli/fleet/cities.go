@@ -514,5 +514,7 @@ func printCities(e *env.Env, all []city.Info) error {
 		table.Add(output.Tinted(i.Name, output.Bold), i.Path, runner,
 			output.Tinted(CityStatusText(e, i), color))
 	}
+	table.Shrink(1, e.Columns())
+	// a status can contain a command, so it is not truncated
 	return e.WriteTable(e.Out, 0, table)
 }

@@ -68,6 +68,8 @@ func WriteNew(file, text string) error {
 	}
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {
+		// an incomplete file would prevent the next attempt; if it cannot be removed, err still says what failed
+		_ = disk.Remove(file)
 		return fmt.Errorf("cannot write %s: %w", file, err)
 	}
 	return nil

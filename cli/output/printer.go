@@ -179,8 +179,8 @@ func (p *Printer) WriteTable(w io.Writer, width int, t *Table) error {
 	return nil
 }
 
-// Shrink truncates the cells of a column if the last column would otherwise get less than a third of the width. A width
-// of 0 means no limit.
+// Shrink truncates the cells of a column if the last column would otherwise get less than a third of the width. It
+// keeps the end of a path, and the beginning of other text. A width of 0 means no limit.
 func (t *Table) Shrink(column, width int) {
 	last := len(t.Head) - 1
 	widths := make([]int, len(t.Head))
@@ -200,7 +200,12 @@ func (t *Table) Shrink(column, width int) {
 	}
 	for _, row := range t.Rows {
 		text := SafeLine(row[column].Text)
-		row[column].Text = ansi.Truncate(text, max(len(t.Head[column]), left), "…")
+		most := max(len(t.Head[column]), left)
+		if over := ansi.StringWidth(text) - most; over > 0 && strings.HasPrefix(text, "/") {
+			row[column].Text = ansi.TruncateLeft(text, over+1, "…")
+		} else {
+			row[column].Text = ansi.Truncate(text, most, "…")
+		}
 	}
 }
 

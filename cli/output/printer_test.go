@@ -50,6 +50,10 @@ func TestShrink(t *testing.T) {
 	if (&Table{head, rows}).Shrink(1, 30); rows[0][1].Text != "a b" {
 		t.Errorf("a short column was cut to %q", rows[0][1].Text)
 	}
+	rows = [][]Cell{{Plain("x"), Plain("/home/operator/projects/town"), Plain("running")}}
+	if (&Table{head, rows}).Shrink(1, 30); rows[0][1].Text != "…or/projects/town" {
+		t.Errorf("a path was cut to %q", rows[0][1].Text)
+	}
 }
 
 func TestColorOnlyWhereWanted(t *testing.T) {

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"gcity/config"
@@ -10,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // NewRig describes a rig to add. Empty strings are omitted.
@@ -54,6 +56,10 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 		block["suspended"] = true
 	}
 	what := fmt.Sprintf("cannot add the rig %q", n.Name)
+	if !utf8.ValidString(n.Path) {
+		return nil, fmt.Errorf("%s: the path %q is not valid UTF-8, so %s cannot contain it; "+
+			"rename the folder", what, n.Path, config.FileName)
+	}
 	usable := func(c *config.City) error {
 		r := c.Rig(n.Name)
 		if r.Problem != "" {
@@ -77,10 +83,6 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 		return after, differ(data, after, func(was, is map[string]any) {
 			was["rigs"] = append(decodedTables(was["rigs"]), block)
 			is["rigs"] = decodedTables(is["rigs"])
-			if rigs := root.Get("rigs"); rigs != nil && rigs.Shape == toml.ShapeArray {
-				all := was["rigs"].([]map[string]any)
-				was["rigs"] = append([]map[string]any{block}, all[:len(all)-1]...)
-			}
 		})
 	})
 }
@@ -108,11 +110,36 @@ func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 	if rigs == nil || rigs.Shape != toml.ShapeArray {
 		return appendTable(data, "[[rigs]]", strings.Join(keys, lineBreak(data)))
 	}
-	inline := "{ " + strings.Join(keys, ", ") + " }"
-	if len(rigs.Kids) > 0 {
-		inline += ", "
+	return appendItem(data, rigs, "{ "+strings.Join(keys, ", ")+" }")
+}
+
+// appendItem appends a table to a list in brackets: on a line of its own if the last table is alone on its line.
+func appendItem(data []byte, list *toml.Node, item string) []byte {
+	insert := func(at int, text string) { data = cut(data, toml.Span{Start: at, End: at}, text) }
+	if len(list.Kids) == 0 {
+		insert(list.Value.Start+1, item)
+		return data
 	}
-	return cut(data, toml.Span{Start: rigs.Value.Start + 1, End: rigs.Value.Start + 1}, inline)
+	last := list.Kids[len(list.Kids)-1]
+	indent := data[bytes.LastIndexByte(data[:last.At], '\n')+1 : last.At]
+	end := last.At
+	for _, key := range last.Kids {
+		end = max(end, key.Line.End)
+	}
+	end += bytes.IndexByte(data[end:], '}') + 1
+	next := end + toml.LineEnd(data[end:]) + 1
+	switch comma := bytes.HasPrefix(bytes.TrimLeft(data[end:], " \t"), []byte(",")); {
+	case len(bytes.TrimSpace(indent)) > 0:
+		insert(end, ", "+item)
+	case list.Value.End < next:
+		insert(end, ","+lineBreak(data)+string(indent)+item)
+	case comma:
+		insert(next, string(indent)+item+","+lineBreak(data))
+	default:
+		insert(next, string(indent)+item+lineBreak(data))
+		insert(end, ",")
+	}
+	return data
 }
 
 // RemoveRig removes a rig, its patches and its overrides from city.toml, and returns the new configuration. If agents

@@ -3,7 +3,7 @@ package edit
 import (
 	"bytes"
 	"cmp"
-	"errors"
+	"fmt"
 	"gcity/internal/toml"
 	"slices"
 )
@@ -61,8 +61,9 @@ func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	var gone []toml.Span
 	for _, t := range tables {
 		if !t.Header {
-			return nil, errors.New("a table of the rig is on one line with other tables; remove " +
-				"the rig by hand")
+			line := 1 + bytes.Count(data[:t.At], []byte("\n"))
+			return nil, fmt.Errorf("the table on line %d belongs to a list in brackets, which "+
+				"this command does not edit; remove the rig by hand", line)
 		}
 		gone = append(gone, chunks(data, t)...)
 	}

@@ -30,7 +30,18 @@ func TestAddRig(t *testing.T) {
 			"[workspace]\r\n\r\n[[rigs]]\r\nname = \"demo\"\r\npath = \"d\"\r\n"},
 		"in one line": {"rigs = [{ name = \"a\", path = \"/a\" }] # all\n",
 			NewRig{Name: "demo", Path: "d"},
-			"rigs = [{ name = \"demo\", path = \"d\" }, { name = \"a\", path = \"/a\" }] # all\n"},
+			"rigs = [{ name = \"a\", path = \"/a\" }, { name = \"demo\", path = \"d\" }] # all\n"},
+		"on lines of their own": {"rigs = [\n  {name=\"a\", path=\"/a\"}, # one\n  # end\n]\n",
+			NewRig{Name: "demo", Path: "d"},
+			"rigs = [\n  {name=\"a\", path=\"/a\"}, # one\n" +
+				"  { name = \"demo\", path = \"d\" },\n  # end\n]\n"},
+		"without a last comma": {"rigs = [\r\n\t{name=\"a\", path=\"/a\"} # one\r\n]\r\n",
+			NewRig{Name: "demo", Path: "d"},
+			"rigs = [\r\n\t{name=\"a\", path=\"/a\"}, # one\r\n" +
+				"\t{ name = \"demo\", path = \"d\" }\r\n]\r\n"},
+		"before the bracket": {"rigs = [\n  {name=\"a\", path=\"/a\"}]\n",
+			NewRig{Name: "demo", Path: "d"},
+			"rigs = [\n  {name=\"a\", path=\"/a\"},\n  { name = \"demo\", path = \"d\" }]\n"},
 		"an empty list": {"rigs = []\n[workspace]\n", NewRig{Name: "demo", Path: "d"},
 			"rigs = [{ name = \"demo\", path = \"d\" }]\n[workspace]\n"},
 	} {
@@ -83,7 +94,7 @@ func TestAddRigErrors(t *testing.T) {
 		}
 	}
 	for want, path := range map[string]string{"/there/is/no/such": "/there/is/no/such",
-		"is the city's own folder": "//"} {
+		"is the city's own folder": "//", `"/p/\xff" is not valid UTF-8`: "/p/\xff"} {
 		dir := cityIn(t, before)
 		if _, err := AddRig(config.Source{Dir: dir},
 			NewRig{Name: "x", Path: path, Prefix: "xx"}); err == nil ||
@@ -163,8 +174,9 @@ func TestRemoveRigErrors(t *testing.T) {
 		"in use": {rig + agent, "", false, "this rig has agents: demo/a"},
 		"needed elsewhere": {rig + agent + "[[agents]]\nname = \"b\"\ndepends_on = [\"demo/a\"]\n",
 			"", true, "agents.depends_on"},
-		"none such":   {rig, "", true, `rig "dmo" not found`},
-		"in one line": {"rigs = [{ name = \"demo\", path = \"/d\" }]\n", "", true, "by hand"},
+		"none such": {rig, "", true, `rig "dmo" not found`},
+		"in one line": {"rigs = [{ name = \"demo\", path = \"/d\" }]\n", "", true,
+			"the table on line 1 belongs to a list in brackets"},
 		"included": {"include = [\"part.toml\"]\n", rig, true,
 			"it is declared at part.toml:1:1"},
 		"an agent of it": {"include = [\"part.toml\"]\n" + rig, agent, true,

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"gcity/internal/disk"
 )
 
 // Limits for the files of a topology.
@@ -24,8 +26,8 @@ func IsDir(path string) bool {
 func isIgnored(name string) bool { return name == ".git" || name == ".gc" || name == ".beads" }
 
 // HashFolder returns a hash of the names, contents and execute permissions of the files below a folder. It follows
-// links to files and hashes the targets of other links. It skips the folders .git, .gc and .beads. more is true if the
-// folder is too large and only the first files are hashed.
+// links to files and hashes the targets of other links. It skips the folders .git, .gc and .beads, and the swap files,
+// backups and locks of editors. more is true if the folder is too large and only the first files are hashed.
 func HashFolder(dir string) (hash string, more bool) {
 	h := sha256.New()
 	files, size := 0, int64(0)
@@ -36,7 +38,7 @@ func HashFolder(dir string) (hash string, more bool) {
 			return nil
 		case e.IsDir() && path != dir && isIgnored(e.Name()):
 			return fs.SkipDir
-		case e.IsDir():
+		case e.IsDir() || disk.IsEditorFile(e.Name()):
 			return nil
 		}
 		if files++; files > MaxTreeFiles || size > MaxTreeSize {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -52,4 +53,13 @@ func SweepTemps(root *os.Root, dir string) {
 			_ = root.Remove(name)
 		}
 	}
+}
+
+// IsEditorFile reports whether a file name is one that an editor uses while a user edits another file: a swap file
+// (vim), a backup, an automatic save, or a lock (Emacs).
+func IsEditorFile(name string) bool {
+	ext := path.Ext(name)
+	return strings.HasSuffix(name, "~") || strings.HasPrefix(name, ".#") ||
+		strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") ||
+		strings.HasPrefix(name, ".") && len(ext) == len(".swp") && strings.HasPrefix(ext, ".sw")
 }

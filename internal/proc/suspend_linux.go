@@ -25,3 +25,11 @@ func Suspend() {
 	defer runtime.UnlockOSThread()
 	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGSTOP) // cannot fail for the calling thread
 }
+
+// InBackground reports whether tty is this process's controlling terminal, but belongs to a different process group.
+// The kernel then stops the process whenever it changes the terminal's modes, and not even SIGTERM ends it.
+func InBackground(tty uintptr) bool {
+	owner, err := unix.IoctlGetInt(int(tty), unix.TIOCGPGRP)
+	// the owner is 0 if it is in a different PID namespace
+	return err == nil && owner != 0 && owner != unix.Getpgrp()
+}
