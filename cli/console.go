@@ -107,7 +107,7 @@ func console(ctx context.Context, e *env.Env) error {
 		e.Sayf("\nThe control room needs %s. `gcity --headless` runs the city without one.", needs)
 		return nil
 	}
-	if err := env.RequireForeground(e, "the control room"); err != nil {
+	if err := env.RequireForeground(ctx, e, "the control room"); err != nil {
 		return err
 	}
 	if err := firstContact(e); err != nil {
@@ -365,7 +365,7 @@ func allCities(ctx context.Context, e *env.Env) error {
 	if e.JSON || !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {
 		return fleet.PrintFleet(ctx, e, d)
 	}
-	if err := env.RequireForeground(e, "the control room"); err != nil {
+	if err := env.RequireForeground(ctx, e, "the control room"); err != nil {
 		return err
 	}
 	exit, err := openRoom(ctx, e, tui.Options{Mode: tui.Joined, Cities: d})

@@ -53,7 +53,7 @@ loop.`,
 			return exit.Usage("attach needs a terminal for input and output; without one use " +
 				"`gcity agent peek` and `gcity agent nudge`")
 		}
-		if err := env.RequireForeground(e, "attach"); err != nil {
+		if err := env.RequireForeground(ctx, e, "attach"); err != nil {
 			return err
 		}
 		name, s := f.Agent.Name, f.Agent.Session

@@ -121,11 +121,14 @@ func Interruptible(ctx context.Context) (context.Context, func()) {
 }
 
 // RequireForeground returns an error if this process runs in the background of its terminal. If it then used the
-// terminal, the kernel would stop it, and only SIGKILL would end it.
-func RequireForeground(e *Env, what string) error {
-	if !proc.InBackground(e.In.Fd()) {
-		return nil
+// terminal, the kernel would stop it, and only SIGKILL would end it. It waits half a second for the foreground, because
+// some shells make a program the foreground process only after they have started it.
+func RequireForeground(ctx context.Context, e *Env, what string) error {
+	for tries := 0; proc.InBackground(e.In.Fd()); tries++ {
+		if tries == 50 || !deadline.Pause(ctx, 10*time.Millisecond) {
+			return exit.Usage("%s needs the terminal, but runs in the background; run it in the "+
+				"foreground (with timeout: `timeout --foreground`)", what)
+		}
 	}
-	return exit.Usage("%s needs the terminal, but runs in the background; run it in the "+
-		"foreground (with timeout: `timeout --foreground`)", what)
+	return nil
 }
