@@ -32,7 +32,7 @@ var wrongArgs = map[string]string{
 	"RUN": "", "KEY": "", "TEXT": "", "N|auto": "2", "TOPIC": "nothing", "COMMAND": "nothing", "NAME|DIR": "nothing",
 	"BEAD|FORMULA|TEXT": "nothing", "TARGET": "nothing",
 	"MAILBOX": "", "TO": "", "SUBJECT": "", "MESSAGE": "", "TITLE": "", "TYPE": "", "PATH": "", "DIR": "", "FILE": "",
-	"start|wake|nudge|nothing": "",
+	"start|wake|nudge|nothing": "", "list": "",
 }
 
 // notNamed lists the commands whose argument may be a new name.
