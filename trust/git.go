@@ -94,8 +94,8 @@ func headOf(gitDir string) Head {
 // or has not changed for settleTime. The time of an index may be in the future, if the clock was set back. A checkout
 // with an interrupted operation or with an old lock file stays busy, so settledHeads does not wait for it.
 const (
-	settleTime  = time.Second
-	settleLimit = 3 * time.Second
+	settleTime  = 2 * time.Second
+	settleLimit = 5 * time.Second
 )
 
 func settledHeads(dir string, programs []Program) map[string]Head {
