@@ -50,7 +50,7 @@ func Verbs() []verb {
 			ID:   "agent.send",
 			Text: 2, Args: firstArg(agentNames), Run: nudgeLine},
 		{Name: "mail", Usage: "WHO SUBJECT…",
-			Description: "write mail to an agent, a pool or a user",
+			Description: "write a message to an agent, a pool or a user",
 			ID:          state.MailID, Text: 2, Args: firstArg(mailNames), Run: writeLine},
 		{Name: "sling", Usage: "AGENT|POOL ID",
 			Description: "sling a bead to an agent or a pool, and notify it",
