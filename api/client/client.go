@@ -132,8 +132,8 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 		return nil, taggedError{&city.NotRunning{Program: c.serverName, Socket: c.path},
 			ErrNotRunning}
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("cannot reach the city: %w; run this command as the user who owns "+
-			"%s", err, filepath.Dir(c.path))
+		return nil, fmt.Errorf("cannot reach the city: %w; run this command as the owner of %s",
+			err, filepath.Dir(c.path))
 	}
 	return nil, fmt.Errorf("cannot reach the city: %w", err)
 }
