@@ -23,8 +23,19 @@ const (
 	pingAfter = time.Second
 	pingLimit = 2 * time.Second
 	// more than one, because a ping can exceed its timeout on a busy machine
-	missedPings = 2
+	missedPings = 3
 )
+
+// hangs reports whether the peer does not respond, if it has missed this number of pings in a row.
+func (c *Client) hangs(missed int) bool {
+	return missed >= missedPings || missed > 0 && isStopped(int(c.peer.Load()))
+}
+
+// isStopped reports whether a signal or a debugger has stopped the process. pid 0 means an unknown process.
+func isStopped(pid int) bool {
+	st, err := proc.ReadStat(pid)
+	return pid > 0 && err == nil && (st.State == 'T' || st.State == 't')
+}
 
 func (c *Client) unresponsiveError(method string) error {
 	more := ""
@@ -70,7 +81,7 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 		for missed := 0; deadline.Pause(pings, pingAfter); {
 			if c.ping(pings) {
 				missed = 0
-			} else if missed++; missed >= missedPings && pings.Err() == nil {
+			} else if missed++; c.hangs(missed) && pings.Err() == nil {
 				cancel(ErrUnresponsive)
 				return
 			}

@@ -95,7 +95,7 @@ func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Rea
 		case c.ping(ctx):
 			missed = 0
 		default:
-			if missed++; missed >= missedPings && ctx.Err() == nil {
+			if missed++; c.hangs(missed) && ctx.Err() == nil {
 				return c.unresponsiveError(http.MethodGet)
 			}
 		}
