@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	undoLimit = 20 * time.Second // for closing the created beads after a batch has failed
-	// added to undoLimit for each bead of the batch; also the limit for a call in progress when the batch is canceled
-	undoBeadLimit = 2 * time.Second
+	undoLimit     = 20 * time.Second // for closing the created beads after a batch has failed
+	undoBeadLimit = 2 * time.Second  // added to undoLimit for each bead of the batch
+	// for a call in progress when the batch is canceled
+	lastCallLimit = 10 * time.Second
 )
 
 // Create implements beads.Store.
@@ -152,6 +153,9 @@ func (m *batchWriter) run(ctx context.Context) error {
 			m.made[i] = got
 			m.real[m.want[i].ID] = got.ID
 		}
+		if err != nil && ctx.Err() != nil {
+			return fmt.Errorf("stopped before all beads were created: %w", err)
+		}
 		if err != nil {
 			return err
 		}
@@ -172,8 +176,7 @@ func (m *batchWriter) run(ctx context.Context) error {
 // bead with an unknown ID.
 func (m *batchWriter) create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	if ctx.Err() != nil {
-		return beads.Bead{}, fmt.Errorf("stopped before all beads were created: %w",
-			context.Cause(ctx))
+		return beads.Bead{}, context.Cause(ctx)
 	}
 	call, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -182,7 +185,7 @@ func (m *batchWriter) create(ctx context.Context, want beads.Bead) (beads.Bead, 
 		call, end = context.WithDeadline(call, at)
 		defer end()
 	}
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(undoBeadLimit, cancel) })()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastCallLimit, cancel) })()
 	return m.s.backend.Create(call, want)
 }
 
