@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	reopenFor   = 10 * time.Second
+	reopenFor   = 30 * time.Second
 	reopenEvery = 200 * time.Millisecond
 	streamMin   = time.Second // a stream that lasts this long counts as reopened
 )
@@ -25,17 +25,19 @@ func (e *Env) Follow(ctx context.Context, l *Link,
 	follow func(context.Context, *Link) error) error {
 	err := e.followOnce(ctx, l, follow)
 	ended := time.Now() // when a stream that lasted for streamMin ended
-	for ctx.Err() == nil && controllerEnded(err) && time.Since(ended) <= reopenFor {
+	again := controllerEnded(err)
+	for again && ctx.Err() == nil && time.Since(ended) <= reopenFor {
 		deadline.Pause(ctx, reopenEvery)
-		if l, err = e.Open(ctx); err != nil {
-			continue
+		if l, err = e.Open(ctx); err == nil {
+			began := time.Now()
+			err = e.followOnce(ctx, l, follow)
+			l.Close()
+			if time.Since(began) >= streamMin {
+				ended = time.Now()
+			}
 		}
-		began := time.Now()
-		err = e.followOnce(ctx, l, follow)
-		l.Close()
-		if time.Since(began) >= streamMin {
-			ended = time.Now()
-		}
+		// on a busy machine, the next controller might not respond yet
+		again = controllerEnded(err) || exit.IsSilent(err)
 	}
 	if ctx.Err() != nil {
 		return nil
