@@ -76,11 +76,12 @@ func TestFullConnectionQueue(t *testing.T) {
 }
 
 // The client waits for a slow response as long as the controller responds to other requests.
+//
+// It is not parallel, because TestHostileClients keeps this process so busy that pings get no response for seconds.
 func TestSlowResponseIsAwaited(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
 	}
-	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
 	if err != nil {
