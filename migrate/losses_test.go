@@ -300,13 +300,14 @@ func TestLosses(t *testing.T) {
 			nil,
 		},
 		{
-			"all tables of a provider count", city + "-- city.toml --\n" +
+			"all tables of the city's provider count", city + "-- city.toml --\n" +
 				"include = [\"more.toml\"]\n[imports.p]\nsource = \"p\"\n[providers.claude]\n" +
 				"option_defaults = { model = \"opus\" }\n[[patches.providers]]\n" +
 				"name = \"codex\"\noption_defaults = { permission_mode = \"auto-edit\" }\n" +
 				"-- more.toml --\n[providers.claude]\nready_delay_ms = 3\n" +
+				"option_defaults = { permission_mode = \"plan\" }\n" +
 				"-- p/pack.toml --\n[pack]\nname = \"p\"\nschema = 2\n[providers.claude]\n" +
-				"option_defaults = { permission_mode = \"plan\" }\n",
+				"option_defaults = { effort = \"high\" }\nargs = [\"--verbose\"]\n",
 			[]string{
 				"[providers.claude]\nready_delay_ms = 3\nargs = [\"--permission-mode\", \"plan\", " +
 					"\"--model\", \"opus\"]\n",
