@@ -149,7 +149,7 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 	minute := now.Truncate(time.Minute).Add(-time.Nanosecond) // include the current minute
 	from := minute
 	// below, Last and Skipped exclude the times that were handled, unless the clock was set back
-	known := !farAhead(f.Last, now) && !farAhead(f.Skipped, now)
+	known := !d.isSetBack(f.Last, now) && !d.isSetBack(f.Skipped, now)
 	switch born := !f.Born.IsZero() && !f.Born.After(now); {
 	case born && known && d.CatchUp:
 		from = f.Born
@@ -162,7 +162,7 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 		from = minute
 	}
 	for _, done := range []time.Time{f.Last, f.Skipped} {
-		if !farAhead(done, now) {
+		if !d.isSetBack(done, now) {
 			from = later(from, done)
 		}
 	}
@@ -186,8 +186,15 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 	return true
 }
 
-// farAhead reports whether a stored time is so far in the future that the clock must have been set back.
-func farAhead(t, now time.Time) bool { return !t.Before(now.Add(Late)) }
+// isSetBack reports whether a handled time is so far in the future that the clock must have been set back. For a
+// frequent schedule, this is a time after which the schedule would have omitted several runs.
+func (d Definition) isSetBack(handled, now time.Time) bool {
+	if !d.Schedule.every || !handled.After(now) {
+		return !handled.Before(now.Add(Late))
+	}
+	next := d.Schedule.Next(now, d.Zone)
+	return !next.IsZero() && !d.Schedule.Next(next, d.Zone).After(handled)
+}
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
