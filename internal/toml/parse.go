@@ -78,6 +78,8 @@ func plainSyntax(msg string) string {
 		return "the number is too large"
 	case strings.HasPrefix(lower, "expected a top-level item to end"):
 		return "the line must end after the value or the [header], without a comma"
+	case strings.HasPrefix(lower, "invalid utf-8"):
+		return msg + "; save the file in UTF-8"
 	case strings.HasPrefix(lower, "invalid datetime"):
 		return "this is not a date" + quotes
 	case strings.HasPrefix(lower, "invalid integer"),
