@@ -230,7 +230,7 @@ func (a *applier) write(f File, data []byte, replace bool) (put bool, err error)
 	at := filepath.Join(a.dst.Name(), f.Path)
 	w, err := a.dst.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return false, disk.WriteError(at, err)
+		return false, disk.WriteReason(at, err)
 	}
 	_, err = w.Write(data)
 	err = errors.Join(err, w.Chmod(f.Mode))
@@ -248,7 +248,7 @@ func (a *applier) write(f File, data []byte, replace bool) (put bool, err error)
 		_ = a.dst.Remove(temp)
 	}
 	if err != nil {
-		return false, disk.WriteError(at, err)
+		return false, disk.WriteReason(at, err)
 	}
 	return put, nil
 }

@@ -118,7 +118,7 @@ func MakePrivate(path string) error {
 		if err := d.root.Chmod(d.name, 0o700); err != nil {
 			return fmt.Errorf("%s is accessible to other users (%v), and its mode cannot be "+
 				"changed: %w",
-				Real(path), info.Mode().Perm(), writeReason(Real(path), err))
+				Real(path), info.Mode().Perm(), WriteReason(Real(path), err))
 		}
 		return nil
 	})
@@ -138,7 +138,7 @@ type Lock struct {
 func TryLock(path string) (*Lock, error) {
 	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("cannot lock %w", WriteError(Real(path), err))
+		return nil, fmt.Errorf("cannot lock %w", WriteError(path, err))
 	}
 	err = flock(f)
 	switch {

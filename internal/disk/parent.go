@@ -182,7 +182,7 @@ func (d *parent) mkdir(perm fs.FileMode) error {
 		return err
 	}
 	if err := d.root.Mkdir(d.name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
-		return WriteError(Real(d.path), err)
+		return WriteError(d.path, err)
 	}
 	return nil
 }

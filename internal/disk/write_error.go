@@ -12,11 +12,12 @@ import (
 // WriteError describes why a file or folder cannot be created or replaced, and what the user can do about it. err can
 // contain the name of a temporary file, which means nothing to the user.
 func WriteError(path string, err error) error {
-	return fmt.Errorf("%s: %w", path, writeReason(path, err))
+	path = Real(path)
+	return fmt.Errorf("%s: %w", path, WriteReason(path, err))
 }
 
-// writeReason is like WriteError, but omits the path.
-func writeReason(path string, err error) error {
+// WriteReason is like WriteError, but omits the path.
+func WriteReason(path string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
 	} else if l, ok := errors.AsType[*os.LinkError](err); ok {
@@ -29,11 +30,14 @@ func writeReason(path string, err error) error {
 		return fmt.Errorf("%w: free some space, and try again", err)
 	case errors.Is(err, syscall.EACCES):
 		folder := filepath.Dir(path)
-		next := ""
-		if Own(folder) == nil {
-			next = "; run `chmod u+wx " + quote(folder) + "`"
+		info, missing := os.Stat(folder)
+		switch {
+		case missing == nil && info.Mode()&0o300 != 0o300 && Own(folder) == nil:
+			return fmt.Errorf("%w: your user cannot write to the folder %s; run `chmod u+wx %s`",
+				err, folder, quote(folder))
+		case syscall.Access(folder, 2|1) != nil: // W_OK|X_OK; otherwise, the file is the reason
+			return fmt.Errorf("%w: your user cannot write to the folder %s", err, folder)
 		}
-		return fmt.Errorf("%w: your user cannot write to the folder %s%s", err, folder, next)
 	}
 	return err
 }

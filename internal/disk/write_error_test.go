@@ -13,6 +13,12 @@ import (
 func TestWriteError(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
+	if err := WriteError(path, syscall.EACCES); err.Error() != path+": permission denied" {
+		t.Errorf("the folder is writable, so only the file can be the reason: got %v", err)
+	}
+	if err := os.Chmod(dir, 0o500); err != nil { //nolint:gosec // a folder
+		t.Fatal(err)
+	}
 	for reason, want := range map[error]string{
 		syscall.EROFS:  "read-only file system: mount it read-write, and try again",
 		syscall.ENOSPC: "no space left on device: free some space, and try again",
