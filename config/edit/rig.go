@@ -138,13 +138,25 @@ func appendItem(data []byte, list *toml.Node, item string) []byte {
 	return data
 }
 
-// itemEnd returns the offset after the closing brace of an inline table.
+// itemEnd returns the offset after the closing brace of an inline table. Between the last key and this brace, there can
+// be comments.
 func itemEnd(data []byte, t *toml.Node) int {
 	end := t.At
-	for _, key := range t.Kids {
-		end = max(end, key.Line.End)
+	var within func(n *toml.Node)
+	within = func(n *toml.Node) {
+		for _, kid := range n.Kids {
+			if end = max(end, kid.Line.End); kid.Line.End == 0 { // dotted keys
+				within(kid)
+			}
+		}
 	}
-	return end + bytes.IndexByte(data[end:], '}') + 1
+	within(t)
+	for end < len(data) && data[end] != '}' {
+		if end++; data[end-1] == '#' {
+			end += toml.LineEnd(data[end:])
+		}
+	}
+	return min(end+1, len(data))
 }
 
 // RemoveRig removes a rig, its patches and its overrides from city.toml, and returns the new configuration. If agents
@@ -163,10 +175,7 @@ func RemoveRig(src config.Source, name string, agents bool) (*config.City, error
 		if err := declaredHere(c, name); err != nil {
 			return nil, fmt.Errorf("%s: %w", what, err)
 		}
-		after, err := without(data, name)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", what, err)
-		}
+		after := without(data, name)
 		return after, differ(data, after, func(was, is map[string]any) {
 			for _, m := range []map[string]any{was, is} {
 				withoutRig(m, name)

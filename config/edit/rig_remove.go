@@ -56,16 +56,13 @@ func withoutRig(m map[string]any, rig string) {
 	}
 }
 
-// without removes what rigTables returns, the last table first.
-func without(data []byte, rig string) ([]byte, error) {
+// without removes what rigTables returns, the last table first. The caller must check the result with differ.
+func without(data []byte, rig string) []byte {
 	for before := len(data) + 1; len(data) < before; {
 		before = len(data)
 		root, faults := toml.Parse(toml.BlankBOM(data))
-		if len(faults) > 0 {
-			return nil, faults[0]
-		}
 		tables := rigTables(root, rig)
-		if len(tables) == 0 {
+		if len(faults) > 0 || len(tables) == 0 {
 			break
 		}
 		last := slices.MaxFunc(tables, func(a, b *toml.Node) int { return cmp.Compare(a.At, b.At) })
@@ -79,7 +76,7 @@ func without(data []byte, rig string) ([]byte, error) {
 			data = cut(data, withBlank(s, data), "")
 		}
 	}
-	return data, nil
+	return data
 }
 
 // itemSpan returns the range of a table in a list in brackets, with a comma: the whole line if the table is alone on
@@ -103,7 +100,7 @@ func itemSpan(data []byte, t *toml.Node) toml.Span {
 		return toml.Span{Start: line, End: min(after+len(rest)+1, len(data))}
 	case comma && !ends:
 		s.End = after
-	case bytes.HasSuffix(before, []byte(",")):
+	case !comma && bytes.HasSuffix(before, []byte(",")):
 		s.Start = line + len(before) - 1
 	}
 	return s

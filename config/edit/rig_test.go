@@ -155,6 +155,11 @@ func TestRemoveRig(t *testing.T) {
 			"  {name=\"a\", path=\"/a\"} # two\n]\n", "rigs = [\n  # x\n  {name=\"a\", path=\"/a\"} # two\n]\n"},
 		"the last line in brackets": {"rigs = [\n  {name=\"a\", path=\"/a\"},\n  {name=\"demo\", path=\"/d\"}\n]\n",
 			"rigs = [\n  {name=\"a\", path=\"/a\"},\n]\n"},
+		"between on the first line": {"rigs = [{name=\"a\", path=\"/a\"}, {name=\"demo\", path=\"/d\"}, # x\n" +
+			"  {name=\"b\", path=\"/b\"}]\n", "rigs = [{name=\"a\", path=\"/a\"},  # x\n  {name=\"b\", path=\"/b\"}]\n"},
+		"over several lines in brackets": {"rigs = [\n  {\n    name = \"demo\", # }\n    path = \"/d\", # {}\n  }, # x\n" +
+			"  {name=\"a\", path=\"/a\"},\n]\n", "rigs = [\n  {name=\"a\", path=\"/a\"},\n]\n"},
+		"a dotted key in brackets": {"agents = [{name=\"a\", dir=\"demo\", env.A=\"}\"}]\n" + rig, "agents = []\n"},
 		"two agents in brackets": {"agents = [{name=\"c\"}, {name=\"a\", dir=\"demo\", env={A=\"}\"}}, " +
 			"{name=\"b\", dir=\"demo\"}]\n" + rig, "agents = [{name=\"c\"}]\n"},
 		"its patch in brackets": {"patches = { agents = [{ dir = \"demo\", name = \"a\", suspended = true }] }\n" +
