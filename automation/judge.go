@@ -187,13 +187,17 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 }
 
 // isSetBack reports whether a handled time is so far in the future that the clock must have been set back. For a
-// frequent schedule, this is a time after which the schedule would have omitted several runs.
+// schedule that follows elapsed time, it is enough if there are two scheduled times until then, because the automation
+// would not run at either of them.
 func (d Definition) isSetBack(handled, now time.Time) bool {
 	if !d.Schedule.every || !handled.After(now) {
 		return !handled.Before(now.Add(Late))
 	}
 	next := d.Schedule.Next(now, d.Zone)
-	return !next.IsZero() && !d.Schedule.Next(next, d.Zone).After(handled)
+	if !next.IsZero() {
+		next = d.Schedule.Next(next, d.Zone)
+	}
+	return !next.IsZero() && !next.After(handled)
 }
 
 func later(a, b time.Time) time.Time {
