@@ -316,6 +316,13 @@ func TestLosses(t *testing.T) {
 			[]string{"--dangerously", "was omitted"},
 		},
 		{
+			"a preset that a pack for new rigs changes", city + "-- city.toml --\n" +
+				"[defaults.rig.imports.p]\nsource = \"p\"\n" +
+				"-- p/pack.toml --\n[pack]\nname = \"p\"\nschema = 2\n[providers.codex]\nargs = [\"-y\"]\n",
+			[]string{"[providers.codex]\nargs = [\"-y\"]\n"},
+			nil,
+		},
+		{
 			"the first of two packs with the same provider", city + "-- city.toml --\n" +
 				"[workspace]\nprovider = \"claude\"\n" +
 				"[imports.p]\nsource = \"p\"\n[imports.q]\nsource = \"q\"\n" +

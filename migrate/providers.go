@@ -185,7 +185,8 @@ func (c programs) allTables(name string) (out []value) {
 	return append(out, c.patched(c.root, name)...)
 }
 
-// byPrecedence returns the imported packs, each before the packs that it imports, and those of rigs last.
+// byPrecedence returns the imported packs, each before the packs that it imports. Those of rigs follow, and then those
+// that no rig uses yet.
 func (c programs) byPrecedence() (out []*pack) {
 	var walk func(list []imported)
 	walk = func(list []imported) {
@@ -201,6 +202,9 @@ func (c programs) byPrecedence() (out []*pack) {
 	walk(c.root.imports)
 	for _, r := range c.rigs {
 		walk(r.imports)
+	}
+	for _, p := range c.order {
+		walk([]imported{{pack: p}})
 	}
 	return out
 }
