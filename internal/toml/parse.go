@@ -42,17 +42,18 @@ func syntaxFault(data []byte, err burnt.ParseError) *Fault {
 		}
 	}
 	const rule = `must be TOML: name = "value" sets a key, and [name] begins a table`
-	switch text := data[line : line+LineEnd(data[line:])]; {
+	text := data[line : line+LineEnd(data[line:])]
+	switch key := strings.HasPrefix(err.Message, "expected"); { // not a string without an end
 	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")):
 		return &Fault{At: bytes.IndexByte(data, '{'), Msg: "the file is JSON, but it " + rule}
-	case hasColon(string(text)):
+	case key && isLikeYAML(string(text)):
 		return &Fault{At: line, Msg: "this line looks like YAML or JSON, but the file " + rule}
 	}
 	return &Fault{At: at, Msg: plainSyntax(err.Message)}
 }
 
-// hasColon reports whether a line begins like YAML or JSON: with a key and a colon, a dash, or "---".
-func hasColon(line string) bool {
+// isLikeYAML reports whether a line begins like YAML or JSON: with a key and a colon, a dash, or "---".
+func isLikeYAML(line string) bool {
 	line = strings.TrimSpace(line)
 	if line == "---" || strings.HasPrefix(line, "- ") {
 		return true
@@ -77,7 +78,7 @@ func plainSyntax(msg string) string {
 	case strings.Contains(lower, "is out of range"), strings.Contains(lower, "out of the safe"):
 		return "the number is too large"
 	case strings.HasPrefix(lower, "expected a top-level item to end"):
-		return "the line must end after the value or the [header], without a comma"
+		return `the line must end here, after the value or [header]; write a quote in a text as \"`
 	case strings.HasPrefix(lower, "invalid utf-8"):
 		return msg + "; save the file in UTF-8"
 	case strings.HasPrefix(lower, "invalid datetime"):
