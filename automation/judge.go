@@ -149,7 +149,7 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 	minute := now.Truncate(time.Minute).Add(-time.Nanosecond) // include the current minute
 	from := minute
 	// below, Last and Skipped exclude the times that were handled, unless the clock was set back
-	known := !farAhead(f.Last, now) && !farAhead(f.Skipped, now)
+	known := !d.isSetBack(f.Last, now) && !d.isSetBack(f.Skipped, now)
 	switch born := !f.Born.IsZero() && !f.Born.After(now); {
 	case born && known && d.CatchUp:
 		from = f.Born
@@ -162,7 +162,7 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 		from = minute
 	}
 	for _, done := range []time.Time{f.Last, f.Skipped} {
-		if !farAhead(done, now) {
+		if !d.isSetBack(done, now) {
 			from = later(from, done)
 		}
 	}
@@ -186,8 +186,19 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 	return true
 }
 
-// farAhead reports whether a stored time is so far in the future that the clock must have been set back.
-func farAhead(t, now time.Time) bool { return !t.Before(now.Add(Late)) }
+// isSetBack reports whether a handled time is so far in the future that the clock must have been set back. For a
+// schedule that follows elapsed time, it is enough if there are two scheduled times until then, because the automation
+// would not run at either of them.
+func (d Definition) isSetBack(handled, now time.Time) bool {
+	if !d.Schedule.every || !handled.After(now) {
+		return !handled.Before(now.Add(Late))
+	}
+	next := d.Schedule.Next(now, d.Zone)
+	if !next.IsZero() {
+		next = d.Schedule.Next(next, d.Zone)
+	}
+	return !next.IsZero() && !next.After(handled)
+}
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {

@@ -111,6 +111,13 @@ func TestCron(t *testing.T) {
 		// missed by more than Late, for example during sleep
 		{"a late patrol", Facts{JudgedAt: ago(9*time.Hour + time.Minute)}, next},
 	})
+	often := parse(t, "often", "gate = 'cron'\nschedule = '*/5 * * * *'\nexec = 'x'")
+	judgeAll(t, often, []judged{
+		{"the clock was set back two hours", Facts{Born: ago(99 * time.Hour), JudgedAt: ago(-2 * time.Hour),
+			Last: ago(-2 * time.Hour)}, "due | cron: due 2026-11-22 12:00 UTC | 11-22 12:05:00"},
+		{"the clock was set back after a run", Facts{Born: ago(99 * time.Hour), JudgedAt: ago(-3 * time.Second),
+			Last: ago(-3 * time.Second)}, "- | cron: next 2026-11-22 12:05 UTC | 11-22 12:05:00"},
+	})
 	// A late call to Judge still finds a scheduled time since the previous call.
 	at := time.Date(2026, 11, 22, 3, 7, 30, 0, time.UTC)
 	if v := Judge(rare, Facts{JudgedAt: at.Add(-10 * time.Minute), Last: at.Add(-24 * time.Hour)},

@@ -169,7 +169,8 @@ func (c *Catalog) fill(all map[string]foundFile, o Options) {
 		d, problems := f.def, f.problems
 		if wrong := formula.NameProblem(f.name); wrong != "" {
 			problems = append(slices.Clone(problems), toml.At(toml.Place{File: f.path}, "",
-				"the folder's name, which is also the automation's name, %s", wrong))
+				"folder name: %s; rename the folder, because its name is the automation's name",
+				wrong))
 		}
 		if over := overrides[f.scoped()]; len(over) > 0 && len(problems) == 0 {
 			f = f.override(over, o.Local)

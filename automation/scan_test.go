@@ -134,7 +134,7 @@ only manual "low"
 b broken
   city/automations/b/automation.toml:2:8: automation.gate: unknown gate "never"; the gates are cooldown, cron, condition, event and manual
 bad name:rig:demo broken
-  demo/low/automations/bad name/automation.toml: the folder's name, which is also the automation's name, invalid name "bad name": use letters, digits, ".", "_" and "-", and begin with a letter or digit
+  demo/low/automations/bad name/automation.toml: folder name: invalid name "bad name": use letters, digits, ".", "_" and "-", and begin with a letter or digit; rename the folder, because its name is the automation's name
 folder broken
   city/automations/folder/automation.toml: it is not a regular file
 `)

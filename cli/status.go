@@ -215,6 +215,9 @@ func troubles(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	if s.Config.Rejected != "" {
 		text := "the configuration on disk is not in force: " + s.Config.Rejected
+		if s.Config.Trust != "" { // perhaps only a script has changed
+			text = "changes on disk wait for your trust: " + s.Config.Rejected
+		}
 		if strings.Contains(strings.TrimSpace(s.Config.Rejected), "\n") {
 			text = output.SafeLead(text) + "; `gcity doctor` lists them"
 		}

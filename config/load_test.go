@@ -426,8 +426,8 @@ func TestLimits(t *testing.T) {
 		{"dots", "a" + strings.Repeat(".a", 1<<20) + "=1", deep},
 		{"dots in a header", "[a" + strings.Repeat(".a", 1<<20) + "]", deep},
 		{"size", strings.Repeat("#", files.MaxSize+1), "larger than 10 MB"},
-		{"not UTF-8", "[workspace]\nname = \"\xff\"", "invalid UTF-8"},
-		{"UTF-16", "\xff\xfe[\x00w\x00", "NUL"},
+		{"not UTF-8", "[workspace]\nname = \"\xff\"", "save the file in UTF-8"},
+		{"UTF-16", "\xff\xfe[\x00w\x00", "is in UTF-16; save it in UTF-8"},
 		{"a template", "[[agents]]\nname=\"a\"\npre_start=['{{print \"" +
 			strings.Repeat("x", placeholder.Max) + "\"}}']", "at most 65536"},
 		{"an expansion", "[[agents]]\nname=\"a\"\npre_start=['" +

@@ -46,8 +46,8 @@ func (d providerChecker) checkTables(rig, topology string, tables []Provider) {
 		table := "providers." + p.Name
 		d.warnFields(p.Origins["command"], table+".command", p.Command)
 		switch {
-		case all.Command == "" && d.failedSources.any():
-			// an unreadable file might set the command
+		case all.Command == "" && (d.failedSources.any() || d.failed(table+".command")):
+			// an unreadable file might set the command, or its value is invalid
 		case all.Command == "":
 			d.addError(p.Origin, table, "has no command, and no preset has the "+
 				`name %q; set command = "…"%s`, p.Name, d.suggestPreset(p))

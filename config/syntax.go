@@ -15,6 +15,9 @@ func parseTOML(data []byte, hint string) (*toml.Node, []*toml.Fault) {
 	if len(data) > files.MaxSize {
 		return nil, []*toml.Fault{files.TooLarge()}
 	}
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return nil, []*toml.Fault{{At: toml.Everywhere, Msg: "is in UTF-16; save it in UTF-8"}}
+	}
 	if at := bytes.IndexByte(data, 0); at >= 0 {
 		return nil, []*toml.Fault{{At: at, Msg: "contains a NUL byte; it is not a text file, " +
 			"or was not written completely"}}

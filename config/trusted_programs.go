@@ -27,8 +27,9 @@ func (c *City) Programs() []trust.Program {
 		w := &c.Watchdogs[i]
 		r.user = "watchdog " + w.Qualified()
 		r.folders = []string{c.folderOf(w.Origin)} // a patched command can use GC_PACK_DIR
-		r.add("escalation of watchdog "+w.Qualified(),
-			cmp.Or(w.Origins["escalate_command"], w.Origin), w.EscalateCommand)
+		r.addProgram(cmp.Or(w.Origins["escalate_command"], w.Origin), trust.Program{
+			What: "escalate_command of watchdog " + w.Qualified(), Line: w.EscalateCommand,
+			Same: []string{"escalation of watchdog " + w.Qualified()}}) // in earlier records
 		r.folders = nil
 		for _, said := range [][2]string{{"nudge", w.Nudge}, {"wake", w.Wake}} {
 			if at, written := w.Origins[said[0]]; written {

@@ -109,7 +109,8 @@ func (h *Hold) take(patience time.Duration) error {
 	}
 	pid := strconv.Itoa(os.Getpid()) + "\n"
 	if err := disk.Replace(h.pid, []byte(pid), 0o600); err != nil && !h.blank() {
-		return errors.Join(fmt.Errorf("cannot write %s: %w", disk.Real(h.pid), err), lock.Release())
+		return errors.Join(fmt.Errorf("cannot write the controller's PID file: %w", err),
+			lock.Release())
 	}
 	h.lock.Store(lock)
 	return nil

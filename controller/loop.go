@@ -394,6 +394,8 @@ func status(s *city.Snapshot) string {
 		text += fmt.Sprintf(", %d quarantined", q)
 	}
 	switch {
+	case s.Config.Trust != "":
+		text += ", changes on disk wait for your trust"
 	case s.Config.Rejected != "":
 		text += ", the configuration was rejected"
 	case s.Config.Held != nil:

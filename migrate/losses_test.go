@@ -300,19 +300,27 @@ func TestLosses(t *testing.T) {
 			nil,
 		},
 		{
-			"all tables of a provider count", city + "-- city.toml --\n" +
+			"all tables of the city's provider count", city + "-- city.toml --\n" +
 				"include = [\"more.toml\"]\n[imports.p]\nsource = \"p\"\n[providers.claude]\n" +
 				"option_defaults = { model = \"opus\" }\n[[patches.providers]]\n" +
 				"name = \"codex\"\noption_defaults = { permission_mode = \"auto-edit\" }\n" +
 				"-- more.toml --\n[providers.claude]\nready_delay_ms = 3\n" +
+				"option_defaults = { permission_mode = \"plan\" }\n" +
 				"-- p/pack.toml --\n[pack]\nname = \"p\"\nschema = 2\n[providers.claude]\n" +
-				"option_defaults = { permission_mode = \"plan\" }\n",
+				"option_defaults = { effort = \"high\" }\nargs = [\"--verbose\"]\n",
 			[]string{
 				"[providers.claude]\nready_delay_ms = 3\nargs = [\"--permission-mode\", \"plan\", " +
 					"\"--model\", \"opus\"]\n",
 				"[providers.codex]\nargs = [\"--full-auto\"]\n",
 			},
 			[]string{"--dangerously", "was omitted"},
+		},
+		{
+			"a preset that a pack for new rigs changes", city + "-- city.toml --\n" +
+				"[defaults.rig.imports.p]\nsource = \"p\"\n" +
+				"-- p/pack.toml --\n[pack]\nname = \"p\"\nschema = 2\n[providers.codex]\nargs = [\"-y\"]\n",
+			[]string{"[providers.codex]\nargs = [\"-y\"]\n"},
+			nil,
 		},
 		{
 			"the first of two packs with the same provider", city + "-- city.toml --\n" +

@@ -46,10 +46,14 @@ func (c programs) namesIn(p *pack) (names []string) {
 	return names
 }
 
+// providers writes the settings of a pack's providers. Those that city.toml contains are omitted from the packs,
+// because gcity would merge both.
 func (c programs) providers(b *strings.Builder, p *pack) {
-	names := c.namesIn(p)
-	if p == c.root {
-		names = append(names, c.sharedNames()...)
+	names := append(c.namesIn(c.root), c.sharedNames()...)
+	if p != c.root {
+		names = slices.DeleteFunc(c.namesIn(p), func(name string) bool {
+			return slices.Contains(names, name)
+		})
 	}
 	for i, name := range names {
 		if !slices.Contains(names[:i], name) {
@@ -59,8 +63,8 @@ func (c programs) providers(b *strings.Builder, p *pack) {
 }
 
 // sharedNames returns the names of the providers that city.toml must contain, because several packs or a rig's pack set
-// them. In Gas City, a pack's table applies to all agents. In gcity, a topology's table applies to its own agents, and
-// to those without a table of their own. A rig's table does not apply to other agents if there is a preset.
+// them. In Gas City, the first pack's table applies to all agents. In gcity, a topology's table applies to its own
+// agents, and to those without a table of their own. A rig's table does not apply to other agents if there is a preset.
 func (c programs) sharedNames() (names []string) {
 	seen := map[string]bool{}
 	for _, p := range c.order {
@@ -74,22 +78,24 @@ func (c programs) sharedNames() (names []string) {
 	return names
 }
 
-// provider writes a pack's settings of a provider, or all of them if the pack is the city.
+// provider writes a pack's settings of a provider, or all that apply if the pack is the city.
 func (c programs) provider(b *strings.Builder, p *pack, name string) {
-	own := c.tables(p, name)
-	layers := own
+	layers := c.tables(p, name)
 	if p == c.root {
 		layers = c.allTables(name)
 	}
 	if len(layers) == 0 {
 		return
 	}
-	v, l := slices.Concat(own, layers)[0], c.launch(name, layers, 0)
+	v, l := layers[0], c.launch(name, layers, 0)
+	has := func(kid value, key string) bool {
+		return slices.ContainsFunc(layers, func(v value) bool { return v.Get(key) == kid.Node })
+	}
 	t, env := &table{}, &table{}
 	for _, key := range slices.Sorted(maps.Keys(l.keys)) {
 		if kid := l.keys[key]; c.supports("providers.*", key) {
 			t.set(key, render(kid.Node))
-		} else if slices.ContainsFunc(own, func(v value) bool { return v.Get(key) == kid.Node }) {
+		} else if has(kid, key) { // not a key of the base
 			c.unknownKey(kid, "the provider "+name, "providers", "")
 		}
 	}
@@ -143,18 +149,21 @@ func presetNamed(name string) *config.Preset {
 }
 
 // tables returns the tables of a provider in a pack, and then the pack's patches.
-func (c programs) tables(p *pack, name string) (out []value) {
+func (c programs) tables(p *pack, name string) []value {
+	return append(c.declared(p, name), c.patched(p, name)...)
+}
+
+func (c programs) declared(p *pack, name string) (out []value) {
 	for _, root := range c.manifests(p) {
 		if v := root.get("providers").get(name); v.isTable() {
 			out = append(out, v)
 		}
 	}
-	for _, v := range c.patches(p) {
-		if v.TextOf("name") == name {
-			out = append(out, v)
-		}
-	}
 	return out
+}
+
+func (c programs) patched(p *pack, name string) []value {
+	return slices.DeleteFunc(c.patches(p), func(v value) bool { return v.TextOf("name") != name })
 }
 
 func (c programs) patches(p *pack) (out []value) {
@@ -164,13 +173,40 @@ func (c programs) patches(p *pack) (out []value) {
 	return out
 }
 
-// allTables returns the tables of a provider in all packs, the most important last: those of the city, and before them
-// those of the first pack.
+// allTables returns the tables of a provider that apply in Gas City, the most important last: those of the city or else
+// of the first pack that has any, and the city's patches. Gas City ignores the tables of other packs.
 func (c programs) allTables(name string) (out []value) {
-	for _, p := range slices.Backward(c.order) {
-		out = append(out, c.tables(p, name)...)
+	out = c.declared(c.root, name)
+	for _, p := range c.byPrecedence() {
+		if len(out) == 0 {
+			out = c.tables(p, name)
+		}
 	}
-	return append(out, c.tables(c.root, name)...)
+	return append(out, c.patched(c.root, name)...)
+}
+
+// byPrecedence returns the imported packs, each before the packs that it imports. Those of rigs follow, and then those
+// that no rig uses yet.
+func (c programs) byPrecedence() (out []*pack) {
+	var walk func(list []imported)
+	walk = func(list []imported) {
+		for _, i := range list {
+			if i.pack == nil || i.pack == c.root || slices.Contains(out, i.pack) {
+				continue
+			}
+			if out = append(out, i.pack); !i.closed {
+				walk(i.pack.imports)
+			}
+		}
+	}
+	walk(c.root.imports)
+	for _, r := range c.rigs {
+		walk(r.imports)
+	}
+	for _, p := range c.order {
+		walk([]imported{{pack: p}})
+	}
+	return out
 }
 
 // launchNamed returns all settings of a provider.

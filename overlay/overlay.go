@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -226,9 +227,10 @@ func (a *applier) mark(at, hash string) {
 // and returns false.
 func (a *applier) write(f File, data []byte, replace bool) (put bool, err error) {
 	temp := disk.Temp(f.Path)
+	at := filepath.Join(a.dst.Name(), f.Path)
 	w, err := a.dst.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return false, err
+		return false, disk.WriteReason(at, err)
 	}
 	_, err = w.Write(data)
 	err = errors.Join(err, w.Chmod(f.Mode))
@@ -245,7 +247,10 @@ func (a *applier) write(f File, data []byte, replace bool) (put bool, err error)
 	if !put || !replace {
 		_ = a.dst.Remove(temp)
 	}
-	return put, err
+	if err != nil {
+		return false, disk.WriteReason(at, err)
+	}
+	return put, nil
 }
 
 func (a *applier) place(temp, name string) (bool, error) {

@@ -121,7 +121,7 @@ func addSnapshot(i *city.Info, running City) {
 		i.Error = fmt.Sprintf("the city's controller has not responded for %s; see `gcity "+
 			"supervisor logs`", span.Text(age.Round(time.Second)))
 	case snap.Config.Trust != "":
-		i.Error = "the previous configuration stays in force: " + firstLine(snap.Config.Rejected)
+		i.Error = "changes on disk wait for your trust: " + firstLine(snap.Config.Rejected)
 	case snap.Config.Rejected != "":
 		i.Error = "the previous configuration stays in force, because the changed " +
 			"one is invalid: " + firstLine(snap.Config.Rejected)

@@ -252,7 +252,12 @@ func (l *Ledger) Revoke(dir string) (bool, error) {
 	if _, err := os.Lstat(l.file(dir)); errors.Is(err, fs.ErrNotExist) {
 		return false, nil // without creating a lock file
 	}
-	err := l.locked(dir, func() error { return os.Rename(l.file(dir), l.revokedFile(dir)) })
+	err := l.locked(dir, func() error {
+		if err := os.Rename(l.file(dir), l.revokedFile(dir)); err != nil {
+			return disk.WriteError(l.file(dir), err)
+		}
+		return nil
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

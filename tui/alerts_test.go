@@ -55,7 +55,7 @@ func TestUntrustedConfigurationIsNotCalledInvalid(t *testing.T) {
 		n.Config.Rejected = "the city in /x is not trusted: agent c is new"
 		n.Config.Trust = "gcity trust /x"
 	})
-	s.shows("! config not trusted: run `gcity trust /x`: the city in /x")
+	s.shows("! changes not trusted: run `gcity trust /x`: the city in /x")
 	s.hides("invalid", "e edits it")
 	s.press("c")
 	s.shows("not trusted: run `gcity trust /x`")

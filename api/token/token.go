@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"gcity/internal/disk"
 )
 
 // Read reads a token from a file. The file must be private, and belong to this user or root.
@@ -75,12 +77,15 @@ func Ensure(path string) (string, error) {
 func createToken(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".api.token.*") // has mode 0600
 	if err != nil {
-		return err
+		return disk.WriteError(path, err)
 	}
 	defer os.Remove(f.Name())
 	_, err = fmt.Fprintln(f, rand.Text()+rand.Text())
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Link(f.Name(), path)
 	}
-	return os.Link(f.Name(), path)
+	if err != nil {
+		return disk.WriteError(path, err)
+	}
+	return nil
 }

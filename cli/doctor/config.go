@@ -58,6 +58,9 @@ func (p *Subject) notInForce() (f finding, differs bool) {
 			"applies it; restore the file to discard it",
 			"revision %s is held: %s%s", c.Held.Revision,
 			output.RemovalText(c.Held.Removes, c.Held.Running), p.inForce()), true
+	case c.Trust != "" && c.Revision == revision: // only a script has changed
+		return bad("`"+c.Trust+"`", "revision %s is in force, but not everything that it runs is "+
+			"trusted:\n%s", revision, c.Rejected), true
 	case c.Trust != "":
 		return bad("`"+c.Trust+"`", "revision %s is not trusted%s:\n%s", revision, p.inForce(),
 			c.Rejected), true

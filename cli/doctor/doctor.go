@@ -240,12 +240,11 @@ func checkController(_ context.Context, p *Subject) finding {
 	}
 	if s := p.Running; s != nil {
 		switch {
+		case s.Config.Trust != "":
+			return bad("`"+s.Config.Trust+"`", "changes on disk wait for your trust: %s",
+				output.SafeLead(s.Config.Rejected))
 		case s.Config.Rejected != "":
-			fix := "edit " + config.FileName
-			if s.Config.Trust != "" {
-				fix = "`" + s.Config.Trust + "`"
-			}
-			return bad(fix, "the controller uses an older "+
+			return bad("edit "+config.FileName, "the controller uses an older "+
 				"configuration, because the new one was rejected: %s",
 				output.SafeLead(s.Config.Rejected))
 		case len(s.Degraded) > 0:

@@ -93,7 +93,7 @@ const (
 
 func (l *Link) mayBeLoading(s *city.Snapshot, kinds []suggest.Kind) bool {
 	return l.Live && slices.Contains(kinds, suggest.Automation) && len(s.Automations) == 0 &&
-		time.Since(s.Started) < startupPeriod
+		time.Since(s.Started).Abs() < startupPeriod // it is negative if the clock was set back
 }
 
 // shortFor reports whether name is the short form of qualified: worker for demo/worker, x for x:rig:demo.

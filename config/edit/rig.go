@@ -122,11 +122,7 @@ func appendItem(data []byte, list *toml.Node, item string) []byte {
 	}
 	last := list.Kids[len(list.Kids)-1]
 	indent := data[bytes.LastIndexByte(data[:last.At], '\n')+1 : last.At]
-	end := last.At
-	for _, key := range last.Kids {
-		end = max(end, key.Line.End)
-	}
-	end += bytes.IndexByte(data[end:], '}') + 1
+	end := itemEnd(data, last)
 	next := end + toml.LineEnd(data[end:]) + 1
 	switch comma := bytes.HasPrefix(bytes.TrimLeft(data[end:], " \t"), []byte(",")); {
 	case len(bytes.TrimSpace(indent)) > 0:
@@ -140,6 +136,27 @@ func appendItem(data []byte, list *toml.Node, item string) []byte {
 		insert(end, ",")
 	}
 	return data
+}
+
+// itemEnd returns the offset after the closing brace of an inline table. Between the last key and this brace, there can
+// be comments.
+func itemEnd(data []byte, t *toml.Node) int {
+	end := t.At
+	var within func(n *toml.Node)
+	within = func(n *toml.Node) {
+		for _, kid := range n.Kids {
+			if end = max(end, kid.Line.End); kid.Line.End == 0 { // dotted keys
+				within(kid)
+			}
+		}
+	}
+	within(t)
+	for end < len(data) && data[end] != '}' {
+		if end++; data[end-1] == '#' {
+			end += toml.LineEnd(data[end:])
+		}
+	}
+	return min(end+1, len(data))
 }
 
 // RemoveRig removes a rig, its patches and its overrides from city.toml, and returns the new configuration. If agents
@@ -158,14 +175,7 @@ func RemoveRig(src config.Source, name string, agents bool) (*config.City, error
 		if err := declaredHere(c, name); err != nil {
 			return nil, fmt.Errorf("%s: %w", what, err)
 		}
-		root, faults := config.ParseTOML(data)
-		if len(faults) > 0 {
-			return nil, faults[0]
-		}
-		after, err := without(data, rigTables(root, name))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", what, err)
-		}
+		after := without(data, name)
 		return after, differ(data, after, func(was, is map[string]any) {
 			for _, m := range []map[string]any{was, is} {
 				withoutRig(m, name)

@@ -3,7 +3,6 @@ package edit
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"gcity/internal/toml"
 	"slices"
 )
@@ -57,22 +56,54 @@ func withoutRig(m map[string]any, rig string) {
 	}
 }
 
-func without(data []byte, tables []*toml.Node) ([]byte, error) {
-	var gone []toml.Span
-	for _, t := range tables {
-		if !t.Header {
-			line := 1 + bytes.Count(data[:t.At], []byte("\n"))
-			return nil, fmt.Errorf("the table on line %d belongs to a list in brackets, which "+
-				"this command does not edit; remove the rig by hand", line)
+// without removes what rigTables returns, the last table first. The caller must check the result with differ.
+func without(data []byte, rig string) []byte {
+	for before := len(data) + 1; len(data) < before; {
+		before = len(data)
+		root, faults := toml.Parse(toml.BlankBOM(data))
+		tables := rigTables(root, rig)
+		if len(faults) > 0 || len(tables) == 0 {
+			break
 		}
-		gone = append(gone, chunks(data, t)...)
+		last := slices.MaxFunc(tables, func(a, b *toml.Node) int { return cmp.Compare(a.At, b.At) })
+		gone := []toml.Span{itemSpan(data, last)}
+		if last.Header {
+			gone = chunks(data, last)
+		}
+		// cut from the last to the first, so that the remaining positions stay valid
+		slices.SortFunc(gone, func(a, b toml.Span) int { return cmp.Compare(b.Start, a.Start) })
+		for _, s := range gone {
+			data = cut(data, withBlank(s, data), "")
+		}
 	}
-	// cut from the last to the first, so that the remaining positions stay valid
-	slices.SortFunc(gone, func(a, b toml.Span) int { return cmp.Compare(b.Start, a.Start) })
-	for _, s := range gone {
-		data = cut(data, withBlank(s, data), "")
+	return data
+}
+
+// itemSpan returns the range of a table in a list in brackets, with a comma: the whole line if the table is alone on
+// it.
+func itemSpan(data []byte, t *toml.Node) toml.Span {
+	s := toml.Span{Start: t.At, End: itemEnd(data, t)}
+	blank := func(at int) int {
+		return at + len(data[at:]) - len(bytes.TrimLeft(data[at:], " \t"))
 	}
-	return data, nil
+	after := blank(s.End)
+	comma := bytes.HasPrefix(data[after:], []byte(","))
+	if comma {
+		s.End = after + 1
+		after = blank(s.End)
+	}
+	line := bytes.LastIndexByte(data[:s.Start], '\n') + 1
+	before := bytes.TrimRight(data[line:s.Start], " \t")
+	rest := data[after : after+toml.LineEnd(data[after:])]
+	switch ends := bytes.HasPrefix(rest, []byte("#")) || len(bytes.TrimSpace(rest)) == 0; {
+	case ends && len(before) == 0:
+		return toml.Span{Start: line, End: min(after+len(rest)+1, len(data))}
+	case comma && !ends:
+		s.End = after
+	case !comma && bytes.HasSuffix(before, []byte(",")):
+		s.Start = line + len(before) - 1
+	}
+	return s
 }
 
 func chunks(data []byte, t *toml.Node) []toml.Span {

@@ -121,12 +121,12 @@ func (r *Runner) scale(f effect.Scale) effect.Input {
 	return effect.Scaled{Scale: f, Err: edit.SetOverride(r.w.At, f.Pool, f.Size)}
 }
 
-// editError adds to the error of a suspension what the user can do if the disk is full, possibly because of the agent
+// editError adds to the error of a suspension how to freeze an agent if the disk is full, possibly because of the agent
 // itself.
 func editError(f effect.Edit, err error) error {
 	if !f.On || !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
 		return err
 	}
-	return city.Errorf(city.Unavailable, "nothing was suspended: %v; free some space and try "+
-		"again; meanwhile, `gcity agent kill --signal STOP NAME` freezes an agent", err)
+	return city.Errorf(city.Unavailable, "nothing was suspended: %v; meanwhile, `gcity agent kill "+
+		"--signal STOP NAME` freezes an agent", err)
 }

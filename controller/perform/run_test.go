@@ -288,7 +288,7 @@ func TestOutputsOfCrashesAndTheClock(t *testing.T) {
 func TestSuspensionOnAFullDisk(t *testing.T) {
 	full := fmt.Errorf("cannot edit the configuration: %w", &os.PathError{Op: "write", Path: "city.toml", Err: syscall.ENOSPC})
 	err := editError(effect.Edit{Agent: "a", On: true}, full)
-	if !city.HasCode(err, city.Unavailable) || !strings.Contains(err.Error(), "no space left on device; free some space") {
+	if !city.HasCode(err, city.Unavailable) || !strings.Contains(err.Error(), "no space left on device; meanwhile, `gcity agent kill") {
 		t.Errorf("got %v", err)
 	}
 	if err := editError(effect.Edit{On: true}, os.ErrNotExist); !errors.Is(err, os.ErrNotExist) {

@@ -112,7 +112,7 @@ func (o *Output) RejectLoad(id uint64, verb string, code city.Code, err error) {
 	case verb != "reload":
 		o.RejectFlag(id, NotInEffect("the city", verb, err), err)
 	case TrustCommand(err) != "":
-		o.RejectFlag(id, "the previous configuration stays in force: "+err.Error(), err)
+		o.RejectFlag(id, "changes on disk wait for your trust: "+err.Error(), err)
 	default:
 		o.Reject(id, code, "%v", err)
 	}

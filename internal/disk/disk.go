@@ -33,19 +33,22 @@ func WriteFileIf(path string, data []byte, perm fs.FileMode, check func() error)
 	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(perm),
 		renameio.WithExistingPermissions(), renameio.WithTempDir(filepath.Dir(path)))
 	if err != nil {
-		return err
+		return WriteError(path, err)
 	}
 	defer func() { _ = f.Cleanup() }() // does nothing after the file was replaced
-	if _, err := f.Write(data); err != nil {
-		return err
+	if _, err = f.Write(data); err == nil {
+		err = f.Sync()
 	}
-	if err := f.Sync(); err != nil {
-		return err
+	if err != nil {
+		return WriteError(path, err)
 	}
 	if err := check(); err != nil {
 		return err
 	}
-	return f.CloseAtomicallyReplace()
+	if err := f.CloseAtomicallyReplace(); err != nil {
+		return WriteError(path, err)
+	}
+	return nil
 }
 
 // Target returns the path of the regular file that a write to path replaces. It follows a symbolic link at path. The
@@ -115,7 +118,7 @@ func MakePrivate(path string) error {
 		if err := d.root.Chmod(d.name, 0o700); err != nil {
 			return fmt.Errorf("%s is accessible to other users (%v), and its mode cannot be "+
 				"changed: %w",
-				Real(path), info.Mode().Perm(), err)
+				Real(path), info.Mode().Perm(), WriteReason(Real(path), err))
 		}
 		return nil
 	})
@@ -135,7 +138,7 @@ type Lock struct {
 func TryLock(path string) (*Lock, error) {
 	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("cannot lock %s: %w", Real(path), err)
+		return nil, fmt.Errorf("cannot lock %w", WriteError(path, err))
 	}
 	err = flock(f)
 	switch {

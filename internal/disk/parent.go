@@ -181,8 +181,8 @@ func (d *parent) mkdir(perm fs.FileMode) error {
 	if err := d.mayCreate(); err != nil {
 		return err
 	}
-	if err := d.root.Mkdir(d.name, perm); !errors.Is(err, fs.ErrExist) {
-		return d.withPath(err)
+	if err := d.root.Mkdir(d.name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
+		return WriteError(d.path, err)
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 	temp := Temp(d.name)
 	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return d.withPath(err)
+		return WriteError(d.path, err)
 	}
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Chmod(perm))
@@ -138,7 +138,7 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 	}
 	if err != nil {
 		_ = d.root.Remove(temp)
-		return d.withPath(err)
+		return WriteError(d.path, err)
 	}
 	if durable {
 		return d.sync()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	burnt "github.com/BurntSushi/toml"
 )
@@ -40,7 +41,28 @@ func syntaxFault(data []byte, err burnt.ParseError) *Fault {
 				"between the markers <<<<<<< and >>>>>>>, and remove the markers"}
 		}
 	}
+	const rule = `must be TOML: name = "value" sets a key, and [name] begins a table`
+	text := data[line : line+LineEnd(data[line:])]
+	switch key := strings.HasPrefix(err.Message, "expected"); { // not a string without an end
+	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")):
+		return &Fault{At: bytes.IndexByte(data, '{'), Msg: "the file is JSON, but it " + rule}
+	case key && isLikeYAML(string(text)):
+		return &Fault{At: line, Msg: "this line looks like YAML or JSON, but the file " + rule}
+	}
 	return &Fault{At: at, Msg: plainSyntax(err.Message)}
+}
+
+// isLikeYAML reports whether a line begins like YAML or JSON: with a key and a colon, a dash, or "---".
+func isLikeYAML(line string) bool {
+	line = strings.TrimSpace(line)
+	if line == "---" || strings.HasPrefix(line, "- ") {
+		return true
+	}
+	key, value, found := strings.Cut(line, ":")
+	return found && key != "" && (value == "" || strings.HasPrefix(value, " ")) &&
+		!strings.ContainsFunc(key, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(`_-"'`, r)
+		})
 }
 
 // plainSyntax replaces messages of the strict decoder, because they quote the file, which can contain secrets.
@@ -55,6 +77,10 @@ func plainSyntax(msg string) string {
 		return "the closing quote is missing; put text with several lines between \"\"\" and \"\"\""
 	case strings.Contains(lower, "is out of range"), strings.Contains(lower, "out of the safe"):
 		return "the number is too large"
+	case strings.HasPrefix(lower, "expected a top-level item to end"):
+		return `the line must end here, after the value or [header]; write a quote in a text as \"`
+	case strings.HasPrefix(lower, "invalid utf-8"):
+		return msg + "; save the file in UTF-8"
 	case strings.HasPrefix(lower, "invalid datetime"):
 		return "this is not a date" + quotes
 	case strings.HasPrefix(lower, "invalid integer"),

@@ -59,7 +59,7 @@ func whileRejected(c *city.Snapshot) string {
 	case c.Config.Rejected == "":
 		return ""
 	case c.Config.Trust != "":
-		return "; the configuration on disk is not trusted: run `" +
+		return "; changes on disk wait for your trust: run `" +
 			widget.Plain(c.Config.Trust) + "`"
 	}
 	return "; the configuration on disk is invalid"

@@ -145,7 +145,10 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 // Troubles returns the problems with a city as a whole, most severe first, each as one sanitized line.
 func Troubles(s *city.Snapshot) []string {
 	var p []string
-	if s.Config.Rejected != "" {
+	switch {
+	case s.Config.Trust != "":
+		p = append(p, "changes wait for your trust: "+s.Config.Rejected)
+	case s.Config.Rejected != "":
 		p = append(p, "configuration rejected: "+s.Config.Rejected)
 	}
 	if h := s.Config.Held; h != nil {

@@ -119,7 +119,7 @@ func rejectedConfig(m *Room) []panel.Alert {
 		return nil
 	}
 	if trust := m.Snap.Config.Trust; trust != "" {
-		return []panel.Alert{{Text: "config not trusted: run `" + widget.Plain(trust) + "`: " +
+		return []panel.Alert{{Text: "changes not trusted: run `" + widget.Plain(trust) + "`: " +
 			widget.PlainText(m.Snap.Config.Rejected)}}
 	}
 	a := panel.Alert{Text: "config invalid: " + widget.PlainText(m.Snap.Config.Rejected)}
