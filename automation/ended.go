@@ -66,7 +66,7 @@ func (it *item) followFailure(f failure, now time.Time) {
 	}
 	it.failures, it.settled = append(it.failures, f), false
 	if it.run != nil {
-		it.queue(now)
+		it.queue(now, "")
 	}
 }
 

@@ -418,6 +418,32 @@ func TestQueuedRunAfterAFailure(t *testing.T) {
 	}
 }
 
+// A queued run names the user that requested it, even after a restart of the program.
+func TestAQueuedRunNamesItsUser(t *testing.T) {
+	d := newDrill(t, 3, parse(t, "a", "gate = 'manual'\nexec = 'x'\noverlap = 'queue'"))
+	fire := func(by string) {
+		t.Helper()
+		if err := d.r.Fire("a", by, d.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fire("ann")
+	d.look(0)
+	fire("bob") // while the record is being written
+	d.is(d.state("a"), "due: by hand (ann); the run's record is being written")
+	d.r.Opened("a", d.now)
+	fire("carl")
+	d.is(d.state("a"), "running: by hand; the next run is queued (bob)")
+	d.restart()
+	d.shut = "the store is closed"
+	d.look(0)
+	d.is(d.state("a"), "due: by hand (bob); cannot start: the store is closed")
+	d.shut = ""
+	if _, opened := d.look(0); len(opened) != 1 || opened[0].By != "bob" {
+		t.Errorf("opened %+v", opened)
+	}
+}
+
 // A run after a failure is not lost if the program restarts before the run is opened.
 func TestARunAfterAFailureIsStored(t *testing.T) {
 	newPair := func() *drill {
