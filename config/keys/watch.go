@@ -45,7 +45,7 @@ func watchKeys() []Key {
 		{Path: "watchdogs.very_stale", Kind: Duration, Def: `"15m"`, Check: checkPositive,
 			Doc: "If the agent's heartbeat is older than this, the watchdog wakes the agent. The " +
 				"value must be greater than `fresh`."},
-		{Path: "watchdogs.nudge", Kind: String, Def: `"Check-in: you have mail."`,
+		{Path: "watchdogs.nudge", Kind: String, Def: `"Check-in: check your mail."`,
 			Check: checkTyped,
 			Doc: "Text that gcity types into the agent's terminal if the heartbeat is stale and " +
 				"the agent has unread mail. It can be at most 1 MiB long."},
