@@ -1,6 +1,7 @@
 package city
 
 import (
+	"maps"
 	"time"
 )
 
@@ -149,9 +150,16 @@ const MadeSteps = "run_steps"
 // Work counts unfinished work.
 type Work struct {
 	Open       int `json:"open"`
+	Ready      int `json:"ready"` // open beads without unmet needs
 	InProgress int `json:"in_progress"`
 	// number of open or in-progress beads, by pool
 	Pools map[string]int `json:"pools,omitempty"`
+}
+
+// Same reports whether two counts are equal.
+func (w Work) Same(x Work) bool {
+	return w.Open == x.Open && w.Ready == x.Ready && w.InProgress == x.InProgress &&
+		maps.Equal(w.Pools, x.Pools)
 }
 
 // Automation returns the automation with this scoped name.
