@@ -42,9 +42,12 @@ type Automation struct {
 	Next   *time.Time `json:"next,omitempty"`
 	// when the current run started, or when the automation became due
 	Since    *time.Time `json:"since,omitempty"`
-	Failures int        `json:"failures"`           // consecutive
-	Last     *Run       `json:"last,omitempty"`     // can be in progress
-	Warnings []string   `json:"warnings,omitempty"` // about the automation's file
+	Failures int        `json:"failures"`       // consecutive
+	Last     *Run       `json:"last,omitempty"` // can be in progress
+	// Last is nil because the records of earlier runs have not been read
+	LastUnknown bool `json:"last_unknown,omitempty"`
+
+	Warnings []string `json:"warnings,omitempty"` // about the automation's file
 }
 
 // AutomationState is the state of an automation.
