@@ -174,10 +174,15 @@ func (b *City) scale(ctx context.Context, c city.Scale, planned []agent.Pool) (c
 	p := planned[i]
 	e := events.Event{Type: events.PoolScaled, Subject: p.Name}
 	if c.Auto {
+		if set, err := edit.Overrides(b.Dir); err == nil {
+			if _, found := set[p.Name]; !found {
+				return city.Receipt{Message: "no size is set for pool " + p.Name}, nil
+			}
+		}
 		if err := edit.SetOverride(b.Dir, p.Name, nil); err != nil {
 			return city.Receipt{}, err
 		}
-		return b.recordOf(ctx, e, "will use its check again from the city's next start")
+		return b.recordOf(ctx, e, "will have an automatic size again from the city's next start")
 	}
 	if why := p.OutOfBounds(c.Size); why != "" {
 		return city.Receipt{}, &city.Error{Code: city.Invalid, Message: why}

@@ -317,7 +317,8 @@ func TestOfflineScale(t *testing.T) {
 		{city.Scale{Pool: "w", Size: 0}, "the pool's limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "off", Size: 1}, "the pool is off", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "x", Size: 1}, `pool "x" not found`, city.NotFound, map[string]int{"w": 3}},
-		{city.Scale{Pool: "w", Auto: true}, "will use its check again", "", nil},
+		{city.Scale{Pool: "w", Auto: true}, "will have an automatic size again", "", nil},
+		{city.Scale{Pool: "w", Auto: true}, "no size is set for pool w", "", nil},
 	} {
 		r, err := b.scale(t.Context(), c.command, pools)
 		var problem *city.Error
