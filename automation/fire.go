@@ -77,11 +77,13 @@ func (r *Runs) Withdraw(scoped string) (ok bool) {
 // onlyByHand reports whether the run has no cause other than a manual request, and handles no events.
 func (r *Run) onlyByHand() bool { return r.By != "" && r.gate == "" && r.Count == 0 }
 
-// withdraw cancels a manual request. A run that is also due because of its gate stays due.
+// withdraw cancels a manual request. A run that is also due because of its gate, or because another user has queued it,
+// stays due.
 func (it *item) withdraw() {
 	if it.want.gate == "" {
 		it.want, it.openProblem = nil, ""
 		return
 	}
 	it.want.By, it.want.Reason, it.want.gate = "", it.want.gate, ""
+	it.attachUser()
 }

@@ -359,19 +359,24 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 		return
 	}
 	wait := min(minUnopened<<min(it.openFailures, 10), maxUnopened)
-	once, by := it.again.IsZero(), it.againBy
+	again, by := it.again, it.againBy
 	it.want, it.run, it.again, it.againBy = it.run, nil, time.Time{}, ""
 	it.giveBack(it.want)
 	it.want.withdrawn = false // another request keeps the run due
 	it.openFailures++
 	it.unopened, it.openProblem = now.Add(wait), why
 	switch {
-	case once && it.want.By != "":
+	case again.IsZero() && it.want.By != "":
 		it.withdraw()
-	case !once && it.want.By == "":
-		r.attachFailure(it)
+	case !again.IsZero():
+		if it.want.By == "" {
+			r.attachFailure(it)
+		}
 		if by != "" {
-			it.want.byHand(by)
+			it.memory.Queued, it.memory.QueuedBy = again, by
+			it.want.gate = cmp.Or(it.want.gate, it.want.Reason) // stays due after another failure
+			it.want.By, it.want.Reason = by, "by hand"
+			r.rev++
 		}
 	}
 	if it.removed() {

@@ -431,6 +431,12 @@ func TestAQueuedRunNamesItsUser(t *testing.T) {
 	d.look(0)
 	fire("bob") // while the record is being written
 	d.is(d.state("a"), "due: by hand (ann); the run's record is being written")
+	for range 2 {
+		d.r.Unopened("a", "the disk is full", d.now)
+		d.is(d.state("a"), "due: by hand (bob); cannot start: the disk is full")
+		d.look(maxUnopened)
+	}
+	fire("bob")
 	d.r.Opened("a", d.now)
 	fire("carl")
 	d.is(d.state("a"), "running: by hand; the next run is queued (bob)")
@@ -439,8 +445,16 @@ func TestAQueuedRunNamesItsUser(t *testing.T) {
 	d.look(0)
 	d.is(d.state("a"), "due: by hand (bob); cannot start: the store is closed")
 	d.shut = ""
-	if _, opened := d.look(0); len(opened) != 1 || opened[0].By != "bob" {
-		t.Errorf("opened %+v", opened)
+	fire("dora")
+	if !d.r.Withdraw("a") {
+		t.Error("the second request was not canceled")
+	}
+	for range 2 {
+		if _, opened := d.look(maxUnopened); len(opened) != 1 || opened[0].By != "bob" {
+			t.Errorf("opened %+v", opened)
+		}
+		d.r.Unopened("a", "the disk is full", d.now)
+		d.is(d.state("a"), "due: by hand (bob); cannot start: the disk is full")
 	}
 }
 
