@@ -264,6 +264,9 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 		m.Born = time.Time{}
 	}
 	m.Gate, m.Off, m.Gone = gate, it.d.Off != "", time.Time{}
+	if m.Off { // a run must not start without a new request when the automation is enabled again
+		m.Queued, m.QueuedBy = time.Time{}, ""
+	}
 	if m.fromRecord && it.d.Gate == Event {
 		m.On = it.d.On
 	}

@@ -456,6 +456,14 @@ func TestAQueuedRunNamesItsUser(t *testing.T) {
 		d.r.Unopened("a", "the disk is full", d.now)
 		d.is(d.state("a"), "due: by hand (bob); cannot start: the disk is full")
 	}
+	load := func(off string) {
+		d.defs[0].Off = off
+		d.r.Load(Catalog{Automations: d.defs}, d.seq, d.now)
+	}
+	load("disabled")
+	d.is(d.turn(0), "!a: was due (by hand) but is disabled")
+	load("")
+	d.is(d.turn(maxUnopened), "") // the queued run was dropped
 }
 
 // A run after a failure is not lost if the program restarts before the run is opened.
