@@ -174,7 +174,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 			"agent %s is %s", a.name, a.want.Suspended)
 	case a.want.Problem != "":
 		a.act.intent = cause{}
-		if a.state != city.Failed || a.reason != a.want.Problem {
+		if m.ending == running && (a.state != city.Failed || a.reason != a.want.Problem) {
 			m.journal.recordCannotStart(now, a, a.want.Problem)
 		}
 		m.set(now, a, city.Failed, a.want.Problem)
