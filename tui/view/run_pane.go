@@ -39,7 +39,8 @@ func emptyRunText(m *state.Room, r *panel.AutomationRow) string {
 	case r.State == panel.AutomationBroken:
 		return r.Shown + " is broken: " + r.Reason
 	case r.LastUnknown:
-		return "The latest run of " + r.Shown + " is unknown: " + r.Reason
+		return "The latest run of " + r.Shown + " is unknown, because the records of earlier " +
+			"runs have not been read."
 	case r.Last == nil:
 		return r.Shown + " has never run. The output of its latest run will appear here."
 	case heard && m.Peek.News.Problem != "":
