@@ -58,6 +58,15 @@ func (it *item) queue(now time.Time, by string) {
 	it.memory.Queued, it.memory.QueuedBy = now, cmp.Or(it.memory.QueuedBy, by)
 }
 
+// queued returns when the run after the current one was requested, or zero, and the user. Until the current run is
+// opened, memory describes the current run.
+func (it *item) queued() (at time.Time, by string) {
+	if it.run.Opened.IsZero() {
+		return it.again, it.againBy
+	}
+	return it.memory.Queued, it.memory.QueuedBy
+}
+
 // Withdraw cancels a manual request that has not started a run. ok is false if it finds none. If the run is being
 // opened, Opened later reports that the request was canceled.
 func (r *Runs) Withdraw(scoped string) (ok bool) {

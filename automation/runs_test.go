@@ -430,7 +430,7 @@ func TestAQueuedRunNamesItsUser(t *testing.T) {
 	fire("ann")
 	d.look(0)
 	fire("bob") // while the record is being written
-	d.is(d.state("a"), "due: by hand (ann); the run's record is being written")
+	d.is(d.state("a"), "due: by hand (ann); the run's record is being written; the next run is queued (bob)")
 	for range 2 {
 		d.r.Unopened("a", "the disk is full", d.now)
 		d.is(d.state("a"), "due: by hand (bob); cannot start: the disk is full")
@@ -453,6 +453,7 @@ func TestAQueuedRunNamesItsUser(t *testing.T) {
 		if _, opened := d.look(maxUnopened); len(opened) != 1 || opened[0].By != "bob" {
 			t.Errorf("opened %+v", opened)
 		}
+		d.is(d.state("a"), "due: by hand (bob); the run's record is being written")
 		d.r.Unopened("a", "the disk is full", d.now)
 		d.is(d.state("a"), "due: by hand (bob); cannot start: the disk is full")
 	}

@@ -67,7 +67,7 @@ func (it *item) status(r *Runs) Status {
 		if run.Opened.IsZero() {
 			s.State, s.Reason = Ready, run.why()+"; the run's record is being written"
 		}
-		if by := it.memory.QueuedBy; by != "" {
+		if _, by := it.queued(); by != "" {
 			s.Reason += "; the next run is queued (" + by + ")"
 		}
 	case it.want != nil:
