@@ -153,9 +153,13 @@ func countByQuery(ctx context.Context, store beads.Store, pools []string) (scope
 			}
 		}
 	}
-	now.work.Ready = len(slices.DeleteFunc(beads.Ready(all), func(b beads.Bead) bool {
-		return slices.Contains(none, b.Type)
-	}))
+	if now.work.Open > 0 { // a store can hold back open work, like bd's blocked work
+		ready, err := store.List(ctx, beads.Query{Ready: true, NotType: none, Limit: -1})
+		if err != nil {
+			return now, err
+		}
+		now.work.Ready = len(ready)
+	}
 	now.gates = blocked(now.tasks, city.GatesIn(all))
 	hold(now.held, begun)
 	hold(now.held, waiting)

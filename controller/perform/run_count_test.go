@@ -21,6 +21,16 @@ type plain struct{ beads.Store }
 
 func (plain) CallLimit() time.Duration { return time.Minute }
 
+// held is a store whose open work is never ready, like work with bd's status blocked.
+type held struct{ plain }
+
+func (s held) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	if q.Ready {
+		return nil, nil
+	}
+	return s.plain.List(ctx, q)
+}
+
 // The work of a store without counters is counted by queries. The store gets the time limit that it requests.
 func TestAStoreThatCannotCount(t *testing.T) {
 	own := fake.New("x")
@@ -59,6 +69,10 @@ func TestAStoreThatCannotCount(t *testing.T) {
 	}
 	if !want.work.Same(got.work) || want.tasks["ann"].ID != got.tasks["ann"].ID {
 		t.Errorf("count without counters: got %+v", want)
+	}
+	if n, err := countByQuery(t.Context(), held{plain{own}}, pools); err != nil ||
+		n.work.Open != 2 || n.work.Ready != 0 {
+		t.Errorf("work that is held back: %+v, %v", n.work, err)
 	}
 	if gates := map[string]string{"x-3": "x-1 approved"}; !maps.Equal(got.gates, gates) ||
 		!maps.Equal(want.gates, gates) {
