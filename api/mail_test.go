@@ -52,7 +52,7 @@ func TestMail(t *testing.T) {
 		{"POST", "/v0/mail", `{"subject":"x"}`, 400, []string{"recipient"}},
 		{"POST", "/v0/mail", `{"to":"ann","title":"x"}`, 400, []string{`unknown field \"title\"`}},
 		{"POST", "/v0/mail", `{"to":"ann"}`, 400, []string{"is empty"}},
-		{"POST", "/v0/mail/tw-99/read", "", 404, []string{`"not_found"`}},
+		{"POST", "/v0/mail/tw-99/read", "", 404, []string{`"not_found"`, `message \"tw-99\" not found`}},
 		{"PATCH", "/v0/mail", `{}`, 405, []string{"GET, POST"}},
 		{"GET", "/v0/mail/tw-4/read", "", 405, []string{"POST"}},
 		{"POST", "/v0/mail", `{"from":"ci","to":"pool:crew","subject":"who?"}`, 200, []string{"sent tw-7"}},

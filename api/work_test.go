@@ -114,7 +114,7 @@ func TestWorkShapes(t *testing.T) {
 		{"/v0/beads?type=molecule", []string{`"total":1`, `"title":"one"`}},
 		{"/v0/beads?assignee=crew-1&type=", []string{`"total":1`}},
 		{"/v0/bead/tw-3", []string{`{"id":"tw-3","title":"three","status":"open","type":"task","priority":2,"parent_id":"tw-1","needs":["tw-2"],"labels":["a"],"metadata":{"k":"v"},`, `"rev":1}`}},
-		{"/v0/status", []string{`"automation_count":5`, `"automations":{"total":5,"failing":2,"states":{"broken":1,"idle":4}}`, `"work":{"open":2,"in_progress":1}`}},
+		{"/v0/status", []string{`"automation_count":5`, `"automations":{"total":5,"failing":2,"states":{"broken":1,"idle":4}}`, `"work":{"open":2,"ready":1,"in_progress":1}`}},
 	} {
 		code, h, body := get(t, hc, c.path)
 		if code != 200 || h.Get("X-GC-Index") == "" {
@@ -286,7 +286,7 @@ func TestFailingStore(t *testing.T) {
 			t.Errorf("%s: %v", cmd.Verb(), err)
 		}
 	}
-	if code, _, body := get(t, hc, "/v0/status"); code != 200 || !strings.Contains(body, `"work":{"open":2,"in_progress":1`) {
+	if code, _, body := get(t, hc, "/v0/status"); code != 200 || !strings.Contains(body, `"work":{"open":2,"ready":1,"in_progress":1`) {
 		t.Errorf("other requests: got %d %s", code, body)
 	}
 	f.Stores[""].Break(nil)

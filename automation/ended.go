@@ -66,7 +66,7 @@ func (it *item) followFailure(f failure, now time.Time) {
 	}
 	it.failures, it.settled = append(it.failures, f), false
 	if it.run != nil {
-		it.queue(now)
+		it.queue(now, "")
 	}
 }
 
@@ -114,7 +114,11 @@ func (r *Runs) Canceled(scoped string, now time.Time) (follows string) {
 // Queued reports whether the automation's next run is queued behind the active one.
 func (r *Runs) Queued(scoped string) bool {
 	it := r.items[scoped]
-	return it != nil && it.run != nil && !(it.memory.Queued.IsZero() && it.again.IsZero())
+	if it == nil || it.run == nil {
+		return false
+	}
+	at, _ := it.queued()
+	return !at.IsZero()
 }
 
 // Again returns the number of a failed automation's next retry, the maximum number, and the time. ok is false if no

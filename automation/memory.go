@@ -29,6 +29,8 @@ type Memory struct {
 	Tries   int       `json:"tries,omitempty"`
 	Skipped time.Time `json:"skipped,omitzero"`
 	Queued  time.Time `json:"queued,omitzero"`
+	// the user that requested the queued run; "" = no user
+	QueuedBy string `json:"queued_by,omitempty"`
 	// the failed automation that caused the run that is due or queued; "" = none
 	Follows string `json:"follows,omitempty"`
 	// more failed automations; each causes another run
@@ -62,7 +64,8 @@ func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory 
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
 		return m
 	}
-	m.Last, m.Open, m.Retry, m.Queued, m.Again = opened, open, retry, time.Time{}, 0
+	m.Last, m.Open, m.Retry, m.Again = opened, open, retry, 0
+	m.Queued, m.QueuedBy = time.Time{}, ""
 	if retry == 0 || m.Followed == "" { // the run has used the first failure
 		m.Followed, m.Depth, m.Follows = m.Follows, 0, ""
 		if len(m.ThenFollows) > 0 {
@@ -261,6 +264,9 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 		m.Born = time.Time{}
 	}
 	m.Gate, m.Off, m.Gone = gate, it.d.Off != "", time.Time{}
+	if m.Off { // a run must not start without a new request when the automation is enabled again
+		m.Queued, m.QueuedBy = time.Time{}, ""
+	}
 	if m.fromRecord && it.d.Gate == Event {
 		m.On = it.d.On
 	}
@@ -279,8 +285,8 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 func (r *Runs) leave(it *item, now time.Time) {
 	it.want, it.pending, it.failures = nil, batch{}, nil
 	it.forgetUnhandled()
-	it.check, it.memory.Queued, it.memory.Tries = CheckFacts{Running: it.check.Running},
-		time.Time{}, 0
+	it.check, it.memory.Tries = CheckFacts{Running: it.check.Running}, 0
+	it.memory.Queued, it.memory.QueuedBy = time.Time{}, ""
 	if it.memory.Gone.IsZero() || it.memory.Gone.After(now) {
 		it.memory.Gone = now
 		r.rev++

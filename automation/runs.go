@@ -48,7 +48,8 @@ type item struct {
 	skipReported  bool
 	failures      []failure // oldest first; for each one, an on_failure run must follow
 	// when another run was requested while the current one was being opened; zero = never
-	again time.Time
+	again   time.Time
+	againBy string // the user that requested it; "" = no user
 
 	// next attempt to open the run; zero = no attempt has failed
 	unopened     time.Time
@@ -207,6 +208,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 		it.want = &Run{Definition: it.d, Reason: v.Reason, Retry: v.Retry, Opening: v.Opening,
 			Since: now}
 		r.attachFailure(it)
+		it.attachUser()
 	case it.run == nil && len(it.failures) > 0 && !it.retries() && suspended == "" &&
 		it.d.Off == "":
 		actions.TextChanged = true
@@ -330,21 +332,20 @@ func (r *Runs) Opened(scoped string, now time.Time) (canceled bool) {
 	m := &it.memory
 	if it.run.withdrawn {
 		if !it.again.IsZero() {
-			m.Queued = it.again
+			m.Queued, m.QueuedBy = it.again, it.againBy
 		}
-		it.run, it.settled, it.again = nil, false, time.Time{}
+		it.run, it.settled, it.again, it.againBy = nil, false, time.Time{}, ""
 		it.unopened, it.openFailures, it.openProblem = time.Time{}, 0, ""
 		r.rev++
 		return true
 	}
 	it.run.Opened = now
 	m.Followed, m.Depth = it.run.Follows, it.run.Depth
-	m.Last, m.Open, m.Queued, m.Retry = now, true, it.again, it.run.Retry
+	m.Last, m.Open, m.Retry = now, true, it.run.Retry
+	m.Queued, m.QueuedBy, it.again, it.againBy = it.again, it.againBy, time.Time{}, ""
 	m.From, m.Cursor, m.Again = m.Cursor, max(m.Cursor, it.run.Until), 0
 	it.skipReason = ""
-	it.unopened, it.openFailures, it.openProblem, it.skipReported, it.again = time.Time{}, 0, "",
-		false,
-		time.Time{}
+	it.unopened, it.openFailures, it.openProblem, it.skipReported = time.Time{}, 0, "", false
 	it.recent = append(it.recent[max(0, len(it.recent)+1-Rate):], now)
 	r.rev++
 	return false
@@ -358,17 +359,25 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 		return
 	}
 	wait := min(minUnopened<<min(it.openFailures, 10), maxUnopened)
-	once := it.again.IsZero()
-	it.want, it.run, it.again = it.run, nil, time.Time{}
+	again, by := it.again, it.againBy
+	it.want, it.run, it.again, it.againBy = it.run, nil, time.Time{}, ""
 	it.giveBack(it.want)
 	it.want.withdrawn = false // another request keeps the run due
 	it.openFailures++
 	it.unopened, it.openProblem = now.Add(wait), why
 	switch {
-	case once && it.want.By != "":
+	case again.IsZero() && it.want.By != "":
 		it.withdraw()
-	case !once && it.want.By == "":
-		r.attachFailure(it)
+	case !again.IsZero():
+		if it.want.By == "" {
+			r.attachFailure(it)
+		}
+		if by != "" {
+			it.memory.Queued, it.memory.QueuedBy = again, by
+			it.want.gate = cmp.Or(it.want.gate, it.want.Reason) // stays due after another failure
+			it.want.By, it.want.Reason = by, "by hand"
+			r.rev++
+		}
 	}
 	if it.removed() {
 		it.want = nil

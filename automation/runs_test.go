@@ -418,6 +418,55 @@ func TestQueuedRunAfterAFailure(t *testing.T) {
 	}
 }
 
+// A queued run names the user that requested it, even after a restart of the program.
+func TestAQueuedRunNamesItsUser(t *testing.T) {
+	d := newDrill(t, 3, parse(t, "a", "gate = 'manual'\nexec = 'x'\noverlap = 'queue'"))
+	fire := func(by string) {
+		t.Helper()
+		if err := d.r.Fire("a", by, d.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fire("ann")
+	d.look(0)
+	fire("bob") // while the record is being written
+	d.is(d.state("a"), "due: by hand (ann); the run's record is being written; the next run is queued (bob)")
+	for range 2 {
+		d.r.Unopened("a", "the disk is full", d.now)
+		d.is(d.state("a"), "due: by hand (bob); cannot start: the disk is full")
+		d.look(maxUnopened)
+	}
+	fire("bob")
+	d.r.Opened("a", d.now)
+	fire("carl")
+	d.is(d.state("a"), "running: by hand; the next run is queued (bob)")
+	d.restart()
+	d.shut = "the store is closed"
+	d.look(0)
+	d.is(d.state("a"), "due: by hand (bob); cannot start: the store is closed")
+	d.shut = ""
+	fire("dora")
+	if !d.r.Withdraw("a") {
+		t.Error("the second request was not canceled")
+	}
+	for range 2 {
+		if _, opened := d.look(maxUnopened); len(opened) != 1 || opened[0].By != "bob" {
+			t.Errorf("opened %+v", opened)
+		}
+		d.is(d.state("a"), "due: by hand (bob); the run's record is being written")
+		d.r.Unopened("a", "the disk is full", d.now)
+		d.is(d.state("a"), "due: by hand (bob); cannot start: the disk is full")
+	}
+	load := func(off string) {
+		d.defs[0].Off = off
+		d.r.Load(Catalog{Automations: d.defs}, d.seq, d.now)
+	}
+	load("disabled")
+	d.is(d.turn(0), "!a: was due (by hand) but is disabled")
+	load("")
+	d.is(d.turn(maxUnopened), "") // the queued run was dropped
+}
+
 // A run after a failure is not lost if the program restarts before the run is opened.
 func TestARunAfterAFailureIsStored(t *testing.T) {
 	newPair := func() *drill {

@@ -65,20 +65,21 @@ func (it *item) status(r *Runs) Status {
 		s.State, s.Reason, s.Since, s.Until, s.Run = Running, run.Reason, run.began(), time.Time{},
 			&run
 		if run.Opened.IsZero() {
-			s.State, s.Reason = Ready, run.Reason+"; the run's record is being written"
+			s.State, s.Reason = Ready, run.why()+"; the run's record is being written"
+		}
+		if _, by := it.queued(); by != "" {
+			s.Reason += "; the next run is queued (" + by + ")"
 		}
 	case it.want != nil:
 		run := *it.want
 		s.State, s.Since, s.Until, s.Run = Ready, run.Since, it.unopened, &run
 		s.Reason = fmt.Sprintf("%s; waiting for a slot (at most %d automations run at the same "+
-			"time)",
-			run.Reason,
-			r.most)
+			"time)", run.why(), r.most)
 		switch {
 		case r.closed != "":
-			s.Reason, s.Until = run.Reason+"; cannot start: "+r.closed, time.Time{}
+			s.Reason, s.Until = run.why()+"; cannot start: "+r.closed, time.Time{}
 		case it.openProblem != "":
-			s.Reason = run.Reason + "; cannot start: " + it.openProblem
+			s.Reason = run.why() + "; cannot start: " + it.openProblem
 		}
 	case it.d.Off != "" || it.verdict.off:
 		s.State = Off
@@ -92,6 +93,14 @@ func (it *item) status(r *Runs) Status {
 		s.Reason = "not evaluated yet"
 	}
 	return s
+}
+
+// why returns the reason, and the user that requested the run.
+func (r *Run) why() string {
+	if r.By == "" {
+		return r.Reason
+	}
+	return r.Reason + " (" + r.By + ")"
 }
 
 // Next returns the earliest time after now at which a run becomes due, or the zero time if it is unknown.

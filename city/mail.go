@@ -345,6 +345,9 @@ func (s *Snapshot) PoolOf(agent string) string {
 // GetMail returns a message and its bead. If the bead is not a message, the error has code NotFound.
 func GetMail(ctx context.Context, c Control, id string) (mail.Message, beads.Bead, error) {
 	b, err := GetBead(ctx, c, id)
+	if e, ok := errors.AsType[*Error](err); ok && e.Code == NotFound {
+		err = Missing(suggest.NoSuch(suggest.Message, id))
+	}
 	if err != nil {
 		return mail.Message{}, b, err
 	}

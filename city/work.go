@@ -1,6 +1,7 @@
 package city
 
 import (
+	"maps"
 	"time"
 )
 
@@ -41,9 +42,12 @@ type Automation struct {
 	Next   *time.Time `json:"next,omitempty"`
 	// when the current run started, or when the automation became due
 	Since    *time.Time `json:"since,omitempty"`
-	Failures int        `json:"failures"`           // consecutive
-	Last     *Run       `json:"last,omitempty"`     // can be in progress
-	Warnings []string   `json:"warnings,omitempty"` // about the automation's file
+	Failures int        `json:"failures"`       // consecutive
+	Last     *Run       `json:"last,omitempty"` // can be in progress
+	// Last is nil because the records of earlier runs have not been read
+	LastUnknown bool `json:"last_unknown,omitempty"`
+
+	Warnings []string `json:"warnings,omitempty"` // about the automation's file
 }
 
 // AutomationState is the state of an automation.
@@ -149,9 +153,16 @@ const MadeSteps = "run_steps"
 // Work counts unfinished work.
 type Work struct {
 	Open       int `json:"open"`
+	Ready      int `json:"ready"` // open beads without unmet needs
 	InProgress int `json:"in_progress"`
 	// number of open or in-progress beads, by pool
 	Pools map[string]int `json:"pools,omitempty"`
+}
+
+// Same reports whether two counts are equal.
+func (w Work) Same(x Work) bool {
+	return w.Open == x.Open && w.Ready == x.Ready && w.InProgress == x.InProgress &&
+		maps.Equal(w.Pools, x.Pools)
 }
 
 // Automation returns the automation with this scoped name.

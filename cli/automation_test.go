@@ -318,6 +318,18 @@ func TestAutomationLogs(t *testing.T) {
 	}
 }
 
+// Until the records of earlier runs are read, it is unknown whether an automation has run.
+func TestUnknownLastRun(t *testing.T) {
+	s := busyCity()
+	s.snapshot.Automations = []city.Automation{{Name: "digest", Gate: "manual", State: city.AutomationIdle, Reason: "the store is closed", LastUnknown: true}}
+	for line, want := range map[string]string{"automation list": " unknown ", "automation show digest": "unknown",
+		"automation logs digest": "the latest run of digest is unknown, because the records"} {
+		if _, out, errs := runCLI(t, s, strings.Fields(line)...); !strings.Contains(out+errs, want) || strings.Contains(out+errs, "never") {
+			t.Errorf("%s: got %s%s", line, out, errs)
+		}
+	}
+}
+
 // opener frees a slot for a queued run after the command has printed that the run is waiting.
 type opener struct {
 	text  strings.Builder

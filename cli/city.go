@@ -312,10 +312,12 @@ func reloadCommand(e *env.Env) *cobra.Command {
 	var confirm bool
 	c := &cobra.Command{
 		Use: "reload", Short: "Reload the configuration now",
-		Long: `reload reads the configuration and the automations immediately. A configuration that
-would remove more than half of the running agents is held: reload prints what it
-would change, the previous configuration stays in force, and the exit code is 4.
---confirm applies the held configuration if it has not changed since.`,
+		Long: `reload reads the configuration and the automations immediately. It also retries
+the agents that could not start, for example because a program was missing.
+A configuration that would remove more than half of the running agents is held:
+reload prints what it would change, the previous configuration stays in force,
+and the exit code is 4. --confirm applies the held configuration if it has not
+changed since.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return reload(cmd.Context(), e, confirm)
 		},

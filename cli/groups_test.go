@@ -387,6 +387,11 @@ demo: 1 restarted, 0 failed, 1 skipped
 	if code != 0 || !strings.Contains(out, "skipped  demo/worker-2   stopping: suspended with rig demo") {
 		t.Errorf("suspended in the meantime: exit %d\n%s", code, out)
 	}
+	s.snapshot.Watchdogs = []city.Watchdog{{Name: "demo/care", Triage: "demo/worker-2"}}
+	code, out, _ = runCLI(t, s, "rig", "restart", "demo")
+	if code != 0 || !strings.Contains(out, "skipped  demo/worker-2   triage agent of watchdog demo/care; starts") {
+		t.Errorf("a triage agent: exit %d\n%s", code, out)
+	}
 }
 
 func TestCompletion(t *testing.T) {

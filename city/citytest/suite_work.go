@@ -195,21 +195,22 @@ func testBeadEvents(t *testing.T, ctx context.Context, ctl city.Control) {
 }
 
 func testWorkCounted(t *testing.T, ctx context.Context, ctl city.Control) {
-	count := func(open, going int) {
+	count := func(open, ready, going int) {
 		t.Helper()
 		until(t, ctx, ctl, func(s *city.Snapshot) bool {
-			return s.Work.Open == open && s.Work.InProgress == going
+			return s.Work.Same(city.Work{Open: open, Ready: ready, InProgress: going,
+				Pools: s.Work.Pools})
 		})
 	}
-	count(0, 0)
+	count(0, 0, 0)
 	one := create(t, ctx, ctl, beads.Bead{Title: "one"})
-	create(t, ctx, ctl, beads.Bead{Title: "two"})
-	count(2, 0)
+	create(t, ctx, ctl, beads.Bead{Title: "two", Needs: []string{one.ID}})
+	count(2, 1, 0)
 	do(t, ctx, ctl, city.UpdateBead{ID: one.ID,
 		Patch: beads.Patch{Status: new(beads.StatusInProgress)}})
-	count(1, 1)
+	count(1, 0, 1)
 	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Closing()})
-	count(1, 0)
+	count(1, 1, 0)
 }
 
 // Closing a molecule with open steps requires force. A new step reopens it.

@@ -72,6 +72,9 @@ func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (strin
 	switch {
 	case id == "" && n.item.Last != nil:
 		return n.item.Last.ID, nil
+	case id == "" && n.item.LastUnknown:
+		return "", city.Errorf(city.Unavailable, "the latest run of %s is unknown, because the "+
+			"records of earlier runs have not been read; see `gcity status`", n.item.Name)
 	case id == "":
 		e.Note(n.item.Name + " has never run")
 		return "", nil

@@ -81,7 +81,10 @@ func nextRun(e *env.Env, i *city.Automation, live bool) string {
 }
 
 func lastRun(e *env.Env, i *city.Automation) string {
-	if i.Last == nil {
+	switch {
+	case i.LastUnknown:
+		return "unknown"
+	case i.Last == nil:
 		return "never"
 	}
 	if i.Last.Ended == nil {
@@ -249,7 +252,7 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	}
 	r := i.Last
 	if r == nil {
-		e.Fact("last run", "never")
+		e.Fact("last run", lastRun(e, i))
 		return
 	}
 	how := ranText(r)

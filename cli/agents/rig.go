@@ -52,8 +52,8 @@ func RigCommand(e *env.Env) *cobra.Command {
 		Use: "restart NAME", Short: "Restart a rig's agents",
 		Long: `restart restarts a rig's agents and prints the result for each. Agents restart at
 the same time, except that an agent restarts before the agents that depend on it.
-Suspended and draining agents are not restarted. If any other agent cannot be
-restarted, the exit code is 1.`,
+Suspended, draining and triage agents are not restarted. If any other agent cannot
+be restarted, the exit code is 1.`,
 	}, suggest.Rig, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		return restartRig(ctx, e, l, f)
 	})
@@ -159,7 +159,7 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 		g.SetLimit(32)
 		for _, i := range wave {
 			g.Go(func() error {
-				results[i] = restartOne(ctx, l, &agents[i])
+				results[i] = restartOne(ctx, l, f.Snapshot, &agents[i])
 				return nil
 			})
 		}
@@ -202,7 +202,13 @@ func waves(agents []city.Agent) [][]int {
 	return out
 }
 
-func restartOne(ctx context.Context, l *env.Link, g *city.Agent) restarted {
+func restartOne(ctx context.Context, l *env.Link, at *city.Snapshot, g *city.Agent) restarted {
+	for i := range at.Watchdogs {
+		if w := &at.Watchdogs[i]; w.Triage == g.Name {
+			return restarted{g.Name, "left", "triage agent of watchdog " + w.Name +
+				"; starts only for its checks"}
+		}
+	}
 	if g.Suspended || g.State == city.Suspended || g.State == city.Draining {
 		return restarted{g.Name, "left", string(g.State) + ": " + g.Reason}
 	}

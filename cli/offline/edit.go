@@ -31,9 +31,6 @@ func (b *City) suspend(ctx context.Context, name string, off bool) (city.Receipt
 	if b.config != nil {
 		wants = folder.Plan(b.config, b.Dir)
 	}
-	if name == "" && !off && b.config != nil && !b.config.Workspace.Suspended {
-		return city.Receipt{Message: "the city is not suspended"}, nil
-	}
 	f, err := findSuspendable(name, wants)
 	if err != nil {
 		return city.Receipt{}, err
@@ -79,8 +76,12 @@ func SuspendableRig(rig string) suspendable {
 }
 
 func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.Receipt, error) {
+	before := b.flagOf(f)
 	if err := edit.SetSuspended(folder.SourceOf(b.Dir), f.target, off); err != nil {
 		return city.Receipt{}, err
+	}
+	if !off && !before {
+		return b.notSuspended(f)
 	}
 	e := events.Event{Type: f.on}
 	if f.declared {
@@ -103,10 +104,32 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	if set.Level == agent.AgentLevel {
 		what += " " + set.Where
 	}
-	if ended > 0 {
+	switch {
+	case ended > 0:
 		what += fmt.Sprintf("; stopped %s", describe.Count(ended, "session"))
+	case before:
+		return city.Receipt{Message: what}, nil
 	}
 	return b.record(ctx, e, what)
+}
+
+// notSuspended is the reply to a needless resume. It returns an error if a higher level suspends f.
+func (b *City) notSuspended(f suspendable) (city.Receipt, error) {
+	if set := b.suspensionOf(f); set.On() {
+		return city.Receipt{}, city.Errorf(city.Conflict, "%s is %s; run `%s` instead", f.name, set,
+			set.ResumeCommand(f.target.Agent))
+	}
+	return city.Receipt{Message: f.name + " is not suspended"}, nil
+}
+
+// flagOf reports whether the configuration sets the key `suspended` of f itself.
+func (b *City) flagOf(f suspendable) bool {
+	c, err := folder.LoadCity(b.Dir)
+	if err != nil {
+		return false
+	}
+	flag, err := c.SuspendedFlag(f.target)
+	return err == nil && flag.On
 }
 
 // suspensionOf returns the suspension in force for f. For a rig, it considers only a suspension of the city.
@@ -151,10 +174,15 @@ func (b *City) scale(ctx context.Context, c city.Scale, planned []agent.Pool) (c
 	p := planned[i]
 	e := events.Event{Type: events.PoolScaled, Subject: p.Name}
 	if c.Auto {
+		if set, err := edit.Overrides(b.Dir); err == nil {
+			if _, found := set[p.Name]; !found {
+				return city.Receipt{Message: "no size is set for pool " + p.Name}, nil
+			}
+		}
 		if err := edit.SetOverride(b.Dir, p.Name, nil); err != nil {
 			return city.Receipt{}, err
 		}
-		return b.recordOf(ctx, e, "will use its check again from the city's next start")
+		return b.recordOf(ctx, e, "will have an automatic size again from the city's next start")
 	}
 	if why := p.OutOfBounds(c.Size); why != "" {
 		return city.Receipt{}, &city.Error{Code: city.Invalid, Message: why}

@@ -69,11 +69,16 @@ func TestOfflinePools(t *testing.T) {
 		{"set by hand", 3, []string{"w-2", "w-10", "gone"}, "", 1, 3, "set by hand; no controller is running", "gone w-1 w-10 w-2 w-3"},
 		{"set above the maximum", 99, nil, "", 0, 12, "set by hand; no controller is running",
 			"w-1 w-10 w-11 w-12 w-2 w-3 w-4 w-5 w-6 w-7 w-8 w-9"},
+		{"no check", 0, nil, "", 0, 1, "no controller is running to start members for open work", "w-1"},
 		{"suspended", 0, nil, suspended, 0, 1, "no controller is running, so the pool's check is not run", "w-1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			check := "check = \"echo 3\"\n"
+			if c.name == "no check" {
+				check = ""
+			}
 			b, p := configured(t, "[[agents]]\nname = \"w\"\nstart_command = \"exec cat\"\n"+c.suspended+
-				"[agents.pool]\nmin = 1\nmax = 12\ncheck = \"echo 3\"\ndrain_timeout = \"1m\"\n", c.alive...)
+				"[agents.pool]\nmin = 1\nmax = 12\n"+check+"drain_timeout = \"1m\"\n", c.alive...)
 			b.now = time.Now
 			since := time.Unix(time.Now().Unix()-10, 0)
 			if len(c.alive) > 0 {
@@ -317,7 +322,8 @@ func TestOfflineScale(t *testing.T) {
 		{city.Scale{Pool: "w", Size: 0}, "the pool's limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "off", Size: 1}, "the pool is off", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "x", Size: 1}, `pool "x" not found`, city.NotFound, map[string]int{"w": 3}},
-		{city.Scale{Pool: "w", Auto: true}, "will use its check again", "", nil},
+		{city.Scale{Pool: "w", Auto: true}, "will have an automatic size again", "", nil},
+		{city.Scale{Pool: "w", Auto: true}, "no size is set for pool w", "", nil},
 	} {
 		r, err := b.scale(t.Context(), c.command, pools)
 		var problem *city.Error

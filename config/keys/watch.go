@@ -45,16 +45,17 @@ func watchKeys() []Key {
 		{Path: "watchdogs.very_stale", Kind: Duration, Def: `"15m"`, Check: checkPositive,
 			Doc: "If the agent's heartbeat is older than this, the watchdog wakes the agent. The " +
 				"value must be greater than `fresh`."},
-		{Path: "watchdogs.nudge", Kind: String, Def: `"Check-in: you have mail."`,
+		{Path: "watchdogs.nudge", Kind: String, Def: `"Check-in: check your mail."`,
 			Check: checkTyped,
 			Doc: "Text that gcity types into the agent's terminal if the heartbeat is stale and " +
-				"the agent has unread mail. It can be at most 1 MiB long."},
+				"the agent has unread mail, or if the triage agent decides `nudge`. It can be at " +
+				"most 1 MiB long."},
 		{Path: "watchdogs.wake", Kind: String,
 			Def: `"Wake up: there has been no heartbeat for a while. Check your mail, ` +
 				`continue your work, and run gc heartbeat."`,
 			Check: checkTyped,
 			Doc: "Text that gcity types into the agent's terminal if the heartbeat is very " +
-				"stale. It can be at most 1 MiB long."},
+				"stale, or if the triage agent decides `wake`. It can be at most 1 MiB long."},
 		{Path: "watchdogs.triage_ttl", Kind: Duration, Def: `"5m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
 			Doc: "Time that the triage agent has to decide. After this time, gcity stops the " +

@@ -174,6 +174,9 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 			"agent %s is %s", a.name, a.want.Suspended)
 	case a.want.Problem != "":
 		a.act.intent = cause{}
+		if m.ending == running && (a.state != city.Failed || a.reason != a.want.Problem) {
+			m.journal.recordCannotStart(now, a, a.want.Problem)
+		}
 		m.set(now, a, city.Failed, a.want.Problem)
 		m.commands.reject(a, city.Unavailable, "agent %s cannot start: %s", a.name,
 			a.want.Problem)
@@ -397,8 +400,7 @@ func (p always) failed(now time.Time, a *record, err error) {
 // cannotStart handles a start that could not begin, which is not a crash.
 func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	if a.restart.missing.Why != err.Error() {
-		m.decided(now, a, city.CannotStart, err.Error())
-		m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
+		m.journal.recordCannotStart(now, a, err.Error())
 		a.restart.missing = effect.FailedStarts{Why: err.Error(),
 			Tries: a.restart.missing.Tries, Since: now}
 	}

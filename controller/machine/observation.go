@@ -93,9 +93,13 @@ func (ob *Observation) complete(s *city.Snapshot) {
 	for i := range s.Pools {
 		p := &s.Pools[i]
 		p.Since, p.Decisions = ob.Stopped, nil
-		p.Reason = "no controller is running, so the pool's check is not run"
-		if p.Override != nil {
+		switch {
+		case p.Override != nil:
 			p.Reason = city.PoolSetBy + "by hand; no controller is running"
+		case p.Check.Command == "":
+			p.Reason = "no controller is running to start members for open work"
+		default:
+			p.Reason = "no controller is running, so the pool's check is not run"
 		}
 	}
 }

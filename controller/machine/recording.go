@@ -80,6 +80,12 @@ func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, replies .
 	j.add(queuedRecord{Record: effect.Record{Event: e, Replies: replies, End: &x}, agent: a})
 }
 
+// recordCannotStart records a start that was not attempted.
+func (j *journal) recordCannotStart(now time.Time, a *record, why string) {
+	j.m.decided(now, a, city.CannotStart, why)
+	j.record(a, events.Event{Type: events.AgentStartFailed, Message: why})
+}
+
 // recordExit records an exit that is not a crash.
 func (j *journal) recordExit(a *record, x session.Exit, msg string) {
 	j.recordEnd(a, x, events.Event{Type: events.AgentStopped, Message: msg,

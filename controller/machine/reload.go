@@ -125,6 +125,13 @@ func (ld *loader) unfulfilled(err error) {
 }
 
 func (ld *loader) accept(now time.Time, waiting []waiter, msg string) {
+	for _, a := range ld.m.order {
+		// the user may have trusted the program or installed it
+		if len(waiting) > 0 && a.restart.kind == startFailed && a.restart.missing.Why != "" {
+			a.restart.until = now
+			ld.m.decide(now, a)
+		}
+	}
 	for _, w := range waiting {
 		switch w.verb {
 		case "suspend":

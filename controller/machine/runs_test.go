@@ -385,12 +385,12 @@ func TestAutomationsAreListedBeforeTheyRun(t *testing.T) {
 	w.declare("x")
 	w.advance(time.Second)
 	if got, want := w.showAutomations(), []string{"a is idle: the records of earlier runs " +
-		"are being read"}; !slices.Equal(got, want) {
+		"are being read; last unknown"}; !slices.Equal(got, want) {
 		t.Errorf("shown: got %q, want %q", got, want)
 	}
 	w.Step(effect.RunsSwept{Err: errors.New("the disk failed")})
 	want := "a is idle: the records of earlier runs are not available: work cannot be read: the " +
-		"disk failed"
+		"disk failed; last unknown"
 	if got := w.showAutomations(); !slices.Equal(got, []string{want}) {
 		t.Errorf("shown: got %q, want %q", got, want)
 	}

@@ -84,6 +84,11 @@ func TestBriefing(t *testing.T) {
 	if worker := w.m.agents["worker"]; worker.startEffect().Brief != nil {
 		t.Error("the worker received a brief")
 	}
+	w.die("worker", 1, "") // the next session has not written a heartbeat yet
+	w.advance(time.Minute)
+	if d, _ := w.m.Snapshot(w.now).Watchdog("care"); d.Reports() != "" {
+		t.Errorf("reports of an earlier session: got %q", d.Reports())
+	}
 }
 
 // If a wake text is too long to be typed, the wake fails with no further effect.

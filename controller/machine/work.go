@@ -126,9 +126,7 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	if in.Unchanged {
 		return
 	}
-	if !wk.counted || wk.counts.Open != in.Work.Open ||
-		wk.counts.InProgress != in.Work.InProgress ||
-		!maps.Equal(wk.counts.Pools, in.Work.Pools) {
+	if !wk.counted || !wk.counts.Same(in.Work) {
 		wk.m.step.Changed = true
 	}
 	defer wk.findStranded(now)

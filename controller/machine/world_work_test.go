@@ -329,6 +329,9 @@ func (w *world) showAutomations() []string {
 		if a.Last != nil {
 			line += fmt.Sprintf("; last %s", a.Last.Outcome)
 		}
+		if a.LastUnknown {
+			line += "; last unknown"
+		}
 		out = append(out, line)
 	}
 	return out

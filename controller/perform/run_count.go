@@ -65,6 +65,7 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 			in.Rigs[scope] = city.RigWork{Open: part.work.Open, InProgress: part.work.InProgress}
 		}
 		in.Work.Open += part.work.Open
+		in.Work.Ready += part.work.Ready
 		in.Work.InProgress += part.work.InProgress
 		for pool, n := range part.work.Pools {
 			in.Work.Pools[pool] += n
@@ -85,8 +86,7 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 	in.Unchanged = t.work != nil && maps.Equal(t.tasks, in.Tasks) &&
 		maps.Equal(t.gated, in.Gated) && maps.Equal(t.rigs, in.Rigs) &&
 		maps.Equal(t.mail, in.Mail) && maps.EqualFunc(t.held, in.Held, effect.Holding.Same) &&
-		t.work.Open == in.Work.Open && t.work.InProgress == in.Work.InProgress &&
-		maps.Equal(t.work.Pools, in.Work.Pools)
+		t.work.Same(in.Work)
 	t.gated = in.Gated
 	t.work, t.tasks, t.held, t.rigs, t.mail = &in.Work, in.Tasks, in.Held, in.Rigs, in.Mail
 	return in
@@ -153,6 +153,13 @@ func countByQuery(ctx context.Context, store beads.Store, pools []string) (scope
 			}
 		}
 	}
+	if now.work.Open > 0 { // a store can hold back open work, like bd's blocked work
+		ready, err := store.List(ctx, beads.Query{Ready: true, NotType: none, Limit: -1})
+		if err != nil {
+			return now, err
+		}
+		now.work.Ready = len(ready)
+	}
 	now.gates = blocked(now.tasks, city.GatesIn(all))
 	hold(now.held, begun)
 	hold(now.held, waiting)
@@ -191,6 +198,10 @@ func countByCounters(ctx context.Context, store *guard.Store, pools []string) (s
 		now.gates = blocked(now.tasks, gates)
 	}
 	if now.work.Open > 0 {
+		if now.work.Ready, err = store.Count(ctx,
+			beads.Query{Ready: true, NotType: none}); err != nil {
+			return now, err
+		}
 		given, err := store.List(ctx, beads.Query{Status: []beads.Status{open}, Assigned: true,
 			NotType: none, Limit: maxTasks})
 		if err != nil {

@@ -21,6 +21,16 @@ type plain struct{ beads.Store }
 
 func (plain) CallLimit() time.Duration { return time.Minute }
 
+// held is a store whose open work is never ready, like work with bd's status blocked.
+type held struct{ plain }
+
+func (s held) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	if q.Ready {
+		return nil, nil
+	}
+	return s.plain.List(ctx, q)
+}
+
 // The work of a store without counters is counted by queries. The store gets the time limit that it requests.
 func TestAStoreThatCannotCount(t *testing.T) {
 	own := fake.New("x")
@@ -33,6 +43,7 @@ func TestAStoreThatCannotCount(t *testing.T) {
 		{Title: "run", Type: city.RunType, Status: beads.StatusInProgress, Assignee: "bob",
 			Labels: []string{city.PoolLabel + "w"}},
 		{Title: "d", Status: beads.StatusInProgress},
+		{Title: "e", Needs: []string{"x-3"}},
 		{Title: "convoy", Type: city.ConvoyType, Labels: []string{city.PoolLabel + "w"}},
 		mail.ToBead(mail.Message{To: "ann", Text: "x"}),
 		mail.ToBead(mail.Message{To: "pool:w", Text: "y"}),
@@ -52,13 +63,16 @@ func TestAStoreThatCannotCount(t *testing.T) {
 		t.Errorf("it counts: %v", err)
 	}
 	got, err := countByQuery(t.Context(), slow, pools)
-	if err != nil || got.work.Open != 1 || got.work.InProgress != 2 || got.work.Pools["w"] != 2 ||
+	if err != nil || got.work.Open != 2 || got.work.Ready != 1 || got.work.InProgress != 2 || got.work.Pools["w"] != 2 ||
 		len(got.work.Pools) != 2 || len(got.tasks) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if want.work.Open != got.work.Open || want.work.InProgress != got.work.InProgress ||
-		want.work.Pools["w"] != got.work.Pools["w"] || want.tasks["ann"].ID != got.tasks["ann"].ID {
+	if !want.work.Same(got.work) || want.tasks["ann"].ID != got.tasks["ann"].ID {
 		t.Errorf("count without counters: got %+v", want)
+	}
+	if n, err := countByQuery(t.Context(), held{plain{own}}, pools); err != nil ||
+		n.work.Open != 2 || n.work.Ready != 0 {
+		t.Errorf("work that is held back: %+v, %v", n.work, err)
 	}
 	if gates := map[string]string{"x-3": "x-1 approved"}; !maps.Equal(got.gates, gates) ||
 		!maps.Equal(want.gates, gates) {

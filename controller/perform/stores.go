@@ -260,6 +260,9 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, by string,
 			was, b, err = swap(ctx, store, c)
 			err = s.elsewhere(ctx, rig, err, linksOf(c.Patch)...)
 		}
+		if err == nil && !c.Force && b.Status == beads.StatusClosed {
+			err = reopenIncomplete(ctx, store, was, b.Rev)
+		}
 		switch {
 		case errors.Is(err, beads.ErrNotFound):
 		case err == nil || guard.Rejected(err):
@@ -278,6 +281,20 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, by string,
 		lost = s.noBead(c.ID)
 	}
 	return lost
+}
+
+// reopenIncomplete reopens a molecule and returns an error if a step was reopened while the molecule was being closed.
+// was is the molecule before it was closed. Any other error leaves the molecule closed.
+func reopenIncomplete(ctx context.Context, store beads.Store, was beads.Bead, rev uint64) error {
+	open := city.Closable(ctx, store, was)
+	if e, ok := errors.AsType[*city.Error](open); !ok || e.Code != city.Conflict {
+		return nil
+	}
+	if _, err := store.Update(ctx, was.ID,
+		beads.Patch{Status: new(was.Status), IfRev: &rev}); err != nil {
+		return nil
+	}
+	return open
 }
 
 // convoyEvents closes or reopens the convoys of a changed bead, or reopens its molecule, and returns the events. It

@@ -232,6 +232,30 @@ func TestReopenedMoleculeCloses(t *testing.T) {
 	}
 }
 
+// A molecule stays open if another process reopens a step while the molecule is being closed.
+func TestMoleculeClosesWhileAStepReopens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s := newBench(t, bare), &busyStore{Store: fake.New("tw")}
+		w.r.Stores.open = func(string) (beads.Store, error) { return s, nil }
+		root := put(t, s.Store, beads.Bead{Title: "m", Type: beads.TypeMolecule})
+		step := put(t, s.Store, beads.Bead{Title: "1", ParentID: root.ID, Status: beads.StatusClosed})
+		s.between = func() {
+			p := beads.Patch{Status: new(beads.StatusOpen)}
+			if _, err := s.Store.Update(t.Context(), step.ID, p); err != nil {
+				t.Error(err)
+			}
+		}
+		in := w.r.work.bead(t.Context(), effect.ChangeBead{
+			Cmd: city.UpdateBead{ID: root.ID, Patch: beads.Closing()}}).(effect.BeadChanged)
+		if in.Err == nil || in.Err.Code != city.Conflict || len(in.Events) > 0 {
+			t.Errorf("got %v, %v", in.Err, in.Events)
+		}
+		if b, err := s.Get(t.Context(), root.ID); err != nil || b.Status != beads.StatusOpen {
+			t.Errorf("%+v, %v", b, err)
+		}
+	})
+}
+
 // An open bead that another process adds while a convoy is being closed keeps the convoy open. The event about the last
 // change of the convoy says so.
 func TestConvoyClosesDuringAnAddition(t *testing.T) {

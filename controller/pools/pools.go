@@ -82,6 +82,7 @@ type Pool struct {
 	settled      bool // Desired was computed; it is not a placeholder
 	override     *int
 	overrideBy   *city.Peer // nil = unknown, because a previous controller set it
+	caller       *city.Peer // sender of the command in progress; nil = none
 	automatic    int        // size that applied before a user set one
 	whyAutomatic string
 
@@ -345,8 +346,12 @@ func (ps *Pools) resize(now time.Time, p *Pool, n int, why string) {
 		Message: fmt.Sprintf("%d → %d: %s", from, n, why),
 		Payload: step.Payload(map[string]any{"from": from, "to": n}),
 	}
-	if p.override != nil && p.overrideBy != nil {
-		e = p.overrideBy.AsActor(e)
+	by := p.caller
+	if by == nil && p.override != nil {
+		by = p.overrideBy
+	}
+	if by != nil {
+		e = by.AsActor(e)
 	}
 	ps.city.Record(e)
 	ps.populate(now, p)
@@ -445,10 +450,17 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 			in.Scale.Pool)
 		return
 	}
+	if in.Scale.Size == nil && p.override == nil {
+		ps.out.Reply(in.Scale.ID, "no size is set for pool %s; it wants %d: %s", p.Name(),
+			p.Desired, p.why)
+		return
+	}
 	from := p.Desired
 	by := &in.Scale.By
+	p.caller = by
 	ps.setSize(now, p, in.Scale.Size, by)
 	ps.size(now, p)
+	p.caller = nil
 	msg := fmt.Sprintf("pool %s wants %d: %s", p.Name(), p.Desired, p.why)
 	if from != p.Desired {
 		msg = fmt.Sprintf("pool %s is scaling from %d to %d", p.Name(), from, p.Desired)

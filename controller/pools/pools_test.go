@@ -153,6 +153,17 @@ func TestAUserSetsTheSize(t *testing.T) {
 	}) {
 		t.Errorf("the command was not answered: %v", out.Effects)
 	}
+	f.Size, f.By = nil, city.Peer{Actor: "ann"}
+	ps.Checked(now, effect.PoolChecked{Pool: "crew", Check: "true", Value: 3})
+	c.recorded = nil
+	for range 2 { // the second command has no effect
+		ps.Scale(9, city.Scale{Pool: "crew", Auto: true})
+		ps.Scaled(now, effect.Scaled{Scale: f})
+	}
+	if len(c.recorded) != 1 || c.recorded[0].Message != "2 → 3: check returned 3" ||
+		c.recorded[0].Actor != "ann" {
+		t.Errorf("recorded %+v", c.recorded)
+	}
 }
 
 // In a pool without a check, a user can remove a size before work has been counted.

@@ -68,6 +68,7 @@ func (rs *Runs) fire(now time.Time, id uint64, c city.Fire) {
 		return
 	}
 	rs.save()
+	rs.out.Changed = true // shown as due or queued
 	switch {
 	case queued:
 		rs.out.Reply(id, "automation %s is running, and its next run is already queued; this "+
@@ -79,7 +80,6 @@ func (rs *Runs) fire(now time.Time, id uint64, c city.Fire) {
 		return
 	}
 	rs.FireWaiters[c.Automation] = append(rs.FireWaiters[c.Automation], id)
-	rs.out.Changed = true // shown as due while the request waits
 	rs.Advance(now)
 }
 

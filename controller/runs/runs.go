@@ -271,7 +271,7 @@ func (rs *Runs) Snapshot() []city.Automation {
 		out = append(out, describe.Broken(rs.city.Configuration().Dir, b))
 	}
 	for i := range out {
-		out[i].Last = rs.Last[out[i].Name]
+		out[i].Last, out[i].LastUnknown = rs.Last[out[i].Name], !rs.RecordsRead
 	}
 	slices.SortFunc(out, func(a, b city.Automation) int { return cmp.Compare(a.Name, b.Name) })
 	return out

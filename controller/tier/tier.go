@@ -275,6 +275,14 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	return f
 }
 
+// agentsOf returns what the latest heartbeat says about other agents, unless it is older than the running session.
+func (t *tier) agentsOf(f watchdog.Facts) watchdog.Agents {
+	if f.Alive && f.NoHeartbeat {
+		return watchdog.Agents{}
+	}
+	return t.agents
+}
+
 func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sighting {
 	o := wd.tier(a.TriageOf)
 	if o == nil || o.decidedAt.IsZero() {
@@ -341,8 +349,7 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		VeryStale: w.VeryStale,
 		Mode:      city.ByThresholds, Degraded: t.degraded, Last: t.last,
 		Recent: slices.Clone(t.recent), Failed: t.chain.Failed, Escalated: t.escalation,
-		Suspended: t.paused != "", Source: w.Origin.String(), HealthyAgents: t.agents.Healthy,
-		UnhealthyAgents: t.agents.Unhealthy,
+		Suspended: t.paused != "", Source: w.Origin.String(),
 	}
 	if w.Triage != "" {
 		v.TTL = w.TriageTTL
@@ -379,6 +386,8 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		v.Freshness = city.Unchecked
 		return v
 	}
+	agents := t.agentsOf(f)
+	v.HealthyAgents, v.UnhealthyAgents = agents.Healthy, agents.Unhealthy
 	switch {
 	case !sign.Stamp.IsZero() && (!f.NoHeartbeat || !a.Alive):
 		v.Heartbeat = new(sign.Time())

@@ -94,11 +94,12 @@ type report struct {
 
 func (wd *Watchdogs) request(t *tier, a *Agent, f watchdog.Facts,
 	v watchdog.Verdict) *TriageRequest {
+	agents := t.agentsOf(f)
 	r := report{
 		Watchdog: t.want.Name, Beat: t.beat.id, Watches: a.Name, Session: "dead", State: a.State,
 		Why: a.Reason, Age: f.Age.Seconds(), Freshness: string(v.Freshness),
 		Mail: f.Mail, Frozen: f.Frozen, Stuck: f.Stuck, Task: a.Task, Gate: f.Gate,
-		Healthy: t.agents.Healthy, Unhealthy: t.agents.Unhealthy, Problem: f.Problem,
+		Healthy: agents.Healthy, Unhealthy: agents.Unhealthy, Problem: f.Problem,
 		CanType: f.CannotType == "", Failed: t.chain.Failed,
 		Advice: string(v.Decision), Reason: v.Reason, Until: t.beat.until.UTC(),
 	}

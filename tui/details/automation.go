@@ -75,13 +75,17 @@ func Automation(src *Source, h *RunHistory) []string {
 		p.Show("warning", p.Paint(themes.Warn, widget.Plain(w)))
 	}
 	h.live = h.live || a.Last != nil && a.Last.Ended == nil
-	p.showLastRun(a.Last)
+	p.showLastRun(a.Last, a.LastUnknown)
 	return p.Lines
 }
 
-func (p *page) showLastRun(run *city.Run) {
+func (p *page) showLastRun(run *city.Run, unknown bool) {
 	p.Heading("Last run")
-	if run == nil {
+	switch {
+	case unknown:
+		p.Dim("Unknown, because the records of earlier runs have not been read.")
+		return
+	case run == nil:
 		p.Dim("This automation has never run.")
 		return
 	}

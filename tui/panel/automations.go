@@ -193,6 +193,8 @@ func (r *AutomationRow) LastRunText(now time.Time) string {
 		return ""
 	case r.State == AutomationRunning && !r.since.IsZero():
 		return "running " + widget.Since(r.since, now)
+	case r.LastUnknown:
+		return "unknown"
 	case run == nil:
 		return "never"
 	case run.Ending():

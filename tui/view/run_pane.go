@@ -38,6 +38,9 @@ func emptyRunText(m *state.Room, r *panel.AutomationRow) string {
 	switch {
 	case r.State == panel.AutomationBroken:
 		return r.Shown + " is broken: " + r.Reason
+	case r.LastUnknown:
+		return "The latest run of " + r.Shown + " is unknown, because the records of earlier " +
+			"runs have not been read."
 	case r.Last == nil:
 		return r.Shown + " has never run. The output of its latest run will appear here."
 	case heard && m.Peek.News.Problem != "":
@@ -56,6 +59,7 @@ func runTab(m *state.Room) widget.Tab {
 	dot := m.Look.Glyphs.Dot
 	t := widget.Tab{Key: "0", Name: r.Shown, Count: dot + " " + r.LastRunText(m.Now)}
 	switch {
+	case r.LastUnknown:
 	case r.Last == nil:
 		t.Count = dot + " never run"
 	case r.Last.Ended == nil && !r.Last.Ending():
