@@ -93,7 +93,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 		a.Before = olderThan(before, items, end).String()
 	}
 	a.Cursor = end.String()
-	f.fleetOK(w, seen, a)
+	f.fleetOK(w, seen, func(s *city.Snapshot) uint64 { return s.Seq }, a)
 	return nil
 }
 

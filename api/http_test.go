@@ -326,7 +326,22 @@ func TestIndexOfUncountedWork(t *testing.T) {
 			t.Errorf("%s: index %s, want %s: %s", route, h.Get("X-GC-Index"), want, body)
 		}
 	}
+	path, _ = serveFleet(t, oneCity{citytest.NewDirectory(town()), staticCity{town(), snap}}, api.Options{})
+	hc = curl(t, path)
+	for route, want := range map[string]string{"/v0/agents": "town:6", "/v0/agents?wait=1ms&index=town:6": "town:6", "/v0/events": "town:8"} {
+		if _, h, body := get(t, hc, route); h.Get("X-GC-Index") != want {
+			t.Errorf("%s: index %s, want %s: %s", route, h.Get("X-GC-Index"), want, body)
+		}
+	}
 }
+
+// oneCity is a directory in which each name belongs to the same city.
+type oneCity struct {
+	city.Directory
+	control city.Control
+}
+
+func (o oneCity) City(string) (city.Control, error) { return o.control, nil }
 
 // An invalid request does not wait for a newer state.
 func TestInvalidLongPoll(t *testing.T) {
