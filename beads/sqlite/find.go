@@ -35,6 +35,8 @@ func (f *file) find(q beads.Query) selection {
 		x.order = `l.created DESC, l.seq DESC`
 		x.and(`l.label = ?`, labels[0])
 		labels = labels[1:]
+	case !q.ClosedSince.IsZero() && f.openIndexes:
+		x.from = `beads b INDEXED BY by_closed`
 	case q.Assignee != "":
 		x.from = `beads b INDEXED BY ` + byAssignee
 	case unclosed:

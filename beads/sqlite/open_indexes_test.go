@@ -11,7 +11,7 @@ import (
 
 const dropOpenIndexes = `DROP TRIGGER label_added; DROP TRIGGER label_removed;
 	DROP TRIGGER bead_closed; DROP TRIGGER bead_reopened;
-	DROP TABLE open_labels; DROP INDEX by_open_assignee`
+	DROP TABLE open_labels; DROP INDEX by_open_assignee; DROP INDEX by_closed`
 
 // A store from an older gcity gets the indexes of open beads. They stay correct while a process of the older version
 // writes to the file that it opened before.
@@ -112,13 +112,16 @@ func TestOpenIndexesDoNotWaitForLock(t *testing.T) {
 	}
 }
 
-// A query for open beads does not visit the closed beads of the same label or assignee.
-func TestOpenQueryVisitsOnlyOpenBeads(t *testing.T) {
+// A query for open beads does not visit the closed beads of the same label or assignee. A query for recently closed
+// beads does not visit the others.
+func TestQueriesSkipOldBeads(t *testing.T) {
 	s := open(t, t.TempDir())
 	create(t, s, "a")
 	for index, q := range map[string]beads.Query{
 		"open_labels":      {Labels: []string{"k"}, Assignee: "x", Status: beads.Unclosed()},
 		"by_open_assignee": {Assignee: "x", Ready: true},
+		"by_closed": {Assignee: "x", Status: []beads.Status{beads.StatusClosed},
+			ClosedSince: time.Unix(1, 0)},
 	} {
 		x := s.file.find(q)
 		text, args := x.count()

@@ -59,8 +59,9 @@ CREATE TABLE needs (
 ) WITHOUT ROWID;
 `
 
-// openIndexes makes the cost of a query for open beads independent of the number of closed beads. Triggers maintain the
-// table, because older versions of gcity, which do not know it, write to the same file.
+// openIndexes makes the cost of a query for open beads independent of the number of closed beads, and the cost of a
+// query for recently closed beads independent of the number of others. Triggers maintain the table, because older
+// versions of gcity, which do not know it, write to the same file.
 const openIndexes = `
 CREATE INDEX IF NOT EXISTS by_open_assignee ON beads (assignee, created, seq)
 	WHERE assignee IS NOT NULL AND status <> 'closed';
@@ -93,13 +94,14 @@ BEGIN
 	INSERT OR IGNORE INTO open_labels
 		SELECT label, created, seq FROM labels WHERE seq = NEW.seq;
 END;
+CREATE INDEX IF NOT EXISTS by_closed ON beads (closed) WHERE closed IS NOT NULL;
 `
 
 // addOpenIndexes adds openIndexes to a store that an older gcity created. The caller's deadline does not interrupt it,
 // because every later attempt would take as long.
 func (f *file) addOpenIndexes(t *txn) error {
 	var one int
-	has, err := t.one(`SELECT 1 FROM sqlite_schema WHERE name = 'open_labels'`, nil, &one)
+	has, err := t.one(`SELECT 1 FROM sqlite_schema WHERE name = 'by_closed'`, nil, &one)
 	if err == nil && !has && !f.frozen {
 		ctx := context.WithoutCancel(t.ctx)
 		whole := &txn{ctx: ctx, w: t.w, now: t.now}
