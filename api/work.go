@@ -27,7 +27,8 @@ func (h workHandlers) beads(q *query) (any, error) {
 func beadQuery(r *http.Request) (beads.Query, error) {
 	v := r.URL.Query()
 	q := beads.Query{
-		Labels: given(v["label"]), Type: v.Get("type"), NotType: splitLists(v["not_type"]),
+		Labels: given(v["label"]), NotLabel: v.Get("not_label"),
+		Type: v.Get("type"), NotType: splitLists(v["not_type"]),
 		Assignee: v.Get("assignee"),
 		Parent:   v.Get("parent"), Ref: v.Get("ref"), Before: v.Get("cursor"),
 	}

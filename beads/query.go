@@ -11,6 +11,7 @@ type Query struct {
 	Status []Status // any of these statuses; empty = any status
 	// only beads with all of these labels; put the rarest label first, for speed
 	Labels   []string
+	NotLabel string // only beads without this label; "" = any bead
 	Type     string // "" = any type that is not in NotType
 	NotType  []string
 	Assignee string
@@ -56,6 +57,7 @@ func (q Query) Match(b Bead) bool {
 		}
 	}
 	return (len(q.Status) == 0 || slices.Contains(q.Status, b.Status)) &&
+		(q.NotLabel == "" || !slices.Contains(b.Labels, q.NotLabel)) &&
 		(!q.Ready || b.Status == StatusOpen) &&
 		(!q.Assigned || b.Assignee != "") &&
 		(q.ClosedSince.IsZero() || b.ClosedAt != nil && !b.ClosedAt.Before(q.ClosedSince)) &&

@@ -138,7 +138,8 @@ func BeadValues(q beads.Query) url.Values {
 		v.Add("status", string(s))
 	}
 	for name, value := range map[string]string{"type": q.Type, "assignee": q.Assignee,
-		"parent": q.Parent, "ref": q.Ref, "cursor": q.Before} {
+		"parent": q.Parent, "ref": q.Ref, "cursor": q.Before,
+		"not_label": q.NotLabel} {
 		if value != "" {
 			v.Set(name, value)
 		}

@@ -89,6 +89,8 @@ func filters(t *testing.T, h Harness) {
 		{beads.Query{Labels: []string{"dirty", "pool:yard", "dirty"}}, "e a"},
 		{beads.Query{Labels: []string{"dirty", "nothing"}}, ""},
 		{beads.Query{Labels: []string{"pool"}}, ""},
+		{beads.Query{NotLabel: "dirty"}, "c b r"},
+		{beads.Query{NotLabel: "dirty", Labels: []string{"pool:yard"}}, "r"},
 		{beads.Query{Type: "message"}, "d"},
 		{beads.Query{Type: "message", NotType: []string{"message"}}, ""},
 		{beads.Query{NotType: []string{"message", beads.TypeMolecule}}, "e c b a"},

@@ -49,6 +49,12 @@ func (f *file) find(q beads.Query) selection {
 	if unclosed {
 		x.and(`b.status <> 'closed'`)
 	}
+	x.filter(q, labels)
+	return x
+}
+
+// filter adds the query's conditions, except for labels that the caller has handled.
+func (x *selection) filter(q beads.Query, labels []string) {
 	x.is(`b.parent`, q.Parent)
 	x.is(`b.ref`, q.Ref)
 	x.is(`b.assignee`, q.Assignee)
@@ -59,9 +65,13 @@ func (f *file) find(q beads.Query) selection {
 	if !q.ClosedSince.IsZero() {
 		x.and(`b.closed >= ?`, q.ClosedSince.UnixNano())
 	}
+	const labeled = `EXISTS (SELECT 1 FROM labels m
+			WHERE m.label = ? AND m.created = b.created AND m.seq = b.seq)`
 	for _, l := range labels {
-		x.and(`EXISTS (SELECT 1 FROM labels m
-			WHERE m.label = ? AND m.created = b.created AND m.seq = b.seq)`, l)
+		x.and(labeled, l)
+	}
+	if q.NotLabel != "" {
+		x.and(`NOT `+labeled, q.NotLabel)
 	}
 	x.in(`b.type NOT IN`, q.NotType)
 	if q.Ready {
@@ -75,7 +85,6 @@ func (f *file) find(q beads.Query) selection {
 	}
 	x.in(`b.status IN`, status)
 	x.and(readable)
-	return x
 }
 
 func (x *selection) and(condition string, args ...any) {
