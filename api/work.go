@@ -46,11 +46,11 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 	if q.Assigned, _, err = flag(r, "assigned"); err != nil {
 		return q, err
 	}
-	if since := v.Get("closed_since"); since != "" {
-		if q.ClosedSince, err = time.Parse(time.RFC3339Nano, since); err != nil {
-			return q, wire.Invalid("closed_since=%q is not a time: use the form "+
-				"2026-01-02T15:04:05Z", since)
-		}
+	if q.ClosedSince, err = moment("closed_since", v.Get("closed_since")); err != nil {
+		return q, err
+	}
+	if q.CreatedUntil, err = moment("created_until", v.Get("created_until")); err != nil {
+		return q, err
 	}
 	if v.Get("limit") == wire.Everything {
 		q.Limit = -1
@@ -62,6 +62,16 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 	}
 	q.Limit = int(limit)
 	return q, err
+}
+
+func moment(name, text string) (t time.Time, err error) {
+	if text == "" {
+		return t, nil
+	}
+	if t, err = time.Parse(time.RFC3339Nano, text); err != nil {
+		err = wire.Invalid("%s=%q is not a time: use the form 2026-01-02T15:04:05Z", name, text)
+	}
+	return t, err
 }
 
 // queriedStatus converts a status in a query. Other clients say "hooked" for work in progress.

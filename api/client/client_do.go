@@ -150,8 +150,11 @@ func BeadValues(q beads.Query) url.Values {
 	if q.Assigned {
 		v.Set("assigned", "true")
 	}
-	if !q.ClosedSince.IsZero() {
-		v.Set("closed_since", q.ClosedSince.Format(time.RFC3339Nano))
+	for name, at := range map[string]time.Time{"closed_since": q.ClosedSince,
+		"created_until": q.CreatedUntil} {
+		if !at.IsZero() {
+			v.Set(name, at.Format(time.RFC3339Nano))
+		}
 	}
 	switch {
 	case q.Limit < 0:

@@ -291,6 +291,8 @@ func parameters() map[string]parameter {
 		"assigned": {"boolean", "only work that has an assignee"},
 		"closed_since": {"string",
 			"only work closed at this time or later: 2026-01-02T15:04:05Z"},
+		"created_until": {"string",
+			"only work created at this time or earlier: 2026-01-02T15:04:05Z"},
 		"not_label":    {"string", "only beads without this label"},
 		"actor":        {"string", "only events with this actor"},
 		"subject":      {"string", "only events about this subject"},

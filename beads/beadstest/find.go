@@ -106,6 +106,8 @@ func filters(t *testing.T, h Harness) {
 		{beads.Query{ClosedSince: *made["c"].ClosedAt}, "e c"},
 		{beads.Query{ClosedSince: *made["c"].ClosedAt, Parent: root}, "c"},
 		{beads.Query{ClosedSince: made["e"].ClosedAt.Add(time.Hour)}, ""},
+		{beads.Query{CreatedUntil: made["c"].CreatedAt}, "c b a r"},
+		{beads.Query{CreatedUntil: made["d"].CreatedAt, Labels: []string{"dirty"}, Limit: 1}, "d"},
 		{beads.Query{Parent: root}, "c b a"},
 		{beads.Query{Parent: root, Status: []beads.Status{open, working}, Assignee: "y"}, "b"},
 		{beads.Query{Parent: root, Ref: "sand"}, "a"},

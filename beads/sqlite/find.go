@@ -67,6 +67,10 @@ func (x *selection) filter(q beads.Query, labels []string) {
 	}
 	const labeled = `EXISTS (SELECT 1 FROM labels m
 			WHERE m.label = ? AND m.created = b.created AND m.seq = b.seq)`
+	if !q.CreatedUntil.IsZero() {
+		created, _, _ := strings.Cut(x.order, " ")
+		x.and(created+` <= ?`, q.CreatedUntil.UnixNano())
+	}
 	for _, l := range labels {
 		x.and(labeled, l)
 	}
