@@ -1,9 +1,13 @@
 package api
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +20,59 @@ import (
 
 type workHandlers struct{ *server }
 
-func (h workHandlers) beads(q *query) (any, error) {
+func (h workHandlers) beads(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	if r.URL.Query().Get("limit") == wire.Everything {
+		return h.allBeads(w, r)
+	}
+	return h.answer(h.beadPage)(w, r, rt)
+}
+
+// allBeads sends all beads that a query selects. It reads and sends them in parts, because they might not fit into the
+// controller's memory.
+func (h workHandlers) allBeads(w http.ResponseWriter, r *http.Request) error {
+	of, err := beadQuery(r)
+	if err != nil {
+		return err
+	}
+	snap, err := h.requestedSnapshot(r, nil)
+	if err != nil {
+		return err
+	}
+	of.Limit = wire.MaxLines // not lower, because bd and scripts read the whole store for each part
+	limit := &writeLimit{timeout: h.o.WriteTimeout}
+	lead := `{"items":[`
+	for total := 0; ; lead = "," {
+		part, err := gascity.Beads(r.Context(), h.city, snap, r.URL.Query(), of)
+		switch {
+		case err != nil && total == 0:
+			return err
+		case part.Next == "" && total == 0:
+			h.ok(w, snap, part)
+			return nil
+		}
+		items, encodeErr := json.Marshal(part.Items)
+		if errors.Join(err, encodeErr) != nil {
+			panic(http.ErrAbortHandler) // part of the response has been sent
+		}
+		if total == 0 {
+			w.Header().Set("X-GC-Index", strconv.FormatUint(snap.Index(), 10))
+			writeHead(w, http.StatusOK, "application/json")
+		}
+		text := ""
+		if total += part.Total; part.Total > 0 {
+			text = lead + string(items[1:len(items)-1])
+		}
+		if part.Next == "" {
+			text += fmt.Sprintf("],\"total\":%d}\n", total)
+		}
+		if writePieces(w, []byte(text), limit) != nil || part.Next == "" {
+			return nil
+		}
+		of.Before = part.Next
+	}
+}
+
+func (h workHandlers) beadPage(q *query) (any, error) {
 	of, err := beadQuery(q.Request)
 	if err != nil {
 		return nil, err
