@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -18,6 +19,8 @@ import (
 	"time"
 
 	"gcity/api"
+	"gcity/api/gascity"
+	"gcity/beads"
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/events"
@@ -256,6 +259,35 @@ func TestNudgeToOlderController(t *testing.T) {
 	}
 	if got := f.Commands(); len(got) != 2 || got[0] != city.Command(nudge) {
 		t.Errorf("got commands %+v", got)
+	}
+}
+
+// olderBeads is a city whose controller does not know the filters that were added last.
+type olderBeads struct{ *citytest.Fake }
+
+func (c olderBeads) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	if q.NotLabel != "" || !q.CreatedUntil.IsZero() {
+		return nil, gascity.CheckQuery("not_label=read", []string{"label", "limit"})
+	}
+	return c.Fake.Beads(ctx, q)
+}
+
+// An older controller rejects new filters. The client then requests all beads and filters them itself.
+func TestNewFiltersWithOlderController(t *testing.T) {
+	f := town()
+	for _, labels := range [][]string{{"to:x"}, {"to:x", "read"}, nil, {"to:x"}, {"read"}} {
+		if _, err := f.Do(t.Context(), city.CreateBead{Bead: beads.Bead{Title: "m", Labels: labels}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path, _ := serve(t, olderBeads{f}, api.Options{})
+	for _, q := range []beads.Query{{NotLabel: "read", Limit: -1}, {NotLabel: "read", Labels: []string{"to:x"}, Limit: 1},
+		{NotLabel: "none", CreatedUntil: time.Unix(1, 0)}} {
+		want, err := f.Beads(t.Context(), q)
+		got, failed := dial(t, path).Beads(t.Context(), q)
+		if !slices.EqualFunc(got, want, func(a, b beads.Bead) bool { return a.ID == b.ID }) || errors.Join(err, failed) != nil {
+			t.Errorf("%+v: got %v, want %v (%v, %v)", q, got, want, err, failed)
+		}
 	}
 }
 
