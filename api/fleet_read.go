@@ -194,7 +194,7 @@ func (f *fleet) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	if err != nil {
 		return err
 	}
-	seen, err := f.requestedStates(r)
+	seen, err := f.requestedStates(r, (*city.Snapshot).Index)
 	if err != nil {
 		return err
 	}
@@ -258,7 +258,10 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	wg.Wait()
 }
 
-func (f *fleet) requestedStates(r *http.Request) ([]cityState, error) {
+// requestedStates returns the states of the selected cities. If the request contains an index, it first waits until the
+// index of a state is higher.
+func (f *fleet) requestedStates(r *http.Request, index func(*city.Snapshot) uint64) ([]cityState,
+	error) {
 	dir := f.selectedCities(r)
 	all, err := dir.Cities(r.Context())
 	if err != nil {
@@ -282,19 +285,20 @@ func (f *fleet) requestedStates(r *http.Request) ([]cityState, error) {
 		if all, err = dir.Cities(r.Context()); err != nil {
 			return nil, err
 		}
-		return f.newerStates(ctx, all, from), nil
+		return f.newerStates(ctx, all, from, index), nil
 	}
 	return f.cityStates(r.Context(), all), nil
 }
 
-// newerStates waits a short time until a state is newer than a cursor. Without this wait, clients would repeat their
-// requests many times while changed work is counted.
-func (f *fleet) newerStates(ctx context.Context, all []city.Info, from city.Cursor) []cityState {
+// newerStates waits a short time until a state is newer than a cursor, or until a city starts or stops. Without this
+// wait, clients would repeat their requests many times while changed work is counted.
+func (f *fleet) newerStates(ctx context.Context, all []city.Info, from city.Cursor,
+	index func(*city.Snapshot) uint64) []cityState {
 	for end := time.Now().Add(uncountedWait); ; {
 		seen := f.cityStates(context.WithoutCancel(ctx), all)
 		if slices.ContainsFunc(seen, func(g cityState) bool {
 			after, known := from[g.name]
-			return !known || g.snap == nil || g.snap.Index() > after
+			return known != (g.snap != nil) || known && index(g.snap) > after
 		}) || time.Now().After(end) || !deadline.Pause(ctx, uncountedWait/20) {
 			return seen
 		}

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -365,6 +366,30 @@ func TestIndexOfUncountedWork(t *testing.T) {
 			t.Errorf("%s: index %s, want %s: %s", route, h.Get("X-GC-Index"), want, body)
 		}
 	}
+}
+
+// A supervisor's long poll waits until changed work has been counted, also if one of its cities is stopped.
+func TestLongPollWaitsForCount(t *testing.T) {
+	d := citytest.NewDirectory(town(), citytest.NewFake("idle"))
+	d.SetCondition("idle", city.CityStopped, "")
+	path, _ := serveFleet(t, oneCity{d, &countedLater{Control: town()}}, api.Options{})
+	if _, h, body := get(t, curl(t, path), "/v0/agents?index=town:6"); h.Get("X-GC-Index") != "town:8" {
+		t.Errorf("index %s: %s", h.Get("X-GC-Index"), body)
+	}
+}
+
+// countedLater is a city that counts changed work after its first snapshot.
+type countedLater struct {
+	city.Control
+	counted atomic.Bool
+}
+
+func (c *countedLater) Snapshot(context.Context) (*city.Snapshot, error) {
+	snap := &city.Snapshot{Name: "town", Seq: 8}
+	if !c.counted.Swap(true) {
+		snap.Uncounted = 7
+	}
+	return snap, nil
 }
 
 // oneCity is a directory in which each name belongs to the same city.
