@@ -100,18 +100,23 @@ CREATE INDEX IF NOT EXISTS by_closed ON beads (closed) WHERE closed IS NOT NULL;
 // addOpenIndexes adds openIndexes to a store that an older gcity created. The caller's deadline does not interrupt it,
 // because every later attempt would take as long.
 func (f *file) addOpenIndexes(t *txn) error {
-	var one int
-	has, err := t.one(`SELECT 1 FROM sqlite_schema WHERE name = 'by_closed'`, nil, &one)
-	if err == nil && !has && !f.frozen {
-		ctx := context.WithoutCancel(t.ctx)
-		whole := &txn{ctx: ctx, w: t.w, now: t.now}
-		err = whole.atomic(func(t *txn) error {
-			_, err := t.w.conn.ExecContext(ctx, openIndexes)
-			return err
-		})
-		has = err == nil
+	const look = `SELECT count(*) FILTER (WHERE name = 'open_labels'),
+		count(*) FILTER (WHERE name = 'by_closed') FROM sqlite_schema`
+	if _, err := t.one(look, nil, &f.openIndexes, &f.closedIndex); err != nil {
+		return err
 	}
-	f.openIndexes = has
+	if f.closedIndex || f.frozen {
+		return nil
+	}
+	ctx := context.WithoutCancel(t.ctx)
+	whole := &txn{ctx: ctx, w: t.w, now: t.now}
+	err := whole.atomic(func(t *txn) error {
+		_, err := t.w.conn.ExecContext(ctx, openIndexes)
+		return err
+	})
+	if err == nil {
+		f.openIndexes, f.closedIndex = true, true
+	}
 	return err
 }
 
