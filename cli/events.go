@@ -156,7 +156,7 @@ func printUntilNow(ctx context.Context, e *env.Env, l *env.Link, q *events.Query
 }
 
 // printPast prints the events that a query selects, oldest first. It returns the number of the last one, or 0. It holds
-// only one page in memory.
+// at most two pages in memory.
 func printPast(ctx context.Context, e *env.Env, l *env.Link, q events.Query) (newest uint64,
 	err error) {
 	if !oldestFirst(q) {
