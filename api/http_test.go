@@ -407,7 +407,7 @@ func TestInvalidLongPoll(t *testing.T) {
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
 	for _, route := range []string{"/v0/agents?running=perhaps", "/v0/agents?limit=x", "/v0/agent/worker/output?lines=-1", "/v0/beads?ready=x",
-		"/v0/convoys?limit=x"} {
+		"/v0/beads?limit=all&store=x", "/v0/convoys?limit=x"} {
 		if status, _, body := get(t, hc, fmt.Sprintf("%s&index=%d&wait=5m", route, seq)); status != 400 {
 			t.Errorf("%s: got %d %s, want 400", route, status, body)
 		}

@@ -34,7 +34,11 @@ func (h workHandlers) allBeads(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	snap, err := h.requestedSnapshot(r, nil)
+	snap, err := h.requestedSnapshot(r, func(current *city.Snapshot) error {
+		of.Limit = 1
+		_, err := gascity.Beads(r.Context(), h.city, current, r.URL.Query(), of)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -51,8 +55,9 @@ func (h workHandlers) allBeads(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 		items, encodeErr := json.Marshal(part.Items)
-		if errors.Join(err, encodeErr) != nil {
-			panic(http.ErrAbortHandler) // part of the response has been sent
+		if err = errors.Join(err, encodeErr); err != nil {
+			h.o.Log.Warn("cannot send all beads", "err", err)
+			panic(http.ErrAbortHandler) // part of the response might have been sent
 		}
 		if total == 0 {
 			w.Header().Set("X-GC-Index", strconv.FormatUint(snap.Index(), 10))

@@ -343,7 +343,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []
 		case effect.SendReply:
 			replies = append(replies, f.Reply)
 		case effect.Emit:
-			c.uncounted.add([]events.Event{f.Event}, c.o.Log.Last()+1) // or a higher seq
+			c.uncounted.add([]events.Event{f.Event}, c.o.Log.Last()+1) // its seq or a lower one
 			c.runner.Run(f)
 		case effect.CountWork:
 			c.uncounted.countBegins()
