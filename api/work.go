@@ -63,14 +63,14 @@ func (h workHandlers) allBeads(w http.ResponseWriter, r *http.Request) error {
 			w.Header().Set("X-GC-Index", strconv.FormatUint(snap.Index(), 10))
 			writeHead(w, http.StatusOK, "application/json")
 		}
-		text := ""
+		var text []byte
 		if total += part.Total; part.Total > 0 {
-			text = lead + string(items[1:len(items)-1])
+			text = append([]byte(lead), items[1:len(items)-1]...)
 		}
 		if part.Next == "" {
-			text += fmt.Sprintf("],\"total\":%d}\n", total)
+			text = fmt.Appendf(text, "],\"total\":%d}\n", total)
 		}
-		if writePieces(w, []byte(text), limit) != nil || part.Next == "" {
+		if writePieces(w, text, limit) != nil || part.Next == "" {
 			return nil
 		}
 		of.Before = part.Next
