@@ -208,7 +208,7 @@ func (s *server) methods(k wire.Kind) methods {
 	case wire.KindEvents:
 		return methods{get: s.events, post: s.emit}
 	case wire.KindBeads:
-		return methods{get: s.answer(work.beads), post: work.createBead}
+		return methods{get: work.beads, post: work.createBead}
 	case wire.KindBead:
 		return methods{get: s.answer(work.bead), patch: work.patchBead}
 	case wire.KindCloseBead:

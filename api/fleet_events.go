@@ -40,6 +40,9 @@ func cursorOf(text string, all []city.Info) (city.Cursor, error) {
 	return c, nil
 }
 
+// eventIndex is the index of a list of events, which does not depend on counts of work.
+func eventIndex(s *city.Snapshot) uint64 { return s.Seq }
+
 func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
@@ -52,7 +55,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	if q.Limit = int(limit); q.Limit == 0 {
 		q.Limit = events.DefaultLimit
 	}
-	seen, err := f.requestedStates(r)
+	seen, err := f.requestedStates(r, eventIndex)
 	if err != nil {
 		return err
 	}
@@ -93,7 +96,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 		a.Before = olderThan(before, items, end).String()
 	}
 	a.Cursor = end.String()
-	f.fleetOK(w, seen, a)
+	f.fleetOK(w, seen, eventIndex, a)
 	return nil
 }
 

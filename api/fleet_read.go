@@ -13,6 +13,7 @@ import (
 	"gcity/api/gascity"
 	"gcity/api/wire"
 	"gcity/city"
+	"gcity/internal/deadline"
 	"gcity/internal/recovery"
 )
 
@@ -102,18 +103,15 @@ func missingCities(seen []cityState) (out []missingCity) {
 	return out
 }
 
-func index(seen []cityState) string {
+func (f *fleet) fleetOK(w http.ResponseWriter, seen []cityState, index func(*city.Snapshot) uint64,
+	v any) {
 	c := city.Cursor{}
 	for i := range seen {
 		if seen[i].snap != nil {
-			c[seen[i].name] = seen[i].snap.Seq
+			c[seen[i].name] = index(seen[i].snap)
 		}
 	}
-	return c.String()
-}
-
-func (f *fleet) fleetOK(w http.ResponseWriter, seen []cityState, v any) {
-	w.Header().Set("X-GC-Index", index(seen))
+	w.Header().Set("X-GC-Index", c.String())
 	f.reply(w, http.StatusOK, v)
 }
 
@@ -144,7 +142,7 @@ func (f *fleet) health(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	if len(a.Degraded) > 0 {
 		a.Status = "degraded"
 	}
-	f.fleetOK(w, seen, a)
+	f.fleetOK(w, seen, (*city.Snapshot).Index, a)
 	return nil
 }
 
@@ -196,7 +194,7 @@ func (f *fleet) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	if err != nil {
 		return err
 	}
-	seen, err := f.requestedStates(r)
+	seen, err := f.requestedStates(r, (*city.Snapshot).Index)
 	if err != nil {
 		return err
 	}
@@ -221,7 +219,7 @@ func (f *fleet) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	if peek {
 		f.peekAll(r.Context(), p.Items)
 	}
-	f.fleetOK(w, seen, agentsAnswer{p, missingCities(seen)})
+	f.fleetOK(w, seen, (*city.Snapshot).Index, agentsAnswer{p, missingCities(seen)})
 	return nil
 }
 
@@ -260,7 +258,10 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	wg.Wait()
 }
 
-func (f *fleet) requestedStates(r *http.Request) ([]cityState, error) {
+// requestedStates returns the states of the selected cities. If the request contains an index, it first waits until the
+// index of a state is higher.
+func (f *fleet) requestedStates(r *http.Request, index func(*city.Snapshot) uint64) ([]cityState,
+	error) {
 	dir := f.selectedCities(r)
 	all, err := dir.Cities(r.Context())
 	if err != nil {
@@ -284,8 +285,24 @@ func (f *fleet) requestedStates(r *http.Request) ([]cityState, error) {
 		if all, err = dir.Cities(r.Context()); err != nil {
 			return nil, err
 		}
+		return f.newerStates(ctx, all, from, index), nil
 	}
 	return f.cityStates(r.Context(), all), nil
+}
+
+// newerStates waits a short time until a state is newer than a cursor, or until a city starts or stops. Without this
+// wait, clients would repeat their requests many times while changed work is counted.
+func (f *fleet) newerStates(ctx context.Context, all []city.Info, from city.Cursor,
+	index func(*city.Snapshot) uint64) []cityState {
+	for end := time.Now().Add(uncountedWait); ; {
+		seen := f.cityStates(context.WithoutCancel(ctx), all)
+		if slices.ContainsFunc(seen, func(g cityState) bool {
+			after, known := from[g.name]
+			return known != (g.snap != nil) || known && index(g.snap) > after
+		}) || time.Now().After(end) || !deadline.Pause(ctx, uncountedWait/20) {
+			return seen
+		}
+	}
 }
 
 func (f *fleet) selectedCities(r *http.Request) visibleCities {

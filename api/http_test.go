@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,10 +15,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"gcity/api"
+	"gcity/api/gascity"
+	"gcity/beads"
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/events"
@@ -259,6 +263,35 @@ func TestNudgeToOlderController(t *testing.T) {
 	}
 }
 
+// olderBeads is a city whose controller does not know the filters that were added last.
+type olderBeads struct{ *citytest.Fake }
+
+func (c olderBeads) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	if q.NotLabel != "" || !q.CreatedUntil.IsZero() {
+		return nil, gascity.CheckQuery("not_label=read", []string{"label", "limit"})
+	}
+	return c.Fake.Beads(ctx, q)
+}
+
+// An older controller rejects new filters. The client then requests all beads and filters them itself.
+func TestNewFiltersWithOlderController(t *testing.T) {
+	f := town()
+	for _, labels := range [][]string{{"to:x"}, {"to:x", "read"}, nil, {"to:x"}, {"read"}} {
+		if _, err := f.Do(t.Context(), city.CreateBead{Bead: beads.Bead{Title: "m", Labels: labels}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path, _ := serve(t, olderBeads{f}, api.Options{})
+	for _, q := range []beads.Query{{NotLabel: "read", Limit: -1}, {NotLabel: "read", Labels: []string{"to:x"}, Limit: 1},
+		{NotLabel: "none", CreatedUntil: time.Unix(1, 0)}} {
+		want, err := f.Beads(t.Context(), q)
+		got, failed := dial(t, path).Beads(t.Context(), q)
+		if !slices.EqualFunc(got, want, func(a, b beads.Bead) bool { return a.ID == b.ID }) || errors.Join(err, failed) != nil {
+			t.Errorf("%+v: got %v, want %v (%v, %v)", q, got, want, err, failed)
+		}
+	}
+}
+
 // A long poll waits for a state that is newer than the index in the request.
 func TestLongPoll(t *testing.T) {
 	f := town()
@@ -326,7 +359,46 @@ func TestIndexOfUncountedWork(t *testing.T) {
 			t.Errorf("%s: index %s, want %s: %s", route, h.Get("X-GC-Index"), want, body)
 		}
 	}
+	path, _ = serveFleet(t, oneCity{citytest.NewDirectory(town()), staticCity{town(), snap}}, api.Options{})
+	hc = curl(t, path)
+	for route, want := range map[string]string{"/v0/agents": "town:6", "/v0/agents?wait=1ms&index=town:6": "town:6", "/v0/events": "town:8"} {
+		if _, h, body := get(t, hc, route); h.Get("X-GC-Index") != want {
+			t.Errorf("%s: index %s, want %s: %s", route, h.Get("X-GC-Index"), want, body)
+		}
+	}
 }
+
+// A supervisor's long poll waits until changed work has been counted, also if one of its cities is stopped.
+func TestLongPollWaitsForCount(t *testing.T) {
+	d := citytest.NewDirectory(town(), citytest.NewFake("idle"))
+	d.SetCondition("idle", city.CityStopped, "")
+	path, _ := serveFleet(t, oneCity{d, &countedLater{Control: town()}}, api.Options{})
+	if _, h, body := get(t, curl(t, path), "/v0/agents?index=town:6"); h.Get("X-GC-Index") != "town:8" {
+		t.Errorf("index %s: %s", h.Get("X-GC-Index"), body)
+	}
+}
+
+// countedLater is a city that counts changed work after its first snapshot.
+type countedLater struct {
+	city.Control
+	counted atomic.Bool
+}
+
+func (c *countedLater) Snapshot(context.Context) (*city.Snapshot, error) {
+	snap := &city.Snapshot{Name: "town", Seq: 8}
+	if !c.counted.Swap(true) {
+		snap.Uncounted = 7
+	}
+	return snap, nil
+}
+
+// oneCity is a directory in which each name belongs to the same city.
+type oneCity struct {
+	city.Directory
+	control city.Control
+}
+
+func (o oneCity) City(string) (city.Control, error) { return o.control, nil }
 
 // An invalid request does not wait for a newer state.
 func TestInvalidLongPoll(t *testing.T) {
@@ -335,7 +407,7 @@ func TestInvalidLongPoll(t *testing.T) {
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
 	for _, route := range []string{"/v0/agents?running=perhaps", "/v0/agents?limit=x", "/v0/agent/worker/output?lines=-1", "/v0/beads?ready=x",
-		"/v0/convoys?limit=x"} {
+		"/v0/beads?limit=all&store=x", "/v0/convoys?limit=x"} {
 		if status, _, body := get(t, hc, fmt.Sprintf("%s&index=%d&wait=5m", route, seq)); status != 400 {
 			t.Errorf("%s: got %d %s, want 400", route, status, body)
 		}

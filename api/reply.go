@@ -92,14 +92,18 @@ func (s *responder) reply(w http.ResponseWriter, code int, v any) {
 }
 
 func (s *responder) write(w http.ResponseWriter, code int, kind string, body []byte) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	writeHead(w, code, kind)
+	// the client might have disconnected
+	_ = writePieces(w, body, &writeLimit{timeout: s.o.WriteTimeout})
+}
+
+func writeHead(w http.ResponseWriter, code int, kind string) {
 	h := w.Header()
 	h.Set("Content-Type", kind)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)
-	// the client might have disconnected
-	_ = writePieces(w, body, &writeLimit{timeout: s.o.WriteTimeout})
 }
 
 // pieceSize is how many bytes a client must read within the timeout of one write.

@@ -1,9 +1,13 @@
 package api
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +20,64 @@ import (
 
 type workHandlers struct{ *server }
 
-func (h workHandlers) beads(q *query) (any, error) {
+func (h workHandlers) beads(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	if r.URL.Query().Get("limit") == wire.Everything {
+		return h.allBeads(w, r)
+	}
+	return h.answer(h.beadPage)(w, r, rt)
+}
+
+// allBeads sends all beads that a query selects. It reads and sends them in parts, because they might not fit into the
+// controller's memory.
+func (h workHandlers) allBeads(w http.ResponseWriter, r *http.Request) error {
+	of, err := beadQuery(r)
+	if err != nil {
+		return err
+	}
+	snap, err := h.requestedSnapshot(r, func(current *city.Snapshot) error {
+		of.Limit = 1
+		_, err := gascity.Beads(r.Context(), h.city, current, r.URL.Query(), of)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	of.Limit = wire.MaxLines // not lower, because bd and scripts read the whole store for each part
+	limit := &writeLimit{timeout: h.o.WriteTimeout}
+	lead := `{"items":[`
+	for total := 0; ; lead = "," {
+		part, err := gascity.Beads(r.Context(), h.city, snap, r.URL.Query(), of)
+		switch {
+		case err != nil && total == 0:
+			return err
+		case part.Next == "" && total == 0:
+			h.ok(w, snap, part)
+			return nil
+		}
+		items, encodeErr := json.Marshal(part.Items)
+		if err = errors.Join(err, encodeErr); err != nil {
+			h.o.Log.Warn("cannot send all beads", "err", err)
+			panic(http.ErrAbortHandler) // part of the response might have been sent
+		}
+		if total == 0 {
+			w.Header().Set("X-GC-Index", strconv.FormatUint(snap.Index(), 10))
+			writeHead(w, http.StatusOK, "application/json")
+		}
+		var text []byte
+		if total += part.Total; part.Total > 0 {
+			text = append([]byte(lead), items[1:len(items)-1]...)
+		}
+		if part.Next == "" {
+			text = fmt.Appendf(text, "],\"total\":%d}\n", total)
+		}
+		if writePieces(w, text, limit) != nil || part.Next == "" {
+			return nil
+		}
+		of.Before = part.Next
+	}
+}
+
+func (h workHandlers) beadPage(q *query) (any, error) {
 	of, err := beadQuery(q.Request)
 	if err != nil {
 		return nil, err
@@ -27,7 +88,8 @@ func (h workHandlers) beads(q *query) (any, error) {
 func beadQuery(r *http.Request) (beads.Query, error) {
 	v := r.URL.Query()
 	q := beads.Query{
-		Labels: given(v["label"]), Type: v.Get("type"), NotType: splitLists(v["not_type"]),
+		Labels: given(v["label"]), NotLabel: v.Get("not_label"),
+		Type: v.Get("type"), NotType: splitLists(v["not_type"]),
 		Assignee: v.Get("assignee"),
 		Parent:   v.Get("parent"), Ref: v.Get("ref"), Before: v.Get("cursor"),
 	}
@@ -45,11 +107,11 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 	if q.Assigned, _, err = flag(r, "assigned"); err != nil {
 		return q, err
 	}
-	if since := v.Get("closed_since"); since != "" {
-		if q.ClosedSince, err = time.Parse(time.RFC3339Nano, since); err != nil {
-			return q, wire.Invalid("closed_since=%q is not a time: use the form "+
-				"2026-01-02T15:04:05Z", since)
-		}
+	if q.ClosedSince, err = moment("closed_since", v.Get("closed_since")); err != nil {
+		return q, err
+	}
+	if q.CreatedUntil, err = moment("created_until", v.Get("created_until")); err != nil {
+		return q, err
 	}
 	if v.Get("limit") == wire.Everything {
 		q.Limit = -1
@@ -61,6 +123,16 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 	}
 	q.Limit = int(limit)
 	return q, err
+}
+
+func moment(name, text string) (t time.Time, err error) {
+	if text == "" {
+		return t, nil
+	}
+	if t, err = time.Parse(time.RFC3339Nano, text); err != nil {
+		err = wire.Invalid("%s=%q is not a time: use the form 2026-01-02T15:04:05Z", name, text)
+	}
+	return t, err
 }
 
 // queriedStatus converts a status in a query. Other clients say "hooked" for work in progress.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"gcity/api"
+	"gcity/api/wire"
 	"gcity/beads"
 	"gcity/city"
 	"gcity/city/citytest"
@@ -332,6 +333,9 @@ func TestQueriesArriveComplete(t *testing.T) {
 	for i, want := range []beads.Query{full, {}, {Limit: -1}, {Ready: true}, {Labels: []string{"a&b=c", "x+y z"}}} {
 		if _, err := c.Beads(t.Context(), want); err != nil {
 			t.Errorf("%+v: %v", want, err)
+		}
+		if want.Limit < 0 {
+			want.Limit = wire.MaxLines // the server reads all beads in parts
 		}
 		if len(a.queries) != i+1 || !reflect.DeepEqual(a.queries[i], want) {
 			t.Fatalf("sent %+v, received %+v", want, a.queries[i:])

@@ -11,6 +11,7 @@ type Query struct {
 	Status []Status // any of these statuses; empty = any status
 	// only beads with all of these labels; put the rarest label first, for speed
 	Labels   []string
+	NotLabel string // only beads without this label; "" = any bead
 	Type     string // "" = any type that is not in NotType
 	NotType  []string
 	Assignee string
@@ -20,6 +21,8 @@ type Query struct {
 	Ready    bool // only open beads without unmet needs
 	// only beads closed at this time or later; zero = any
 	ClosedSince time.Time
+	// only beads created at this time or earlier; zero = any
+	CreatedUntil time.Time
 	// for paging: ID of the last bead on the previous page; ErrNotFound if that bead no longer exists
 	Before string
 	Limit  int // maximum number of beads; 0 = DefaultLimit, negative = no limit
@@ -56,9 +59,11 @@ func (q Query) Match(b Bead) bool {
 		}
 	}
 	return (len(q.Status) == 0 || slices.Contains(q.Status, b.Status)) &&
+		(q.NotLabel == "" || !slices.Contains(b.Labels, q.NotLabel)) &&
 		(!q.Ready || b.Status == StatusOpen) &&
 		(!q.Assigned || b.Assignee != "") &&
 		(q.ClosedSince.IsZero() || b.ClosedAt != nil && !b.ClosedAt.Before(q.ClosedSince)) &&
+		(q.CreatedUntil.IsZero() || !b.CreatedAt.After(q.CreatedUntil)) &&
 		is(q.Type, b.Type) && !slices.Contains(q.NotType, b.Type) &&
 		is(q.Assignee, b.Assignee) && is(q.Parent, b.ParentID) && is(q.Ref, b.Ref)
 }

@@ -24,6 +24,12 @@ type beadEvent struct {
 	Depth int `json:"depth,omitempty"`
 }
 
+// ChangesWork reports whether an event of this type says that work or mail has changed.
+func ChangesWork(kind string) bool {
+	return strings.HasPrefix(kind, "bead.") || strings.HasPrefix(kind, "mail.") ||
+		kind == events.StoreRestored
+}
+
 // BeadEvent returns the event for a change to a bead. If old is nil, the bead is new. The author "" means "operator".
 // If nothing has changed, the event has no type.
 func BeadEvent(old *beads.Bead, b Located, by string, depth int) events.Event {

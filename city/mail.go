@@ -279,14 +279,17 @@ func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, 
 	if err != nil {
 		return nil, err
 	}
-	found, err := mailAt(ctx, c, s, to)
+	query := mail.UnreadQuery
+	if all {
+		query = mail.Query
+	}
+	found, err := mailAt(ctx, c, s, to, query)
 	if err != nil {
 		return nil, WorkError(err)
 	}
 	out := []mail.Message{}
 	for _, b := range found {
-		if m, ok := mail.FromBead(b); ok && (all || !m.Read) && (to != "" ||
-			s.IsUserAddress(m.To)) {
+		if m, ok := mail.FromBead(b); ok && (to != "" || s.IsUserAddress(m.To)) {
 			out = append(out, m)
 		}
 	}
@@ -294,20 +297,21 @@ func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, 
 	return out, nil
 }
 
-func mailAt(ctx context.Context, c Control, s *Snapshot, to string) ([]beads.Bead, error) {
+func mailAt(ctx context.Context, c Control, s *Snapshot, to string,
+	query func(to string) beads.Query) ([]beads.Bead, error) {
 	if to == "" {
-		return c.Beads(ctx, mail.Query(""))
+		return c.Beads(ctx, query(""))
 	}
 	to, err := s.Address(to)
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.Beads(ctx, mail.Query(to))
+	found, err := c.Beads(ctx, query(to))
 	if err != nil {
 		return nil, err
 	}
 	if pool := s.PoolOf(to); pool != "" {
-		more, err := c.Beads(ctx, mail.Query(mail.PoolPrefix+pool))
+		more, err := c.Beads(ctx, query(mail.PoolPrefix+pool))
 		if err != nil {
 			return nil, err
 		}

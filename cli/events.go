@@ -58,42 +58,19 @@ func listEvents(ctx context.Context, e *env.Env, q events.Query, follow bool) er
 	if follow {
 		return followEvents(ctx, e, l, q)
 	}
-	found := eventList{Items: []events.Event{}}
-	printed := 0
-	whole, err := eachPage(ctx, l, q, func(page []events.Event) error {
-		if e.JSON || !oldestFirst(q) {
-			found.Items = append(found.Items, page...)
-			return nil
-		}
-		printed += len(page)
-		for _, ev := range page {
-			if err := e.PrintEvent(ev); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
 	if e.JSON {
-		if whole {
-			found.Total = new(len(found.Items))
+		list := output.JSONList[events.Event]{Printer: &e.Printer}
+		whole, err := eachPage(ctx, l, q, list.Add)
+		if err != nil {
+			return err
 		}
-		return e.WriteJSON(found)
+		return list.End(whole)
 	}
-	for _, ev := range output.OldestFirst(found.Items) {
-		e.WriteEvent(ev)
-	}
-	if printed+len(found.Items) == 0 {
+	newest, err := printPast(ctx, e, l, q)
+	if err == nil && newest == 0 {
 		e.Sayf("no matching events")
 	}
-	return nil
-}
-
-type eventList struct {
-	Items []events.Event `json:"items"`
-	Total *int           `json:"total,omitempty"` // nil if there can be more events
+	return err
 }
 
 func oldestFirst(q events.Query) bool { return q.Forward || q.After > 0 }
@@ -125,7 +102,7 @@ func eachPage(ctx context.Context, l *env.Link, q events.Query,
 func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
-	at, err := printPage(ctx, e, l, &q)
+	at, err := printUntilNow(ctx, e, l, &q)
 	if err != nil {
 		return err
 	}
@@ -152,8 +129,8 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 	})
 }
 
-// printPage prints the events before the followed ones, and returns the number of the event to follow after.
-func printPage(ctx context.Context, e *env.Env, l *env.Link, q *events.Query) (uint64, error) {
+// printUntilNow prints the events before the followed ones, and returns the number of the event to follow after.
+func printUntilNow(ctx context.Context, e *env.Env, l *env.Link, q *events.Query) (uint64, error) {
 	// Without --after, following starts after the newest event, even if that does not match. The event's number is read
 	// before the page, so that an event appended between the two reads is on the page or is followed.
 	newest, err := l.History(ctx, events.Query{Limit: 1})
@@ -174,20 +151,48 @@ func printPage(ctx context.Context, e *env.Env, l *env.Link, q *events.Query) (u
 		}
 		at, q.After = last, last
 	}
-	var found []events.Event
-	if _, err := eachPage(ctx, l, *q, func(page []events.Event) error {
-		found = append(found, page...)
-		return nil
-	}); err != nil {
-		return 0, err
-	}
-	for _, ev := range output.OldestFirst(found) {
-		if err := e.PrintEvent(ev); err != nil {
+	newestPrinted, err := printPast(ctx, e, l, *q)
+	return max(at, newestPrinted), err
+}
+
+// printPast prints the events that a query selects, oldest first. It returns the number of the last one, or 0. It holds
+// at most two pages in memory.
+func printPast(ctx context.Context, e *env.Env, l *env.Link, q events.Query) (newest uint64,
+	err error) {
+	if !oldestFirst(q) {
+		var first []events.Event
+		oldest, n := uint64(0), 0
+		_, err := eachPage(ctx, l, q, func(page []events.Event) error {
+			if n == 0 {
+				first = page
+			}
+			oldest, n = page[len(page)-1].Seq, n+len(page)
+			return nil
+		})
+		if err != nil || n == 0 {
 			return 0, err
 		}
-		at = max(at, ev.Seq)
+		if n == len(first) {
+			return printPage(e, output.OldestFirst(first))
+		}
+		// the pages came newest first; read them again in the other order
+		q.Forward, q.After, q.Before, q.Limit = true, oldest-1, first[0].Seq+1, n
 	}
-	return at, nil
+	_, err = eachPage(ctx, l, q, func(page []events.Event) (err error) {
+		newest, err = printPage(e, page)
+		return err
+	})
+	return newest, err
+}
+
+func printPage(e *env.Env, page []events.Event) (newest uint64, err error) {
+	for _, ev := range page {
+		if err := e.PrintEvent(ev); err != nil {
+			return newest, err
+		}
+		newest = ev.Seq
+	}
+	return newest, nil
 }
 
 func eventCommand(e *env.Env) *cobra.Command {

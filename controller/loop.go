@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"gcity/city"
@@ -343,6 +342,9 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []
 			written++
 		case effect.SendReply:
 			replies = append(replies, f.Reply)
+		case effect.Emit:
+			c.uncounted.add([]events.Event{f.Event}, c.o.Log.Last()+1) // its seq or a lower one
+			c.runner.Run(f)
 		case effect.CountWork:
 			c.uncounted.countBegins()
 			c.runner.Run(f)
@@ -366,8 +368,7 @@ func (u *uncounted) first() uint64 { return cmp.Or(u.inFlight, u.later) }
 
 func (u *uncounted) add(batch []events.Event, seq uint64) {
 	for i := range batch {
-		noun, _, _ := strings.Cut(batch[i].Type, ".")
-		if u.later == 0 && (noun == "bead" || noun == "mail") {
+		if u.later == 0 && city.ChangesWork(batch[i].Type) {
 			u.later = seq + uint64(i)
 		}
 	}

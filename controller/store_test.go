@@ -305,5 +305,12 @@ func TestIndexBeforeTheCount(t *testing.T) {
 		check(2, r.Seq-1)
 		store.allow <- struct{}{}
 		check(2, r.Seq) // although the counts are the same
+		r, err = w.Do(t.Context(), city.Emit{Event: events.Event{Type: events.StoreRestored, Actor: "me"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(2, r.Seq-1)
+		store.allow <- struct{}{}
+		check(2, r.Seq)
 	})
 }

@@ -114,7 +114,7 @@ func (p *page) take(line []byte) (more bool, err error) {
 		return false, p.ctx.Err()
 	}
 	for _, set := range p.needles {
-		if !slices.ContainsFunc(set, func(n []byte) bool { return bytes.Contains(line, n) }) {
+		if !containsAny(line, set) {
 			return p.recent(line), nil
 		}
 	}
@@ -132,14 +132,45 @@ func (p *page) recent(line []byte) bool {
 	if p.q.Since.IsZero() {
 		return true
 	}
-	_, rest, _ := bytes.Cut(line, []byte(`,"ts":"`))
-	stamp, _, _ := bytes.Cut(rest, []byte{'"'})
-	if t, err := time.Parse(time.RFC3339Nano, string(stamp)); err == nil && t.Before(p.q.Since) {
+	if p.isOld(line) {
 		p.old++
 	} else {
 		p.old = 0
 	}
 	return p.q.Forward || p.q.After > 0 || p.old < oldInARow
+}
+
+func (p *page) isOld(line []byte) bool {
+	_, rest, _ := bytes.Cut(line, []byte(`,"ts":"`))
+	stamp, _, _ := bytes.Cut(rest, []byte{'"'})
+	t, err := time.Parse(time.RFC3339Nano, string(stamp))
+	return err == nil && t.Before(p.q.Since)
+}
+
+// skip reports whether a backward search can skip a block of complete lines, because no line contains a needle from
+// each set. Searching a whole block is several times as fast as searching each line.
+func (p *page) skip(block []byte) bool {
+	mayMatch := !slices.ContainsFunc(p.needles, func(set [][]byte) bool {
+		return !containsAny(block, set)
+	})
+	lines := bytes.TrimSuffix(block, []byte{'\n'})
+	first, _, _ := bytes.Cut(lines, []byte{'\n'})
+	seq, ok := unseal(first)
+	if mayMatch || !ok || seq >= p.low || p.old >= oldInARow || p.ctx.Err() != nil {
+		return false
+	}
+	p.low = seq
+	last := lines[bytes.LastIndexByte(lines, '\n')+1:]
+	if !p.q.Since.IsZero() && p.isOld(first) && p.isOld(last) {
+		p.old += bytes.Count(block, []byte{'\n'})
+	} else {
+		p.old = 0
+	}
+	return true
+}
+
+func containsAny(text []byte, needles [][]byte) bool {
+	return slices.ContainsFunc(needles, func(n []byte) bool { return bytes.Contains(text, n) })
 }
 
 func (p *page) forward(dir string) error {
@@ -201,7 +232,7 @@ func (p *page) backwardIn(f file) (more bool, err error) {
 	}
 	var failed error
 	more = true
-	err = backward(o, end, func(line []byte, off, to int64) bool {
+	err = backward(o, end, p.skip, func(line []byte, off, to int64) bool {
 		seq, ok := unseal(line)
 		switch {
 		case !ok:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -192,6 +193,42 @@ func TestFullPageOfEscapes(t *testing.T) {
 		page, err := l.Find(t.Context(), Query{Forward: forward, Limit: 2 * len(all)})
 		if err != nil || len(page) >= len(all) || !Full(page) {
 			t.Errorf("forward %t: %d events, full: %t, %v", forward, len(page), Full(page), err)
+		}
+	}
+}
+
+// A search that skips blocks finds the same events as a search that reads all lines.
+func TestFindSkipsBlocks(t *testing.T) {
+	t.Parallel()
+	l := open(t, t.TempDir(), Options{SegmentSize: 3 * window})
+	began := time.Now().Add(-time.Hour)
+	all := make([]Event, 2*oldInARow)
+	for i := range all {
+		all[i] = Event{Type: "x.y", Actor: "me", Subject: "crowd", TS: began.Add(time.Duration(i) * time.Second / 4),
+			Message: strings.Repeat("m", 250)}
+		if i%1500 == 7 {
+			all[i].Subject, all[i].Type = "rare", "rare.type"
+		}
+	}
+	for part := range slices.Chunk(all, 500) {
+		if _, err := l.Append(part...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	everything, err := l.Find(t.Context(), Query{Limit: MaxLimit})
+	if err != nil || len(everything) != len(all) {
+		t.Fatal(len(everything), err)
+	}
+	for _, q := range []Query{{Subject: "rare"}, {Types: []string{"rare.*", "no.such"}}, {Subject: "none"},
+		{Subject: "rare", Actor: "me", Limit: 2}, {Subject: "rare", Before: 4000}, {Subject: "crowd", Types: []string{"rare.type"}},
+		{Subject: "rare", Since: all[5000].TS}, {Subject: "rare", Since: all[len(all)-1].TS}} {
+		found, err := l.Find(t.Context(), q)
+		want := slices.DeleteFunc(slices.Clone(everything), func(e Event) bool { return !q.Match(&e) })
+		if q.Limit > 0 {
+			want = want[:q.Limit]
+		}
+		if fmt.Sprint(seqsOf(found)) != fmt.Sprint(seqsOf(want)) || err != nil {
+			t.Errorf("%+v: got %v, want %v (%v)", q, seqsOf(found), seqsOf(want), err)
 		}
 	}
 }

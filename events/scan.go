@@ -166,7 +166,9 @@ func lastBreak(r io.ReaderAt, end int64) (int64, error) {
 // The visitor returns false to stop.
 type visitor func(line []byte, off, to int64) (more bool)
 
-func backward(r io.ReaderAt, end int64, visit visitor) error {
+// backward visits the lines before an offset, the last one first. It does not visit the lines of blocks for which skip
+// returns true; skip may be nil.
+func backward(r io.ReaderAt, end int64, skip func(block []byte) bool, visit visitor) error {
 	end, err := lastBreak(r, end)
 	if err != nil {
 		return err
@@ -194,7 +196,7 @@ func backward(r io.ReaderAt, end int64, visit visitor) error {
 			if !visit(b[:len(b)-1], start, end) {
 				return nil
 			}
-		} else if !visitBackward(b, start, visit) {
+		} else if (skip == nil || !skip(b)) && !visitBackward(b, start, visit) {
 			return nil
 		}
 		end = start

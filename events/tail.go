@@ -38,7 +38,7 @@ func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int
 }
 
 func (t *tail) find(r io.ReaderAt, size int64) error {
-	return backward(r, size, func(line []byte, _, to int64) bool {
+	return backward(r, size, nil, func(line []byte, _, to int64) bool {
 		seq, ok := unseal(line)
 		if ok {
 			t.intact, t.last, t.end = seq, max(t.last, seq), to

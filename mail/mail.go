@@ -174,6 +174,13 @@ func Query(to string) beads.Query {
 	return q
 }
 
+// UnreadQuery is like Query, but for the unread messages.
+func UnreadQuery(to string) beads.Query {
+	q := Query(to)
+	q.NotLabel = labelRead
+	return q
+}
+
 // ThreadQuery returns the query for the replies in a thread, including archived ones. It does not match the first
 // message.
 func ThreadQuery(id string) beads.Query {

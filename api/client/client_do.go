@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -103,7 +104,20 @@ func (c *Client) listBeads(ctx context.Context, q beads.Query, params url.Values
 	maps.Copy(params, BeadValues(q))
 	var page gascity.List[beads.Bead]
 	err := c.get(ctx, "/v0/beads", params, &page)
-	return page.Items, err
+	newer := q.NotLabel != "" || !q.CreatedUntil.IsZero()
+	if !newer || !gascity.IsUnknownParameter(err) {
+		return page.Items, err
+	}
+	// an older controller does not know these filters
+	params.Del("not_label")
+	params.Del("created_until")
+	params.Set("limit", wire.Everything)
+	err = c.get(ctx, "/v0/beads", params, &page)
+	all := slices.DeleteFunc(page.Items, func(b beads.Bead) bool { return !q.Match(b) })
+	if most := q.MaxResults(); most >= 0 && len(all) > most {
+		all = all[:most]
+	}
+	return all, err
 }
 
 // Bead implements city.Control.
@@ -138,7 +152,8 @@ func BeadValues(q beads.Query) url.Values {
 		v.Add("status", string(s))
 	}
 	for name, value := range map[string]string{"type": q.Type, "assignee": q.Assignee,
-		"parent": q.Parent, "ref": q.Ref, "cursor": q.Before} {
+		"parent": q.Parent, "ref": q.Ref, "cursor": q.Before,
+		"not_label": q.NotLabel} {
 		if value != "" {
 			v.Set(name, value)
 		}
@@ -149,8 +164,11 @@ func BeadValues(q beads.Query) url.Values {
 	if q.Assigned {
 		v.Set("assigned", "true")
 	}
-	if !q.ClosedSince.IsZero() {
-		v.Set("closed_since", q.ClosedSince.Format(time.RFC3339Nano))
+	for name, at := range map[string]time.Time{"closed_since": q.ClosedSince,
+		"created_until": q.CreatedUntil} {
+		if !at.IsZero() {
+			v.Set(name, at.Format(time.RFC3339Nano))
+		}
 	}
 	switch {
 	case q.Limit < 0:

@@ -37,6 +37,14 @@ func OldestFirst(v url.Values) (bool, error) {
 	}
 }
 
+const unknownParameter = "unknown query parameter "
+
+// IsUnknownParameter reports whether err is CheckQuery's error about an unknown query parameter. An older controller
+// returns this error for a parameter that it does not have.
+func IsUnknownParameter(err error) bool {
+	return city.HasCode(err, city.Invalid) && strings.HasPrefix(err.Error(), unknownParameter)
+}
+
 // CheckQuery returns an error for an unknown query parameter and for a query that cannot be parsed. If they were
 // ignored, the response would look correct.
 func CheckQuery(query string, known []string) error {
@@ -49,11 +57,11 @@ func CheckQuery(query string, known []string) error {
 		switch {
 		case slices.Contains(known, name):
 		case len(known) == 0:
-			return city.Errorf(city.Invalid, "unknown query parameter %.40q: this request does "+
+			return city.Errorf(city.Invalid, unknownParameter+"%.40q: this request does "+
 				"not take any", name)
 		default:
 			known = slices.Sorted(slices.Values(known))
-			return city.Errorf(city.Invalid, "unknown query parameter %.40q: this request takes %s",
+			return city.Errorf(city.Invalid, unknownParameter+"%.40q: this request takes %s",
 				name, strings.Join(known, ", "))
 		}
 	}

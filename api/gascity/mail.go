@@ -29,13 +29,17 @@ func Mail(ctx context.Context, c city.Control, v url.Values, all bool) ([]mail.M
 	if to := cmp.Or(v.Get("to"), v.Get("agent")); to != "" || v.Has("to") {
 		return city.Mail(ctx, c, to, all)
 	}
-	found, err := c.Beads(ctx, mail.Query(""))
+	query := mail.UnreadQuery("")
+	if all {
+		query = mail.Query("")
+	}
+	found, err := c.Beads(ctx, query)
 	if err != nil {
 		return nil, city.WorkError(err)
 	}
 	out := []mail.Message{}
 	for _, b := range found {
-		if m, ok := mail.FromBead(b); ok && (all || !m.Read) {
+		if m, ok := mail.FromBead(b); ok {
 			out = append(out, m)
 		}
 	}

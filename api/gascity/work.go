@@ -13,7 +13,8 @@ import (
 
 // Filter lists the query parameters of requests that list work.
 const Filter = "index wait limit cursor rig store" +
-	" status label type not_type assignee parent ref ready assigned closed_since"
+	" status label not_label type not_type assignee parent ref ready assigned closed_since" +
+	" created_until"
 
 func workOperations() []Operation {
 	return []Operation{

@@ -20,9 +20,9 @@ import (
 type file struct {
 	is     os.FileInfo // to detect that the file was replaced
 	frozen bool        // opened only for reading; see frozen
-	// the file has openIndexes
-	openIndexes bool
-	write       writer
+	// the file has the indexes of open and of closed beads in openIndexes
+	openIndexes, closedIndex bool
+	write                    writer
 
 	read  *sql.DB
 	mu    sync.Mutex

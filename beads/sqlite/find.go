@@ -4,9 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"gcity/beads"
 )
+
+// maxClosedAge limits the use of the index by_closed, which does not have the order of lists. A query for beads closed
+// during a longer time finds a page faster if it reads the newest beads first.
+const maxClosedAge = 7 * 24 * time.Hour
 
 type selection struct {
 	from  string
@@ -35,6 +40,8 @@ func (f *file) find(q beads.Query) selection {
 		x.order = `l.created DESC, l.seq DESC`
 		x.and(`l.label = ?`, labels[0])
 		labels = labels[1:]
+	case f.closedIndex && time.Since(q.ClosedSince) < maxClosedAge:
+		x.from = `beads b INDEXED BY by_closed`
 	case q.Assignee != "":
 		x.from = `beads b INDEXED BY ` + byAssignee
 	case unclosed:
@@ -47,6 +54,12 @@ func (f *file) find(q beads.Query) selection {
 	if unclosed {
 		x.and(`b.status <> 'closed'`)
 	}
+	x.filter(q, labels)
+	return x
+}
+
+// filter adds the query's conditions, except for labels that the caller has handled.
+func (x *selection) filter(q beads.Query, labels []string) {
 	x.is(`b.parent`, q.Parent)
 	x.is(`b.ref`, q.Ref)
 	x.is(`b.assignee`, q.Assignee)
@@ -57,9 +70,17 @@ func (f *file) find(q beads.Query) selection {
 	if !q.ClosedSince.IsZero() {
 		x.and(`b.closed >= ?`, q.ClosedSince.UnixNano())
 	}
+	const labeled = `EXISTS (SELECT 1 FROM labels m
+			WHERE m.label = ? AND m.created = b.created AND m.seq = b.seq)`
+	if !q.CreatedUntil.IsZero() {
+		created, _, _ := strings.Cut(x.order, " ")
+		x.and(created+` <= ?`, q.CreatedUntil.UnixNano())
+	}
 	for _, l := range labels {
-		x.and(`EXISTS (SELECT 1 FROM labels m
-			WHERE m.label = ? AND m.created = b.created AND m.seq = b.seq)`, l)
+		x.and(labeled, l)
+	}
+	if q.NotLabel != "" {
+		x.and(`NOT `+labeled, q.NotLabel)
 	}
 	x.in(`b.type NOT IN`, q.NotType)
 	if q.Ready {
@@ -73,7 +94,6 @@ func (f *file) find(q beads.Query) selection {
 	}
 	x.in(`b.status IN`, status)
 	x.and(readable)
-	return x
 }
 
 func (x *selection) and(condition string, args ...any) {

@@ -59,8 +59,9 @@ CREATE TABLE needs (
 ) WITHOUT ROWID;
 `
 
-// openIndexes makes the cost of a query for open beads independent of the number of closed beads. Triggers maintain the
-// table, because older versions of gcity, which do not know it, write to the same file.
+// openIndexes makes the cost of a query for open beads independent of the number of closed beads, and the cost of a
+// query for recently closed beads independent of the number of others. Triggers maintain the table, because older
+// versions of gcity, which do not know it, write to the same file.
 const openIndexes = `
 CREATE INDEX IF NOT EXISTS by_open_assignee ON beads (assignee, created, seq)
 	WHERE assignee IS NOT NULL AND status <> 'closed';
@@ -93,23 +94,29 @@ BEGIN
 	INSERT OR IGNORE INTO open_labels
 		SELECT label, created, seq FROM labels WHERE seq = NEW.seq;
 END;
+CREATE INDEX IF NOT EXISTS by_closed ON beads (closed) WHERE closed IS NOT NULL;
 `
 
 // addOpenIndexes adds openIndexes to a store that an older gcity created. The caller's deadline does not interrupt it,
 // because every later attempt would take as long.
 func (f *file) addOpenIndexes(t *txn) error {
-	var one int
-	has, err := t.one(`SELECT 1 FROM sqlite_schema WHERE name = 'open_labels'`, nil, &one)
-	if err == nil && !has && !f.frozen {
-		ctx := context.WithoutCancel(t.ctx)
-		whole := &txn{ctx: ctx, w: t.w, now: t.now}
-		err = whole.atomic(func(t *txn) error {
-			_, err := t.w.conn.ExecContext(ctx, openIndexes)
-			return err
-		})
-		has = err == nil
+	const look = `SELECT count(*) FILTER (WHERE name = 'open_labels'),
+		count(*) FILTER (WHERE name = 'by_closed') FROM sqlite_schema`
+	if _, err := t.one(look, nil, &f.openIndexes, &f.closedIndex); err != nil {
+		return err
 	}
-	f.openIndexes = has
+	if f.closedIndex || f.frozen {
+		return nil
+	}
+	ctx := context.WithoutCancel(t.ctx)
+	whole := &txn{ctx: ctx, w: t.w, now: t.now}
+	err := whole.atomic(func(t *txn) error {
+		_, err := t.w.conn.ExecContext(ctx, openIndexes)
+		return err
+	})
+	if err == nil {
+		f.openIndexes, f.closedIndex = true, true
+	}
 	return err
 }
 

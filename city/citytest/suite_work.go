@@ -85,6 +85,7 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 			[]string{root.ID}},
 		{beads.Query{Labels: []string{"a"}}, []string{second.ID, first.ID}},
 		{beads.Query{Labels: []string{"a", "pool:yard/hand"}}, []string{first.ID}},
+		{beads.Query{NotLabel: "a"}, []string{root.ID}},
 		{beads.Query{Type: "bug"}, []string{second.ID}},
 		{beads.Query{NotType: []string{"bug", beads.TypeMolecule}}, []string{first.ID}},
 		{beads.Query{Assignee: Worker}, []string{first.ID}},

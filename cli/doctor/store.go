@@ -17,6 +17,7 @@ import (
 	"gcity/cli/workstore"
 	"gcity/config"
 	"gcity/describe"
+	"gcity/internal/span"
 	"gcity/trust"
 )
 
@@ -24,6 +25,10 @@ const (
 	examineTimeout = 20 * time.Second
 	probeTimeout   = 3 * time.Second
 )
+
+// errLarge means that a store responds, but cannot be read completely within examineTimeout.
+var errLarge = fmt.Errorf("not checked completely: the store responds, but reading all of it "+
+	"takes longer than %s", span.Text(examineTimeout))
 
 func checkStores(ctx context.Context, p *Subject) []finding {
 	var found []finding
@@ -64,10 +69,16 @@ func examinePlace(ctx context.Context, where workstore.Place, write bool) []find
 		return examineForeign(ctx, where)
 	}
 	c, unread, err := workstore.ExamineStore(ctx, where)
-	if err == nil && c.Exists && write {
-		short, cancel := context.WithTimeout(ctx, probeTimeout)
+	slow := errors.Is(err, context.DeadlineExceeded)
+	if (slow || err == nil && c.Exists) && write {
+		short, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 		defer cancel()
-		err = workstore.ProbeStore(short, where)
+		switch probed := workstore.ProbeStore(short, where); {
+		case err == nil:
+			err = probed
+		case probed == nil:
+			err = errLarge
+		}
 	}
 	found := judgeStore(where, c, unread, err)
 	// another check covers the city's own disk
@@ -111,6 +122,9 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unr
 		fix := fmt.Sprintf("`%s` restores the newest backup; `%s --new-store` accepts the "+
 			"current store", lost.How, lost.How)
 		found = append(found, bad(fix, "%v", err))
+	case errors.Is(err, errLarge):
+		found = append(found, note("`gcity bead backup FILE` checks the store with a longer time "+
+			"limit", "%v", err))
 	case errors.Is(err, context.DeadlineExceeded):
 		found = append(found, bad("stop or resume the process that has locked the store: `fuser "+
 			folder+"/*` lists the candidates; until then, commands that use the store wait",

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -93,6 +94,24 @@ func TestDoctorChecksWork(t *testing.T) {
 	if len(got) != 3 || got[0].State != "bad" || got[1].State != "bad" ||
 		!strings.Contains(got[1].Detail, "row 3") ||
 		!strings.Contains(got[2].Detail, "2 records") || !strings.Contains(got[2].Detail, "gc-7") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A store that responds, but cannot be read completely in time, is not reported as locked.
+func TestDoctorOfLargeStore(t *testing.T) {
+	where := workstore.Place{Dir: t.TempDir(), Prefix: "gc"}
+	s, err := workstore.OpenStore(where)
+	if err == nil {
+		_, err = s.Create(t.Context(), beads.Bead{Title: "a"})
+	}
+	if err != nil || s.Close() != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	got := examinePlace(over, where, true)
+	if len(got) != 1 || got[0].State != "note" || !strings.Contains(got[0].Detail, "the store responds") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -200,9 +200,10 @@ func emptyList(ctx context.Context, d *depot.Store, q beads.Query) string {
 	if all {
 		place = "the city and its rigs"
 	}
-	n, err := d.Count(ctx, beads.Query{NotType: []string{workstore.TypeRun, mail.Type}})
+	work := beads.Query{NotType: []string{workstore.TypeRun, mail.Type}, Limit: 1}
+	newest, err := d.List(ctx, work)
 	switch {
-	case err == nil && n == 0:
+	case err == nil && len(newest) == 0:
 		where := ""
 		if !all && d.Rig == "" && len(d.Places) > 1 {
 			return "no work in the city yet; `gcity bead list --all` also lists the work of its " +

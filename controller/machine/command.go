@@ -3,7 +3,6 @@ package machine
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"gcity/agent"
@@ -310,7 +309,7 @@ func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
 
 func (cs *commands) emit(id uint64, e events.Event) {
 	cs.m.step.Do(effect.Emit{ID: id, Event: e})
-	if strings.HasPrefix(e.Type, "bead.") { // a client has changed work
+	if city.ChangesWork(e.Type) { // by a client
 		cs.m.work.count()
 	}
 }

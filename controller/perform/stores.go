@@ -154,18 +154,14 @@ func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *
 	if before != nil {
 		_, err := store.Get(ctx, before.ID)
 		if foreign = errors.Is(err, beads.ErrNotFound); foreign {
-			q.Before, q.Limit = "", -1
+			q.Before, q.CreatedUntil = "", before.CreatedAt
+			if !passed {
+				q.CreatedUntil = before.CreatedAt.Add(-1)
+			}
 		}
 	}
-	found, err = store.List(ctx, q)
-	if err != nil {
+	if found, err = store.List(ctx, q); err != nil {
 		return nil, false, city.ReadError(err)
-	}
-	if foreign {
-		found = slices.DeleteFunc(found, func(b beads.Bead) bool {
-			return b.CreatedAt.After(before.CreatedAt) || !passed &&
-				b.CreatedAt.Equal(before.CreatedAt)
-		})
 	}
 	return found, !foreign, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"gcity/beads"
 	"gcity/beads/fake"
@@ -293,4 +294,57 @@ func kinds(all []events.Event) (out []string) {
 		out = append(out, e.Type+" "+e.Subject)
 	}
 	return out
+}
+
+// shortLists is a store that must not return more beads than a page contains.
+type shortLists struct {
+	*fake.Store
+	t *testing.T
+}
+
+func (s shortLists) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	all, err := s.Store.List(ctx, q)
+	if len(all) > 2 {
+		s.t.Errorf("%+v: %d beads", q, len(all))
+	}
+	return all, err
+}
+
+// Pages of work from several stores contain each bead once, also if beads have the same age. A page is not read from
+// the whole history of the other stores.
+func TestPagesOfSeveralStores(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newBench(t, bare+"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n")
+		stores := map[string]shortLists{"": {fake.New("tw"), t}, "yard": {fake.New("ya"), t}}
+		w.r.Stores.open = func(rig string) (beads.Store, error) { return stores[rig], nil }
+		want := map[string]bool{}
+		for i := range 12 {
+			b, err := stores[[]string{"", "yard"}[i%2]].Create(t.Context(), beads.Bead{Title: "x"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want[b.ID] = true; i%3 == 0 {
+				time.Sleep(time.Second)
+			}
+		}
+		for q := (beads.Query{Limit: 2}); ; {
+			page, err := w.r.Stores.Beads(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range page {
+				if !want[b.ID] {
+					t.Errorf("%s is on two pages", b.ID)
+				}
+				delete(want, b.ID)
+				q.Before = b.ID
+			}
+			if len(page) < q.Limit {
+				break
+			}
+		}
+		if len(want) > 0 {
+			t.Errorf("missing: %v", want)
+		}
+	})
 }
