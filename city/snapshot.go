@@ -29,8 +29,19 @@ const (
 var States = [...]State{Failed, Quarantined, Unknown, Backoff, Stopping, Draining, Starting,
 	Waiting, Running, Stopped, Exited, Suspended}
 
-// Is returns the state in a form that can follow "is": "running", "in backoff".
+// Is returns the state as the predicate of a sentence: "is running", "is in backoff", "has failed".
 func (s State) Is() string {
+	switch s {
+	case Failed, Exited:
+		return "has " + string(s)
+	case Unknown:
+		return "is in an unknown state"
+	}
+	return "is " + s.Phrase()
+}
+
+// Phrase returns the state in a form that can follow "was" and "now": "running", "in backoff".
+func (s State) Phrase() string {
 	if s == Backoff {
 		return "in backoff"
 	}

@@ -76,7 +76,7 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 		"restrat worker-2":        `unknown action "restrat"; did you mean "restart"?`,
 		"restart qqqqq":           `unknown agent "qqqqq"`,
 		"drain scout":             "scout is quarantined, so there is nothing to drain",
-		"undrain idle":            "idle is running, not draining",
+		"undrain idle":            "idle is running and is not draining",
 		"release idle":            "idle is running; only agents in quarantine, in backoff or draining can be released",
 		"resume idle":             "idle is not suspended",
 		"suspend shop/tester":     "shop/tester is already suspended",
@@ -422,7 +422,7 @@ func TestPaletteReasonsAndUse(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press(":")
 	s.typeIn("undrain ")
-	s.shows("is running, not draining")
+	s.shows("is running and is not draining")
 	s.press("esc")
 	s.line("goto worker-2", "enter")
 	s.line("view.redraw", "enter")

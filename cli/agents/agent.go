@@ -50,7 +50,7 @@ func sayWaiting(ctx context.Context, e *env.Env, l *env.Link, f env.Found) (done
 		if !found {
 			return ""
 		}
-		return fmt.Sprintf("waiting: agent %s is %s (%s)", a.Name, a.State.Is(), a.Reason)
+		return fmt.Sprintf("waiting: agent %s %s (%s)", a.Name, a.State.Is(), a.Reason)
 	})
 }
 

@@ -182,7 +182,7 @@ func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) verbWhy {
 		_, why := onNamed(m, names, func() ([]feed.Effect, string) {
 			for _, r := range state.Targets(m) {
 				if whyAgent != nil && whyAgent(r) != "" {
-					return nil, r.Shown + " is " + r.State.Is() + whyAgent(r)
+					return nil, r.Shown + " " + r.State.Is() + whyAgent(r)
 				}
 			}
 			if id == "" {
