@@ -48,6 +48,7 @@ func TestPaletteVerbsWithNames(t *testing.T) {
 		{"scale worker 3", []string{"enter"}, []city.Command{city.Scale{Pool: "worker", Size: 3}}},
 		{"scale worker auto", []string{"enter"}, []city.Command{city.Scale{Pool: "worker", Auto: true}}},
 		{"fire release", []string{"enter"}, []city.Command{city.Fire{Automation: "release", By: "operator"}}},
+		{"run release", []string{"enter"}, []city.Command{city.Fire{Automation: "release", By: "operator"}}},
 		{"kill idle", []string{"enter", "i", "d", "l", "e", "enter"}, []city.Command{city.Kill{Agent: "idle"}}},
 		{"rest\tidl\t", []string{"enter", "y"}, []city.Command{city.Restart{Agent: "idle"}}},
 	} {
@@ -153,6 +154,36 @@ func TestPaletteGoesThere(t *testing.T) {
 	}
 	s.line("details worker-1", "enter")
 	s.shows("gc-214 fix the flaky retry test", "command")
+}
+
+// The palette knows the words of the command line.
+func TestPaletteKnowsCommands(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.change(withAutomations)
+	for line, shown := range map[string][]string{
+		"why worker-1": {"gc-214 fix the flaky retry test", "command"},
+		"worker-1 why": {"gc-214 fix the flaky retry test", "command"},
+		"why digest":   {"cron 0 3 * * *", "Last run"},
+	} {
+		s.line(line, "enter")
+		s.shows(shown...)
+		s.press("esc")
+	}
+	s.press("1")
+	s.choose("idle")
+	s.line("why", "enter")
+	s.shows("command", "esc closes")
+	s.press("esc")
+	for range 2 { // the second time, the pane shows these logs already
+		s.line("agent logs worker-2", "enter")
+		if !s.m.Peek.Logs || !s.m.Zoomed || s.m.Agents.SelectedKey != "worker-2" {
+			t.Errorf("logs %t, zoomed %t, %s", s.m.Peek.Logs, s.m.Zoomed, s.m.Agents.SelectedKey)
+		}
+	}
+	s.line("peek worker-3", "enter")
+	if s.m.Peek.Logs || !s.m.Zoomed || s.m.Agents.SelectedKey != "worker-3" {
+		t.Errorf("logs %t, zoomed %t, %s", s.m.Peek.Logs, s.m.Zoomed, s.m.Agents.SelectedKey)
+	}
 }
 
 // Enter runs nothing that the user might not have read.

@@ -34,6 +34,10 @@ func nounsOf(m *state.Room, a *state.Action) []string {
 	switch {
 	case a.ID == "city.switch":
 		return []string{"city", "cities"}
+	case a.ID == "agent.details":
+		return []string{"why"}
+	case a.ID == "automation.fire":
+		return []string{"run"}
 	case noun == "focus":
 		if p := m.PanelOf(panel.ID(verb)).About(); string(p.ID) == verb && !p.Subset {
 			return []string{verb, p.Noun}

@@ -32,7 +32,7 @@ func Verbs() []verb {
 		{Name: "scale", Usage: "POOL SIZE|auto", Description: "set a pool's size, or let " +
 			"its check decide again", ID: "pool.scale", Args: scaleWords, Run: scaleLine},
 		{Name: "fire", Usage: "AUTOMATION", Description: "fire an automation now",
-			ID:   "automation.fire",
+			ID: "automation.fire", Names: []string{"run"},
 			Args: firstArg(automationNames), Why: automationWhy(palette.CannotFire), Run: fireLine},
 		{Name: "stop", Usage: "AGENT|AUTOMATION|city", ID: "automation.stop",
 			Description: "stop an agent, an automation's current run, or the city",
@@ -78,7 +78,13 @@ func agentVerbs() []verb {
 			ID: "agent.attach", Args: firstArg(agentNames),
 			Why: agentsWhy("", palette.CannotAttach), Run: goAndRun("agent.attach")},
 		{Name: "details", Usage: "NAME", Description: "show details", ID: "agent.details",
-			ReadOnly: true, Args: firstArg(anyNames), Run: goAndRun("agent.details")},
+			Names: []string{"why"}, ReadOnly: true, Args: firstArg(anyNames),
+			Run: goAndRun("agent.details")},
+		{Name: "peek", Usage: "AGENT", Description: "zoom into an agent's terminal",
+			ID: "agent.zoom", ReadOnly: true, Args: firstArg(agentNames),
+			Run: inPane("agent.zoom")},
+		{Name: "logs", Usage: "AGENT", Description: "show all stored output of an agent",
+			ID: "peek.logs", ReadOnly: true, Args: firstArg(agentNames), Run: inPane("peek.logs")},
 		{Name: "restart", Usage: "POOL|AGENT…",
 			Description: "restart agents, or the members of a pool",
 			ID:          "agent.restart", Args: restartNames, Noun: true, Why: restartWhy,
@@ -255,6 +261,14 @@ func goAndRun(id string) verbRun {
 			return nil, why
 		}
 		return runAsKey(id)(m, nil)
+	}
+}
+
+// inPane is like goAndRun, for an action that shows the agent in the pane.
+func inPane(id string) verbRun {
+	return func(m *state.Room, args []string) ([]feed.Effect, string) {
+		m.Peek.Logs = false
+		return goAndRun(id)(m, args)
 	}
 }
 
