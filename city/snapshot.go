@@ -1,6 +1,7 @@
 package city
 
 import (
+	"strings"
 	"time"
 
 	"gcity/internal/suggest"
@@ -40,7 +41,15 @@ func (s State) Is() string {
 	return "is " + s.Phrase()
 }
 
-// Phrase returns the state in a form that can follow "was" and "now": "running", "in backoff".
+// Was returns Is in the past tense: "was running", "was in backoff", "had failed".
+func (s State) Was() string {
+	if rest, ok := strings.CutPrefix(s.Is(), "has "); ok {
+		return "had " + rest
+	}
+	return "was " + strings.TrimPrefix(s.Is(), "is ")
+}
+
+// Phrase returns the state in a form that can follow a name or "now": "running", "in backoff".
 func (s State) Phrase() string {
 	if s == Backoff {
 		return "in backoff"

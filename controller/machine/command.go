@@ -223,9 +223,9 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 	}
 	held, by := a.restart.state(), cs.m.step.Caller().Name()
 	a.forgive("released by " + by)
-	cs.m.decided(now, a, "release", "by "+by+"; the agent was "+held.Phrase())
+	cs.m.decided(now, a, "release", "by "+by+"; the agent "+held.Was())
 	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: by,
-		Message: "was " + held.Phrase()})
+		Message: held.Was()})
 	a.waiters = append(a.waiters, waiter{id, "restart"})
 	cs.m.decide(now, a)
 }
