@@ -8,7 +8,7 @@ import (
 
 // CityText is the subject of a reader that shows the city. The cursor is on one of the problems that have rows.
 type CityText struct {
-	selected string // FirstRow of the problem that the user has selected; "" = none
+	action, row string // of the problem that the user has selected; "" = none
 }
 
 // SelectedProblem returns the problem under the cursor of the open reader, or nil.
@@ -39,12 +39,14 @@ func (t *CityText) Select(m *Room, n int) bool {
 	if at += n; at < 0 || at >= len(all) {
 		return false
 	}
-	t.selected = all[at].FirstRow()
+	t.action, t.row = all[at].Action, all[at].Rows[0]
 	return true
 }
 
 func (t *CityText) problems(m *Room) (all []panel.Alert, at int) {
 	all = slices.DeleteFunc(Alerts(m), func(a panel.Alert) bool { return len(a.Rows) == 0 })
-	at = slices.IndexFunc(all, func(a panel.Alert) bool { return a.FirstRow() == t.selected })
+	at = slices.IndexFunc(all, func(a panel.Alert) bool {
+		return a.Action == t.action && slices.Contains(a.Rows, t.row)
+	})
 	return all, max(0, at)
 }
