@@ -21,9 +21,9 @@ func Refusal(m *Room, title, why string) string {
 		}
 		name := refused(m)
 		verb = before + name + after
-		for _, verb := range []string{" is ", " has "} {
-			if rest, ok := strings.CutPrefix(why, name+verb); ok {
-				why = "it" + verb + rest
+		for _, is := range []string{" is ", " has "} {
+			if rest, ok := strings.CutPrefix(why, name+is); ok {
+				why = "it" + is + rest
 			}
 		}
 		break
