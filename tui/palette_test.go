@@ -186,6 +186,18 @@ func TestPaletteKnowsCommands(t *testing.T) {
 	}
 }
 
+// A word that is both a verb and the name of an automation does not fire the automation.
+func TestPaletteVerbAsName(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.change(func(n *city.Snapshot) { n.Automations = []city.Automation{{Name: "run"}} })
+	s.line("run")
+	for _, i := range s.m.Dialogs.Finder().Found {
+		if i.Line == "fire run" && !i.Similar {
+			t.Errorf("enter runs %q", i.Line)
+		}
+	}
+}
+
 // Enter runs nothing that the user might not have read.
 func TestEnterRunsNothingUnread(t *testing.T) {
 	s := demo(t, 80, 24)

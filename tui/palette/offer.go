@@ -186,13 +186,13 @@ type wordMatch struct {
 
 func (v *Verb[H, E]) matchesWords(w Word, words []string) (m wordMatch, ok bool) {
 	name := strings.ToLower(w.Word)
-	kind := false
+	kind, called := false, false
 	for _, word := range words {
 		switch {
 		case word == name:
 			m.named = true
 		case v.isCalled(word):
-			m.verb = true
+			m.verb, called = true, true
 		case word == w.Noun:
 			kind = true
 		case starts(word, name):
@@ -205,7 +205,7 @@ func (v *Verb[H, E]) matchesWords(w Word, words []string) (m wordMatch, ok bool)
 			return m, false
 		}
 	}
-	m.full = m.named && slices.ContainsFunc(words, v.isCalled)
+	m.full = m.named && called
 	return m, m.named || m.part || kind && m.verb
 }
 
