@@ -11,6 +11,7 @@ import (
 	"gcity/tui/palette"
 	"gcity/tui/panel"
 	"gcity/tui/state"
+	"gcity/tui/terminal"
 )
 
 func (s *stage) line(text string, keys ...string) {
@@ -88,6 +89,8 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 		"scale qqqqq 3":           `unknown pool "qqqqq"`,
 		"goto \x1b]0;x\x07qqqqq1": `unknown agent, pool, automation or watchdog`,
 		"attach qqqqq":            `unknown agent "qqqqq"`,
+		"logs digest":             `unknown agent "digest"`,
+		"peek digest":             `unknown agent "digest"`,
 	} {
 		s := pooled(t, 120, 40)
 		s.change(withAutomations)
@@ -179,6 +182,11 @@ func TestPaletteKnowsCommands(t *testing.T) {
 		if !s.m.Peek.Logs || !s.m.Zoomed || s.m.Agents.SelectedKey != "worker-2" {
 			t.Errorf("logs %t, zoomed %t, %s", s.m.Peek.Logs, s.m.Zoomed, s.m.Agents.SelectedKey)
 		}
+	}
+	s.m.Peek.Freeze(terminal.Picture{})
+	s.line("peek worker-2", "enter")
+	if s.m.Peek.Logs || s.m.Peek.Frozen() {
+		t.Errorf("logs %t, frozen %t", s.m.Peek.Logs, s.m.Peek.Frozen())
 	}
 	s.line("peek worker-3", "enter")
 	if s.m.Peek.Logs || !s.m.Zoomed || s.m.Agents.SelectedKey != "worker-3" {

@@ -82,9 +82,10 @@ func agentVerbs() []verb {
 			Run: goAndRun("agent.details")},
 		{Name: "peek", Usage: "AGENT", Description: "zoom into an agent's terminal",
 			ID: "agent.zoom", ReadOnly: true, Args: firstArg(agentNames),
-			Run: inPane("agent.zoom")},
+			Why: agentsWhy("", nil), Run: inPane("agent.zoom")},
 		{Name: "logs", Usage: "AGENT", Description: "show all stored output of an agent",
-			ID: "peek.logs", ReadOnly: true, Args: firstArg(agentNames), Run: inPane("peek.logs")},
+			ID: "peek.logs", ReadOnly: true, Args: firstArg(agentNames),
+			Why: agentsWhy("", nil), Run: inPane("peek.logs")},
 		{Name: "restart", Usage: "POOL|AGENT…",
 			Description: "restart agents, or the members of a pool",
 			ID:          "agent.restart", Args: restartNames, Noun: true, Why: restartWhy,
@@ -264,10 +265,13 @@ func goAndRun(id string) verbRun {
 	}
 }
 
-// inPane is like goAndRun, for an action that shows the agent in the pane.
+// inPane is like goAndRun, for an action that shows the agent in the pane. The pane does not keep earlier logs.
 func inPane(id string) verbRun {
 	return func(m *state.Room, args []string) ([]feed.Effect, string) {
-		m.Peek.Logs = false
+		if m.Peek.Logs {
+			m.Peek.Logs = false
+			m.Peek.Follow()
+		}
 		return goAndRun(id)(m, args)
 	}
 }
