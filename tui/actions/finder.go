@@ -16,7 +16,7 @@ import (
 func actionItem(m *state.Room, a *state.Action) state.Item {
 	t := state.Item{Keys: a.Key.Keys(), Title: a.Title(), Words: a.ID, Line: a.ID, Run: a.Run,
 		Why: func() string { return a.WhyUnavailable(m) }}
-	t.Names = nounsOf(m, a)
+	t.Names = wordsOf(m, a)
 	if len(a.In) == 1 && a.In[0] != keymap.Everywhere {
 		t.Note = string(a.In[0])
 	}
@@ -29,7 +29,7 @@ func actionItem(m *state.Room, a *state.Action) state.Item {
 	return t
 }
 
-func nounsOf(m *state.Room, a *state.Action) []string {
+func wordsOf(m *state.Room, a *state.Action) []string {
 	noun, verb, _ := strings.Cut(a.ID, ".")
 	switch {
 	case a.ID == "city.switch":
