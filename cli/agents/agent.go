@@ -267,8 +267,8 @@ func agentLogs(e *env.Env) *cobra.Command {
 	flags.BoolVarP(&follow, "follow", "f", false, "print new output as it arrives, until "+
 		"interrupted")
 	flags.BoolVar(&raw, "raw", false,
-		"print all stored bytes unchanged, without a limit on the lines; works only if the output "+
-			"is a file or a pipe")
+		"print the stored bytes unchanged and ignore --lines; works only if the output is a file "+
+			"or a pipe")
 	return c
 }
 
