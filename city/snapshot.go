@@ -1,6 +1,7 @@
 package city
 
 import (
+	"strings"
 	"time"
 
 	"gcity/internal/suggest"
@@ -29,8 +30,27 @@ const (
 var States = [...]State{Failed, Quarantined, Unknown, Backoff, Stopping, Draining, Starting,
 	Waiting, Running, Stopped, Exited, Suspended}
 
-// Is returns the state in a form that can follow "is": "running", "in backoff".
+// Is returns the state as the predicate of a sentence: "is running", "is in backoff", "has failed".
 func (s State) Is() string {
+	switch s {
+	case Failed, Exited:
+		return "has " + string(s)
+	case Unknown:
+		return "is in an unknown state"
+	}
+	return "is " + s.Phrase()
+}
+
+// Was returns Is in the past tense: "was running", "was in backoff", "had failed".
+func (s State) Was() string {
+	if rest, ok := strings.CutPrefix(s.Is(), "has "); ok {
+		return "had " + rest
+	}
+	return "was " + strings.TrimPrefix(s.Is(), "is ")
+}
+
+// Phrase returns the state in a form that can follow a name or "now": "running", "in backoff".
+func (s State) Phrase() string {
 	if s == Backoff {
 		return "in backoff"
 	}

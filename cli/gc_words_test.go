@@ -68,6 +68,8 @@ func TestOtherName(t *testing.T) {
 		"deacon health-check deacon":   "gcity has no \"deacon health-check\": `gcity watchdog triage WATCHDOG` starts a check now, and `gcity watchdog status` shows the result",
 		"boot":                         "\"boot\" is not a gcity command; run `gcity watchdog status`",
 		"boot unknown":                 "\"boot\" is not a gcity command; run `gcity watchdog status`",
+		"logs X -n 5":                  "\"logs\" is not a gcity command; run `gcity agent logs X -n 5`",
+		"fire X":                       "\"fire\" is not a gcity command; run `gcity automation run X`",
 		"nudge X hello":                "\"nudge\" is not a gcity command; run `gcity agent nudge X hello`",
 		"start-session X":              "\"start-session\" is not a gcity command; run `gcity agent resume X`",
 		"runtime drain-ack":            "\"runtime drain-ack\" is not a gcity command; run `gcity agent drain-ack`",

@@ -286,7 +286,7 @@ func (c *Controller) agent(name string) (*city.Agent, error) {
 func (c *Controller) live(name string) (*city.Agent, error) {
 	a, err := c.agent(name)
 	if err == nil && a.Session == nil {
-		err = city.Errorf(city.Conflict, "agent %s has no session: the agent is %s (%s)", name,
+		err = city.Errorf(city.Conflict, "agent %s has no session: the agent %s (%s)", name,
 			a.State.Is(), a.Reason)
 	}
 	return a, err

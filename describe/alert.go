@@ -44,7 +44,7 @@ func AgentAlerts(agents iter.Seq2[string, city.State]) (all []AgentAlert) {
 // Text returns "shown failed" for one agent, and "3 agents failed" for several.
 func (a *AgentAlert) Text(shown string) string {
 	if len(a.Names) == 1 {
-		return shown + " " + a.State.Is()
+		return shown + " " + a.State.Phrase()
 	}
-	return fmt.Sprintf("%d agents %s", len(a.Names), a.State.Is())
+	return fmt.Sprintf("%d agents %s", len(a.Names), a.State.Phrase())
 }

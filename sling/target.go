@@ -65,7 +65,7 @@ func (s *Slinger) assignee(to string) *assignee {
 	if a, ok := s.City.Agent(to); ok {
 		h := &assignee{agent: to, rig: a.Rig, by: s.declared(cmp.Or(pool, to))}
 		if a.State != city.Running && a.State != city.Starting {
-			h.note = fmt.Sprintf("; the agent is %s (%s)", a.State.Is(), a.Reason)
+			h.note = fmt.Sprintf("; the agent %s (%s)", a.State.Is(), a.Reason)
 		}
 		return h
 	}

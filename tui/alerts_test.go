@@ -79,8 +79,27 @@ func TestCityDetailsLeadToTheProblems(t *testing.T) {
 	if s.m.Focus != panel.IDAgents || s.m.Agents.Key() != "prober" {
 		t.Errorf("%s, %s", s.m.Focus, s.m.Agents.Key())
 	}
+	s.press("c", "j")
+	s.shows("> 1 automation failing", "enter goes to wisp-compact   j k select another problem")
+	s.press("enter")
+	if s.m.Focus != panel.IDAutomations || s.m.Automations.Key() != "wisp-compact" {
+		t.Errorf("%s, %s", s.m.Focus, s.m.Automations.Key())
+	}
+	s.press("c", "j")
 	s.change(func(n *city.Snapshot) {
-		n.Agents, n.Automations = nil, slices.DeleteFunc(n.Automations, func(a city.Automation) bool { return a.Name == "prune-branches" })
+		at := slices.IndexFunc(n.Automations, func(a city.Automation) bool { return a.Name == "wisp-compact" })
+		first := n.Automations[at]
+		first.Name = "a-broken"
+		n.Automations = append(slices.Clone(n.Automations), first)
+	})
+	s.shows("> 1 automation failing, 2 broken", "enter goes to a-broken")
+	s.press("esc", "c", "j", "k")
+	s.shows("> prober failed", "! 1 automation failing", "enter goes to prober")
+	s.press("esc")
+	s.change(func(n *city.Snapshot) {
+		n.Agents, n.Automations = nil, slices.DeleteFunc(n.Automations, func(a city.Automation) bool {
+			return a.Name == "prune-branches" || a.Name == "a-broken"
+		})
 	})
 	s.shows("! automation wisp-compact broken  press 4")
 }

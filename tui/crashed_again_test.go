@@ -86,7 +86,7 @@ func TestTheMessageAboutACrashIsAboutNow(t *testing.T) {
 		s.agent("scout", func(a *city.Agent) {
 			a.State, a.Running, a.Exit = state, false, &city.Exit{Code: 3, At: s.now, Uptime: time.Second}
 		})
-		s.shows("it is " + state.Is())
+		s.shows("it " + state.Is())
 	}
 	s.hides("it is in backoff")
 	s.agent("scout", func(a *city.Agent) { a.State, a.Running = city.Running, true })

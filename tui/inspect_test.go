@@ -203,7 +203,7 @@ func TestABrokenAgentIsNotReleased(t *testing.T) {
 	s.wants()
 	s.shows("prober cannot start: " + why)
 	s.press("esc", "a")
-	s.shows("prober is failed and has no session")
+	s.shows("prober has failed and has no session")
 	s.hides("releases it")
 	s.press("esc", "d")
 	s.hides("u releases it")
@@ -213,7 +213,7 @@ func TestABrokenAgentIsNotReleased(t *testing.T) {
 	s.press("esc", "esc")
 	s.line("release prober", "enter")
 	s.wants()
-	s.shows("prober is failed: " + why)
+	s.shows("prober has failed: " + why)
 }
 
 // The details of a member that drains because its pool is scaling down do not offer to release it.

@@ -11,6 +11,7 @@ import (
 	"gcity/tui/palette"
 	"gcity/tui/panel"
 	"gcity/tui/state"
+	"gcity/tui/terminal"
 )
 
 func (s *stage) line(text string, keys ...string) {
@@ -48,6 +49,7 @@ func TestPaletteVerbsWithNames(t *testing.T) {
 		{"scale worker 3", []string{"enter"}, []city.Command{city.Scale{Pool: "worker", Size: 3}}},
 		{"scale worker auto", []string{"enter"}, []city.Command{city.Scale{Pool: "worker", Auto: true}}},
 		{"fire release", []string{"enter"}, []city.Command{city.Fire{Automation: "release", By: "operator"}}},
+		{"run release", []string{"enter"}, []city.Command{city.Fire{Automation: "release", By: "operator"}}},
 		{"kill idle", []string{"enter", "i", "d", "l", "e", "enter"}, []city.Command{city.Kill{Agent: "idle"}}},
 		{"rest\tidl\t", []string{"enter", "y"}, []city.Command{city.Restart{Agent: "idle"}}},
 	} {
@@ -76,7 +78,7 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 		"restrat worker-2":        `unknown action "restrat"; did you mean "restart"?`,
 		"restart qqqqq":           `unknown agent "qqqqq"`,
 		"drain scout":             "scout is quarantined, so there is nothing to drain",
-		"undrain idle":            "idle is running, not draining",
+		"undrain idle":            "idle is running and is not draining",
 		"release idle":            "idle is running; only agents in quarantine, in backoff or draining can be released",
 		"resume idle":             "idle is not suspended",
 		"suspend shop/tester":     "shop/tester is already suspended",
@@ -87,6 +89,8 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 		"scale qqqqq 3":           `unknown pool "qqqqq"`,
 		"goto \x1b]0;x\x07qqqqq1": `unknown agent, pool, automation or watchdog`,
 		"attach qqqqq":            `unknown agent "qqqqq"`,
+		"logs digest":             `unknown agent "digest"`,
+		"peek digest":             `unknown agent "digest"`,
 	} {
 		s := pooled(t, 120, 40)
 		s.change(withAutomations)
@@ -153,6 +157,53 @@ func TestPaletteGoesThere(t *testing.T) {
 	}
 	s.line("details worker-1", "enter")
 	s.shows("gc-214 fix the flaky retry test", "command")
+}
+
+// The palette knows the words of the command line.
+func TestPaletteKnowsCommands(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.change(withAutomations)
+	for line, shown := range map[string][]string{
+		"why worker-1": {"gc-214 fix the flaky retry test", "command"},
+		"worker-1 why": {"gc-214 fix the flaky retry test", "command"},
+		"why digest":   {"cron 0 3 * * *", "Last run"},
+	} {
+		s.line(line, "enter")
+		s.shows(shown...)
+		s.press("esc")
+	}
+	s.press("1")
+	s.choose("idle")
+	s.line("why", "enter")
+	s.shows("command", "esc closes")
+	s.press("esc")
+	for range 2 { // the second time, the pane shows these logs already
+		s.line("agent logs worker-2", "enter")
+		if !s.m.Peek.Logs || !s.m.Zoomed || s.m.Agents.SelectedKey != "worker-2" {
+			t.Errorf("logs %t, zoomed %t, %s", s.m.Peek.Logs, s.m.Zoomed, s.m.Agents.SelectedKey)
+		}
+	}
+	s.m.Peek.Freeze(terminal.Picture{})
+	s.line("peek worker-2", "enter")
+	if s.m.Peek.Logs || s.m.Peek.Frozen() {
+		t.Errorf("logs %t, frozen %t", s.m.Peek.Logs, s.m.Peek.Frozen())
+	}
+	s.line("peek worker-3", "enter")
+	if s.m.Peek.Logs || !s.m.Zoomed || s.m.Agents.SelectedKey != "worker-3" {
+		t.Errorf("logs %t, zoomed %t, %s", s.m.Peek.Logs, s.m.Zoomed, s.m.Agents.SelectedKey)
+	}
+}
+
+// A word that is both a verb and the name of an automation does not fire the automation.
+func TestPaletteVerbAsName(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.change(func(n *city.Snapshot) { n.Automations = []city.Automation{{Name: "run"}} })
+	s.line("run")
+	for _, i := range s.m.Dialogs.Finder().Found {
+		if i.Line == "fire run" && !i.Similar {
+			t.Errorf("enter runs %q", i.Line)
+		}
+	}
 }
 
 // Enter runs nothing that the user might not have read.
@@ -422,7 +473,7 @@ func TestPaletteReasonsAndUse(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press(":")
 	s.typeIn("undrain ")
-	s.shows("is running, not draining")
+	s.shows("is running and is not draining")
 	s.press("esc")
 	s.line("goto worker-2", "enter")
 	s.line("view.redraw", "enter")

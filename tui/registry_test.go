@@ -142,7 +142,8 @@ func keysDoc(r *state.Registry) string {
 		fmt.Fprintf(&b, "| %s | %s |\n", keyCell(k), k.Help().Desc)
 	}
 	b.WriteString("\n## Actions with names, in the palette\n\nThese actions have the same names as on the command line. An action that takes a name applies to what you name, not to\n" +
-		"the selected or marked rows, and does not change the marks. `tab` completes a name, and `up` brings back earlier lines.\n\n| text | action |\n|---|---|\n")
+		"the selected or marked rows, and does not change the marks. `tab` completes a name, and `up` brings back earlier lines.\n" +
+		"`why` also means `details`, and `run` means `fire`.\n\n| text | action |\n|---|---|\n")
 	for _, v := range actions.Verbs() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.Name+" "+strings.ReplaceAll(v.Usage, "|", "\\|")), v.Description)
 	}

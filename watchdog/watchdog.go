@@ -38,7 +38,7 @@ type Spec struct {
 // Facts are the input to one beat.
 type Facts struct {
 	Alive    bool
-	EndState string // state of an agent that has no session: "exited (exit 1)"
+	EndState string // state of an agent that has no session: "has exited (exit 1)"
 	Starting bool
 	Stopping bool
 	// the agent is a triage agent, which runs only during a beat
@@ -104,7 +104,7 @@ func Judge(s Spec, f Facts) Verdict {
 			v.Decision, v.Reason = Nothing, "it has no session yet"
 		}
 		if f.EndState != "" {
-			v.Reason += " and is " + f.EndState
+			v.Reason += " and " + f.EndState
 		}
 		return v
 	case VeryStale:

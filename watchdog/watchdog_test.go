@@ -27,10 +27,10 @@ func TestJudge(t *testing.T) {
 		is   Freshness
 		says string
 	}{
-		{"dead", Facts{EndState: "exited (exit 1)"}, Start, Dead, "it has no session and is exited (exit 1)"},
+		{"dead", Facts{EndState: "has exited (exit 1)"}, Start, Dead, "it has no session and has exited (exit 1)"},
 		{"dead, with a fresh heartbeat", Facts{Age: time.Second}, Start, Dead, "it has no session"},
 		{"dead, with mail", Facts{Age: time.Hour, Mail: 3}, Start, Dead, "it has no session"},
-		{"dead, but already starting", Facts{Starting: true, EndState: "starting (as declared)"}, Nothing, Dead, "it has no session yet and is starting (as declared)"},
+		{"dead, but already starting", Facts{Starting: true, EndState: "is starting (as declared)"}, Nothing, Dead, "it has no session yet and is starting (as declared)"},
 		{"just now", at(0, 5), Nothing, Fresh, "its heartbeat is 0s old"},
 		{"just before it is stale", at(spec.Fresh-tick, 5), Nothing, Fresh, "5m old"},
 		{"just stale, with mail", at(spec.Fresh, 1), Nudge, Stale, "its heartbeat is 5m old (stale from 5m on), and 1 message is waiting"},

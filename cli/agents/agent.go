@@ -50,7 +50,7 @@ func sayWaiting(ctx context.Context, e *env.Env, l *env.Link, f env.Found) (done
 		if !found {
 			return ""
 		}
-		return fmt.Sprintf("waiting: agent %s is %s (%s)", a.Name, a.State.Is(), a.Reason)
+		return fmt.Sprintf("waiting: agent %s %s (%s)", a.Name, a.State.Is(), a.Reason)
 	})
 }
 
@@ -267,7 +267,8 @@ func agentLogs(e *env.Env) *cobra.Command {
 	flags.BoolVarP(&follow, "follow", "f", false, "print new output as it arrives, until "+
 		"interrupted")
 	flags.BoolVar(&raw, "raw", false,
-		"print the bytes unchanged; works only if the output is a file or a pipe")
+		"print the stored bytes unchanged and ignore --lines; works only if the output is a file "+
+			"or a pipe")
 	return c
 }
 

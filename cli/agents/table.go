@@ -156,7 +156,7 @@ func Alerts(s *city.Snapshot) []string {
 		a := &alerts[i]
 		text, name := a.Text("")+": "+output.FirstNames(a.Names), "NAME"
 		if len(a.Names) == 1 {
-			text, name = "agent "+a.Names[0]+" is "+a.State.Is(), shell.Quote(a.Names[0])
+			text, name = "agent "+a.Names[0]+" "+a.State.Is(), shell.Quote(a.Names[0])
 		}
 		out = append(out, text+"; `gcity why "+name+"` shows why")
 	}

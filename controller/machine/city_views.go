@@ -45,7 +45,7 @@ func (c outboxCity) Unreachable(name string) string {
 }
 
 func noSession(a *record) string {
-	return fmt.Sprintf("agent %s has no session: the agent is %s (%s)", a.name, a.state.Is(),
+	return fmt.Sprintf("agent %s has no session: the agent %s (%s)", a.name, a.state.Is(),
 		a.reason)
 }
 

@@ -191,7 +191,7 @@ func (cs *commands) startAgain(now time.Time, a *record, by city.Peer) {
 func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 	if a.phase.Idle() {
 		cs.m.step.Reject(id, city.Conflict, "agent %s has no session to kill: the "+
-			"agent is %s (%s)", a.name, a.state.Is(), a.reason)
+			"agent %s (%s)", a.name, a.state.Is(), a.reason)
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "kill"})
@@ -216,15 +216,15 @@ func (a *record) startsAfterKill() bool {
 
 func (cs *commands) release(now time.Time, id uint64, a *record) {
 	if a.want == nil || a.restart.kind == noHold {
-		cs.m.step.Reject(id, city.Conflict, "agent %s is %s; only agents in "+
+		cs.m.step.Reject(id, city.Conflict, "agent %s %s; only agents in "+
 			"quarantine or in backoff can be released", a.name, a.state.Is())
 		return
 	}
 	held, by := a.restart.state(), cs.m.step.Caller().Name()
 	a.forgive("released by " + by)
-	cs.m.decided(now, a, "release", "by "+by+"; the agent was "+held.Is())
+	cs.m.decided(now, a, "release", "by "+by+"; the agent "+held.Was())
 	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: by,
-		Message: "was " + held.Is()})
+		Message: held.Was()})
 	a.waiters = append(a.waiters, waiter{id, "restart"})
 	cs.m.decide(now, a)
 }

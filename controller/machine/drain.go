@@ -268,13 +268,13 @@ func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 	switch {
 	case !a.phase.Alive() || a.phase.Stopping():
 		dr.m.step.Reject(id, city.Conflict, "agent %s has no session to drain: the "+
-			"agent is %s (%s)", a.name, a.state.Is(), a.reason)
+			"agent %s (%s)", a.name, a.state.Is(), a.reason)
 	case a.drain.current != nil:
 		a.drain.current.final = a.drain.current.final || c.Final
 		dr.m.step.Reply(id, "agent %s is already draining; %s", a.name,
 			a.drain.current.end(now))
 	case !a.phase.Ready() || a.phase.InFlight():
-		dr.m.step.Reject(id, city.Conflict, "agent %s is %s and cannot be drained yet",
+		dr.m.step.Reject(id, city.Conflict, "agent %s %s and cannot be drained yet",
 			a.name, a.state.Is())
 	default:
 		a.waiters = append(a.waiters, waiter{id, "drain"})
@@ -302,7 +302,7 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 		dr.m.step.Reply(id, "agent %s has already stopped and is being restarted", a.name)
 		dr.m.decide(now, a)
 	case a.drain.current == nil || !a.phase.Alive() || a.phase.Stopping():
-		dr.m.step.Reject(id, city.Conflict, "agent %s is %s, not draining",
+		dr.m.step.Reject(id, city.Conflict, "agent %s %s and is not draining",
 			a.name, a.state.Is())
 	case a.unwanted() && a.want != nil:
 		dr.m.step.Reject(id, city.Conflict, "pool %s wants only %s; to keep "+

@@ -463,7 +463,7 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	p.caller = nil
 	msg := fmt.Sprintf("pool %s wants %d: %s", p.Name(), p.Desired, p.why)
 	if from != p.Desired {
-		msg = fmt.Sprintf("pool %s is scaling from %d to %d", p.Name(), from, p.Desired)
+		msg = fmt.Sprintf("pool %s wants %d instead of %d", p.Name(), p.Desired, from)
 		if size := in.Scale.Size; size == nil || *size != p.Desired {
 			msg += ": " + p.why
 		}

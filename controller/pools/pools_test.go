@@ -191,7 +191,7 @@ func TestAUserRemovesTheSizeBeforeACount(t *testing.T) {
 		}
 		if !slices.ContainsFunc(out.Effects, func(f effect.Effect) bool {
 			r, ok := f.(effect.SendReply)
-			return ok && r.Reply.Receipt.Message == "pool crew is scaling from 3 to 1: "+why
+			return ok && r.Reply.Receipt.Message == "pool crew wants 1 instead of 3: "+why
 		}) {
 			t.Errorf("%t: %+v", stored, out.Effects)
 		}

@@ -195,7 +195,7 @@ func (rs *Rollouts) over(now time.Time, rep *replacement) (over bool, why string
 	case city.Starting, city.Stopping, city.Draining, "":
 	default:
 		if !m.Busy && !m.Waits {
-			return true, fmt.Sprintf("%s is %s (%s)", rep.agent, m.State.Is(), m.Reason)
+			return true, fmt.Sprintf("%s %s (%s)", rep.agent, m.State.Is(), m.Reason)
 		}
 	}
 	return false, ""

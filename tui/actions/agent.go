@@ -106,9 +106,9 @@ func needSession(m *state.Room) string {
 	case len(rows) > 1:
 		return "no selected agent has a session"
 	case r.State == city.Suspended:
-		return r.Shown + " is " + r.State.Is() + " and has no session"
+		return r.Shown + " " + r.State.Is() + " and has no session"
 	default:
-		return fmt.Sprintf("%s is %s and has no session; %s keeps it stopped", r.Shown,
+		return fmt.Sprintf("%s %s and has no session; %s keeps it stopped", r.Shown,
 			r.State.Is(), m.Keys.KeyText(state.SuspendID))
 	}
 }
@@ -146,7 +146,7 @@ func needTerminal(m *state.Room) string {
 }
 
 func noSession(m *state.Room, r *panel.AgentRow) string {
-	return fmt.Sprintf("%s is %s and has no session%s", r.Shown, r.State.Is(), releaseHint(m, r))
+	return fmt.Sprintf("%s %s and has no session%s", r.Shown, r.State.Is(), releaseHint(m, r))
 }
 
 func needHeld(m *state.Room) string {

@@ -22,6 +22,9 @@ func dialogActions() []state.Action {
 			m.Dialogs.Reader().Scroll(n, m.Canvas())
 		})
 	}
+	step := func(n int) state.Task {
+		return noEffects(func(m *state.Room) { m.Dialogs.Reader().Step(n, m.Canvas()) })
+	}
 	return slices.Concat(in([]state.Action{
 		{ID: "choice.next", Key: keymap.Bind("next answer; after the last one, the first", "tab"),
 			Run: cycle(1)},
@@ -36,8 +39,10 @@ func dialogActions() []state.Action {
 				return m.RunTasks(m.Dialogs.Choice().Cancel(closeChoice(m)))
 			}},
 	}, keymap.InChoice), in([]state.Action{
-		{ID: "reader.down", Key: keymap.Bind("scroll down", "j", "down"), Run: turn(1)},
-		{ID: "reader.up", Key: keymap.Bind("scroll up", "k", "up"), Run: turn(-1)},
+		{ID: "reader.down", Key: keymap.Bind("scroll down; in the city's details: next problem",
+			"j", "down"), Run: step(1)},
+		{ID: "reader.up", Key: keymap.Bind("scroll up; in the city's details: previous problem",
+			"k", "up"), Run: step(-1)},
 		{ID: "reader.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d", "space"),
 			Run: turn(10)},
 		{ID: "reader.page.up", Key: keymap.Bind("a page up", "pgup", "ctrl+u"),
@@ -47,7 +52,7 @@ func dialogActions() []state.Action {
 		{ID: "reader.last", Key: keymap.Bind("to the end", "G", "end"), Run: turn(far)},
 		{ID: "reader.close", Key: keymap.Bind("close", "esc", "q", "d", "c", "ctrl+c"),
 			Run: closeReader},
-		{ID: "reader.problem", Key: keymap.Bind("close; in the city's details: go to a problem",
+		{ID: "reader.problem", Key: keymap.Bind("close; in the city's details: go to the problem",
 			"enter"), Run: showProblemRow},
 	}, keymap.InReader), finderActions(), promptActions())
 }

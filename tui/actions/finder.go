@@ -16,7 +16,7 @@ import (
 func actionItem(m *state.Room, a *state.Action) state.Item {
 	t := state.Item{Keys: a.Key.Keys(), Title: a.Title(), Words: a.ID, Line: a.ID, Run: a.Run,
 		Why: func() string { return a.WhyUnavailable(m) }}
-	t.Names = nounsOf(m, a)
+	t.Names = wordsOf(m, a)
 	if len(a.In) == 1 && a.In[0] != keymap.Everywhere {
 		t.Note = string(a.In[0])
 	}
@@ -29,11 +29,15 @@ func actionItem(m *state.Room, a *state.Action) state.Item {
 	return t
 }
 
-func nounsOf(m *state.Room, a *state.Action) []string {
+func wordsOf(m *state.Room, a *state.Action) []string {
 	noun, verb, _ := strings.Cut(a.ID, ".")
 	switch {
 	case a.ID == "city.switch":
 		return []string{"city", "cities"}
+	case a.ID == "agent.details":
+		return []string{"why"}
+	case a.ID == "automation.fire":
+		return []string{"run"}
 	case noun == "focus":
 		if p := m.PanelOf(panel.ID(verb)).About(); string(p.ID) == verb && !p.Subset {
 			return []string{verb, p.Noun}

@@ -72,8 +72,13 @@ func readerKeys(m *state.Room) []string {
 	if name := m.Dialogs.EventAgent(); name != "" && needOpenAgent(m) == "" {
 		return []string{m.Keys.KeyText("reader.agent") + " selects " + widget.Plain(name)}
 	}
-	if a := problemWithRow(m); a != nil {
-		return []string{m.Keys.KeyText("reader.problem") + " goes to " + widget.Plain(a.Rows[0])}
+	if a := state.SelectedProblem(m); a != nil {
+		keys := []string{m.Keys.KeyText("reader.problem") + " goes to " + widget.Plain(a.Rows[0])}
+		if m.Dialogs.Subject().(*state.CityText).Cursor(m) != "" {
+			keys = append(keys, m.Keys.KeyText("reader.down")+" "+m.Keys.KeyText("reader.up")+
+				" select another problem")
+		}
+		return keys
 	}
 	if m.Dialogs.OpenMessage() != nil && m.Mode != state.ReadOnly {
 		return m.Keys.Hints("reader.reply", "reply", "reader.archive", "archive")

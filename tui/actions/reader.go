@@ -35,11 +35,11 @@ func showPool(m *state.Room) []feed.Effect {
 	return nil
 }
 
-type cityText struct{}
-
 func showCity(m *state.Room) []feed.Effect {
-	openReader(m, &state.Reader{Title: state.CityTitle(m, 50), About: cityText{},
-		Lines: func(int) []string { return details.City(m.Details()) },
+	text := &state.CityText{}
+	openReader(m, &state.Reader{Title: state.CityTitle(m, 50), About: text,
+		Lines:  func(int) []string { return details.City(m.Details(), text.Cursor(m)) },
+		Select: func(n int) bool { return text.Select(m, n) },
 		OnKey: func(key string) []state.Task {
 			a := state.FindAlert(m, func(a *panel.Alert) bool { return a.Key == key })
 			if a == nil {
@@ -56,17 +56,10 @@ func closeReader(m *state.Room) []feed.Effect {
 }
 
 func showProblemRow(m *state.Room) []feed.Effect {
-	if a := problemWithRow(m); a != nil {
+	if a := state.SelectedProblem(m); a != nil {
 		return showProblem(m, a)
 	}
 	return closeReader(m)
-}
-
-func problemWithRow(m *state.Room) *panel.Alert {
-	if m.Dialogs.Subject() != any(cityText{}) {
-		return nil
-	}
-	return state.FindAlert(m, func(a *panel.Alert) bool { return len(a.Rows) > 0 })
 }
 
 func showProblem(m *state.Room, a *panel.Alert) []feed.Effect {

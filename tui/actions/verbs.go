@@ -32,7 +32,7 @@ func Verbs() []verb {
 		{Name: "scale", Usage: "POOL SIZE|auto", Description: "set a pool's size, or let " +
 			"its check decide again", ID: "pool.scale", Args: scaleWords, Run: scaleLine},
 		{Name: "fire", Usage: "AUTOMATION", Description: "fire an automation now",
-			ID:   "automation.fire",
+			ID: "automation.fire", Names: []string{"run"},
 			Args: firstArg(automationNames), Why: automationWhy(palette.CannotFire), Run: fireLine},
 		{Name: "stop", Usage: "AGENT|AUTOMATION|city", ID: "automation.stop",
 			Description: "stop an agent, an automation's current run, or the city",
@@ -78,7 +78,14 @@ func agentVerbs() []verb {
 			ID: "agent.attach", Args: firstArg(agentNames),
 			Why: agentsWhy("", palette.CannotAttach), Run: goAndRun("agent.attach")},
 		{Name: "details", Usage: "NAME", Description: "show details", ID: "agent.details",
-			ReadOnly: true, Args: firstArg(anyNames), Run: goAndRun("agent.details")},
+			Names: []string{"why"}, ReadOnly: true, Args: firstArg(anyNames),
+			Run: goAndRun("agent.details")},
+		{Name: "peek", Usage: "AGENT", Description: "zoom into an agent's terminal",
+			ID: "agent.zoom", ReadOnly: true, Args: firstArg(agentNames),
+			Why: agentsWhy("", nil), Run: inPane("agent.zoom")},
+		{Name: "logs", Usage: "AGENT", Description: "show all stored output of an agent",
+			ID: "peek.logs", ReadOnly: true, Args: firstArg(agentNames),
+			Why: agentsWhy("", nil), Run: inPane("peek.logs")},
 		{Name: "restart", Usage: "POOL|AGENT…",
 			Description: "restart agents, or the members of a pool",
 			ID:          "agent.restart", Args: restartNames, Noun: true, Why: restartWhy,
@@ -182,7 +189,7 @@ func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) verbWhy {
 		_, why := onNamed(m, names, func() ([]feed.Effect, string) {
 			for _, r := range state.Targets(m) {
 				if whyAgent != nil && whyAgent(r) != "" {
-					return nil, r.Shown + " is " + r.State.Is() + whyAgent(r)
+					return nil, r.Shown + " " + r.State.Is() + whyAgent(r)
 				}
 			}
 			if id == "" {
@@ -255,6 +262,17 @@ func goAndRun(id string) verbRun {
 			return nil, why
 		}
 		return runAsKey(id)(m, nil)
+	}
+}
+
+// inPane is like goAndRun, for an action that shows the agent in the pane. The pane does not keep earlier logs.
+func inPane(id string) verbRun {
+	return func(m *state.Room, args []string) ([]feed.Effect, string) {
+		if m.Peek.Logs {
+			m.Peek.Logs = false
+			m.Peek.Follow()
+		}
+		return goAndRun(id)(m, args)
 	}
 }
 

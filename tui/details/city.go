@@ -13,14 +13,15 @@ import (
 	"gcity/tui/widget"
 )
 
-// City returns the details of the whole city, its problems first.
-func City(s *Source) []string {
+// City returns the details of the whole city, its problems first. selected is the FirstRow of the problem with the
+// cursor; "" = no cursor.
+func City(s *Source, selected string) []string {
 	p := newPage(s)
 	for _, a := range s.Env.Alerts() {
 		for i, part := range strings.Split(a.Details(s.Look), "\n") {
 			sign := " "
 			if i == 0 {
-				sign = a.Sign(s.Look)
+				sign = a.Sign(s.Look, selected != "" && a.FirstRow() == selected)
 			}
 			p.Add(sign + " " + part)
 		}

@@ -37,7 +37,7 @@ func RestartText(restarted, skipped []*panel.AgentRow) []string {
 	text := []string{who + ". " + ends + " This does not count as a crash."}
 	out := make([]string, len(skipped))
 	for i, r := range skipped {
-		out[i] = fmt.Sprintf("%s is %s", r.Shown, r.State.Is())
+		out[i] = fmt.Sprintf("%s %s", r.Shown, r.State.Is())
 	}
 	if len(out) > 0 {
 		text = append(text, "Skipped: "+strings.Join(out, ", ")+".")

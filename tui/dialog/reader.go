@@ -1,7 +1,11 @@
 package dialog
 
 import (
+	"slices"
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"gcity/themes"
 	"gcity/tui/keymap"
@@ -18,8 +22,13 @@ type Reader[T any] struct {
 	Hints  func() []string      // describes the keys that the owner handles; nil = none
 	Follow Follower             // scrolls the text automatically; nil = no automatic scrolling
 	OnKey  func(key string) []T // handles keys before bound actions do; nil = handles no key
+	// moves the cursor by n selectable lines, and reports whether it did; nil = no cursor. The line with the cursor
+	// begins with the cursor's glyph.
+	Select func(n int) bool
 
-	length int // number of lines in the last frame
+	length int  // number of lines in the last frame
+	cursor int  // index of the line with the cursor in the last frame; -1 = none
+	reveal bool // the next frame scrolls to the cursor
 }
 
 // Follower scrolls a text that grows, until the user scrolls it.
@@ -50,6 +59,17 @@ func (r *Reader[T]) Scroll(n int, c Canvas) {
 	}
 }
 
+// Step moves the cursor by n selectable lines. It scrolls instead if no such line exists, or if the cursor is not
+// visible.
+func (r *Reader[T]) Step(n int, c Canvas) {
+	shown := r.cursor >= r.Offset && r.cursor < r.Offset+c.rows()
+	if r.Select != nil && shown && r.Select(n) {
+		r.reveal = true
+		return
+	}
+	r.Scroll(n, c)
+}
+
 // Draw implements Dialog.
 func (r *Reader[T]) Draw(c Canvas) Frame {
 	w := c.width(110)
@@ -59,10 +79,17 @@ func (r *Reader[T]) Draw(c Canvas) Frame {
 	if r.Follow != nil {
 		r.Offset = r.Follow.ScrollTo(r.Offset, rows)
 	}
+	r.cursor = slices.IndexFunc(all, func(l string) bool {
+		return r.Select != nil && strings.HasPrefix(ansi.Strip(l), c.Styles.Glyphs.Cursor+" ")
+	})
+	if r.reveal && r.cursor >= 0 {
+		r.Offset = widget.ScrollTo(r.cursor, r.Offset, rows, len(all))
+	}
+	r.reveal = false
 	r.Offset = max(0, min(r.Offset, len(all)-rows))
 	lines := append(make([]string, 0, rows+2), all[r.Offset:r.Offset+rows]...)
 	var keys []string
-	if len(all) > rows {
+	if len(all) > rows && r.cursor < 0 {
 		keys = append(keys, c.Keys.KeyText("reader.down")+" "+c.Keys.KeyText("reader.up")+" scroll")
 	}
 	if r.Hints != nil {

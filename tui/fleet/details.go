@@ -57,10 +57,11 @@ func (l *List) Details(of *City, runner string, look *widget.Styles, now time.Ti
 	}
 	for _, n := range b.Needs {
 		sign, word, token := panel.AgentCondition(look, n.State, n.Stuck)
-		if word == string(n.State) {
+		switch {
+		case n.State == city.Quarantined:
+		case word == string(n.State):
 			word = n.State.Is()
-		}
-		if n.State != city.Quarantined {
+		default:
 			word = "is " + word
 		}
 		p.Add(p.Paint(token, sign) + " " + n.DisplayName + " " + word + " " +

@@ -151,7 +151,7 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 			continue
 		}
 		for _, w := range v.Args(h, nil) {
-			m, ok := matchesWords(v.Name, w, words)
+			m, ok := v.matchesWords(w, words)
 			if !ok {
 				continue
 			}
@@ -184,20 +184,20 @@ type wordMatch struct {
 	full   bool // the words contain the full verb and the full name
 }
 
-func matchesWords(verb string, w Word, words []string) (m wordMatch, ok bool) {
+func (v *Verb[H, E]) matchesWords(w Word, words []string) (m wordMatch, ok bool) {
 	name := strings.ToLower(w.Word)
-	kind := false
+	kind, called := false, false
 	for _, word := range words {
 		switch {
 		case word == name:
 			m.named = true
-		case word == verb:
-			m.verb = true
+		case v.isCalled(word):
+			m.verb, called = true, true
 		case word == w.Noun:
 			kind = true
 		case starts(word, name):
 			m.part = true
-		case strings.HasPrefix(verb, word):
+		case strings.HasPrefix(v.Name, word):
 			m.verb = true
 		case strings.Contains(name, word):
 			m.part, m.within = true, true
@@ -205,7 +205,7 @@ func matchesWords(verb string, w Word, words []string) (m wordMatch, ok bool) {
 			return m, false
 		}
 	}
-	m.full = m.named && slices.Contains(words, verb)
+	m.full = m.named && called
 	return m, m.named || m.part || kind && m.verb
 }
 

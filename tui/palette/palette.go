@@ -22,7 +22,7 @@ type Verb[H, E any] struct {
 	Usage       string
 	Description string
 	ID          string   // ID of the action with the same effect
-	Names       []string // lower-case words that mean exactly this verb
+	Names       []string // other lower-case words for this verb
 	ReadOnly    bool
 	// number of the argument that takes the rest of the line, counted from 1; 0 = none
 	Text int
@@ -58,9 +58,13 @@ type Table[H, E any] struct {
 // Item is a row of the palette.
 type Item[H, E any] = dialog.Item[func(H) []E]
 
-// FindVerb returns a verb by its name, or nil.
+// FindVerb returns a verb by one of its names, or nil.
 func (t *Table[H, E]) FindVerb(name string) *Verb[H, E] {
-	return widget.First(t.Verbs, func(v *Verb[H, E]) bool { return v.Name == name })
+	return widget.First(t.Verbs, func(v *Verb[H, E]) bool { return v.isCalled(name) })
+}
+
+func (v *Verb[H, E]) isCalled(word string) bool {
+	return v.Name == word || slices.Contains(v.Names, word)
 }
 
 func (v *Verb[H, E]) acceptsNoun(h H, noun string) bool {

@@ -31,7 +31,7 @@ func CannotUndrain(r *panel.AgentRow) string {
 		return " because its pool is scaling down; scale " + widget.Plain(r.Pool) +
 			" up to keep the agent"
 	}
-	return ", not draining"
+	return " and is not draining"
 }
 
 // CannotRelease returns the reason why an agent cannot be released, or "".

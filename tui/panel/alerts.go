@@ -35,10 +35,21 @@ func (a *Alert) tokens() (sign, text themes.Token) {
 	return themes.Bad, themes.Alert
 }
 
-// Sign returns the alert's colored symbol.
-func (a *Alert) Sign(k *widget.Styles) string {
-	sign, _ := a.tokens()
-	return k.Paint(sign, k.Glyphs.Alert)
+// Sign returns the alert's colored symbol, or that of the cursor.
+func (a *Alert) Sign(k *widget.Styles, cursor bool) string {
+	token, _ := a.tokens()
+	if cursor {
+		return k.Paint(token, k.Glyphs.Cursor)
+	}
+	return k.Paint(token, k.Glyphs.Alert)
+}
+
+// FirstRow identifies the alert's first row in all panels, or returns "".
+func (a *Alert) FirstRow() string {
+	if len(a.Rows) == 0 {
+		return ""
+	}
+	return a.Action + " " + a.Rows[0]
 }
 
 func (a *Alert) hint(w int) (before, key, after string) {

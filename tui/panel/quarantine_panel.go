@@ -71,7 +71,7 @@ func (r *AgentRow) Quarantined() bool { return r.State == city.Quarantined }
 func releaseText(r *AgentRow, now time.Time) string {
 	switch {
 	case !r.Quarantined():
-		return "now " + r.State.Is()
+		return "now " + r.State.Phrase()
 	case r.Until.IsZero(): // the city has stopped
 		return "until the city starts"
 	case r.Until.After(now):

@@ -98,7 +98,7 @@ func (t *DrainTargets) Undrainable(m *Room) string {
 		return SurplusReason(m, t.Rows[0])
 	}
 	r := t.Rows[0]
-	return fmt.Sprintf("%s is %s, so there is nothing to drain", r.Shown, r.State.Is())
+	return fmt.Sprintf("%s %s, so there is nothing to drain", r.Shown, r.State.Is())
 }
 
 // Refused returns text that lists the agents that cannot be drained, each with its state, or "".
@@ -106,7 +106,7 @@ func (t *DrainTargets) Refused() string {
 	var out []string
 	for _, r := range t.Rows {
 		if !r.Drainable() {
-			out = append(out, r.Shown+" is "+r.State.Is())
+			out = append(out, r.Shown+" "+r.State.Is())
 		}
 	}
 	return strings.Join(out, ", ")

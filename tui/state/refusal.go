@@ -21,8 +21,10 @@ func Refusal(m *Room, title, why string) string {
 		}
 		name := refused(m)
 		verb = before + name + after
-		if rest, ok := strings.CutPrefix(why, name+" is "); ok {
-			why = "it is " + rest
+		for _, is := range []string{" is ", " has "} {
+			if rest, ok := strings.CutPrefix(why, name+is); ok {
+				why = "it" + is + rest
+			}
 		}
 		break
 	}

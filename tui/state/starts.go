@@ -39,7 +39,7 @@ func (s Starts) Crashed(all *panel.Agents) string {
 		}
 		switch r.State {
 		case city.Backoff, city.Quarantined, city.Failed:
-			return r.Shown + " crashed again: " + panel.LastExit(r.Exit) + "; it is " + r.State.Is()
+			return r.Shown + " crashed again: " + panel.LastExit(r.Exit) + "; it " + r.State.Is()
 		}
 	}
 	return ""

@@ -84,7 +84,7 @@ func (p *Pane) Apply(n News, sessionRule string) {
 	switch old := &p.News; {
 	case n.Agent != old.Agent || n.Run != old.Run:
 		p.Follow()
-		p.older, p.olderLines, p.X = nil, 0, 0
+		p.older, p.olderLines, p.X, p.Search = nil, 0, 0, Search{}
 	case n.Session == old.Session || n.Session == "" || old.Session == "":
 		if n.LinesReceived < old.LinesReceived { // the watch was restarted
 			p.olderLines += old.LinesReceived

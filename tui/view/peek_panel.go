@@ -78,7 +78,7 @@ func emptyPaneText(m *state.Room, r *panel.AgentRow) string {
 	case m.Peek.News.Problem != "":
 		return "Nothing to show: " + widget.Plain(m.Peek.News.Problem)
 	case !r.Running:
-		return fmt.Sprintf("%s is %s; %s.", r.Shown, r.State.Is(), state.Unstored(r))
+		return fmt.Sprintf("%s %s; %s.", r.Shown, r.State.Is(), state.Unstored(r))
 	}
 	return "No output yet."
 }
