@@ -106,6 +106,11 @@ func (w *outputFollower) watch(ctx context.Context, l *env.Link, first, resumed 
 			}
 			return err
 		}
+		if resumed {
+			if resumed = false; w.isReplaced(ctx, l) {
+				return nil
+			}
+		}
 		if err := p.print(ctx, frame); err != nil {
 			return err
 		}
@@ -114,6 +119,17 @@ func (w *outputFollower) watch(ctx context.Context, l *env.Link, first, resumed 
 		return printOutput(ctx, w.e, l, text, w.followed)
 	}
 	return nil
+}
+
+// isReplaced reports whether another session runs now. Its output does not continue the output of the session that
+// awaitSession has found.
+func (w *outputFollower) isReplaced(ctx context.Context, l *env.Link) bool {
+	s, err := l.Snapshot(ctx)
+	if err != nil {
+		return false
+	}
+	a, ok := s.Agent(w.agent)
+	return ok && a.Session != nil && a.Session.ID != w.session
 }
 
 // linePrinter prints the output of one session as lines.
