@@ -1,6 +1,9 @@
 package agents
 
 import (
+	"context"
+	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -82,5 +85,60 @@ func TestOutputAfterAReconnect(t *testing.T) {
 		if out.String() != want {
 			t.Errorf("%q: got %q, want %q", retained, out.String(), want)
 		}
+	}
+}
+
+// replacedSession is a city whose agent is restarted while a client reconnects: the client has found session s1, but
+// watches s2.
+type replacedSession struct {
+	city.Control
+	lookups, watches int
+}
+
+func (c *replacedSession) snapshot(session string) *city.Snapshot {
+	return &city.Snapshot{Agents: []city.Agent{{Name: "a", State: city.Running, Session: &city.Session{ID: session}}}}
+}
+
+func (c *replacedSession) Snapshot(context.Context) (*city.Snapshot, error) {
+	return c.snapshot("s2"), nil
+}
+
+func (c *replacedSession) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
+	return func(yield func(*city.Snapshot, error) bool) {
+		switch c.lookups++; c.lookups {
+		case 1, 2:
+			yield(c.snapshot("s1"), nil)
+		case 3:
+			yield(c.snapshot("s2"), nil)
+		}
+	}
+}
+
+func (c *replacedSession) Output(context.Context, string, int) (string, error) { return "", nil }
+
+func (c *replacedSession) Watch(context.Context, string) iter.Seq2[city.Frame, error] {
+	return func(yield func(city.Frame, error) bool) {
+		c.watches++
+		if c.watches > 1 {
+			yield(city.Frame{Reset: true, Cols: 80, Rows: 10, Data: []byte("two\r\n")}, nil)
+			return
+		}
+		if yield(city.Frame{Reset: true, Cols: 80, Rows: 10, Data: []byte("one\r\n")}, nil) {
+			yield(city.Frame{}, errors.New("the connection was lost"))
+		}
+	}
+}
+
+// After a reconnect, the output of a session that has started in the meantime is printed from its beginning.
+func TestNewSessionAfterAReconnect(t *testing.T) {
+	var out strings.Builder
+	e := &env.Env{Printer: output.Printer{Out: &out}}
+	w := &outputFollower{e: e, followed: followed{agent: "a", lines: 10}}
+	l := &env.Link{Control: &replacedSession{}, Live: true}
+	if err := w.follow(t.Context(), l); err == nil {
+		t.Error("the lost connection was not reported")
+	}
+	if err := w.follow(t.Context(), l); err != nil || out.String() != "one\ntwo\n" {
+		t.Errorf("got %q, %v", out.String(), err)
 	}
 }
