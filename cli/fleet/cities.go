@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -359,9 +358,6 @@ func citiesFromFiles(ctx context.Context, e *env.Env) ([]city.Info, error) {
 
 func byName(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) }
 
-// busyTimeout is the timeout for reading a city's state if its folder responds.
-const busyTimeout = 20 * time.Second
-
 func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
 
 func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []host.Registered,
@@ -370,11 +366,8 @@ func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []hos
 	var reads recovery.Group
 	for n, e := range all {
 		reads.Go(func() {
-			look := func() city.Info { return read(ctx, e) }
-			i, returned := looks.Do(ctx, e.Path, time.Time{}, env.FolderTimeout, look)
-			if !returned && responds(ctx, e.Path) {
-				i, returned = looks.Do(ctx, e.Path, time.Time{}, busyTimeout, look)
-			}
+			i, returned := looks.Do(ctx, e.Path, time.Time{}, env.FolderTimeout,
+				func() city.Info { return read(ctx, e) })
 			if !returned {
 				i = city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped,
 					Cause: city.Unresponsive,
@@ -385,15 +378,6 @@ func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []hos
 	}
 	reads.Wait()
 	return out
-}
-
-// responds reports whether a folder can be read. It distinguishes a busy machine from a mount that hangs.
-func responds(ctx context.Context, dir string) bool {
-	_, ok := deadline.Within(ctx, time.Second, func() error {
-		_, err := os.Stat(dir)
-		return err
-	})
-	return ok
 }
 
 func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
