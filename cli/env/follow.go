@@ -32,7 +32,7 @@ func (e *Env) Follow(ctx context.Context, l *Link,
 			began := time.Now()
 			err = e.followOnce(ctx, l, follow)
 			l.Close()
-			if time.Since(began) >= streamMin {
+			if time.Since(began) >= streamMin && !exit.IsSilent(err) {
 				ended = time.Now()
 			}
 		}
