@@ -14,10 +14,9 @@ import (
 )
 
 const (
-	undoLimit     = 20 * time.Second // for closing the created beads after a batch has failed
-	undoBeadLimit = 2 * time.Second  // added to undoLimit for each bead of the batch
-	// for a call in progress when the batch is canceled
-	lastCallLimit = 10 * time.Second
+	undoLimit = 20 * time.Second // for closing the created beads after a batch has failed
+	// added to undoLimit for each bead of the batch; also the limit for a call in progress when the batch is canceled
+	undoBeadLimit = 2 * time.Second
 )
 
 // Create implements beads.Store.
@@ -153,7 +152,7 @@ func (m *batchWriter) run(ctx context.Context) error {
 			m.made[i] = got
 			m.real[m.want[i].ID] = got.ID
 		}
-		if err != nil && ctx.Err() != nil {
+		if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 			return fmt.Errorf("stopped before all beads were created: %w", err)
 		}
 		if err != nil {
@@ -185,7 +184,7 @@ func (m *batchWriter) create(ctx context.Context, want beads.Bead) (beads.Bead, 
 		call, end = context.WithDeadline(call, at)
 		defer end()
 	}
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastCallLimit, cancel) })()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(undoBeadLimit, cancel) })()
 	return m.s.backend.Create(call, want)
 }
 
