@@ -23,18 +23,21 @@ const (
 	pingAfter = time.Second
 	pingLimit = 2 * time.Second
 	// more than one, because a ping can exceed its timeout on a busy machine
-	missedPings = 3
+	missedPings = 2
 )
 
-// hangs reports whether the peer does not respond, if it has missed this number of pings in a row.
+// hangs reports whether a peer that has missed this many pings in a row counts as unresponsive.
 func (c *Client) hangs(missed int) bool {
 	return missed >= missedPings || missed > 0 && isStopped(int(c.peer.Load()))
 }
 
 // isStopped reports whether a signal or a debugger has stopped the process. pid 0 means an unknown process.
 func isStopped(pid int) bool {
+	if pid <= 0 {
+		return false
+	}
 	st, err := proc.ReadStat(pid)
-	return pid > 0 && err == nil && (st.State == 'T' || st.State == 't')
+	return err == nil && (st.State == 'T' || st.State == 't')
 }
 
 func (c *Client) unresponsiveError(method string) error {
