@@ -124,12 +124,8 @@ func (w *outputFollower) watch(ctx context.Context, l *env.Link, first, resumed 
 // isReplaced reports whether another session runs now. Its output does not continue the output of the session that
 // awaitSession has found.
 func (w *outputFollower) isReplaced(ctx context.Context, l *env.Link) bool {
-	s, err := l.Snapshot(ctx)
-	if err != nil {
-		return false
-	}
-	a, ok := s.Agent(w.agent)
-	return ok && a.Session != nil && a.Session.ID != w.session
+	a, err := env.FindAgent(ctx, l.Control, w.agent)
+	return err == nil && a.Session != nil && a.Session.ID != w.session
 }
 
 // linePrinter prints the output of one session as lines.
