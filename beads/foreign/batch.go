@@ -152,9 +152,6 @@ func (m *batchWriter) run(ctx context.Context) error {
 			m.made[i] = got
 			m.real[m.want[i].ID] = got.ID
 		}
-		if err != nil && errors.Is(ctx.Err(), context.Canceled) {
-			return fmt.Errorf("stopped before all beads were created: %w", err)
-		}
 		if err != nil {
 			return err
 		}
@@ -175,7 +172,7 @@ func (m *batchWriter) run(ctx context.Context) error {
 // bead with an unknown ID.
 func (m *batchWriter) create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	if ctx.Err() != nil {
-		return beads.Bead{}, context.Cause(ctx)
+		return beads.Bead{}, stopped(context.Cause(ctx))
 	}
 	call, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -185,7 +182,15 @@ func (m *batchWriter) create(ctx context.Context, want beads.Bead) (beads.Bead, 
 		defer end()
 	}
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(undoBeadLimit, cancel) })()
-	return m.s.backend.Create(call, want)
+	b, err := m.s.backend.Create(call, want)
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		err = stopped(err)
+	}
+	return b, err
+}
+
+func stopped(why error) error {
+	return fmt.Errorf("stopped before all beads were created: %w", why)
 }
 
 // next returns the index of a bead that is not created yet, or -1. If linked is true, it skips beads that link to such
