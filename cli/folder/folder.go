@@ -64,7 +64,7 @@ func WriteNew(file, text string) error {
 		return exit.Errorf(exit.CodeConflict, "%s was not changed: %w", file, fs.ErrExist)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot create %s: %w", file, err)
+		return fmt.Errorf("cannot create %w", disk.WriteError(file, err))
 	}
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {

@@ -37,7 +37,20 @@ func WriteReason(path string, err error) error {
 				err, folder, quote(folder))
 		case syscall.Access(folder, 2|1) != nil: // W_OK|X_OK; otherwise, the file is the reason
 			return fmt.Errorf("%w: your user cannot write to the folder %s", err, folder)
+		case Foreign(path):
+			return fmt.Errorf("%w: the file belongs to another user; if it is meant to be yours, "+
+				"run `sudo chown %d %s`", err, os.Getuid(), quote(path))
 		}
 	}
 	return err
+}
+
+// Foreign reports whether a file or folder belongs to another user.
+func Foreign(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) != os.Getuid()
 }

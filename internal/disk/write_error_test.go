@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -15,6 +16,14 @@ func TestWriteError(t *testing.T) {
 	path := filepath.Join(dir, "f")
 	if err := WriteError(path, syscall.EACCES); err.Error() != path+": permission denied" {
 		t.Errorf("the folder is writable, so only the file can be the reason: got %v", err)
+	}
+	if os.Getuid() == 0 { // only root can give files to another user
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chown(path, 65534, -1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteError(path, syscall.EACCES); !strings.HasSuffix(err.Error(), "run `sudo chown 0 "+path+"`") {
+			t.Errorf("a file of another user: got %v", err)
+		}
 	}
 	if err := os.Chmod(dir, 0o500); err != nil { //nolint:gosec // a folder
 		t.Fatal(err)
