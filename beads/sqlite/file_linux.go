@@ -40,6 +40,11 @@ func remedy(folder string, err error) string {
 		return "the disk or its file system may be broken: see `dmesg`; save readable work with " +
 			"`gcity bead export FILE`"
 	}
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if file := filepath.Join(folder, File+end); disk.Foreign(file) {
+			return fmt.Sprintf("another user owns %s: change its owner with `chown`", file)
+		}
+	}
 	return "check the permissions of " + folder + " and of the files in it"
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,6 +23,15 @@ func TestRemedy(t *testing.T) {
 	} {
 		if got := remedy(t.TempDir(), c.err); !strings.Contains(got, c.want) {
 			t.Errorf("%v: %s", c.err, got)
+		}
+	}
+	if dir := t.TempDir(); os.Getuid() == 0 { // only root can give files to another user
+		wal := filepath.Join(dir, File+"-wal")
+		if err := errors.Join(os.WriteFile(wal, nil, 0o600), os.Chown(wal, 65534, -1)); err != nil {
+			t.Fatal(err)
+		}
+		if got := remedy(dir, errors.New("odd")); !strings.Contains(got, "another user owns "+wal) {
+			t.Error(got)
 		}
 	}
 	if err := syscall.Access("/proc/sys", 2); errors.Is(err, syscall.EROFS) {
