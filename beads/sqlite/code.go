@@ -31,3 +31,9 @@ func busy(err error) bool {
 	c := code(err)
 	return c == codeBusy || c == codeLocked
 }
+
+// IsDamaged reports whether err means that a store's file is damaged or is not a store.
+func IsDamaged(err error) bool {
+	c := code(err)
+	return c == codeCorrupt || c == codeNotADB
+}

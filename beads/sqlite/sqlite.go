@@ -241,7 +241,7 @@ func (s *Store) explain(ctx context.Context, err error) error {
 		return err
 	case over != nil:
 		return &timeoutError{fmt.Sprintf("the bead store %s did not respond in time", s.path), over}
-	case code == codeCorrupt || code == codeNotADB:
+	case IsDamaged(err):
 		return fmt.Errorf("the bead store %s is damaged (%w); `%s` restores the newest backup",
 			s.path, err, cmp.Or(s.ledger.Restore, "gcity bead restore"))
 	case code == codeFull:

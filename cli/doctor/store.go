@@ -11,6 +11,7 @@ import (
 	"gcity/agent"
 	"gcity/beads"
 	"gcity/beads/bd"
+	"gcity/beads/sqlite"
 	"gcity/city"
 	"gcity/cli/folder"
 	"gcity/cli/output"
@@ -129,9 +130,11 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unr
 		found = append(found, bad("stop or resume the process that has locked the store: `fuser "+
 			folder+"/*` lists the candidates; until then, commands that use the store wait",
 			"%v", err))
+	case sqlite.IsDamaged(err):
+		found = append(found, bad("`gcity bead export FILE` saves the beads that can be read",
+			"%v", err))
 	case err != nil:
-		found = append(found, bad("fix the problem that the error describes; `gcity bead export "+
-			"FILE` saves the beads that can be read", "%v", err))
+		found = append(found, bad("fix the problem that the error describes", "%v", err))
 	}
 	if len(c.Damage) > 0 {
 		fix := fmt.Sprintf("`gcity bead export FILE` saves the beads that can be read; `%s` "+
