@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +25,8 @@ import (
 	"gcity/cli/sessions"
 	"gcity/config"
 	"gcity/describe"
+	"gcity/internal/disk"
+	"gcity/internal/shell"
 	"gcity/session"
 	"gcity/trust"
 )
@@ -230,7 +233,26 @@ func checkFolder(_ context.Context, p *Subject) finding {
 		return bad("chmod 700 "+dir, "its mode (%v) does not let you read, write and enter it",
 			info.Mode())
 	}
+	if foreign := ownedByOthers(dir); len(foreign) > 0 {
+		return bad(fmt.Sprintf("if they are meant to be yours, run `sudo chown -R %d %s`",
+			os.Getuid(), shell.Quote(dir)), "another user owns some of its files, for example "+
+			"because they were copied as root:\n%s", strings.Join(foreign, "\n"))
+	}
 	return ok("only you can open this folder")
+}
+
+// ownedByOthers returns some of the files below dir that belong to another user.
+func ownedByOthers(dir string) (found []string) {
+	_ = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if len(found) == 5 {
+			return filepath.SkipAll
+		}
+		if err == nil && disk.Foreign(path) {
+			found = append(found, path)
+		}
+		return nil // files that cannot be read have another finding
+	})
+	return found
 }
 
 func checkController(_ context.Context, p *Subject) finding {
