@@ -155,11 +155,12 @@ type (
 )
 
 // ResponseLimit returns how long a client waits for the response to a command. The city responds to a command that
-// stops agents only after they have exited, which can take as long as `shutdown_timeout`.
+// stops agents only after they have exited, which can take as long as `shutdown_timeout`. The response to a restart
+// comes after the start, which waits up to ten minutes while the program asks a question.
 func ResponseLimit(c Command) time.Duration {
 	switch c.(type) {
 	case Restart, Stop, Kill, Suspend, SuspendRig, RestartPool, Shutdown:
-		return 9 * time.Minute
+		return 12 * time.Minute
 	}
 	return 3 * time.Minute
 }
