@@ -25,6 +25,7 @@ func (k keys) same(l keys) bool {
 type secret struct {
 	token string
 	err   error
+	at    time.Time // when the read returned
 }
 
 // readKeys drops unusable tokens. Without tenants, an unusable main token is an error.
@@ -86,7 +87,8 @@ func (k *listenerKeeper) readTenants(ctx context.Context, now *keys,
 	return problems
 }
 
-// readToken reads a token from a file. Its errors never contain the token.
+// readToken reads a token from a file. If the file does not respond, for example on a busy machine, the result of the
+// previous read stays valid for tokenGrace. Its errors never contain the token.
 func (k *listenerKeeper) readToken(ctx context.Context, path string, make bool) (string, error) {
 	if path == "" {
 		return "", nil
@@ -97,10 +99,14 @@ func (k *listenerKeeper) readToken(ctx context.Context, path string, make bool) 
 			read = token.Ensure
 		}
 		token, err := read(path)
-		return secret{token, err}
+		return secret{token, err, time.Now()}
 	})
-	if !ok {
-		return "", fmt.Errorf("timeout while reading the token file %s", path)
+	if ok {
+		k.read[path] = saw
+		return saw.token, saw.err
 	}
-	return saw.token, saw.err
+	if last, is := k.read[path]; is && time.Since(last.at) < tokenGrace {
+		return last.token, last.err
+	}
+	return "", fmt.Errorf("timeout while reading the token file %s", path)
 }

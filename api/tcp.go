@@ -41,6 +41,8 @@ const (
 	// delay after a failed listen, and between reads of a token
 	tryAgain  = 2 * time.Second
 	tokenTime = time.Second
+	// how long a token stays valid while its file does not respond
+	tokenGrace = 15 * time.Second
 
 	// more than one, so that a hung read does not block other reads
 	tokensAtOnce = 8
@@ -70,6 +72,7 @@ func KeepFleetListening(ctx context.Context, configs <-chan TCP, report func(cit
 
 func (k *listenerKeeper) run(ctx context.Context, wants <-chan TCP) {
 	k.o, k.files = k.o.withDefaults(), deadline.New[secret](tokensAtOnce)
+	k.read = map[string]secret{}
 	defer func() { k.close() }()
 	again := time.NewTicker(tryAgain)
 	defer again.Stop()
@@ -84,6 +87,7 @@ func (k *listenerKeeper) run(ctx context.Context, wants <-chan TCP) {
 			}
 			k.close()
 			k.want = want
+			clear(k.read)
 			k.update(ctx)
 		case <-again.C:
 			k.update(ctx)
@@ -108,6 +112,7 @@ type listenerKeeper struct {
 	o       Options
 	notify  func(city.Listener)
 	files   *deadline.Calls[secret]
+	read    map[string]secret // the newest reads that returned, by path
 
 	want     TCP
 	reported city.Listener
