@@ -25,6 +25,7 @@ import (
 	"gcity/city"
 	"gcity/events"
 	"gcity/internal/disk"
+	"gcity/internal/shell"
 )
 
 // ErrNotRunning means that no process listens on a city's socket. After a city has stopped, errors from its Client also
@@ -132,10 +133,18 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 		return nil, taggedError{&city.NotRunning{Program: c.serverName, Socket: c.path},
 			ErrNotRunning}
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("cannot reach the city: %w; run this command as the owner of %s",
-			err, filepath.Dir(c.path))
+		return nil, fmt.Errorf("cannot reach the city: %w; %s", err, c.access())
 	}
 	return nil, fmt.Errorf("cannot reach the city: %w", err)
+}
+
+// access returns what the user can do if the system denies access to the socket.
+func (c *Client) access() string {
+	folder := filepath.Dir(c.path)
+	if disk.Own(folder) != nil || disk.Foreign(c.path) {
+		return "run this command as the owner of " + folder
+	}
+	return fmt.Sprintf("run `chmod u+rwx %s %s`", shell.Quote(folder), shell.Quote(c.path))
 }
 
 func (c *Client) target(path string) string {
