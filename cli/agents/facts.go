@@ -2,6 +2,7 @@ package agents
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -222,5 +223,26 @@ func writeRecent(e *env.Env, decided []city.Decision, past []events.Event) {
 	if len(past) > 0 {
 		e.Sayf("\nrecent events")
 		e.WriteEventLines("  ", output.OldestFirst(past))
+	}
+	writeCrashOutput(e, past)
+}
+
+// writeCrashOutput prints the end of the output before the newest crash. A program that exits at once usually gives the
+// reason there.
+func writeCrashOutput(e *env.Env, newestFirst []events.Event) {
+	const most = 5
+	for i := range newestFirst {
+		c, ok := city.CrashOf(&newestFirst[i])
+		if !ok || c.Output == "" {
+			continue
+		}
+		e.Sayf("\nlast output before the crash at %s", e.Clock(c.At))
+		lines := slices.DeleteFunc(strings.Split(c.Output, "\n"), func(line string) bool {
+			return strings.TrimSpace(line) == ""
+		})
+		for _, line := range lines[max(0, len(lines)-most):] {
+			e.Sayf("  %s", e.Paint(output.Dim, output.SafeLine(line)))
+		}
+		return
 	}
 }
