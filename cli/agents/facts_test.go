@@ -59,3 +59,13 @@ func TestIdleRestart(t *testing.T) {
 		}
 	}
 }
+
+// While an agent stops for a change, its restart is no longer held back.
+func TestDriftOfStoppingAgent(t *testing.T) {
+	e := &env.Env{Printer: output.Printer{Now: func() time.Time { return noon }}}
+	for state, want := range map[city.State]string{city.Stopping: "changed", city.Running: "changed · restart held back: env A added"} {
+		if got := stateReason(e, &city.Agent{State: state, Reason: "changed", Drift: []string{"env A added"}}); got != want {
+			t.Errorf("%s: got %q", state, got)
+		}
+	}
+}

@@ -115,7 +115,7 @@ func stateReason(e *env.Env, g *city.Agent) string {
 	if g.Frozen {
 		parts = append(parts, "stopped by SIGSTOP")
 	}
-	if len(g.Drift) > 0 && !strings.Contains(g.Reason, "held back") {
+	if len(g.Drift) > 0 && g.State != city.Stopping && !strings.Contains(g.Reason, "held back") {
 		parts = append(parts, "restart held back: "+strings.Join(g.Drift, ", "))
 	}
 	if g.Session != nil && g.Session.Attached {
