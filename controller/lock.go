@@ -65,7 +65,7 @@ func Acquire(dir string) (*Hold, error) { return acquire(dir, lockLinger) }
 
 func acquire(dir string, patience time.Duration) (*Hold, error) {
 	h := &Hold{dir: dir, pid: filepath.Join(dir, ".gc", "daemon.pid")}
-	err := h.await(patience, func() (err error) {
+	err := h.await(dir, patience, func() (err error) {
 		h.folder, err = disk.Hold(dir)
 		return err
 	})
@@ -79,7 +79,8 @@ func acquire(dir string, patience time.Duration) (*Hold, error) {
 	return h, nil
 }
 
-func (h *Hold) await(patience time.Duration, take func() error) error {
+// await calls take, which locks the file or folder at path, until it succeeds, fails, or a controller holds the lock.
+func (h *Hold) await(path string, patience time.Duration, take func() error) error {
 	for began := time.Now(); ; {
 		err := take()
 		if !errors.Is(err, disk.ErrLocked) {
@@ -88,10 +89,26 @@ func (h *Hold) await(patience time.Duration, take func() error) error {
 		// if no PID is recorded, a controller is starting or ending, or a command is testing the lock
 		pid := readPID(h.pid)
 		if pid != 0 && runs(pid) || time.Since(began) > patience {
-			return &RunningError{Path: h.dir, PID: pid}
+			return &RunningError{Path: h.dir, PID: owner(path, pid)}
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// owner returns the PID of the process that has locked path, or 0. The recorded PID can belong to an unrelated process,
+// for example if the user has restored a backup of the city's files.
+func owner(path string, recorded int) int {
+	dev, ino, err := proc.Inode(path)
+	pids, allErr := proc.All()
+	if err != nil || allErr != nil {
+		return 0
+	}
+	for _, pid := range append([]int{recorded}, pids...) {
+		if proc.HoldsFile(pid, dev, ino) {
+			return pid
+		}
+	}
+	return 0
 }
 
 func (h *Hold) take(patience time.Duration) error {
@@ -100,8 +117,9 @@ func (h *Hold) take(patience time.Duration) error {
 		return fmt.Errorf("cannot create the city's runtime folder: %w", err)
 	}
 	var lock *disk.Lock
-	err := h.await(patience, func() (err error) {
-		lock, err = disk.TryLock(filepath.Join(gc, "controller.lock"))
+	path := filepath.Join(gc, "controller.lock")
+	err := h.await(path, patience, func() (err error) {
+		lock, err = disk.TryLock(path)
 		return err
 	})
 	if err != nil {
