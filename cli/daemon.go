@@ -82,11 +82,11 @@ func withOrphans(ctx context.Context, dir string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if held, _ := folder.IsHeld(dir); held {
+	code, why := exit.Verdict(err)
+	if held, _ := folder.IsHeld(dir); held || code == exit.CodeConflict {
 		return err
 	}
 	if n, failed := offline.CountOrphans(ctx, dir); failed == nil && n > 0 {
-		code, why := exit.Verdict(err)
 		return exit.Errorf(code, "%s\nno controller is running, but %s kept running; `gcity%s "+
 			"daemon start` starts a controller", why, describe.Count(n, "agent"),
 			output.SafeText(cityFlag(dir)))

@@ -3,6 +3,7 @@ package offline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -67,6 +68,10 @@ func StopOrphans(ctx context.Context, dir string, now func() time.Time, slow env
 	}
 	// while this process holds the city, no controller can start agents
 	hold, err := controller.Acquire(dir)
+	if running, ok := errors.AsType[*controller.RunningError](err); ok && running.PID != 0 {
+		return did, fmt.Errorf("%w, and it does not respond on the city's socket; `kill %d` stops "+
+			"it and its agents, or all cities if it is the supervisor", err, running.PID)
+	}
 	if err != nil {
 		return did, err
 	}
