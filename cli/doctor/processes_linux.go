@@ -35,23 +35,25 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 		return note("mount /proc", "cannot list processes: %v", err)
 	}
 	of := map[int]string{}
-	var hidden []string
+	var hidden, moved []string
 	for _, pid := range pids {
 		environ := proc.Environ(pid)
 		if id := valueIn(environ, "GC_SESSION_ID"); id == "" || pid == os.Getpid() ||
 			!proc.HasEnv(environ, "GC_CITY_PATH="+p.dir, false) || ours(pid) {
 			continue
-		} else if dir := hiddenSession(pid); dir == "" {
+		} else if deleted, away := elsewhere(pid); deleted != "" {
+			hidden = append(hidden, deleted)
+		} else if away != "" {
+			moved = append(moved, away)
+		} else {
 			of[pid] = id
-		} else if !slices.Contains(hidden, dir) {
-			hidden = append(hidden, dir)
 		}
 	}
 	if f := checkRuns(p); f.State != "ok" {
 		return f
 	}
 	if len(of) == 0 {
-		return judgeHidden(hidden)
+		return judgeElsewhere(hidden, moved)
 	}
 	// a session might have started since the first list
 	now, err := p.provider.List(ctx)
@@ -60,7 +62,7 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 	}
 	f := judgeStrays(of, now, func(pid int) string { return strings.Join(proc.Args(pid), " ") })
 	if f.State == "ok" {
-		return judgeHidden(hidden)
+		return judgeElsewhere(hidden, moved)
 	}
 	return f
 }
@@ -93,32 +95,51 @@ func commandLines(pids []int) (lines []string) {
 	return lines
 }
 
-// hiddenSession returns the deleted folder of a process's running session, or "". It ignores processes in pods, because
-// their session folders are in the pods.
-func hiddenSession(pid int) string {
+// elsewhere returns the folder of a process's running session if the folder was deleted, or its new path if the folder
+// was moved and another folder has replaced it. It ignores processes in pods, because their session folders are in the
+// pods.
+func elsewhere(pid int) (deleted, moved string) {
 	if !proc.SharesPIDs(pid) {
-		return ""
+		return "", ""
 	}
 	for st, err := proc.ReadStat(pid); err == nil && st.PPID > 1; st, err = proc.ReadStat(pid) {
 		pid = st.PPID
-		if args := proc.Args(pid); len(args) == 3 && args[1] == "hold" {
-			if _, err := os.Lstat(args[2]); errors.Is(err, fs.ErrNotExist) {
-				return args[2]
-			}
-			return ""
+		args := proc.Args(pid)
+		if len(args) != 3 || args[1] != "hold" {
+			continue
 		}
+		now, err := os.Stat(args[2])
+		if errors.Is(err, fs.ErrNotExist) {
+			return args[2], ""
+		}
+		cwd := fmt.Sprintf("/proc/%d/cwd", pid) // a holder works in its session's folder
+		at, _ := os.Readlink(cwd)
+		held, heldErr := os.Stat(cwd)
+		if err != nil || heldErr != nil || at == "/" || os.SameFile(now, held) {
+			return "", ""
+		}
+		if _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) {
+			return args[2], ""
+		}
+		return "", at
 	}
-	return ""
+	return "", ""
 }
 
-func judgeHidden(dirs []string) finding {
-	if len(dirs) == 0 {
-		return ok("none")
+func judgeElsewhere(deleted, moved []string) finding {
+	switch {
+	case len(moved) > 0:
+		slices.Sort(moved)
+		return note("their agents keep running; to stop them, run `gcity stop --city FOLDER` with "+
+			"the city's new folder", "the folders of running sessions were moved to:\n%s",
+			strings.Join(slices.Compact(moved), "\n"))
+	case len(deleted) > 0:
+		slices.Sort(deleted)
+		return note("their agents keep running; the next controller or `gcity stop` creates the "+
+			"folders again", "the folders of running sessions were deleted:\n%s",
+			strings.Join(slices.Compact(deleted), "\n"))
 	}
-	slices.Sort(dirs)
-	return note("their agents keep running; the next controller or `gcity stop` creates the "+
-		"folders again", "the folders of running sessions were deleted:\n%s",
-		strings.Join(dirs, "\n"))
+	return ok("none")
 }
 
 func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int) string) finding {

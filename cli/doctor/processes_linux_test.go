@@ -20,7 +20,11 @@ func TestHiddenSessionsInPods(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := filepath.Join(dir, "gone")
-	for want, flags := range map[string]uintptr{gone: 0, "": syscall.CLONE_NEWPID} {
+	for _, flags := range []uintptr{syscall.CLONE_NEWPID, 0} {
+		want := gone
+		if flags != 0 {
+			want = ""
+		}
 		cmd := exec.Command("sh", "hold", gone)
 		cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Cloneflags: flags, Setpgid: true}
 		if err := cmd.Start(); err != nil {
@@ -38,8 +42,26 @@ func TestHiddenSessionsInPods(t *testing.T) {
 			}
 			return agent != 0
 		})
-		if got := hiddenSession(agent); got != want {
-			t.Errorf("got %q, want %q", got, want)
+		if got, moved := elsewhere(agent); got != want || moved != "" {
+			t.Errorf("got %q and %q, want %q", got, moved, want)
+		}
+		if want == "" {
+			continue
+		}
+		if err := os.Mkdir(gone, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if deleted, got := elsewhere(agent); deleted != "" || got != dir {
+			t.Errorf("after another folder has replaced it: got %q and %q, want %q", deleted, got, dir)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(gone, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if got, moved := elsewhere(agent); got != want || moved != "" {
+			t.Errorf("after it was replaced and deleted: got %q and %q, want %q", got, moved, want)
 		}
 	}
 }
