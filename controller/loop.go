@@ -300,7 +300,8 @@ func (l *loop) result(ctx context.Context) error {
 		return *removed
 	}
 	if l.oneShot && ctx.Err() != nil {
-		return fmt.Errorf("the city did not reach its configured state: %w", context.Cause(ctx))
+		return fmt.Errorf("the city did not reach its configured state: %w; `gcity status` shows "+
+			"what is missing", context.Cause(ctx))
 	}
 	return nil
 }

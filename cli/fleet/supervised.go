@@ -184,8 +184,8 @@ func failedAgents(s *city.Snapshot) error {
 		return exit.Errorf(exit.CodeFailed, "agent %s has failed: %s; see `gcity why %[1]s`",
 			names[0], failed[0].Reason)
 	}
-	return exit.Errorf(exit.CodeFailed, "%d agents have failed: %s; see `gcity why %s`",
-		len(names), strings.Join(names, ", "), names[0])
+	return exit.Errorf(exit.CodeFailed, "%d agents have failed: %s; `gcity why NAME` shows why",
+		len(names), strings.Join(names, ", "))
 }
 
 // Enrolled returns a city's registry entry. It returns false if the city is not registered or the registry cannot be
@@ -279,7 +279,7 @@ func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, by string) {
 				"the others to finish", p.Name, p.Size, p.Desired, output.SafeLine(p.Reason))
 		}
 	}
-	if len(did) == 0 && len(s.Degraded) == 0 && !surplus {
+	if len(did) == 0 && len(s.Degraded) == 0 && !surplus && failedAgents(s) == nil {
 		e.Sayf("the city already matches its configuration")
 	}
 	e.Sayf("%s%s", output.HeadCount(s), by)
