@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/internal/disk"
 	"gcity/internal/eventually"
 )
 
@@ -62,6 +63,24 @@ func settled(t testing.TB, dir string, given, queue int) {
 		if e.Subject != fmt.Sprint(given-queue+i) {
 			t.Fatalf("after the gap event %d is %s, want %d", e.Seq, e.Subject, given-queue+i)
 		}
+	}
+}
+
+// An error names the folder's real path, not the path that only this process can use.
+func TestErrorsNameTheRealPath(t *testing.T) {
+	dir := t.TempDir()
+	held, err := disk.Hold(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { held.Close() })
+	l := open(t, filepath.Join(held.StablePath(), ".gc"), Options{})
+	if err := os.Mkdir(filepath.Join(dir, ".gc", lockName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Append(Event{Type: "test.real"}); err == nil || strings.Contains(err.Error(), "/proc/") ||
+		!strings.Contains(err.Error(), filepath.Join(dir, ".gc", lockName)) {
+		t.Errorf("got %v", err)
 	}
 }
 

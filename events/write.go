@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -29,6 +30,7 @@ func (l *Log) flush(now time.Time, spare bool) error {
 		l.state.write, l.state.backoff, l.state.retry = nil, 0, time.Time{}
 		return err
 	}
+	err = l.readable(err)
 	l.state.write = err
 	l.state.backoff = min(max(2*l.state.backoff, firstBackoff), maxBackoff)
 	l.state.retry = now.Add(l.state.backoff)
@@ -36,6 +38,22 @@ func (l *Log) flush(now time.Time, spare bool) error {
 	l.wakeKeeper()
 	return err
 }
+
+// readable replaces the folder's stable path, which only this process can use, with the real path.
+func (l *Log) readable(err error) error {
+	if real := disk.Real(l.dir); real != l.dir {
+		return &readableError{strings.ReplaceAll(err.Error(), l.dir, real), err}
+	}
+	return err
+}
+
+type readableError struct {
+	text string
+	err  error
+}
+
+func (e *readableError) Error() string { return e.text }
+func (e *readableError) Unwrap() error { return e.err }
 
 func (l *Log) write(now time.Time, spare bool) error {
 	if l.o.WriteError != nil {

@@ -98,7 +98,7 @@ func OpenLog(dir string, c *config.City, broken func(error)) (log *events.Log,
 		after = func() error { return os.RemoveAll(at) }
 	}
 	if log, err = events.Open(at, o); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("cannot open the event log: %w", err), after())
+		return nil, nil, errors.Join(err, after())
 	}
 	return log, func() error { return errors.Join(log.Close(), after()) }, nil
 }
