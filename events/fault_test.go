@@ -133,6 +133,10 @@ func childFull(dir string) {
 	if !errors.Is(err, syscall.EFBIG) {
 		must(fmt.Errorf("not full: %w", err))
 	}
+	raise := fmt.Sprintf("`prlimit --pid %d --fsize=unlimited`", os.Getpid())
+	if text := l.Health().Degraded; !strings.Contains(text, raise) {
+		must(fmt.Errorf("%q does not contain %q", text, raise))
+	}
 	unlimit()
 	must(l.Close())
 	fmt.Println(given)

@@ -3,6 +3,7 @@ package events
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -315,6 +316,9 @@ func advice(err error, next string) string {
 	switch {
 	case errors.Is(err, errBusy):
 		do = "Wait for that process to release the lock"
+	case errors.Is(err, syscall.EFBIG):
+		do = fmt.Sprintf("Raise the limit on the size of files with "+
+			"`prlimit --pid %d --fsize=unlimited`", os.Getpid())
 	case isFull(err):
 		do = "Free some space"
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
