@@ -116,6 +116,7 @@ type planShape struct {
 	Settings []setting  `json:"settings,omitempty"`
 	Warnings []string   `json:"warnings,omitempty"`
 	from     string
+	note     string
 	refused  error // why no controller may start the city's programs, or nil
 }
 
@@ -251,7 +252,25 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	if fewFiles != "" {
 		out.Warnings = append(out.Warnings, fewFiles)
 	}
+	out.note = v.growing()
 	return out, nil
+}
+
+// growing returns a note about the pools that a controller might give more members than the forecast.
+func (v *planInput) growing() string {
+	var names []string
+	for i := range v.pools {
+		p := &v.pools[i]
+		_, fixed := v.overrides[p.Name]
+		if v.running == nil && p.Min < p.Max && !fixed && !p.Suspended.On() {
+			names = append(names, output.SafeLine(p.Name))
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return "without a controller, plan does not count work or run checks, so these pools can get " +
+		"more members: " + strings.Join(names, ", ")
 }
 
 func (v *planInput) checkFiles() string {
@@ -385,6 +404,9 @@ func printPlan(e *env.Env, p planShape) error {
 		e.Sayf("%s; configuration %s %s, %s in force", counts, p.Revision, p.from, p.InForce)
 	default:
 		e.Sayf("%s; configuration %s; no controller is running", counts, p.Revision)
+	}
+	if p.note != "" {
+		e.Sayf("%s", p.note)
 	}
 	return nil
 }
