@@ -129,6 +129,7 @@ func TestInvalidTOML(t *testing.T) {
 		{"NUL", "a = 1\nb\x00", "f.toml:2:2: contains a NUL byte; it is not a text file, or was not written completely"},
 		{"deep", "a = " + strings.Repeat("[", 40), "f.toml:1:37: tables or lists are nested deeper than 32 levels"},
 		{"deep by dots", "a = 1\n" + strings.Repeat("a.", 40) + "b = 1", "f.toml:2:66: tables or lists are nested deeper than 32 levels"},
+		{"JSON", "\n[\n  {\"a\": 1}\n]\n", "f.toml:2:1: the file is JSON, but it must be TOML: name = \"value\" sets a key, and [name] begins a table"},
 		{"large", strings.Repeat("# long\n", 1000), "f.toml: the file is larger than 4 kB; is this the right file?"},
 		{"escape", "a = 1\n\x1b[31m", "f.toml:1:6: TOML files cannot contain control characters: '0x1b'"},
 	} {

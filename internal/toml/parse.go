@@ -44,12 +44,18 @@ func syntaxFault(data []byte, err burnt.ParseError) *Fault {
 	const rule = `must be TOML: name = "value" sets a key, and [name] begins a table`
 	text := data[line : line+LineEnd(data[line:])]
 	switch key := strings.HasPrefix(err.Message, "expected"); { // not a string without an end
-	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")):
-		return &Fault{At: bytes.IndexByte(data, '{'), Msg: "the file is JSON, but it " + rule}
+	case isLikeJSON(data):
+		return &Fault{At: bytes.IndexAny(data, "{["), Msg: "the file is JSON, but it " + rule}
 	case key && isLikeYAML(string(text)):
 		return &Fault{At: line, Msg: "this line looks like YAML or JSON, but the file " + rule}
 	}
 	return &Fault{At: at, Msg: plainSyntax(err.Message)}
+}
+
+// isLikeJSON reports whether a file begins like a JSON object, or like a list of objects.
+func isLikeJSON(data []byte) bool {
+	list := bytes.TrimPrefix(bytes.TrimSpace(data), []byte("["))
+	return bytes.HasPrefix(bytes.TrimSpace(list), []byte("{"))
 }
 
 // isLikeYAML reports whether a line begins like YAML or JSON: with a key and a colon, a dash, or "---".
