@@ -126,6 +126,8 @@ func TestAKeyOfAnotherPanelSaysWhereItWorks(t *testing.T) {
 	s.shows("\"t\" works in Automations (press 4): fire the automation now")
 	s.press("Z")
 	s.shows("\"Z\" does nothing here; ? lists the keys")
+	s.press("f1")
+	s.shows("\"f1\" does nothing here; ? lists the keys")
 	s.wants()
 }
 

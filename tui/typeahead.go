@@ -105,10 +105,16 @@ func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 }
 
 // quoted returns a typed key in quotation marks. Without them, a key such as - or ; might look like punctuation.
-func quoted(k tea.KeyPressMsg) string { return `"` + widget.Plain(k.Text) + `"` }
+func quoted(k tea.KeyPressMsg) string {
+	text := k.Text
+	if text == "" { // a function key, or a key that was pressed together with ctrl or alt
+		text = k.String()
+	}
+	return `"` + widget.Plain(text) + `"`
+}
 
 func explainKey(m *state.Room, k tea.KeyPressMsg) {
-	if k.Text == "" || m.Status.Failed || m.Status.Pending {
+	if k.Code == tea.KeyEscape || m.Status.Failed || m.Status.Pending {
 		return
 	}
 	text, help, panels := quoted(k)+" does nothing here", "view.help", m.Panels
