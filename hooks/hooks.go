@@ -70,13 +70,14 @@ func context(event string) string {
 }
 
 // The table contains no hooks that cannot reach the model. Copilot, for example, ignores the output of
-// userPromptSubmitted, and Gemini CLI that of PreCompress.
+// userPromptSubmitted, and Gemini CLI that of PreCompress. Claude Code passes the output of PreCompact to the model as
+// instructions for the summary. After the compaction, it runs the hooks of SessionStart again.
 func kinds() []kind {
 	return []kind{
 		{name: "claude", file: ".claude/settings.json", entry: nested,
 			hooks: []hook{{"SessionStart", Prime, ""}, {"UserPromptSubmit", Mail, ""},
-				{"PreCompact", Prime, ""}, {"Stop", Work, block}},
-			former: []hook{{"Stop", Work, ""}}},
+				{"Stop", Work, block}},
+			former: []hook{{"Stop", Work, ""}, {"PreCompact", Prime, ""}}},
 		{name: "gemini", file: ".gemini/settings.json", entry: nested,
 			hooks: []hook{{"SessionStart", Prime, context("SessionStart")},
 				{"BeforeAgent", Mail, context("BeforeAgent")}, {"AfterAgent", Work, block}},

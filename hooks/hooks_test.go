@@ -60,7 +60,7 @@ func TestInstallIsDoneOnce(t *testing.T) {
 	if err := json.Unmarshal([]byte(before[claude]), &c); err != nil {
 		t.Fatal(err)
 	}
-	for event, line := range map[string]string{"SessionStart": "gc prime --hook", "UserPromptSubmit": "gc mail check --inject", "PreCompact": "gc prime --hook", "Stop": "gc hook --inject --hook-format claude || true"} {
+	for event, line := range map[string]string{"SessionStart": "gc prime --hook", "UserPromptSubmit": "gc mail check --inject", "Stop": "gc hook --inject --hook-format claude || true"} {
 		e := c.Hooks[event]
 		if len(e) != 1 || e[0].Matcher == nil || len(e[0].Hooks) != 1 || e[0].Hooks[0].Type != "command" || e[0].Hooks[0].Command != `test -z "$GC_AGENT" || `+line {
 			t.Errorf("%s: %+v", event, e)
@@ -119,7 +119,7 @@ func TestInstallKeepsWhatIsThere(t *testing.T) {
 	if !slices.IsSorted(order) || order[0] < 0 {
 		t.Errorf("the order changed: %v in %s", order, got)
 	}
-	if n := strings.Count(got, "gc prime --hook"); n != 2 { // the SessionStart hook was already there
+	if n := strings.Count(got, "gc prime --hook"); n != 1 { // the SessionStart hook was already there
 		t.Errorf("%d times: %s", n, got)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o640 {
