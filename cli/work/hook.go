@@ -48,7 +48,8 @@ Exit codes:
 nothing if it finds no work, and always exits 0. With --hook-format, the output makes
 the model continue with the work instead of ending its turn. It includes unread mail if
 the program cannot get mail at another time. It is empty if a hook has already continued
-the turn, if it contained the same work before, and for new work of a draining agent.`,
+the turn, and if it contained the same work before. A draining agent gets no new work.
+Its session gets the request to finish once for each drain, also in a continued turn.`,
 		Example:           "  gc hook || sleep 60",
 		ValidArgsFunction: env.Complete(e, suggest.Agent),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,7 +57,11 @@ the turn, if it contained the same work before, and for new work of a draining a
 			switch {
 			case err != nil && inject:
 				fmt.Fprintln(e.Err, "gcity: "+output.SafeText(err.Error()))
-				return nil
+				if w == nil || format == "" {
+					return nil
+				}
+				w.Text, w.Items = "", nil // a draining agent still gets the request to finish
+				return continueTurn(cmd.Context(), e, w, format)
 			case err != nil:
 				return env.AsUndetermined(err)
 			case inject:
@@ -137,7 +142,7 @@ func workInForce(ctx context.Context, e *env.Env, dir, name string, instead erro
 	if c, ok := near.(explainer); ok {
 		if text, err := c.Explain(ctx, g.Name); err == nil &&
 			strings.Contains(text, "\n  work_query = ") {
-			return nil, errors.Join(instead,
+			return &foundWork{Agent: g.Name}, errors.Join(instead,
 				fmt.Errorf("%s has a work_query, which can only be read from a valid "+
 					"configuration file", g.Name))
 		}
