@@ -195,13 +195,13 @@ func (sr *sessions) addPrompt(ctx context.Context, w *agent.Want, s *session.Spe
 	return err
 }
 
-// Text with a leading dash must not be parsed as a flag.
+// Text with a leading dash must not be parsed as a flag, also not after another flag.
 func withArgument(command, flag, mode, text string) string {
-	if mode == "flag" {
-		return command + " " + flag + " " + shell.Quote(text)
-	}
 	if strings.HasPrefix(text, "-") {
 		text = "\n" + text
+	}
+	if mode == "flag" {
+		command += " " + flag
 	}
 	return command + " " + shell.Quote(text)
 }

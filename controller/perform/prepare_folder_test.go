@@ -65,7 +65,7 @@ func TestAPromptIsOneArgument(t *testing.T) {
 func TestNotificationTexts(t *testing.T) {
 	long := strings.Repeat("long ", 900)
 	for _, tt := range []struct{ mode, flag, text, command, nudge string }{
-		{"flag", "--prompt", "- be", `printf '<%s>' --prompt '- be'`, "go"},
+		{"flag", "--prompt", "- be", "printf '<%s>' --prompt '\n- be'", "go"},
 		{"typed", "", "be\nkind\n", `printf '<%s>'`, "be\nkind\n\ngo"},
 		{"none", "", "be", `printf '<%s>'`, "go"},
 		{"", "", "be", `printf '<%s>'`, "go"},
