@@ -184,6 +184,9 @@ func (cs *commands) startAgain(now time.Time, a *record, by city.Peer) {
 		a.forgive("started by " + by.Name())
 	}
 	a.act.intent = cause{kind: causeRestart, why: "restarted by " + by.Name(), by: by}
+	if a.phase.Starting() {
+		a.act.startReason = a.act.intent.why
+	}
 	a.act.startCheck.At = time.Time{}
 	cs.m.decide(now, a)
 }
