@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -39,23 +38,23 @@ func (ga *gauge) measure(now time.Time, age time.Duration) {
 }
 
 func (g *gauge) age(agents []*record) time.Duration {
+	age := measureRest
 	for _, a := range agents {
+		if a.phase.Alive() && a.phase.Step() > g.step {
+			return 0 // its session is newer than the latest sample
+		}
 		if !g.atRest || a.phase.Alive() && !a.sess.sample.Current(&a.sess.life) {
-			return measureIdle
+			age = measureIdle
 		}
 	}
-	return measureRest
+	return age
 }
 
 // if no displayed figure changes, no snapshot is published (L5)
 func (ga *gauge) measured(in effect.Measured) {
 	ga.busy, ga.atRest = false, in.Err == nil
-	problem := ""
-	if in.Err != nil {
-		problem = fmt.Sprintf("the resources used by the agents' processes cannot be measured: %v",
-			in.Err)
-	}
-	ga.m.step.Note(&ga.problem, problem)
+	ga.m.step.Lose(&ga.problem, "the resources used by the agents' processes cannot be measured",
+		in.Err)
 	for _, a := range ga.m.order {
 		// the sample might be from an earlier session
 		if !a.phase.Alive() || a.phase.Step() > ga.step {

@@ -163,7 +163,7 @@ func (o *Output) Decided(now time.Time, kept *[]city.Decision, what, why string)
 	o.Changed = true
 }
 
-// Lose sets the reason why an operation on work fails. It clears the reason if err is nil or comes from an open circuit
+// Lose sets the reason why an operation fails. It clears the reason if err is nil or comes from an open circuit
 // breaker.
 func (o *Output) Lose(fact *string, what string, err error) {
 	if _, closed := errors.AsType[*beads.ClosedError](err); closed || err == nil {
