@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -130,6 +131,43 @@ func TestEmptyServerFile(t *testing.T) {
 	start(t, newProvider(t, city), spec(city, "a", "exec cat"))
 	if data, err := os.ReadFile(path); err != nil || len(data) == 0 {
 		t.Errorf("the file was not written again: got %q, %v", data, err)
+	}
+}
+
+// A copy of a city's folder is a separate city (L3). A moved city does not start a second copy of an agent that still
+// runs at the old path (L11).
+func TestCopiedAndMoved(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	city, other := filepath.Join(root, "city"), filepath.Join(root, "copy")
+	if err := os.Mkdir(city, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := newProvider(t, city)
+	first := start(t, p, spec(city, "a", "exec sleep 999"))
+	if out, err := exec.Command("cp", "-a", city, other).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	q := newProvider(t, other)
+	if list, err := q.List(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("sessions of the copy: got %+v, %v", list, err)
+	}
+	if second := start(t, q, spec(other, "a", "exec sleep 999")); second.PID == first.PID {
+		t.Error("the copy took over the session")
+	}
+	if !lives(first.PID) {
+		t.Error("the copy killed the session of the original")
+	}
+	moved := filepath.Join(root, "moved")
+	if err := os.Rename(city, moved); err != nil {
+		t.Fatal(err)
+	}
+	_, err := New(Options{City: moved, Binary: os.Args[0]})
+	if err == nil || !strings.Contains(err.Error(), "tmux -L "+Label(city)+" kill-server") {
+		t.Errorf("after the city was moved: got %v", err)
+	}
+	if err := os.Rename(moved, city); err != nil {
+		t.Fatal(err)
 	}
 }
 

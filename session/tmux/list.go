@@ -74,6 +74,9 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 		return nil, fmt.Errorf("cannot list the sessions: an earlier call is still in progress: %w",
 			context.Cause(ctx))
 	}
+	if err := p.tmux.checkMoved(); err != nil {
+		return nil, fmt.Errorf("cannot list the sessions: %w", err)
+	}
 	// scan first: a recorded session that is missing in the later snapshot has ended
 	if err := p.scan(); err != nil {
 		return nil, err

@@ -37,13 +37,11 @@ func Used(city string) bool {
 
 // Hint returns the shell command that attaches a user to a city's tmux server.
 func Hint(city string) string {
-	var s server
-	line := "tmux -L " + Label(city) + " attach"
-	if readJSON(filepath.Join(city, ".gc", "tmux", serverFile), &s) == nil &&
-		s.TmpDir != os.Getenv("TMUX_TMPDIR") {
-		line = "TMUX_TMPDIR='" + strings.ReplaceAll(s.TmpDir, "'", `'\''`) + "' " + line
+	s := server{TmpDir: os.Getenv("TMUX_TMPDIR")}
+	if saved, err := readServer(city); err == nil {
+		s = saved
 	}
-	return line
+	return s.shellCommand(city, "attach")
 }
 
 // Find returns the path of tmux. If tmux is missing or too old, the error is an ErrUnusable.
@@ -98,11 +96,27 @@ func Label(city string) string {
 }
 
 type server struct {
+	// the folder of the city that started the server; empty if an older gcity has recorded the server
+	City string `json:"city,omitempty"`
 	// TMUX_TMPDIR of the process that first opened the city
 	TmpDir string `json:"tmpdir,omitempty"`
 	Boot   string `json:"boot,omitempty"`
 	PID    int    `json:"pid,omitempty"`
 	Start  uint64 `json:"start,omitempty"`
+}
+
+func readServer(city string) (s server, err error) {
+	err = readJSON(filepath.Join(city, ".gc", "tmux", serverFile), &s)
+	return s, err
+}
+
+// shellCommand returns a command line that runs a verb of tmux on the server of a city.
+func (s server) shellCommand(city, verb string) string {
+	line := "tmux -L " + Label(city) + " " + verb
+	if s.TmpDir != os.Getenv("TMUX_TMPDIR") {
+		line = "TMUX_TMPDIR='" + strings.ReplaceAll(s.TmpDir, "'", `'\''`) + "' " + line
+	}
+	return line
 }
 
 const (
@@ -171,6 +185,9 @@ func (c *client) locate() error {
 			return fmt.Errorf("cannot read %s: %w; you can remove it if no agent is running",
 				filepath.Join(c.files.dir, serverFile), err)
 		}
+		if c.copied() {
+			c.server = server{TmpDir: c.server.TmpDir}
+		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("cannot search for the tmux server: %w", err)
 	default:
@@ -198,6 +215,38 @@ func (c *client) locate() error {
 		return fmt.Errorf("cannot write tmux's configuration: %w", err)
 	}
 	return nil
+}
+
+// copied reports whether the recorded server belongs to another city, of which this city's folder is a copy.
+func (c *client) copied() bool {
+	from := c.server.City
+	if from == "" || from == c.files.city {
+		return false
+	}
+	original, err := readServer(from)
+	if err != nil { // a file that cannot be read may belong to another user
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return original.PID == c.server.PID && original.Start == c.server.Start &&
+		!sameFile(from, c.files.city)
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, otherErr := os.Stat(b)
+	return err == nil && otherErr == nil && os.SameFile(one, other)
+}
+
+// checkMoved returns an error if the city was moved and its server still runs the agents of the old path.
+func (c *client) checkMoved() error {
+	c.mu.Lock()
+	s := c.server
+	c.mu.Unlock()
+	if s.City == "" || s.City == c.files.city || !c.serverLives() {
+		return nil
+	}
+	return fmt.Errorf("the city was moved from %s, but its agents in tmux still run there; "+
+		"`%s` stops them", s.City, s.shellCommand(s.City, "kill-server"))
 }
 
 func (c *client) writeServer() error {
@@ -235,7 +284,7 @@ func (p *Provider) noteServer(pid int) {
 func (c *client) recordServer(pid int) (start uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.server.PID == pid && c.server.Boot == c.files.boot {
+	if c.server.PID == pid && c.server.Boot == c.files.boot && c.server.City == c.files.city {
 		return c.server.Start, true
 	}
 	st, err := proc.ReadStat(pid)
@@ -243,6 +292,7 @@ func (c *client) recordServer(pid int) (start uint64, ok bool) {
 		return 0, false
 	}
 	c.server.PID, c.server.Start, c.server.Boot = pid, st.Start, c.files.boot
+	c.server.City = c.files.city
 	if !c.files.observe {
 		if err := c.writeServer(); err != nil {
 			c.log.Warn("cannot record the tmux server", "err", err)
