@@ -96,7 +96,7 @@ func FuzzMangle(f *testing.F) {
 func reads(t *testing.T, p *Provider, name, prepare string) (seen func() string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "got")
-	start(t, p, spec(p.files.city, name, prepare+"echo begun; exec cat >"+file))
+	start(t, p, spec(p.files.city, name, prepare+": >"+file+"; echo begun; exec cat >>"+file))
 	shows(t, p, name, "begun")
 	return func() string {
 		data, err := os.ReadFile(file)
@@ -158,14 +158,15 @@ func TestSendIsExact(t *testing.T) {
 func TestEnterIsNotPartOfPaste(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())
-	reads(t, p, "a", `stty raw -echo; printf "\033[?2004h"; `)
+	seen := reads(t, p, "a", `stty raw -echo; printf "\033[?2004h"; `)
 	began := time.Now()
-	if err := p.Send(t.Context(), "a", "run the tests"); err != nil {
+	if err := p.Send(t.Context(), "a", "test @a.go"); err != nil {
 		t.Fatal(err)
 	}
 	if took := time.Since(began); took < 150*time.Millisecond {
 		t.Errorf("pressed Enter within %s", took)
 	}
+	until(t, "the text and a blank", func() bool { return seen() == "\x1b[200~test @a.go \x1b[201~\r" })
 }
 
 func TestKeysAreExact(t *testing.T) {
@@ -192,6 +193,17 @@ func TestKeysAreExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "several keys", func() bool { return seen() == want+"ls;\r" })
+	// the program reads Escape by itself, also if it is busy
+	file := filepath.Join(t.TempDir(), "got")
+	start(t, p, spec(p.files.city, "b", "stty raw -echo; echo begun; for i in 1 2 3; do dd bs=9 count=1 2>/dev/null; echo; sleep 0.2; done >"+file+"; exec cat"))
+	shows(t, p, "b", "begun")
+	if err := p.SendKeys(t.Context(), "b", "x", "Escape", "Escape", "y"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "Escape", func() bool {
+		data, err := os.ReadFile(file)
+		return err == nil && string(data) == "x\x1b\n\x1b\ny\n"
+	})
 }
 
 // An agent gets the environment in its Spec and nothing else. Other processes cannot see it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,8 +18,9 @@ import (
 const (
 	// maximum line length in bytes of a terminal in canonical mode; the kernel drops the rest
 	maxLine = 4095
-	// time for a program to read typed text before Enter is pressed
-	readPause = 500 * time.Millisecond
+	// time for a program to read typed text before Enter is pressed. A busy program can stop reading for seconds, and
+	// Claude Code ignores an Enter that it reads together with a paste.
+	readPause = 3 * time.Second
 	// time between reading the text and Enter. Some programs take an earlier Enter for a newline of pasted text: Gemini
 	// CLI within 40 ms after a paste, Codex within 120 ms after fast keys.
 	enterPause = 200 * time.Millisecond
@@ -49,6 +51,9 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 				"the program reads whole lines, and its terminal would cut off a line of %d "+
 					"bytes after %d: put the text in a file and send the file's name", n, maxLine)
 		}
+		if !lines {
+			text = endMention(text)
+		}
 		buffer, target := "gcity-"+rec.Pane[1:], rec.target()
 		paste := []string{"copy-mode", "-q", "-t", target, ";", "load-buffer", "-b", buffer, "-",
 			";",
@@ -74,6 +79,16 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		_, err = p.tmux.run(ctx, nil, enter...)
 		return err
 	})
+}
+
+// endMention adds a blank to a text that ends with the mention of a file. OpenCode shows a list of files for it,
+// and Enter would only select one of them.
+func endMention(text string) string {
+	last := text[strings.LastIndexAny(text, " \t\n")+1:]
+	if strings.HasPrefix(last, "@") {
+		return text + " "
+	}
+	return text
 }
 
 func longestLine(text string) int {
@@ -176,17 +191,44 @@ func (p *Provider) Interrupt(ctx context.Context, name string) error {
 // SendKeys implements session.Keyer.
 func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
 	return p.typing(ctx, "send keys to", name, func(ctx context.Context, rec *record) error {
-		args := []string{"copy-mode", "-q", "-t", rec.target()}
-		for _, key := range keys {
-			args = append(args, ";", "send-keys", "-t", rec.target())
-			if !isKey(key) {
-				args = append(args, "-l")
+		for len(keys) > 0 {
+			n := 1 + slices.Index(keys, "Escape")
+			escape := n > 0
+			if !escape {
+				n = len(keys)
 			}
-			args = append(args, "--", arg(key))
+			args := []string{"copy-mode", "-q", "-t", rec.target()}
+			for _, key := range keys[:n] {
+				args = append(args, ";", "send-keys", "-t", rec.target())
+				if !isKey(key) {
+					args = append(args, "-l")
+				}
+				args = append(args, "--", arg(key))
+			}
+			if _, err := p.tmux.run(ctx, nil, args...); err != nil {
+				return err
+			}
+			if keys = keys[n:]; escape {
+				awaitEscape(ctx, rec)
+			}
 		}
-		_, err := p.tmux.run(ctx, nil, args...)
-		return err
+		return nil
 	})
+}
+
+// awaitEscape waits until the program has read Escape, because it takes Escape and another key for one key with Alt if
+// it reads both together.
+func awaitEscape(ctx context.Context, rec *record) {
+	tty, err := openTTY(rec)
+	if err != nil {
+		return // the session is ending
+	}
+	defer unix.Close(tty)
+	tio, err := unix.IoctlGetTermios(tty, unix.TCGETS)
+	if err == nil && tio.Lflag&unix.ICANON == 0 {
+		waitRead(ctx, tty)
+		deadline.Pause(ctx, enterPause)
+	}
 }
 
 // names that only tmux accepts are typed as text
