@@ -79,17 +79,24 @@ func sendReplies(h *holder, l *life) {
 		reply := l.modes.pending.reply()
 		l.modes.pending = queries{}
 		h.mu.Unlock()
-		ctx, cancel := context.WithTimeout(context.Background(), replyTimeout)
-		if release, err := l.takeTyping(ctx); err == nil {
-			if l.finish(ctx) == nil {
-				_, _ = l.put(ctx, reply) // a program that does not read gets no reply
-			}
-			release()
-		}
-		cancel()
+		typeReply(l, reply)
 		h.mu.Lock()
 		l.replying = false
 		more = l.mustReply()
 		h.mu.Unlock()
+	}
+}
+
+// typeReply waits until other input has been typed. A program that does not read gets no reply.
+func typeReply(l *life, reply []byte) {
+	release, err := l.takeTyping(context.Background())
+	if err != nil {
+		return
+	}
+	defer release()
+	ctx, cancel := context.WithTimeout(context.Background(), replyTimeout)
+	defer cancel()
+	if l.finish(ctx) == nil {
+		_, _ = l.put(ctx, reply)
 	}
 }
