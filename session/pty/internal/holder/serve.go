@@ -104,7 +104,7 @@ func (h *holder) act(l *life, req *wire.Request) (data []byte, err error) {
 	defer cancel()
 	switch req.Op {
 	case wire.OpInterrupt:
-		return nil, h.interrupt(l)
+		return nil, h.interrupt(ctx, l)
 	case wire.OpSend:
 		return nil, h.sendLine(ctx, l, req.Text, req.Quiet)
 	case wire.OpKeys:

@@ -1,6 +1,7 @@
 package holder
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -94,15 +95,20 @@ func (h *holder) end(l *life, ask bool) {
 	}
 }
 
+// interruptTimeout is how long the terminal of a shell has to accept Ctrl-C before a stop sends signals.
+const interruptTimeout = time.Second
+
 // ask asks the agent to exit, and reports whether the session ended within the grace period. Stopped processes cannot
 // handle the signal, so ask resumes them after a while.
 func (h *holder) ask(l *life) bool {
 	h.signalGroup(l, unix.SIGCONT)
 	shell := l.stopSignal == unix.SIGINT && !l.plain
 	if shell {
-		if err := h.interrupt(l); err != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), interruptTimeout)
+		if err := h.interrupt(ctx, l); err != nil {
 			h.logError("cannot interrupt the agent", err)
 		}
+		cancel()
 	}
 	h.signalGroup(l, l.stopSignal)
 	var hungUp time.Time

@@ -104,7 +104,7 @@ func (l *life) rest() {
 }
 
 // interrupt does what the interrupt key does. Without a terminal, it sends SIGINT to the agent's process group.
-func (h *holder) interrupt(l *life) error {
+func (h *holder) interrupt(ctx context.Context, l *life) error {
 	if l.plain {
 		h.signalGroup(l, unix.SIGINT)
 		return nil
@@ -129,8 +129,6 @@ func (h *holder) interrupt(l *life) error {
 	if tio.Lflag&unix.ISIG != 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
 	_, err = h.typeBytes(ctx, l, []byte{3}, func(d *draft, _ []byte) { d.end() })
 	return err
 }
