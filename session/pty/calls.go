@@ -11,10 +11,11 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// callTimeout limits calls without a deadline. inputTimeout is how long a terminal has to accept input.
+// callTimeout limits calls without a deadline. inputTimeout is how long a terminal has to accept input. It is longer
+// than the holder waits for a busy program: 3 s for an earlier Enter, 3 s for the text and 2 s until it is shown.
 const (
 	callTimeout  = 15 * time.Second
-	inputTimeout = 5 * time.Second
+	inputTimeout = 10 * time.Second
 )
 
 func (p *Provider) call(ctx context.Context, verb, name string, req wire.Request) ([]byte, error) {
@@ -89,7 +90,7 @@ func (p *Provider) Interrupt(ctx context.Context, name string) error {
 	return p.do(ctx, "interrupt", name, wire.Request{Op: wire.OpInterrupt, Wait: inputTimeout})
 }
 
-// Send implements session.Provider. It types the text byte for byte, then a carriage return.
+// Send implements session.Provider. It types the text, then a carriage return.
 //
 // Send returns ErrRejected if the text contains control characters (use SendKeys), if a line is longer than 4,095 bytes
 // and the program reads whole lines, or if the terminal's input buffer is full.

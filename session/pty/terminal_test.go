@@ -97,19 +97,46 @@ func TestBracketedPaste(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", `exec python3 -c '
-import os, tty
+import os, time, tty
 tty.setraw(0)
 os.write(1, b"\033[?20"); os.write(1, b"04hup\r\n")
 while True:
     data = os.read(0, 65536)
-    os.write(1, repr(data).encode() + b"\r\n")
+    os.write(1, b"\033[5nsilent\r\n" if b"mute" in data else repr(data).encode() + b"\r\n")
     if b"off" in data: os.write(1, b"\033[?25l\033[?1;2004l")
+    if b"busy" in data: time.sleep(0.7) # the time in which a busy program does not read
 '`))
 	shows(t, p, "a", "up")
+	for _, text := range []string{"busy", "next"} {
+		if err := p.Send(t.Context(), "a", text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shows(t, p, "a", `b'\x1b[200~busy\x1b[201~'`+"\nb'\\r'\n"+`b'\x1b[200~next\x1b[201~'`+"\nb'\\r'")
+	// Interrupt waits until a text is submitted, also if the program does not show it
+	sent := make(chan error, 1)
+	go func() { sent <- p.Send(t.Context(), "a", "mute") }()
+	shows(t, p, "a", "silent")
+	if err := errors.Join(p.Interrupt(t.Context(), "a"), <-sent); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, p, "a", `\x03`)
+	shows(t, p, "a", `\x1b[0n`) // the reply to its query
+	// the program reads Escape by itself, also if it is busy and another text follows
+	for _, keys := range [][]string{{"busy"}, {"Escape"}, {"y"}} {
+		if err := p.SendKeys(t.Context(), "a", keys...); err != nil {
+			t.Fatal(err)
+		}
+		if keys[0] == "busy" {
+			shows(t, p, "a", "b'busy'")
+		}
+	}
+	shows(t, p, "a", "b'\\x1b'\nb'y'")
 	for _, c := range []struct{ text, want string }{
 		{"one\ntwo", `b'\x1b[200~one\ntwo\x1b[201~'` + "\n" + `b'\r'`},
+		{"see @a.go", `b'\x1b[200~see @a.go \x1b[201~'` + "\n" + `b'\r'`},
 		{"off", `b'\x1b[200~off\x1b[201~'` + "\n" + `b'\r'`},
-		{"plain\nx", `b'plain\nx'` + "\n" + `b'\r'`},
+		{"plain\n@x", `b'plain\n@x'` + "\n" + `b'\r'`},
 	} {
 		if err := p.Send(t.Context(), "a", c.text); err != nil {
 			t.Fatal(err)
@@ -120,6 +147,10 @@ while True:
 		t.Fatal(err)
 	}
 	shows(t, p, "a", `b'\x1b[A\x03\x1bx\x1b[15~\rtext'`)
+	if err := p.SendKeys(t.Context(), "a", "x", "Escape", "Escape", "y"); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, p, "a", "b'x\\x1b'\nb'\\x1b'\nb'y'")
 	// the program reads individual keys, so Interrupt types the key
 	if err := p.Interrupt(t.Context(), "a"); err != nil {
 		t.Fatal(err)

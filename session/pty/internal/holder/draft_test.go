@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"gcity/internal/eventually"
 	"gcity/session/pty/internal/wire"
@@ -114,4 +116,40 @@ func FuzzDraft(f *testing.F) {
 			t.Fatal("a character did not begin a draft")
 		}
 	})
+}
+
+// Enter follows a paste when the program has shown its beginning or a mark in its place, or after a time limit.
+func TestWaitOutput(t *testing.T) {
+	for output, want := range map[string]time.Duration{
+		"\x1b[3Gfix the\x1b[9Gtests":   time.Second,
+		"[Pasted\x1b[11Gtext #1]":      time.Second,
+		"\x1b[31mworking\x1b[m on the": shownPause,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h, l := &holder{}, &life{history: history{out: ring{max: 1 << 10}}}
+			l.out.Write([]byte("fix the tests"))
+			printed := l.out.end
+			for i, b := range []byte(output) { // it arrives in parts
+				at := time.Second - time.Duration(len(output)-i)*time.Millisecond
+				time.AfterFunc(at, func() {
+					h.mu.Lock()
+					defer h.mu.Unlock()
+					l.out.Write([]byte{b})
+				})
+			}
+			began := time.Now()
+			shown := l.waitOutput(t.Context(), h, printed, shownPause, wordOf("fix the tests now"), pasteMark)
+			if took := time.Since(began); took != want || shown != (want < shownPause) {
+				t.Errorf("%q: waited %s, want %s", output, took, want)
+			}
+		})
+	}
+}
+
+func TestWordOf(t *testing.T) {
+	for text, want := range map[string]string{"": "", "go": "go", "a b\n\tc longer": "a", "I understand it": "understa"} {
+		if got := wordOf(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
 }

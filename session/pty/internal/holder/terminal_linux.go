@@ -28,6 +28,9 @@ type terminal struct {
 	// ends a line or a paste that was accepted only in part; typed before any other input. Access requires the typing
 	// token.
 	unfinished string
+	// when a paste was last submitted, and the end of the output before it; access requires the typing token
+	entered time.Time
+	printed uint64
 	// viewers that may send input, in the order in which they attached; protected by holder.mu
 	typists  []*viewer
 	replying bool // a goroutine is replying to queries; protected by holder.mu
@@ -160,19 +163,14 @@ func (t *terminal) writeLine(ctx context.Context, text string) error {
 // enterTimeout is the least time that the terminal has to accept Enter, because the text before it cannot be withdrawn.
 const enterTimeout = time.Second
 
-// submit types text and then Enter, and returns how many bytes of the text were accepted. If wait is true, it
-// presses Enter some time after the program has read the text. The caller must hold the typing token.
-func (t *terminal) submit(ctx context.Context, text, enter []byte, wait bool) (n int, err error) {
+// submit types text and then Enter, and returns how many bytes of the text were accepted. It calls pause in between.
+// The caller must hold the typing token.
+func (t *terminal) submit(ctx context.Context, text, enter []byte, pause func()) (n int,
+	err error) {
 	if n, err = t.put(ctx, text); err != nil {
 		return n, err
 	}
-	if wait {
-		t.waitRead(ctx)
-		select {
-		case <-time.After(enterPause):
-		case <-ctx.Done():
-		}
-	}
+	pause()
 	deadline, _ := ctx.Deadline()
 	if soonest := time.Now().Add(enterTimeout); deadline.Before(soonest) {
 		deadline = soonest
