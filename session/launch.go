@@ -130,8 +130,11 @@ func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		if res.Code != 0 {
-			return fmt.Errorf("%s %q failed with exit code %d: %s", what, line, res.Code,
-				tail(string(res.Output)))
+			err := fmt.Errorf("%s %q failed with exit code %d", what, line, res.Code)
+			if text := tail(string(res.Output)); text != "" {
+				return fmt.Errorf("%w: %s", err, text)
+			}
+			return err
 		}
 	}
 	return nil
