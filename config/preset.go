@@ -30,7 +30,9 @@ type Dialog struct {
 	Says []string
 	Keys []string // keys that answer the question, in the form of session.Keyer
 	// beginning of the option that answers the question in a list
-	Option string
+	Option  string
+	Loading bool // not a question: the program shows its prompt, but is still loading
+	Notice  bool // not a question: the program is at its prompt, and needs a user for something
 }
 
 // Presets returns the presets in the order in which gcity looks for their programs. The caller must not change the

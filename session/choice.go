@@ -31,21 +31,49 @@ func PromptEnd(line, prompt string) int {
 
 func plainBlanks(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 
-// AsksByList reports whether a program highlights an option of a numbered list with the character of its prompt. The
-// last line that begins with the prompt decides, because programs begin earlier messages in the same way.
-func AsksByList(screen, prefix string) bool {
-	_, option := findPrompt(screen, prefix)
-	return option
+// Question returns the question on a program's screen, or nil. It is one of the program's dialogs or, without a name, a
+// numbered list with an option that is highlighted with the prompt's character or with a dot. The last line that begins
+// with one of these decides, because programs begin earlier messages the same way. If prefix is empty, Question finds
+// only dialogs.
+func Question(screen, prefix string, dialogs []Dialog) *Dialog {
+	from, option := findPrompt(screen, prefix)
+	open := findDialog(dialogs, normalize(screen), normalize(from))
+	switch {
+	case open != nil && !open.Loading:
+		return open
+	case option:
+		return &Dialog{}
+	}
+	return nil
 }
 
-// findPrompt looks at the last line of a screen that begins with prefix. If it is the highlighted option of a numbered
-// list, option is true. Otherwise, it is the program's prompt, and from is the part of the screen from this line on.
-// The blanks at the end of prefix may be missing if nothing follows, because providers trim lines.
+// Notice returns the dialog that is only a notice below the program's prompt, or nil.
+func Notice(screen, prefix string, dialogs []Dialog) *Dialog {
+	from, _ := findPrompt(screen, prefix)
+	screen, from = normalize(screen), normalize(from)
+	i := slices.IndexFunc(dialogs, func(d Dialog) bool { return d.Notice && d.shown(screen, from) })
+	if i < 0 {
+		return nil
+	}
+	return &dialogs[i]
+}
+
+// findPrompt looks at the last line of a screen that begins with prefix. If it, or a line below it that begins with a
+// dot, is the highlighted option of a numbered list, option is true. Otherwise, it is the program's prompt, and from is
+// the part of the screen from this line on. The blanks at the end of prefix may be missing if nothing follows, because
+// providers trim lines. An empty prefix means that the prompt is not known; then findPrompt finds nothing.
 func findPrompt(screen, prefix string) (from string, option bool) {
+	if strings.TrimSpace(plainBlanks(prefix)) == "" {
+		return "", false
+	}
 	blank := plainBlanks(prefix)
 	blank = blank[len(strings.TrimRight(blank, " ")):]
 	lines := strings.Split(plainBlanks(screen), "\n")
 	for i, line := range slices.Backward(lines) {
+		rest, dot := strings.CutPrefix(strings.TrimLeftFunc(line, isFrame), "●")
+		if dot && isOption(lines, i, rest) {
+			return "", true
+		}
 		end := PromptEnd(line, prefix)
 		if end < 0 || line == "" {
 			continue

@@ -24,6 +24,11 @@ type Dialog struct {
 	// beginning of the option that answers the question in a list. Enter is pressed only while it is highlighted. If
 	// Option and Keys are empty, a user must answer.
 	Option string `json:"option,omitempty"`
+	// the screen is not a question: the program shows its prompt, but is still loading
+	Loading bool `json:"loading,omitempty"`
+	// the screen is not a question: the program is at its prompt, but needs a user for something. A start and nudges do
+	// not wait.
+	Notice bool `json:"notice,omitempty"`
 }
 
 func (d *Dialog) answerable() bool { return len(d.Keys) > 0 || d.Option != "" }
@@ -58,17 +63,32 @@ type DialogListener interface {
 	DialogPending(ctx context.Context, s *Spec, d *Dialog)
 }
 
-// shown reports whether the dialog is open. prompt is the part of the screen from the program's prompt on, or "". Text
-// that is completely above the prompt, such as the agent's own instructions, is not a question.
+// shown reports whether the dialog is open. Both texts are normalized: the screen, and its part from the program's
+// prompt on, or "". Text that is completely above the prompt, such as the agent's own instructions, is not a question.
 func (d *Dialog) shown(screen, prompt string) bool {
-	has := func(text string) func(string) bool {
-		text = normalize(text)
-		return func(part string) bool { return strings.Contains(text, normalize(part)) }
+	below := prompt == ""
+	for _, part := range d.Says {
+		part = normalize(part)
+		if !strings.Contains(screen, part) {
+			return false
+		}
+		below = below || strings.Contains(prompt, part)
 	}
-	all := has(screen)
-	return len(d.Says) > 0 &&
-		!slices.ContainsFunc(d.Says, func(part string) bool { return !all(part) }) &&
-		(prompt == "" || slices.ContainsFunc(d.Says, has(prompt)))
+	return below && len(d.Says) > 0
+}
+
+// findDialog returns the dialog that is open, or nil. It returns a dialog without a name only if no other one is open,
+// and ignores notices.
+func findDialog(all []Dialog, screen, prompt string) (open *Dialog) {
+	for i := range all {
+		d := &all[i]
+		if !d.Notice && (open == nil || d.Name != "") && d.shown(screen, prompt) {
+			if open = d; d.Name != "" || d.Loading {
+				break
+			}
+		}
+	}
+	return open
 }
 
 // normalize returns text as one line without box-drawing characters, because programs wrap their text differently.
@@ -76,11 +96,20 @@ func normalize(text string) string {
 	return strings.Join(strings.FieldsFunc(text, isFrame), " ")
 }
 
+// rereadAfter is how often a screen is read although the program has printed nothing since, because the count of its
+// output is approximate.
+const rereadAfter = 2 * time.Second
+
 type readyWait struct {
 	s        *Spec
 	p        Provider
+	looked   bool // screen is set
 	screen   string
-	seen     int // number of consecutive screens with the program's prompt
+	printed  uint64 // Status.Output when the screen was read, at readAt
+	readAt   time.Time
+	seen     int       // number of consecutive screens with the program's prompt
+	prompted time.Time // time of the first screen with the prompt after the last question
+	loading  bool
 	open     *Dialog
 	opened   time.Time // when the program asked the open question
 	unknown  Dialog    // the question of a list that matches no dialog
@@ -95,11 +124,14 @@ type readyWait struct {
 }
 
 func (w *readyWait) isReady(ctx context.Context) (ready bool, err error) {
-	screen, err := w.p.Output(ctx, w.s.Name, 0)
-	if err != nil {
-		return false, w.s.ended(ctx, w.p)
+	st, stErr := LookAt(ctx, w.p, w.s.Name)
+	if st.Output == 0 || st.Output != w.printed || time.Since(w.readAt) >= rereadAfter {
+		screen, err := w.p.Output(ctx, w.s.Name, 0)
+		if err != nil {
+			return false, w.s.ended(st, stErr)
+		}
+		w.screen, w.looked, w.printed, w.readAt = screen, true, st.Output, time.Now()
 	}
-	w.screen = screen
 	open, prompt := w.look()
 	if open != nil && open != w.open {
 		w.opened = time.Now()
@@ -108,31 +140,67 @@ func (w *readyWait) isReady(ctx context.Context) (ready bool, err error) {
 	defer w.report(ctx)
 	if open == nil && prompt {
 		// the prompt must be on two consecutive screens, because the first can be a partly drawn dialog
-		w.seen++
-		return w.seen > 1 || len(w.s.Dialogs) == 0, nil
+		if w.seen++; w.prompted.IsZero() {
+			w.prompted = time.Now()
+		}
+		if (w.seen > 1 || len(w.s.Dialogs) == 0) && w.echoed(ctx) {
+			return true, nil
+		}
+		return false, w.s.ended(st, stErr)
 	}
-	w.seen = 0
+	if w.seen = 0; open != nil || w.loading {
+		w.prompted = time.Time{}
+	}
 	if open != nil && open.answerable() && w.answerError == nil &&
 		!slices.Contains(w.answered, open) {
 		w.answerError = w.answer(ctx, open)
 	}
-	return false, w.s.ended(ctx, w.p)
+	return false, w.s.ended(st, stErr)
+}
+
+const (
+	// echoTime is how long the prompt on the command line may take to appear after the program's own prompt
+	echoTime = 5 * time.Second
+	// echoLines is the number of lines in which it is searched for; a program that has printed more is running
+	echoLines = 500
+	// echoLength is the length of EchoOf's result in bytes
+	echoLength = 40
+)
+
+// echoed reports whether the program has submitted the prompt on its command line. Some programs never show it.
+func (w *readyWait) echoed(ctx context.Context) bool {
+	if w.s.Ready.Echo == "" || time.Since(w.prompted) >= echoTime {
+		return true
+	}
+	text, err := w.p.Output(ctx, w.s.Name, echoLines)
+	return err != nil || strings.Contains(" "+normalize(text), " "+w.s.Ready.Echo)
+}
+
+// EchoOf returns the first words of a prompt, without Markdown's marks at the beginning of a line.
+func EchoOf(prompt string) string {
+	var echo string
+	for _, word := range strings.Fields(normalize(strings.TrimLeft(prompt, "#>*- \t\n"))) {
+		longer := strings.TrimLeft(echo+" "+word, " ")
+		if echo != "" && len(longer) > echoLength {
+			break
+		}
+		echo = longer
+	}
+	return echo
+}
+
+// isBlank reports whether the program has drawn nothing. It is then still loading: it does not read input yet, and may
+// be about to ask a question.
+func (w *readyWait) isBlank() bool {
+	return w.looked && strings.TrimFunc(w.screen, isFrame) == ""
 }
 
 // look returns the question on the screen, or whether the screen shows the program's prompt.
 func (w *readyWait) look() (open *Dialog, prompt bool) {
-	var from string
-	var option bool
-	if w.s.Ready.Prefix != "" {
-		from, option = findPrompt(w.screen, w.s.Ready.Prefix)
-	}
-	for i := range w.s.Dialogs {
-		if d := &w.s.Dialogs[i]; (open == nil || d.Name != "") && d.shown(w.screen, from) {
-			open = d
-			if d.Name != "" {
-				break
-			}
-		}
+	from, option := findPrompt(w.screen, w.s.Ready.Prefix)
+	open = findDialog(w.s.Dialogs, normalize(w.screen), normalize(from))
+	if w.loading = open != nil && open.Loading; w.loading {
+		return nil, false
 	}
 	if open == nil && option {
 		open = &w.unknown

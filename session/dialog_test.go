@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,6 +81,9 @@ const (
 	noFirst     = "Running in Bypass Permissions mode\n\n ❯ No, exit\n   Yes, I accept\n\n Enter to confirm"
 	yesSecond   = "Running in Bypass Permissions mode\n\n   No, exit\n ❯ Yes, I accept\n\n Enter to confirm"
 	trustNo     = "Do you trust the files in this folder?\n❯ No, exit\n  Yes, proceed"
+	loading     = "  >_ OpenAI Codex (v0.171.0)\n     loading\n\n› Ask Codex to do anything\n\n  ? for shortcuts"
+	loaded      = "  >_ OpenAI Codex (v0.171.0)\n     /work\n\n› Ask Codex to do anything\n\n  GPT-5.5 · /work\n  ← for agents · ? for shortcuts"
+	codexTrust  = "  Trust this folder? Codex can read files here.\n\n› 1. Trust and continue\n  2. Back\n\n  enter continue"
 	unknownList = "An update is available\n❯ 1. Update now\n  2. Skip"
 )
 
@@ -96,6 +100,8 @@ func TestDialogs(t *testing.T) {
 		}
 		return all
 	}
+	codex := []session.Dialog{{Says: []string{"Ask Codex to do anything ? for shortcuts"}, Loading: true},
+		{Name: "trust", Says: []string{"Trust this folder?", "Trust and continue"}, Option: "Trust and continue"}}
 	for name, c := range map[string]struct {
 		scenes  []scene
 		dialogs []session.Dialog
@@ -129,6 +135,8 @@ func TestDialogs(t *testing.T) {
 		"a letter answers": {[]scene{{"[a] Trust [q] Quit", "a", 0}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "a; a: letters; nudged"},
 		"an unknown list": {[]scene{{unknownList, "", 2 * time.Minute}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ ", Delay: time.Second}, false,
 			"; a asks: , a no longer asks; nudged"},
+		"an unknown list with a dot": {[]scene{{"* \n╭──────╮\n│   1. Sign in │\n│ ● 2. Use a key │\n╰──────╯", "", 20 * time.Second}, {"│ ● 1. Sign in │\n│   2. Use a key │\n\n * ", "", 0}}, ask(false),
+			session.Ready{Prefix: "* "}, false, "; a asks: , a no longer asks; nudged"},
 		"an unknown list of an unknown program": {[]scene{{unknownList, "", 20 * time.Second}, {prompt, "", 0}}, nil, session.Ready{Prefix: "❯ ", Delay: time.Second}, false,
 			"; a asks: , a no longer asks; nudged"},
 		"an unknown question that a program is known to end in this way": {[]scene{{"❯ No, thanks\n  Install it\n Enter to confirm · Esc to cancel", "", 0}}, ask(false), session.Ready{Delay: time.Second}, false,
@@ -139,7 +147,19 @@ func TestDialogs(t *testing.T) {
 		"a message that begins with a number":                {[]scene{{"❯ 1. read the plan\n\n1. the plan\n2. has steps", "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
 		"a user answers between the keys": {[]scene{{noFirst, "Down", 0}, {"starting", "", time.Second}, {trustNo, "Down", 0}, {trusting, "Enter", 0}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
 			"Down Down Enter; a: trust; nudged"},
-		"a prompt in a frame":                        {[]scene{{"╭───╮\n│ ❯\u00a0type here │\n╰───╯", "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
+		"a prompt in a frame": {[]scene{{"╭───╮\n│ ❯\u00a0type here │\n╰───╯", "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
+		"time passes between two questions": {[]scene{{trusting, "", 20 * time.Second}, {"", "", time.Second}, {bypass, "", 20 * time.Second}, {prompt, "", 0}}, ask(false), session.Ready{Prefix: "❯ ", Delay: 3 * time.Second}, false,
+			"; a asks: trust, a no longer asks, a asks: bypass, a no longer asks; nudged"},
+		"a prompt while the program loads": {[]scene{{loading, "", 4 * time.Second}, {codexTrust, "Enter", 0}, {loading, "", 4 * time.Second}, {loaded, "", 0}}, codex,
+			session.Ready{Prefix: "› ", Delay: 3 * time.Second}, false, "Enter; a: trust; nudged"},
+		"a question late in a slow start": {[]scene{{"", "", 65 * time.Second}, {bypass, "Down", 0}, {chosen, "Enter", 0}, {"welcome", "", 0}}, ask(true),
+			session.Ready{Prefix: "❯ ", Delay: 30 * time.Second}, false, "Down Enter; a: bypass; nudged"},
+		"an empty screen after a user's answer": {[]scene{{bypass, "", 2 * time.Minute}, {"", "", 0}}, ask(false),
+			session.Ready{Prefix: "❯ ", Delay: 3 * time.Second}, false, "; a asks: bypass, a no longer asks; nudged"},
+		"time passes between loading and a question": {[]scene{{loading, "", 20 * time.Second}, {"wait", "", time.Second}, {codexTrust, "Enter", 0}, {loaded, "", 0}}, codex,
+			session.Ready{Prefix: "› ", Delay: 3 * time.Second}, false, "Enter; a: trust; nudged"},
+		"a prompt that looks as if the program loads forever": {[]scene{{loading, "", 0}}, codex, session.Ready{Prefix: "› ", Delay: time.Second}, false,
+			"; ; nudged"},
 		"no question at all":                         {[]scene{{prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
 		"a delay, and a prompt that does not appear": {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ ", Delay: 3 * time.Second}, false, "; ; nudged"},
 		"a prompt that does not appear": {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ "}, false,
@@ -164,17 +184,41 @@ func TestDialogs(t *testing.T) {
 	}
 }
 
-// An agent is ready when its screen shows the prompt or when the delay has passed, whichever comes first.
+// Without a known prompt, only dialogs are questions, wherever they are on the screen.
+func TestQuestionWithoutAPrompt(t *testing.T) {
+	trust := session.Dialog{Name: "trust", Says: []string{"Trust this folder?"}}
+	for shown, want := range map[string]string{"Next steps:\n1. test\n2. commit": "", "● 1. test\n  2. commit": "",
+		"Trust this folder?\n\n  1. yes\n  2. no\n": "trust"} {
+		got := ""
+		if d := session.Question(shown, "", []session.Dialog{trust}); d != nil {
+			got = cmp.Or(d.Name, "unknown")
+		}
+		if got != want {
+			t.Errorf("%q: got the question %q, want %q", shown, got, want)
+		}
+	}
+}
+
+// An agent is ready when its screen shows the prompt or when the delay has passed, whichever comes first. After the
+// delay, an empty screen means that the program is still loading.
 func TestReadyByPromptOrDelay(t *testing.T) {
-	for scenes, want := range map[string]time.Duration{"soon": time.Second, "never": 10 * time.Second} {
+	for name, c := range map[string]struct {
+		scenes []scene
+		want   time.Duration
+	}{
+		"soon":           {[]scene{{"", "", time.Second}, {prompt, "", 0}}, time.Second},
+		"never":          {[]scene{{"", "", time.Second}, {"x", "", 0}}, 10 * time.Second},
+		"still loading":  {[]scene{{"\n╭──╮\n", "", 25 * time.Second}, {"x", "", 0}}, 25 * time.Second},
+		"nothing at all": {[]scene{{"", "", 0}}, 70 * time.Second},
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			p := &stage{Provider: fake.New(), scenes: []scene{{"", "", time.Second}, {map[string]string{"soon": prompt, "never": "x"}[scenes], "", 0}}}
+			p := &stage{Provider: fake.New(), scenes: c.scenes}
 			began := time.Now()
 			if _, err := session.Launch(t.Context(), p, session.Spec{Name: "a", Agent: "a", ID: "1", Ready: session.Ready{Prefix: "❯ ", Delay: 10 * time.Second}}, nil); err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(began); took < want || took > want+250*time.Millisecond {
-				t.Errorf("%s: got ready after %s", scenes, took)
+			if took := time.Since(began); took < c.want || took > c.want+250*time.Millisecond {
+				t.Errorf("%s: got ready after %s", name, took)
 			}
 		})
 	}
@@ -195,4 +239,30 @@ func TestControllerExitsDuringDialog(t *testing.T) {
 			t.Errorf("%+v", all)
 		}
 	})
+}
+
+// An agent with a prompt on its command line is ready when its program has submitted the prompt, because the program
+// can discard text that was typed earlier.
+func TestReadyByEcho(t *testing.T) {
+	const echoed = "❯ You are\n  the builder.\n\n● I heard\n\n❯ "
+	for screen, want := range map[string]time.Duration{echoed: 3 * time.Second, "❯ another": 6 * time.Second, "": 6 * time.Second, "❯ xYou are the builder.": 6 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			scenes := []scene{{"", "", time.Second}, {prompt, "", 2 * time.Second}, {screen, "", 0}}
+			if screen == "" { // the program draws its screen again and again
+				scenes = append(scenes[:2], scene{"", "", time.Second}, scene{prompt, "", 0})
+			}
+			p := &stage{Provider: fake.New(), scenes: scenes}
+			began := time.Now()
+			ready := session.Ready{Prefix: "❯ ", Delay: time.Minute, Echo: session.EchoOf("\n# You are the builder.\n")}
+			if _, err := session.Launch(t.Context(), p, session.Spec{Name: "a", Agent: "a", ID: "1", Ready: ready}, nil); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took < want || took > want+250*time.Millisecond {
+				t.Errorf("%q: got ready after %s", screen, took)
+			}
+		})
+	}
+	if got, want := session.EchoOf("- Build `this`:\n\n\tall of  it, with each and every one of its tests"), "Build `this`: all of it, with each and"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }

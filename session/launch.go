@@ -171,19 +171,19 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	ctx, cancel := context.WithTimeout(ctx, most+s.Ready.Delay)
 	defer cancel()
 	w := &readyWait{s: s, p: p}
-	delay, poll, late := time.NewTimer(s.Ready.Delay), time.NewTimer(0), false
+	delay, poll := time.NewTimer(s.Ready.Delay), time.NewTimer(0)
 	slow, expired := time.NewTimer(slowReady), time.NewTimer(limit+s.Ready.Delay)
-	defer slow.Stop()
-	defer expired.Stop()
-	defer delay.Stop()
-	defer poll.Stop()
+	late, overdue := false, false
 	if s.Ready.Prefix == "" && len(s.Dialogs) == 0 {
 		poll.Stop()
 	}
 	for wait := pollFirst; ; {
 		select {
 		case <-delay.C:
-			late = s.Ready.Delay > 0
+			if late = s.Ready.Delay > 0; late && w.isBlank() && w.reported == nil {
+				Progress(ctx, "has printed nothing yet; counts as ready after "+
+					span.Text(limit+s.Ready.Delay)+" at the latest")
+			}
 		case <-slow.C:
 			if w.reported == nil {
 				Progress(ctx, s.Ready.waits(limit))
@@ -194,8 +194,16 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 			if ready, err := w.isReady(ctx); ready || err != nil {
 				return err
 			}
+			if w.open != nil || w.loading { // another question can follow
+				late = false
+				delay.Reset(s.Ready.Delay)
+			}
 		case <-expired.C:
-			if !w.asked {
+			switch overdue = true; {
+			case w.asked:
+			case w.loading || s.Ready.Delay > 0 && w.open == nil:
+				return nil // a later version may look like this when it is ready
+			default:
 				return w.timeoutError(limit)
 			}
 		case <-ctx.Done():
@@ -205,7 +213,7 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 			}
 			return w.timeoutError(most)
 		}
-		if late && w.open == nil {
+		if late && w.open == nil && (overdue || !w.loading && !w.isBlank()) {
 			return nil
 		}
 	}
@@ -223,9 +231,9 @@ func (r Ready) waits(limit time.Duration) string {
 		"after %s without one", r.Prefix, span.Text(limit))
 }
 
-// ended returns an error if the session has ended, and nil if its state is unknown.
-func (s *Spec) ended(ctx context.Context, p Provider) error {
-	st, err := LookAt(ctx, p, s.Name)
+// ended returns an error if the session has ended, and nil if its state is unknown. The parameters are the result of
+// LookAt.
+func (s *Spec) ended(st Status, err error) error {
 	switch {
 	case errors.Is(err, ErrNotFound) || err == nil && st.ID != s.ID:
 		return errors.New("the agent exited before it was ready")

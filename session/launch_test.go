@@ -88,6 +88,38 @@ func TestLaunchFailures(t *testing.T) {
 	}
 }
 
+// counting counts the bytes that a session has printed, and the reads of its screen.
+type counting struct {
+	*fake.Provider
+	reads int
+}
+
+func (c *counting) Look(ctx context.Context, name string) (session.Status, error) {
+	st, err := c.Provider.Look(ctx, name)
+	st.Output = 7
+	return st, err
+}
+
+func (c *counting) Output(ctx context.Context, name string, lines int) (string, error) {
+	c.reads++
+	return c.Provider.Output(ctx, name, lines)
+}
+
+// While a program prints nothing, its screen is rarely read.
+func TestLaunchReadsNewOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &counting{Provider: fake.New()}
+		s := launchSpec(t)
+		s.Ready = session.Ready{Prefix: "never> ", Deadline: 20 * time.Second}
+		if _, err := session.Launch(t.Context(), p, s, nil); err == nil {
+			t.Error("the start did not fail")
+		}
+		if p.reads < 5 || p.reads > 15 {
+			t.Errorf("the screen was read %d times in 20 s", p.reads)
+		}
+	})
+}
+
 // The prompt is found even if the screen does not show its trailing space. A crash ends the wait.
 func TestLaunchWaitsForPrompt(t *testing.T) {
 	p := fake.New()
@@ -167,9 +199,10 @@ func TestSlowLaunchReportsReason(t *testing.T) {
 	const line = `waits for a line on its screen that begins with "> "`
 	for want, ready := range map[string]session.Ready{
 		line + "; the start fails after 1m without one": {Prefix: "> "},
-		line + ", for at most 5s":                       {Prefix: "> ", Delay: 5 * time.Second},
-		"counts as ready 5s after it starts":            {Delay: 5 * time.Second},
-		"":                                              {Delay: time.Second},
+		line + ", for at most 5s|has printed nothing yet; counts as ready after 1m5s at the latest": {
+			Prefix: "> ", Delay: 5 * time.Second},
+		"counts as ready 5s after it starts": {Delay: 5 * time.Second},
+		"":                                   {Delay: time.Second},
 	} {
 		s := launchSpec(t)
 		s.Ready = ready
@@ -192,7 +225,8 @@ func TestPromptForms(t *testing.T) {
 	}{
 		{"❯ ", "────\n❯\u00a0Try \"edit it\"\n────", 0},
 		{"* ", " *   Type your message or @path/to/file", 0},
-		{"Ask anything", "     ┃\n     ┃  Ask anything... \"Fix it\"", 0},
+		{"▣ ", "  ┃  go on\n  ┃\n     ▣  Build · Fast\n  ┃\n  ┃\n  ┃  Build · Fast Ours\n  ╹▀▀▀", 0},
+		{"❯ ", " /src/shop [⎇ main]\n───\n❯\n───\n ← open sidebar · Interactive", 0},
 		{"│ > ", "│ >", 0},
 		{"$ ", "$HOME is read-only", time.Minute},
 		{"$ ", "it costs $ 5", time.Minute},

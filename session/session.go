@@ -76,10 +76,15 @@ func (s *Spec) Configured() []string {
 type Ready struct {
 	// the session is ready when a line on its screen begins with this text
 	Prefix string `json:"prefix,omitempty"`
-	// the session is ready after this time, even if Prefix has not appeared
+	// the session is ready after this time, even if Prefix has not appeared, unless the program asks a question or its
+	// screen is still empty
 	Delay time.Duration `json:"delay,omitempty"`
-	// the start fails after this time; 0 means DefaultReadyDeadline
+	// If Delay is 0, the start fails after this time. Otherwise, Deadline is how much longer than Delay a program with
+	// an empty screen may take. 0 means DefaultReadyDeadline.
 	Deadline time.Duration `json:"deadline,omitempty"`
+	// the beginning of the prompt on the program's command line, see EchoOf; "" for none. When the program submits the
+	// prompt, it shows it, and clears its input line. Until then, text that is typed would be lost.
+	Echo string `json:"-"`
 }
 
 // DefaultReadyDeadline is how long a session may take to become ready if Ready.Deadline is 0.

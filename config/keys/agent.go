@@ -34,9 +34,12 @@ func agentKeys() []Key {
 				"1 MiB long. By default, gcity types nothing."},
 		{Path: "agents.ready_delay_ms", Kind: Millis, Within: delayBounds(),
 			Doc: "The agent counts as ready after this many milliseconds, or earlier if " +
-				"`ready_prompt_prefix` appears. The maximum is 3600000 (1h)."},
+				"`ready_prompt_prefix` appears. If the agent has a `ready_prompt_prefix` and its " +
+				"screen is still empty after this time, gcity waits about a minute longer for " +
+				"the first output. The maximum is 3600000 (1h)."},
 		{Path: "agents.ready_prompt_prefix", Kind: String,
 			Doc: "The agent counts as ready when a line of its screen starts with this text. " +
+				"Use the whole prompt, because text after it counts as a user's draft. " +
 				"Blanks and box-drawing characters before it do not matter. An option of a " +
 				"numbered list (`❯ 1. Yes`) does not count. " +
 				"Without `ready_delay_ms`, the start fails if no such line appears within 60s."},
@@ -72,14 +75,15 @@ func lifeKeys() []Key {
 		{Path: "agents.idle_timeout", Kind: Duration, Check: checkIdle,
 			Doc: "gcity restarts the agent if it has had neither output nor input for this time. " +
 				"The minimum is 100ms. gcity does not restart the agent while a user is " +
-				"attached, while its activity is unknown, or while a start would fail, for " +
-				"example because its program is missing. By default, and with `\"0s\"`, gcity " +
-				"does not restart idle agents."},
+				"attached, while the agent asks a question, while its activity is unknown, or " +
+				"while a start would fail, for example because its program is missing. By " +
+				"default, and with `\"0s\"`, gcity does not restart idle agents."},
 		{Path: "agents.stuck_after", Kind: Duration, Check: checkIdle,
 			Doc: "gcity shows the agent as stuck if it has work in progress and has printed " +
 				"nothing for this time. The minimum is 100ms. The controller takes no action, " +
-				"but watchdogs report that the agent is stuck. By default, with `\"0s\"`, and if " +
-				"the agent's output is unknown, gcity never shows the agent as stuck."},
+				"but watchdogs report that the agent is stuck. An agent that asks a question is " +
+				"not stuck. By default, with `\"0s\"`, and if the agent's output is unknown, " +
+				"gcity never shows the agent as stuck."},
 		{Path: "agents.depends_on", Kind: Strings, Check: checkLines,
 			Doc: "Agents and pools that must be running before this agent starts. gcity stops " +
 				"them after this agent. A name refers to an agent in the same rig or, if the rig " +

@@ -95,7 +95,8 @@ type (
 		Polite               bool
 		Provider             string // provider of the session; "" = the only one
 		// prefix of the line in which the agent's program waits for input; "" = unknown
-		Prefix string
+		Prefix  string
+		Dialogs []session.Dialog // questions that the program may ask
 	}
 	// List lists all sessions. The result is Listed.
 	List struct {

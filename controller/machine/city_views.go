@@ -31,7 +31,7 @@ func (c outboxCity) Terminal(name string) (t outbox.Terminal) {
 		t.Session = a.act.begun.Name
 	}
 	if a.want != nil {
-		t.Prefix = a.want.Spec.Ready.Prefix
+		t.Prefix, t.Dialogs = a.want.Spec.Ready.Prefix, a.want.Spec.Dialogs
 	}
 	return t
 }

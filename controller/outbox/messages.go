@@ -31,8 +31,9 @@ type City interface {
 
 // Terminal is the terminal of an agent's session.
 type Terminal struct {
-	Session, Life, Provider string // name and ID of the session, and its provider
-	Prefix                  string // prefix of the line that can contain a user's draft
+	Session, Life, Provider string           // name and ID of the session, and its provider
+	Prefix                  string           // prefix of the line that can contain a user's draft
+	Dialogs                 []session.Dialog // questions that the program may ask
 	Alive                   bool
 	Output                  uint64 // bytes that the session has printed
 }

@@ -45,6 +45,7 @@ func (tx *Messages) beginTyping(b *Outbox) {
 	tx.out.Do(effect.Send{
 		Agent: b.Agent, Session: at.Session, Life: at.Life, Provider: at.Provider,
 		ID: t.message.ID, Text: t.message.Text, Polite: !t.message.Now, Prefix: at.Prefix,
+		Dialogs: at.Dialogs,
 	})
 }
 

@@ -185,6 +185,7 @@ func (sr *sessions) addPrompt(ctx context.Context, w *agent.Want, s *session.Spe
 				given = withArgument(s.Command, w.Prompt.Flag, w.Prompt.Mode, text)
 			}
 		}
+		s.Ready.Echo = session.EchoOf(text)
 	case "typed":
 		if len(text) > maxGiven || longestLine(text) > maxTyped {
 			text, err = sr.toFile(w.Name, text)

@@ -84,6 +84,9 @@ func TestNotificationTexts(t *testing.T) {
 		if s.Command != fill(tt.command) || s.Nudge != fill(tt.nudge) {
 			t.Errorf("%s: %q, typed %q", tt.mode, s.Command, s.Nudge)
 		}
+		if given := s.Command != w.Spec.Command; given != (s.Ready.Echo != "") {
+			t.Errorf("%s: waits for %q on the screen", tt.mode, s.Ready.Echo)
+		}
 		data, err := os.ReadFile(file)
 		switch {
 		case !strings.Contains(tt.command+tt.nudge, "FILE"):

@@ -115,12 +115,12 @@ func (sr *sessions) screenHolds(ctx context.Context, f effect.Send) city.Hold {
 		if err != nil {
 			return ""
 		}
-		return holdOn(frame, f.Prefix) // the first frame is the current screen
+		return holdOn(frame, f.Prefix, f.Dialogs) // the first frame is the current screen
 	}
 	return ""
 }
 
-func holdOn(f session.Frame, prefix string) city.Hold {
+func holdOn(f session.Frame, prefix string, dialogs []session.Dialog) city.Hold {
 	s := screen.New(f.Cols, f.Rows, 0)
 	defer s.Close()
 	_, _ = s.Write(f.Data) // cannot fail
@@ -133,7 +133,7 @@ func holdOn(f session.Frame, prefix string) city.Hold {
 	switch {
 	case hasDraft(shot, prefix):
 		return city.HoldScreen
-	case session.AsksByList(all.String(), prefix):
+	case session.Question(all.String(), prefix, dialogs) != nil:
 		return city.HoldQuestion
 	}
 	return ""

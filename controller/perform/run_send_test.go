@@ -51,23 +51,27 @@ func TestDrafted(t *testing.T) {
 		{"* ", " * half\x1b[7m \x1b[27m", true},
 	} {
 		f := session.Frame{Reset: true, Cols: 40, Rows: 10, Data: []byte(c.raw)}
-		if got := holdOn(f, c.prefix); (got != "") != c.want || c.want && got != city.HoldScreen {
+		if got := holdOn(f, c.prefix, nil); (got != "") != c.want || c.want && got != city.HoldScreen {
 			t.Errorf("%q on %q: got %q", c.prefix, c.raw, got)
 		}
 	}
 }
 
-// A message is not typed into a list from which the program wants a user to select.
+// A message is not typed into a list from which the program wants a user to select, or into another dialog.
 func TestListHolds(t *testing.T) {
 	for raw, want := range map[string]city.Hold{
 		"❯ begin\r\n● Bash\r\n\r\nProceed?\r\n ❯ 1. Yes\r\n   2. No\r\n":      city.HoldQuestion,
 		"│ ❯\u00a01. Yes │\r\n│   2. No  │\r\n":                               city.HoldQuestion,
+		"❯ begin\r\n│   1. Once   │\r\n│ ● 2. Always │\r\n":                   city.HoldQuestion,
+		"● 1. done\r\n  2. done\r\n❯ ":                                        "",
 		"❯ 1. read the plan\r\n  2. begin\r\n\r\n────\r\n❯\u00a0\r\n────\r\n": "",
 		"❯ 1. read the plan\r\n\r\n1. done\r\n2. done\r\n":                    "",
 		"❯ begin\r\n1. done\r\n2. done\r\n❯ ":                                 "",
+		"❯ /cost\r\n\r\n  Settings  Usage\r\n\r\n  Esc to cancel":             city.HoldQuestion,
+		"● Press Esc to cancel it\r\n────\r\n❯ ":                              "",
 	} {
 		f := session.Frame{Reset: true, Cols: 40, Rows: 12, Data: []byte(raw)}
-		if got := holdOn(f, "❯ "); got != want {
+		if got := holdOn(f, "❯ ", []session.Dialog{{Says: []string{"Esc to cancel"}}}); got != want {
 			t.Errorf("%q: got %q, want %q", raw, got, want)
 		}
 	}
@@ -78,7 +82,7 @@ func FuzzDrafted(f *testing.F) {
 	f.Add("> \x1b[2;38;5mx\xff", "> ", 10, 3)
 	f.Fuzz(func(t *testing.T, raw, prefix string, cols, rows int) {
 		blank := session.Frame{Cols: cols % 200, Rows: rows % 60, Data: []byte(raw)}
-		if holdOn(blank, prefix) != "" && raw == "" {
+		if holdOn(blank, prefix, nil) != "" && raw == "" {
 			t.Error("an empty screen counts as a draft")
 		}
 	})
