@@ -22,8 +22,9 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, missi
 	p := c.ProgramOf(a, func(presets []config.Preset) string {
 		path := e.path(a.Env)
 		for i := range presets {
-			sought = append(sought, presets[i].Command)
-			if e.find != nil && e.programExists(presets[i].Command, path) {
+			program := presets[i].FirstWord()
+			sought = append(sought, program)
+			if e.find != nil && e.programExists(program, path) {
 				return presets[i].Name
 			}
 		}

@@ -36,17 +36,17 @@ func one(t *testing.T, text string, h Host) Want {
 func TestPrograms(t *testing.T) {
 	h := having("/usr/bin/codex", "/bin/amp", "/opt/x/claude", "/opt/mine")
 	for text, want := range map[string]string{
-		"[[agents]]\nname = \"a\"\nprovider = \"codex\"":                                        `codex: codex --dangerously-bypass-approvals-and-sandbox|{arg }|"› " 3s|`,
-		"[[agents]]\nname = \"a\"":                                                              `codex: codex --dangerously-bypass-approvals-and-sandbox|{arg }|"› " 3s|`,
-		"[[agents]]\nname = \"a\"\nenv = { PATH = \"/opt/x:$PATH\" }":                           `claude: claude --dangerously-skip-permissions|{arg }|"❯ " 10s|`,
-		"[[agents]]\nname = \"a\"\nargs = [\"a b\", \"\"]":                                      `codex: codex 'a b' ''|{arg }|"› " 3s|`,
+		"[[agents]]\nname = \"a\"\nprovider = \"codex\"":                                        `codex: codex --no-daemon -c allow_login_shell=false --dangerously-bypass-approvals-and-sandbox|{arg }|"› " 30s|`,
+		"[[agents]]\nname = \"a\"":                                                              `codex: codex --no-daemon -c allow_login_shell=false --dangerously-bypass-approvals-and-sandbox|{arg }|"› " 30s|`,
+		"[[agents]]\nname = \"a\"\nenv = { PATH = \"/opt/x:$PATH\" }":                           `claude: claude --dangerously-skip-permissions|{arg }|"❯ " 30s|`,
+		"[[agents]]\nname = \"a\"\nargs = [\"a b\", \"\"]":                                      `codex: codex --no-daemon -c allow_login_shell=false 'a b' ''|{arg }|"› " 30s|`,
 		"provider = \"amp\"\nstart_command = \"top\"\n[[agents]]\nname = \"a\"":                 `amp: amp --dangerously-allow-all --no-ide|{arg }|"" 5s|`,
 		"start_command = \"top\"\n[[agents]]\nname = \"a\"":                                     `: top|{ }|"" 0s|`,
 		"[[agents]]\nname = \"a\"\nprovider = \"p\"\n[providers.p]\ncommand = \"/opt/mine -v\"": `p: /opt/mine -v|{arg }|"" 0s|`,
 		"[[agents]]\nname = \"a\"\nprovider = \"p\"\n[providers.p]\ncommand = \"./mine\"":       `p: ./mine|{arg }|"" 0s|`,
 		"[[agents]]\nname = \"a\"\nprovider = \"p\"\n[providers.p]\ncommand = \"$MINE\"":        `p: $MINE|{arg }|"" 0s|`,
-		"[[agents]]\nname = \"a\"\nprovider = \"claude\"\nsession = \"exec:far\"":               `claude: claude --dangerously-skip-permissions|{arg }|"❯ " 10s|`,
-		"[[agents]]\nname = \"a\"\nprovider = \"claude\"": `claude: claude --dangerously-skip-permissions|{arg }|"❯ " 10s|` +
+		"[[agents]]\nname = \"a\"\nprovider = \"claude\"\nsession = \"exec:far\"":               `claude: claude --dangerously-skip-permissions|{arg }|"❯ " 30s|`,
+		"[[agents]]\nname = \"a\"\nprovider = \"claude\"": `claude: claude --dangerously-skip-permissions|{arg }|"❯ " 30s|` +
 			`the program "claude", the command of the provider "claude" (preset claude), is not on the PATH (3 folders); install it, or use a different provider for the agent (city.toml:3:1)`,
 		"provider = \"p\"\n[[agents]]\nname = \"a\"\n[providers.p]\ncommand = \"/opt/none\"": `p: /opt/none|{arg }|"" 0s|` +
 			`the program /opt/none, the command of the provider "p" (city.toml:7:11), is not executable or does not exist; correct the command, or use a different provider for [workspace]`,

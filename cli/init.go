@@ -168,8 +168,8 @@ func inGit(dir string) bool {
 func foundAgents(look func(string) (string, error)) []string {
 	var found []string
 	for _, p := range config.Presets() {
-		if _, err := look(p.Command); err == nil {
-			found = append(found, p.Command)
+		if _, err := look(p.FirstWord()); err == nil {
+			found = append(found, p.FirstWord())
 		}
 	}
 	return found
@@ -226,7 +226,7 @@ func firstConfig(name, shell string, look func(string) (string, error)) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, firstText, strconv.Quote(name), strconv.Quote(shellCommand(shell, look)))
 	for _, p := range config.Presets() {
-		if _, err := look(p.Command); err != nil {
+		if _, err := look(p.FirstWord()); err != nil {
 			continue
 		}
 		fmt.Fprintf(&b, "\n# %s is installed on this machine. To add it to the city, uncomment "+

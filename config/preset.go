@@ -2,6 +2,7 @@ package config
 
 import (
 	_ "embed"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -71,6 +72,13 @@ func (p *Preset) complete() {
 	for name := range p.Env {
 		p.Origins["env."+name] = p.Origin
 	}
+}
+
+// PresetOf returns the preset for the program that a command line starts, or nil if the program is unknown. The caller
+// must not change the result.
+func PresetOf(line string) *Preset {
+	program := path.Base((&Provider{Command: line}).FirstWord())
+	return first(presets(), func(p *Preset) bool { return p.FirstWord() == program })
 }
 
 func presetNamed(name string) *Preset {

@@ -69,12 +69,21 @@ func (c *City) ProgramOf(a *Agent, firstFound func(presets []Preset) string) Pro
 	case !p.EmitsPermissionWarning:
 		p.Dialogs = withoutAnswers(p.Dialogs)
 	case len(p.Dialogs) == 0:
-		// no dialogs are known for this program, for example for a start_command, so use those of all presets
-		for _, known := range presets() {
-			p.Dialogs = append(p.Dialogs, known.Dialogs...)
-		}
+		p.Dialogs = dialogsOf(p.CommandLine())
 	}
 	return p
+}
+
+// dialogsOf returns the dialogs for a command line: those of the preset with the same program, or else those of all
+// presets, because the program can be a wrapper.
+func dialogsOf(line string) (all []Dialog) {
+	if p := PresetOf(line); p != nil {
+		return p.Dialogs
+	}
+	for _, known := range presets() {
+		all = append(all, known.Dialogs...)
+	}
+	return all
 }
 
 // CommandLine returns the shell line: the start_command, or the command with quoted arguments.

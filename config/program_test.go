@@ -212,12 +212,12 @@ env = { MODEL = "small", REGION = "eu" }
 	}
 	for i, want := range []string{
 		`workspace.provider|/opt/claude --dangerously-skip-permissions|arg|preset claude ` +
-			`city.toml:17:11|10s "❯ "|preset claude preset claude|[claude node]|[MODEL=small ` +
+			`city.toml:17:11|30s "❯ "|preset claude preset claude|[claude node]|[MODEL=small ` +
 			`city.toml:18:17 REGION=eu city.toml:18:35]`,
 		`workspace.provider|/opt/claude --model 'it'\''s'|none|city.toml:8:8 ` +
 			`city.toml:17:11|0s "❯ "|city.toml:9:18 preset claude|[claude node]|[MODEL=big ` +
 			`city.toml:11:17 REGION=eu city.toml:18:35]`,
-		`agents.provider|opencode|flag|default preset opencode|8s "Ask anything"|preset ` +
+		`agents.provider|opencode|flag|default preset opencode|30s "▣ "|preset ` +
 			`opencode preset opencode|[opencode node bun]|[MORE=1 city.toml:15:44 ` +
 			`OPENCODE_PERMISSION={} city.toml:15:31]`,
 	} {
@@ -323,6 +323,14 @@ func TestPresets(t *testing.T) {
 			strings.TrimSpace(q.PromptMode+" "+q.PromptFlag), q.ReadyPromptPrefix, q.ReadyDelay,
 			q.ProcessNames, q.Env, p.Fresh, p.Resume, p.Hooks)
 		for _, d := range p.Dialogs {
+			if d.Loading {
+				fmt.Fprintf(&got, "  loading: %q\n", d.Says)
+				continue
+			}
+			if d.Notice {
+				fmt.Fprintf(&got, "  notice about %s: %q\n", d.Name, d.Says)
+				continue
+			}
 			fmt.Fprintf(&got, "  asks %s: %q, %q%q\n", d.Name, d.Says, d.Option, d.Keys)
 			if len(d.Says) == 0 || (d.Name != "") != (len(d.Keys) > 0 || d.Option != "") {
 				t.Errorf("%s: %+v", p.Name, d)
@@ -373,11 +381,15 @@ start_command = "sh"
 name = "a-wrapper"
 start_command = "sh wrapper"
 emits_permission_warning = true
+[[agents]]
+name = "by-path"
+start_command = "exec /opt/copilot --banner"
+emits_permission_warning = true
 [providers.codex]
 emits_permission_warning = true
 `)
-	for i, want := range []string{"4, 0 answered", "4, 3 answered", "5, 4 answered",
-		"5, 0 answered", "0, 0 answered", "15, 10 answered"} {
+	for i, want := range []string{"9, 0 answered", "9, 5 answered", "7, 5 answered",
+		"7, 0 answered", "0, 0 answered", "24, 13 answered", "2, 1 answered"} {
 		known, answered := c.ProgramOf(&c.Agents[i], nil).Dialogs, 0
 		for _, d := range known {
 			if d.Option != "" || len(d.Keys) > 0 {
@@ -475,8 +487,8 @@ from the provider opencode, city.toml:12:1
   command = "opencode"                                 # preset opencode
   prompt_mode = "flag"                                 # preset opencode
   prompt_flag = "--prompt"                             # preset opencode
-  ready_delay_ms = 8000                                # preset opencode
-  ready_prompt_prefix = "Ask anything"                 # preset opencode
+  ready_delay_ms = 30000                               # preset opencode
+  ready_prompt_prefix = "▣ "                           # preset opencode
   process_names = ["opencode", "node", "bun"]          # preset opencode
   env.API_KEY = "***"                                  # city.toml:14:19
   env.OPENCODE_PERMISSION = "{\"*\":\"allow\"}"        # preset opencode

@@ -113,7 +113,8 @@ func TestLosses(t *testing.T) {
 				"-- agents/a/agent.toml --\ndir = \"app\"\n" +
 				"option_defaults = { permission_mode = \"auto-edit\" }\n",
 			[]string{
-				`args = ["--full-auto", "--model", "o3"]`,
+				`args = ["--ask-for-approval", "on-request", "--sandbox", "workspace-write", ` +
+					`"--model", "o3"]`,
 				`args = ["--permission-mode", "acceptEdits"]`,
 			},
 			[]string{"--dangerously"},
@@ -311,7 +312,8 @@ func TestLosses(t *testing.T) {
 			[]string{
 				"[providers.claude]\nready_delay_ms = 3\nargs = [\"--permission-mode\", \"plan\", " +
 					"\"--model\", \"opus\"]\n",
-				"[providers.codex]\nargs = [\"--full-auto\"]\n",
+				"[providers.codex]\nargs = [\"--ask-for-approval\", \"on-request\", " +
+					"\"--sandbox\", \"workspace-write\"]\n",
 			},
 			[]string{"--dangerously", "was omitted"},
 		},
@@ -339,6 +341,16 @@ func TestLosses(t *testing.T) {
 				"base = \"builtin:claude\"\nargs_append = [\"--add-dir\", \"x\"]\n",
 			[]string{`args = ["--dangerously-skip-permissions", "--add-dir", "x"]`},
 			[]string{"no equivalent"},
+		},
+		{
+			"the command of a preset keeps the preset's options", city + "-- city.toml --\n" +
+				"[providers.codex]\ncommand = \"codex\"\n[providers.own]\n" +
+				"base = \"builtin:codex\"\ncommand = \"/opt/codex\"\n",
+			[]string{
+				"[providers.codex]\ncommand = \"codex --no-daemon -c allow_login_shell=false\"\n",
+				"command = \"/opt/codex\"\n",
+			},
+			nil,
 		},
 		{
 			"an agent's own arguments keep the options of its provider", city +

@@ -103,6 +103,9 @@ func (c programs) provider(b *strings.Builder, p *pack, name string) {
 		env.set(name, l.env[name])
 	}
 	from := presetNamed(l.builtIn)
+	if from != nil && l.keys["command"].text() == from.FirstWord() {
+		t.text("command", from.Command) // the preset's command can contain options
+	}
 	if from != nil && from.Name != name {
 		inherit(t, env, from)
 	}
@@ -371,8 +374,8 @@ var permissionModes = map[string]map[string]string{
 		"plan": "--permission-mode plan", unrestricted: "--dangerously-skip-permissions",
 	},
 	"codex": {
-		"suggest":    "--ask-for-approval untrusted --sandbox read-only",
-		"auto-edit":  "--full-auto",
+		"suggest":    "--ask-for-approval on-request --sandbox read-only",
+		"auto-edit":  "--ask-for-approval on-request --sandbox workspace-write",
 		unrestricted: "--dangerously-bypass-approvals-and-sandbox",
 	},
 	"gemini": {
