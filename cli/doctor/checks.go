@@ -33,6 +33,7 @@ func checks() []check {
 		{title: "trust", look: checkTrust},
 		{title: "agents", look: configured(checkAgents)},
 		{title: "programs", look: configured(checkPrograms)},
+		{title: "options", look: configured(checkOptions)},
 		{title: "rigs", look: configured(checkRigs)},
 		{title: "automations", look: configured(checkAutomations)},
 		{title: "formulas", look: configured(checkFormulas)},

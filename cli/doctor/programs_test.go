@@ -37,3 +37,24 @@ func TestJudgePrograms(t *testing.T) {
 		}
 	}
 }
+
+// An agent that lacks options of its program's preset can get the work of another agent.
+func TestJudgeOptions(t *testing.T) {
+	const whole = "codex --no-daemon -c allow_login_shell=false"
+	want := func(name, command string) agent.Want {
+		return agent.Want{Name: name, Declared: name, Spec: session.Spec{Command: command}}
+	}
+	for _, c := range []struct {
+		wants         []agent.Want
+		state, detail string
+	}{
+		{[]agent.Want{want("a", whole+" -x"), want("b", "claude"), want("c", "./codexes && codex"), want("d", `codex --no-daemon -c "allow_login_shell=false"`), want("e", "codex --no-daemon --config 'allow_login_shell=false'")}, "ok",
+			"no command lacks an option of its program"},
+		{[]agent.Want{want("a", "exec /opt/codex -x"), want("a", "exec /opt/codex -x"), want("b", "codex -c allow_login_shell=false"), want("c", "A=1 codex --no-daemon -c x=y")}, "note",
+			"a: its command lacks --no-daemon -c allow_login_shell=false\nb: its command lacks --no-daemon\nc: its command lacks -c allow_login_shell=false"},
+	} {
+		if f := judgeOptions(c.wants); f.State != c.state || f.Detail != c.detail {
+			t.Errorf("got %+v", f)
+		}
+	}
+}
