@@ -23,18 +23,18 @@ type toy struct {
 func (r *toy) Key() string { return r.name }
 
 func newToys() panel.Panel {
-	toys := panel.NewTable(panel.Definition[toy, *toy]{
+	toys := panel.NewTable(panel.Definition[*toy]{
 		About: panel.About{ID: "toys", Title: "Toys", Hotkey: "T", Noun: "toy", Zone: "Toys",
 			Kind: "toy", Opens: "toy.fix", Nouns: []string{"toy"}, Share: 5, MinHeight: 3},
-		Rows: func(e *panel.Env) (rows []toy) {
+		Rows: func(e *panel.Env) (rows []*toy) {
 			for i := range e.Snap.Rigs {
 				r := &e.Snap.Rigs[i]
-				rows = append(rows, toy{name: r.Name, size: r.Agents, rank: i})
+				rows = append(rows, &toy{name: r.Name, size: r.Agents, rank: i})
 			}
 			return rows
 		},
-		Orders: func(time.Time) []widget.SortKey[toy] {
-			return []widget.SortKey[toy]{
+		Orders: func(time.Time) []widget.SortKey[*toy] {
+			return []widget.SortKey[*toy]{
 				{Name: "rank", Cmp: func(a, b *toy) int { return a.rank - b.rank }},
 				{Name: "size", Cmp: func(a, b *toy) int { return b.size - a.size }},
 			}

@@ -35,7 +35,7 @@ func TestSortCyclesAndReverses(t *testing.T) {
 		t.Helper()
 		rows := s.m.Agents.List.Shown
 		for i := 1; i < len(rows); i++ {
-			if a, b := &s.m.Agents.Rows[rows[i-1]], &s.m.Agents.Rows[rows[i]]; better(b, a) {
+			if a, b := s.m.Agents.Rows[rows[i-1]], s.m.Agents.Rows[rows[i]]; better(b, a) {
 				t.Errorf("%s is listed before %s", a.Name, b.Name)
 			}
 		}

@@ -225,7 +225,7 @@ func TestChosenColumns(t *testing.T) {
 				t.Fatalf("%d columns: got none of %v", w, names)
 			}
 			for i := range s.m.Agents.Rows {
-				l := panel.RowLine(&s.m.Look, c, &s.m.Agents.Rows[i], widget.RowState{})
+				l := panel.RowLine(&s.m.Look, c, s.m.Agents.Rows[i], widget.RowState{})
 				if line := l.Fill(w); widget.Width(line) != w {
 					t.Fatalf("%v in %d columns: got %d columns, %q",
 						names, w, widget.Width(line), line)

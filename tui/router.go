@@ -49,7 +49,7 @@ func newModel(o Options, now time.Time) *state.Room {
 		ScreenState: state.ScreenState{W: 80, H: 24, Below: o.OverSSH,
 			Focus: panel.IDAgents, PreviousFocus: panel.IDAgents},
 	}
-	m.Cities = widget.NewTable[fleet.City]()
+	m.Cities = widget.NewTable[*fleet.City]()
 	m.Directory = o.Cities != nil
 	_, m.Registrar = o.Cities.(city.Registrar)
 	applyPreferences(m, o.Preferences)

@@ -52,17 +52,16 @@ func cityItems(m *state.Room) []state.Item {
 	if m.Fleet == nil {
 		return nil
 	}
-	rows := widget.SortRows(state.Listed(m), nil, (*fleet.City).Key,
+	rows := widget.SortRows(widget.Pointers(state.Listed(m)), nil,
 		func(a, b *fleet.City) int { return state.CompareCities(m, a, b) }, false)
 	name := 4
-	for i := range rows {
-		name = max(name, min(28, widget.Width(rows[i].DisplayName)))
+	for _, c := range rows {
+		name = max(name, min(28, widget.Width(c.DisplayName)))
 	}
-	for i := range rows {
-		c := rows[i]
-		h := fleet.HealthOf(&m.Look, &c)
+	for _, c := range rows {
+		h := fleet.HealthOf(&m.Look, c)
 		mark := "  "
-		if state.IsHere(m, &c) {
+		if state.IsHere(m, c) {
 			mark = m.Look.Glyphs.Here + " "
 		}
 		item := state.Item{
@@ -70,12 +69,12 @@ func cityItems(m *state.Room) []state.Item {
 				" " +
 				widget.Fit(h.Word, 9, "") + "  " + c.Counts(),
 			Label: c.DisplayName, Line: c.Info.Path, Note: c.Why(m.Now), Whole: true,
-			Run: func(m *state.Room) []feed.Effect { return visitRow(m, &c, "") },
+			Run: func(m *state.Room) []feed.Effect { return visitRow(m, c, "") },
 		}
-		if state.CanStart(m, &c) {
+		if state.CanStart(m, c) {
 			item.Verb = "asks whether to start it"
 		}
-		runner, _, _ := strings.Cut(state.RunnerText(m, &c), " (")
+		runner, _, _ := strings.Cut(state.RunnerText(m, c), " (")
 		if runner != "" && (item.Note == "" || m.W >= 120) {
 			item.Note = strings.TrimPrefix(item.Note+"; "+runner, "; ")
 		}

@@ -164,14 +164,14 @@ func rank(a, b *AgentRow, now time.Time) int {
 
 func (r *AgentRow) Key() string { return r.Name }
 
-func agentSorts(now time.Time) []widget.SortKey[AgentRow] {
+func agentSorts(now time.Time) []widget.SortKey[*AgentRow] {
 	usage := func(r *AgentRow) city.Usage {
 		if r.Usage == nil {
 			return city.Usage{CPU: -1, RSS: -1}
 		}
 		return *r.Usage
 	}
-	return []widget.SortKey[AgentRow]{
+	return []widget.SortKey[*AgentRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *AgentRow) int { return rank(a, b, now) }},
 		{Name: "name"},
 		{Name: "why", Cmp: func(a, b *AgentRow) int { return widget.CompareText(a.Why, b.Why) }},

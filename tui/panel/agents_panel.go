@@ -15,7 +15,7 @@ import (
 
 // Agents is the panel that lists the city's agents.
 type Agents struct {
-	Table[AgentRow, *AgentRow]
+	Table[*AgentRow]
 	measured bool
 	Rates    widget.Sparklines
 	Hours    widget.History
@@ -25,7 +25,7 @@ type Agents struct {
 
 func newAgents() *Agents {
 	a := &Agents{}
-	a.Table = NewTable(Definition[AgentRow, *AgentRow]{
+	a.Table = NewTable(Definition[*AgentRow]{
 		About: About{ID: IDAgents, Title: "Agents", Hotkey: "1", Noun: "agent",
 			Zone: keymap.InLists, Kind: KindAgent,
 			Opens: "agent.zoom", Nouns: []string{"agent", "rig"}, FitsWidth: true},
@@ -44,9 +44,9 @@ func newAgents() *Agents {
 	return a
 }
 
-func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
-	q := &Table[AgentRow, *AgentRow]{}
-	*q = NewTable(Definition[AgentRow, *AgentRow]{
+func newQuarantine(all *Agents) *Table[*AgentRow] {
+	q := &Table[*AgentRow]{}
+	*q = NewTable(Definition[*AgentRow]{
 		About: About{ID: IDQuarantine, Title: "Quarantine", Hotkey: "3", Noun: "agent",
 			Zone: keymap.InLists, Kind: KindAgent,
 			Opens: "agent.zoom", Nouns: []string{"agent", "rig"}, Subset: true, NoHeads: true,
@@ -75,7 +75,7 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 	return q
 }
 
-func (a *Agents) build(e *Env) []AgentRow {
+func (a *Agents) build(e *Env) []*AgentRow {
 	failed, retried := map[string]bool{}, map[string]bool{}
 	for r := range a.All() {
 		if a.alertState(r) == city.Failed {
@@ -93,7 +93,7 @@ func (a *Agents) build(e *Env) []AgentRow {
 	a.retried = retried
 	a.Hours.Observe(e.Snap.Agents, e.Now)
 	a.Rates.Observe(e.Snap.Agents, e.Now, e.Snap.Patrol.Interval)
-	return rows
+	return widget.Pointers(rows)
 }
 
 func (a *Agents) findName(word string) string {

@@ -232,7 +232,7 @@ func (a *Automations) issues(*Env) (text string, alert bool) {
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 
-func automationSorts(time.Time) []widget.SortKey[AutomationRow] {
+func automationSorts(time.Time) []widget.SortKey[*AutomationRow] {
 	next := func(a, b *AutomationRow) int {
 		if a.Next.IsZero() != b.Next.IsZero() { // rows with unknown times come last
 			return b.Next.Compare(a.Next)
@@ -245,7 +245,7 @@ func automationSorts(time.Time) []widget.SortKey[AutomationRow] {
 		}
 		return r.Last.Opened
 	}
-	return []widget.SortKey[AutomationRow]{
+	return []widget.SortKey[*AutomationRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *AutomationRow) int {
 			return cmp.Compare(a.urgency(), b.urgency())
 		}},

@@ -12,25 +12,25 @@ import (
 
 // Automations is the panel that lists the city's automations.
 type Automations struct {
-	Table[AutomationRow, *AutomationRow]
+	Table[*AutomationRow]
 	moved bool
 }
 
 func newAutomations() *Automations {
 	a := &Automations{}
-	a.Table = NewTable(Definition[AutomationRow, *AutomationRow]{
+	a.Table = NewTable(Definition[*AutomationRow]{
 		About: About{ID: IDAutomations, Title: "Automations", Hotkey: "4", Noun: "automation",
 			Zone: keymap.InAutomations, Kind: KindAutomation,
 			Opens: "automation.details", Details: "automation.details",
 			Nouns:    []string{"automation", "rig"},
 			Explains: true, Share: 6, MinHeight: 3},
-		Rows: func(e *Env) []AutomationRow {
+		Rows: func(e *Env) []*AutomationRow {
 			rows := make([]AutomationRow, len(e.Snap.Automations))
 			for i := range rows {
 				rows[i] = NewAutomationRow(&e.Snap.Automations[i])
 				rows[i].fireKey = e.KeyOf("automation.fire")
 			}
-			return rows
+			return widget.Pointers(rows)
 		},
 		Orders:  automationSorts,
 		Matches: (*AutomationRow).matches,

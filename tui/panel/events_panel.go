@@ -3,6 +3,7 @@ package panel
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,8 +29,8 @@ type EventRow struct {
 	message string
 }
 
-func NewEventRow(e events.Event) EventRow {
-	r := EventRow{id: strconv.FormatUint(e.Seq, 10), Event: e, Kind: widget.Plain(e.Type),
+func NewEventRow(e events.Event) *EventRow {
+	r := &EventRow{id: strconv.FormatUint(e.Seq, 10), Event: e, Kind: widget.Plain(e.Type),
 		Subject: widget.Plain(e.Subject), message: widget.PlainText(e.Message)}
 	if e.Actor != "" && e.Actor != "controller" && e.Actor != e.Subject &&
 		!strings.HasSuffix(e.Message, "by "+e.Actor) {
@@ -53,7 +54,7 @@ func (r *EventRow) verb() string {
 
 // Events is the Events panel. It follows new events until the user scrolls up.
 type Events struct {
-	Table[EventRow, *EventRow]
+	Table[*EventRow]
 	agents *Agents
 
 	Frozen bool
@@ -70,7 +71,7 @@ type Events struct {
 
 func NewEvents(all *Agents) *Events {
 	t := &Events{agents: all}
-	t.Table = NewTable(Definition[EventRow, *EventRow]{
+	t.Table = NewTable(Definition[*EventRow]{
 		About: About{ID: IDEvents, Title: "Events", Hotkey: "5", Noun: "event",
 			Zone: keymap.InEvents, Kind: KindEvent,
 			Opens: "view.event", Nouns: []string{"event", "agent", "rig"}, NoHeads: true,
@@ -227,7 +228,7 @@ func (t *Events) Add(es []events.Event) {
 		most = MaxPages
 	}
 	if over := len(t.Rows) - most; over > 0 {
-		t.Rows = append([]EventRow(nil), t.Rows[over:]...)
+		t.Rows = slices.Clone(t.Rows[over:])
 		t.AtOldest = false
 	}
 	t.refill(seq)
@@ -240,7 +241,7 @@ func (t *Events) Older(es []events.Event) {
 	}
 	t.Version++
 	first, seq := t.Rows[0].Event.Seq, t.CursorSeq()
-	rows := make([]EventRow, 0, len(es)+len(t.Rows))
+	rows := make([]*EventRow, 0, len(es)+len(t.Rows))
 	for _, e := range es {
 		if e.Seq < first {
 			rows = append(rows, NewEventRow(e))
@@ -263,8 +264,7 @@ func (t *Events) refill(seq uint64) {
 	before := t.List.Cursor
 	t.List.Shown = t.List.Shown[:0]
 	at := 0
-	for i := range t.Rows {
-		r := &t.Rows[i]
+	for i, r := range t.Rows {
 		if t.agent != "" && r.Event.Subject != t.agent && r.Event.Actor != t.agent ||
 			t.Filter.Active() && !t.Shows(&Env{Now: t.now}, r) {
 			continue
@@ -331,7 +331,7 @@ func (t *Events) Move(n int) {
 // Selected returns the event that keys apply to, or nil.
 func (t *Events) Selected() *EventRow {
 	if at := t.target(); at < len(t.List.Shown) {
-		return &t.Rows[t.List.Shown[at]]
+		return t.Rows[t.List.Shown[at]]
 	}
 	return nil
 }

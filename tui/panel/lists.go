@@ -10,7 +10,7 @@ import (
 type Lists struct {
 	Agents      *Agents
 	Pools       *Pools
-	Quarantine  *Table[AgentRow, *AgentRow]
+	Quarantine  *Table[*AgentRow]
 	Automations *Automations
 	Events      *Events
 	Watchdogs   *Watchdogs

@@ -36,7 +36,7 @@ func (r *MailRow) ForPeople() bool { return r.people }
 
 // Mail is the panel that lists messages.
 type Mail struct {
-	Table[MailRow, *MailRow]
+	Table[*MailRow]
 	pager
 	Others bool // also list messages to agents and pools
 
@@ -46,7 +46,7 @@ type Mail struct {
 
 func newMail(all *Agents) *Mail {
 	k := &Mail{pager: newPager(MailPage, maxMail), agents: all}
-	k.Table = NewTable(Definition[MailRow, *MailRow]{
+	k.Table = NewTable(Definition[*MailRow]{
 		About: About{ID: IDMail, Title: "Mail", Hotkey: "9", Key2: "L",
 			Short: "mail", Noun: "message",
 			Zone: keymap.InMail, Kind: KindMessage,
@@ -152,13 +152,13 @@ func (k *Mail) People(s *city.Snapshot) (names []string) {
 	return names
 }
 
-func (k *Mail) rows(e *Env) []MailRow {
+func (k *Mail) rows(e *Env) []*MailRow {
 	rows := make([]MailRow, len(k.all))
 	for i, m := range k.all {
 		rows[i] = MailRow{Message: m, from: widget.Plain(m.From), to: widget.Plain(m.To),
 			subject: widget.Plain(m.Subject), people: e.Snap.IsUserAddress(m.To)}
 	}
-	return rows
+	return widget.Pointers(rows)
 }
 
 // unread returns the number of unread messages for users. If the panel shows all mail, it returns the number of unread
@@ -211,9 +211,9 @@ func (r *MailRow) matches(t *widget.Term, _ time.Time) bool {
 	return false
 }
 
-func mailSorts(time.Time) []widget.SortKey[MailRow] {
+func mailSorts(time.Time) []widget.SortKey[*MailRow] {
 	newest := func(a, b *MailRow) int { return b.Sent.Compare(a.Sent) }
-	return []widget.SortKey[MailRow]{
+	return []widget.SortKey[*MailRow]{
 		{Name: "age", Cmp: newest},
 		{Name: "unread", Desc: true, Cmp: func(a, b *MailRow) int {
 			if a.Read != b.Read {
@@ -286,8 +286,8 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 		ageColumn(e, age, func(r *MailRow) time.Time { return r.Sent }))...)
 }
 
-func ageColumn[P any](e *Env, w int, since func(r P) time.Time) Column[P] {
-	return textColumn("age", w, themes.Dim, func(r P) string {
+func ageColumn[R any](e *Env, w int, since func(r R) time.Time) Column[R] {
+	return textColumn("age", w, themes.Dim, func(r R) string {
 		return widget.Since(since(r), e.Now)
 	}).right()
 }

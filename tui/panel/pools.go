@@ -112,8 +112,8 @@ func (p *Pools) issues(e *Env) (text string, alert bool) {
 	return text, text != ""
 }
 
-func poolSorts(now time.Time) []widget.SortKey[PoolRow] {
-	return []widget.SortKey[PoolRow]{
+func poolSorts(now time.Time) []widget.SortKey[*PoolRow] {
+	return []widget.SortKey[*PoolRow]{
 		{Name: "name"},
 		{Name: "state", Desc: true, Cmp: func(a, b *PoolRow) int {
 			return cmp.Compare(a.State(now).urgency(), b.State(now).urgency())

@@ -16,13 +16,13 @@ import (
 
 // Pools is the panel that lists the city's pools.
 type Pools struct {
-	Table[PoolRow, *PoolRow]
+	Table[*PoolRow]
 	agents *Agents
 }
 
 func newPools(all *Agents) *Pools {
 	p := &Pools{agents: all}
-	p.Table = NewTable(Definition[PoolRow, *PoolRow]{
+	p.Table = NewTable(Definition[*PoolRow]{
 		About: About{ID: IDPools, Title: "Pools", Hotkey: "2", Noun: "pool",
 			Zone: keymap.InPools, Kind: KindPool,
 			Opens: "pool.member", Details: "pool.details", Nouns: []string{"pool", "rig"},
@@ -55,7 +55,7 @@ func (p *Pools) actions() []Action {
 		}}}}
 }
 
-func (p *Pools) build(e *Env) []PoolRow {
+func (p *Pools) build(e *Env) []*PoolRow {
 	rows, crashing := make([]PoolRow, 0, len(e.Snap.Pools)), p.crashingPools(e.Now)
 	for i := range e.Snap.Pools {
 		row := NewPoolRow(&e.Snap.Pools[i])
@@ -69,7 +69,7 @@ func (p *Pools) build(e *Env) []PoolRow {
 		}
 		rows = append(rows, row)
 	}
-	return rows
+	return widget.Pointers(rows)
 }
 
 func (p *Pools) drainedByUser(pool *city.Pool) (n int) {

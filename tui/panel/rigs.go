@@ -40,13 +40,13 @@ type RigRow struct {
 	counts  []string // agents by state, most urgent first: "2 running"
 }
 
-func newRigRow(s *city.Snapshot, r *city.Rig, agents []AgentRow, now time.Time) RigRow {
+func newRigRow(s *city.Snapshot, r *city.Rig, agents []*AgentRow, now time.Time) RigRow {
 	row := RigRow{Rig: r, Shown: widget.Plain(r.Name), Path: widget.Plain(r.Path),
 		Prefix: widget.Plain(r.Prefix), Source: widget.Plain(r.Source), State: rigIdle,
 		Problem: widget.Plain(r.Problem)}
 	states, urgent := map[city.State]int{}, false
-	for i := range agents {
-		if a := &agents[i]; a.Rig == r.Name {
+	for _, a := range agents {
+		if a.Rig == r.Name {
 			states[a.State]++
 			urgent = urgent || a.Attention(now)
 		}
@@ -114,8 +114,8 @@ func (r *RigRow) matches(t *widget.Term, _ time.Time) bool {
 	return false
 }
 
-func rigSorts(time.Time) []widget.SortKey[RigRow] {
-	return []widget.SortKey[RigRow]{
+func rigSorts(time.Time) []widget.SortKey[*RigRow] {
+	return []widget.SortKey[*RigRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *RigRow) int {
 			return cmp.Compare(a.State.urgency(), b.State.urgency())
 		}},

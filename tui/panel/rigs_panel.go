@@ -16,23 +16,23 @@ import (
 
 // Rigs is the panel that lists the city's rigs.
 type Rigs struct {
-	Table[RigRow, *RigRow]
+	Table[*RigRow]
 	agents *Agents
 }
 
 func newRigs(all *Agents) *Rigs {
 	g := &Rigs{agents: all}
-	g.Table = NewTable(Definition[RigRow, *RigRow]{
+	g.Table = NewTable(Definition[*RigRow]{
 		About: About{ID: IDRigs, Title: "Rigs", Hotkey: "7", Noun: "rig",
 			Zone: keymap.InRigs, Kind: KindRig,
 			Opens: "rig.details", Details: "rig.details", Nouns: []string{"rig"},
 			Optional: true, Explains: true, InSlot: true, Described: true},
-		Rows: func(e *Env) []RigRow {
+		Rows: func(e *Env) []*RigRow {
 			rows := make([]RigRow, len(e.Snap.Rigs))
 			for i := range rows {
 				rows[i] = newRigRow(e.Snap, &e.Snap.Rigs[i], all.Rows, e.Now)
 			}
-			return rows
+			return widget.Pointers(rows)
 		},
 		Orders:  rigSorts,
 		Matches: (*RigRow).matches,

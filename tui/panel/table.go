@@ -14,20 +14,20 @@ import (
 
 // Definition turns a table into a panel. A function is nil if the panel lacks the feature or uses the
 // default.
-type Definition[R any, P widget.Keyed[R]] struct {
+type Definition[R widget.Keyed] struct {
 	About
 	Rows func(e *Env) []R
 	// the default order first
 	Orders func(now time.Time) []widget.SortKey[R]
 	// reports whether a row matches a term of the filter
-	Matches func(r P, t *widget.Term, now time.Time) bool
-	Needs   func(r P, now time.Time) bool
+	Matches func(r R, t *widget.Term, now time.Time) bool
+	Needs   func(r R, now time.Time) bool
 	// reports whether a row belongs to the panel; nil = all rows do
-	Belongs func(r P) bool
-	Columns func(e *Env, rows []P, w int) []Column[P]
+	Belongs func(r R) bool
+	Columns func(e *Env, rows []R, w int) []Column[R]
 	// reports whether a row is drawn with the cursor; nil = only the selected row is
-	Cursor  func(at int, r P, focus bool) bool
-	Current func() P // the row that keys apply to
+	Cursor  func(at int, r R, focus bool) bool
+	Current func() R // the row that keys apply to
 	// the number in the title; nil = the number of all rows
 	Count  func(e *Env) string
 	Issues func(e *Env) (note string, alert bool)
@@ -40,32 +40,32 @@ type Definition[R any, P widget.Keyed[R]] struct {
 	Search func(e *Env) string
 	// text at the right end of the top line; nil = the default text
 	Note    func(e *Env, at Box) string
-	Agent   func(r P) string
-	Rig     func(r P) string
-	Called  func(r P) string // the row's name in a title; nil = its key
-	Copies  func(r P) []Copied
-	Summary func(e *Env, r P, w int) []string
+	Agent   func(r R) string
+	Rig     func(r R) string
+	Called  func(r R) string // the row's name in a title; nil = its key
+	Copies  func(r R) []Copied
+	Summary func(e *Env, r R, w int) []string
 	Actions func() []Action
 }
 
 // Table is a panel with a Definition. When rows move, the cursor stays on its row.
-type Table[R any, P widget.Keyed[R]] struct {
-	widget.Table[R, P]
-	Def   Definition[R, P]
+type Table[R widget.Keyed] struct {
+	widget.Table[R]
+	Def   Definition[R]
 	lines widget.Cache
 
 	vanished   string // key of the latest row that vanished under the cursor; "" = none
 	vanishedAt time.Time
 }
 
-func NewTable[R any, P widget.Keyed[R]](def Definition[R, P]) Table[R, P] {
-	return Table[R, P]{Table: widget.NewTable[R, P](), Def: def}
+func NewTable[R widget.Keyed](def Definition[R]) Table[R] {
+	return Table[R]{Table: widget.NewTable[R](), Def: def}
 }
 
-func (t *Table[R, P]) About() *About { return &t.Def.About }
+func (t *Table[R]) About() *About { return &t.Def.About }
 
 // Update builds the rows from a snapshot. While e.Still is set, rows keep their order.
-func (t *Table[R, P]) Update(e *Env) {
+func (t *Table[R]) Update(e *Env) {
 	if t.Def.Subset || t.Def.Rows == nil {
 		return
 	}
@@ -74,15 +74,15 @@ func (t *Table[R, P]) Update(e *Env) {
 	t.PruneMarks()
 }
 
-func (t *Table[R, P]) rank(now time.Time) func(a, b *R) int {
-	return widget.Comparison(t.Def.Orders(now), t.Order, widget.KeyOf[R, P])
+func (t *Table[R]) rank(now time.Time) func(a, b R) int {
+	return widget.Comparison(t.Def.Orders(now), t.Order)
 }
 
 // Refill selects the rows to show. See widget.List.Fill for holds.
-func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {
+func (t *Table[R]) Refill(e *Env, holds func(id string) bool) {
 	before := t.SelectedKey
-	t.Fill(func(r P) bool { return t.Def.Belongs == nil || t.Def.Belongs(r) },
-		func(r P) bool { return t.Shows(e, r) }, holds)
+	t.Fill(func(r R) bool { return t.Def.Belongs == nil || t.Def.Belongs(r) },
+		func(r R) bool { return t.Shows(e, r) }, holds)
 	if before != t.SelectedKey && before != "" && !t.Has(before) {
 		t.vanished, t.vanishedAt = before, e.Now
 	}
@@ -90,7 +90,7 @@ func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {
 
 // Vanished returns the key of the row that vanished under the cursor so recently that the user might not have noticed,
 // or "".
-func (t *Table[R, P]) Vanished(now time.Time) string {
+func (t *Table[R]) Vanished(now time.Time) string {
 	if now.Sub(t.vanishedAt) >= widget.ReactionTime {
 		return ""
 	}
@@ -98,46 +98,43 @@ func (t *Table[R, P]) Vanished(now time.Time) string {
 }
 
 // Shows reports whether a row is shown.
-func (t *Table[R, P]) Shows(e *Env, r P) bool {
+func (t *Table[R]) Shows(e *Env, r R) bool {
 	matches := func(term *widget.Term) bool { return t.Def.Matches(r, term, e.Now) }
 	return t.Def.Subset || t.Filter.Matches(matches) &&
 		(!e.Attention || t.Def.Needs == nil || t.Def.Needs(r, e.Now))
 }
 
-// Has reports whether a row with the key id exists.
-func (t *Table[R, P]) Has(id string) bool { return t.Find(id) != nil }
-
 // Targets returns the marked rows or, if none is marked, the row under the cursor.
-func (t *Table[R, P]) Targets() []P {
-	if r := t.Row(); r != nil && len(t.Marks) == 0 {
-		return []P{r}
+func (t *Table[R]) Targets() []R {
+	if r := t.Row(); !widget.IsNil(r) && len(t.Marks) == 0 {
+		return []R{r}
 	}
-	return t.Where(func(r P) bool { return t.Marks[r.Key()] })
+	return t.Where(func(r R) bool { return t.Marks[r.Key()] })
 }
 
 // Cursor returns the indices of the cursor and of the first row on the screen, and the numbers of visible and of all
 // rows.
-func (t *Table[R, P]) Cursor() (at, offset, shown, total int) {
+func (t *Table[R]) Cursor() (at, offset, shown, total int) {
 	return t.List.Cursor, t.List.Offset, len(t.List.Shown), len(t.Rows)
 }
 
 // Settled reports whether all visible rows match the filter. It ignores rows for which holds(id) is true.
-func (t *Table[R, P]) Settled(holds func(id string) bool) bool { return t.List.AllMatch(holds) }
+func (t *Table[R]) Settled(holds func(id string) bool) bool { return t.List.AllMatch(holds) }
 
 // Key returns the key of the row under the cursor.
-func (t *Table[R, P]) Key() string { return t.SelectedKey }
+func (t *Table[R]) Key() string { return t.SelectedKey }
 
 // Query returns the filter, which the caller may change.
-func (t *Table[R, P]) Query() *widget.Filter { return &t.Filter }
+func (t *Table[R]) Query() *widget.Filter { return &t.Filter }
 
 // Marking returns the marks, which the caller may change.
-func (t *Table[R, P]) Marking() Marking {
+func (t *Table[R]) Marking() Marking {
 	return Marking{&t.Marks, &t.Anchor, t, &t.List}
 }
 
 // Sorting returns the sort order, which the caller may change, and the names of all sort orders. It returns nil if
 // there is only one.
-func (t *Table[R, P]) Sorting(now time.Time) (o *widget.Order, ways []string) {
+func (t *Table[R]) Sorting(now time.Time) (o *widget.Order, ways []string) {
 	if t.Def.Orders == nil {
 		return nil, nil
 	}
@@ -148,25 +145,25 @@ func (t *Table[R, P]) Sorting(now time.Time) (o *widget.Order, ways []string) {
 }
 
 // Sort sorts the rows.
-func (t *Table[R, P]) Sort(now time.Time) {
+func (t *Table[R]) Sort(now time.Time) {
 	if t.Def.Orders != nil {
 		t.Table.Sort(t.rank(now))
 	}
 }
 
 // Sorted reports whether the rows are in order, or have moved too recently to move again.
-func (t *Table[R, P]) Sorted(now time.Time) bool {
-	return t.Def.Orders == nil || t.JustReordered(now) || widget.IsSorted(t.Rows, t.rank(now))
+func (t *Table[R]) Sorted(now time.Time) bool {
+	return t.Def.Orders == nil || t.JustReordered(now) || slices.IsSortedFunc(t.Rows, t.rank(now))
 }
 
 // Forget discards the cached lines.
-func (t *Table[R, P]) Forget() { t.lines = widget.Cache{} }
+func (t *Table[R]) Forget() { t.lines = widget.Cache{} }
 
 // Entered does nothing, so that the cursor stays where it is.
-func (t *Table[R, P]) Entered() {}
+func (t *Table[R]) Entered() {}
 
 // Row returns the row that keys apply to, or nil.
-func (t *Table[R, P]) Row() P {
+func (t *Table[R]) Row() R {
 	if t.Def.Current != nil {
 		return t.Def.Current()
 	}
@@ -174,33 +171,28 @@ func (t *Table[R, P]) Row() P {
 }
 
 // Subject returns the object in the row under the cursor.
-func (t *Table[R, P]) Subject() Ref {
-	ref := Ref{Kind: t.Def.Kind}
-	if r := t.Row(); r != nil {
-		ref.Name = r.Key()
-	}
-	return ref
+func (t *Table[R]) Subject() Ref {
+	return Ref{Kind: t.Def.Kind, Name: valueOf(R.Key, t.Row())}
 }
 
 // Agent returns the agent that the row under the cursor refers to, or "".
-func (t *Table[R, P]) Agent() string { return valueOf(t.Def.Agent, t.Row()) }
+func (t *Table[R]) Agent() string { return valueOf(t.Def.Agent, t.Row()) }
 
 // Rig returns the rig of the row under the cursor, or "".
-func (t *Table[R, P]) Rig() string { return valueOf(t.Def.Rig, t.Row()) }
+func (t *Table[R]) Rig() string { return valueOf(t.Def.Rig, t.Row()) }
 
-func valueOf[P comparable](value func(P) string, r P) string {
-	var none P
-	if value == nil || r == none {
-		return ""
+func valueOf[R widget.Keyed, V any](value func(R) V, r R) (none V) {
+	if value == nil || widget.IsNil(r) {
+		return none
 	}
 	return value(r)
 }
 
 // Called names the rows that verbs act on: "worker", "3 marked pools". It may be "".
-func (t *Table[R, P]) Called() string { return t.Names(t.Targets()) }
+func (t *Table[R]) Called() string { return t.Names(t.Targets()) }
 
 // Names returns text that names rows.
-func (t *Table[R, P]) Names(rows []P) string {
+func (t *Table[R]) Names(rows []R) string {
 	switch {
 	case len(rows) == 0:
 		return ""
@@ -213,25 +205,20 @@ func (t *Table[R, P]) Names(rows []P) string {
 }
 
 // Copies returns the values that can be copied from the row under the cursor.
-func (t *Table[R, P]) Copies() []Copied {
-	r := t.Row()
-	if r == nil || t.Def.Copies == nil {
-		return nil
-	}
-	return t.Def.Copies(r)
+func (t *Table[R]) Copies() []Copied {
+	return valueOf(t.Def.Copies, t.Row())
 }
 
 // Summary describes the row under the cursor in a few lines, or returns nil.
-func (t *Table[R, P]) Summary(e *Env, w int) []string {
-	r := t.Row()
-	if r == nil || t.Def.Summary == nil {
+func (t *Table[R]) Summary(e *Env, w int) []string {
+	if t.Def.Summary == nil {
 		return nil
 	}
-	return t.Def.Summary(e, r, w)
+	return valueOf(func(r R) []string { return t.Def.Summary(e, r, w) }, t.Row())
 }
 
 // Actions returns the panel's own actions.
-func (t *Table[R, P]) Actions() []Action {
+func (t *Table[R]) Actions() []Action {
 	if t.Def.Actions == nil {
 		return nil
 	}
@@ -239,7 +226,7 @@ func (t *Table[R, P]) Actions() []Action {
 }
 
 // Title returns the panel's name, the number of its rows, and problems in them.
-func (t *Table[R, P]) Title(e *Env) widget.Tab {
+func (t *Table[R]) Title(e *Env) widget.Tab {
 	out := widget.Tab{
 		ID:    string(t.Def.ID),
 		Key:   e.KeyOf("focus." + string(t.Def.ID)),
@@ -261,7 +248,7 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 }
 
 // Search describes the filters, or returns "". found is the number of matching rows.
-func (t *Table[R, P]) Search(e *Env) (text, found string) {
+func (t *Table[R]) Search(e *Env) (text, found string) {
 	switch {
 	case t.Def.Subset:
 		return "", ""
@@ -289,7 +276,7 @@ func SearchText(e *Env, f *widget.Filter, always bool) string {
 }
 
 // Draw returns the lines of the panel.
-func (t *Table[R, P]) Draw(e *Env, at Box) []string {
+func (t *Table[R]) Draw(e *Env, at Box) []string {
 	key := widget.CacheKey{
 		W:      at.W,
 		H:      at.H,
@@ -304,7 +291,7 @@ func (t *Table[R, P]) Draw(e *Env, at Box) []string {
 	return t.lines.Lines(key, func() []string { return t.draw(e, at) })
 }
 
-func (t *Table[R, P]) draw(e *Env, at Box) []string {
+func (t *Table[R]) draw(e *Env, at Box) []string {
 	w, h := at.W, at.H
 	lines := append(make([]string, 0, h), e.Look.Title(w, at.Focus, at.Tabs, t.ruleNote(e, at)))
 	if len(t.List.Shown) == 0 {
@@ -338,12 +325,12 @@ func (t *Table[R, P]) draw(e *Env, at Box) []string {
 }
 
 // Headed reports whether the panel has column headings at this size.
-func (t *Table[R, P]) Headed(e *Env, w, h int) bool {
+func (t *Table[R]) Headed(e *Env, w, h int) bool {
 	return !t.Def.NoHeads && (h-1 >= 3 || h-1 > len(t.List.Shown)) && w >= 60
 }
 
 // Hidden returns how many rows do not fit into this size.
-func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
+func (t *Table[R]) Hidden(e *Env, w, h int) (above, below int) {
 	room := h - 1
 	if t.Headed(e, w, h) {
 		room--
@@ -351,7 +338,7 @@ func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 	return t.List.HiddenRows(room)
 }
 
-func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
+func (t *Table[R]) ruleNote(e *Env, at Box) string {
 	if t.Def.Note != nil {
 		return t.Def.Note(e, at)
 	}
@@ -365,7 +352,7 @@ func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	return strings.TrimSpace(note)
 }
 
-func (t *Table[R, P]) nothing(e *Env, w, h int) []string {
+func (t *Table[R]) nothing(e *Env, w, h int) []string {
 	lines := t.Help(e, w)
 	if t.Def.Brief != nil && len(t.Rows) == 0 && e.Snap != nil &&
 		h-1 < len(lines) { // an incomplete explanation would be useless
@@ -375,14 +362,14 @@ func (t *Table[R, P]) nothing(e *Env, w, h int) []string {
 }
 
 // Help explains why the list is empty and how to fill it.
-func (t *Table[R, P]) Help(e *Env, w int) []string {
+func (t *Table[R]) Help(e *Env, w int) []string {
 	if t.Def.Empty != nil {
 		return t.Def.Empty(e, w)
 	}
 	return t.whyEmpty(e, w)
 }
 
-func (t *Table[R, P]) whyEmpty(e *Env, w int) []string {
+func (t *Table[R]) whyEmpty(e *Env, w int) []string {
 	n := len(t.Rows)
 	switch {
 	case e.Snap == nil:
@@ -402,59 +389,59 @@ func (t *Table[R, P]) whyEmpty(e *Env, w int) []string {
 func (e *Env) Clears() string { return e.KeyOf("view.back") + " clears the filter." }
 
 // Column describes a column of a table. Either Text or Cell draws its cells.
-type Column[P any] struct {
+type Column[R any] struct {
 	Head  string
 	Order string // name of its sort order; "" = the heading
 	W     int
 	Gap   int // spaces before it
 	Right bool
 	Names bool // the end of a text that does not fit stays visible
-	Text  func(r P) (string, themes.Token)
-	Cell  func(l *widget.Line, r P, s widget.RowState)
+	Text  func(r R) (string, themes.Token)
+	Cell  func(l *widget.Line, r R, s widget.RowState)
 }
 
 // Spaced sets the gaps of columns, and removes those without width.
-func Spaced[P any](gap int, columns ...Column[P]) []Column[P] {
+func Spaced[R any](gap int, columns ...Column[R]) []Column[R] {
 	for i := range columns {
 		columns[i].Gap = gap
 	}
 	return visible(columns)
 }
 
-func styled[P any](token themes.Token, text func(r P) string) func(r P) (string, themes.Token) {
-	return func(r P) (string, themes.Token) { return text(r), token }
+func styled[R any](token themes.Token, text func(r R) string) func(r R) (string, themes.Token) {
+	return func(r R) (string, themes.Token) { return text(r), token }
 }
 
-func textColumn[P any](head string, w int, token themes.Token, text func(r P) string) Column[P] {
-	return Column[P]{Head: head, W: w, Text: styled(token, text)}
+func textColumn[R any](head string, w int, token themes.Token, text func(r R) string) Column[R] {
+	return Column[R]{Head: head, W: w, Text: styled(token, text)}
 }
 
 // reasonColumn returns a column with the reasons for the states of rows.
-func reasonColumn[P any](head string, w int, reason func(r P) widget.Reason) Column[P] {
-	return Column[P]{Head: head, W: w, Cell: func(l *widget.Line, r P, _ widget.RowState) {
+func reasonColumn[R any](head string, w int, reason func(r R) widget.Reason) Column[R] {
+	return Column[R]{Head: head, W: w, Cell: func(l *widget.Line, r R, _ widget.RowState) {
 		l.Styles.Reason(l, reason(r), w)
 	}}
 }
 
 // right returns the column with its texts aligned to the right.
-func (c Column[P]) right() Column[P] {
+func (c Column[R]) right() Column[R] {
 	c.Right = true
 	return c
 }
 
 // keepingEnds returns the column with the ends of cut texts visible.
-func (c Column[P]) keepingEnds() Column[P] {
+func (c Column[R]) keepingEnds() Column[R] {
 	c.Names = true
 	return c
 }
 
-func nameColumn[P any](w int, name func(r P) string) Column[P] {
-	return Column[P]{Head: "name", W: w, Cell: func(l *widget.Line, r P, s widget.RowState) {
+func nameColumn[R any](w int, name func(r R) string) Column[R] {
+	return Column[R]{Head: "name", W: w, Cell: func(l *widget.Line, r R, s widget.RowState) {
 		l.Add(s.NameToken(), l.Styles.FitName(name(r), w))
 	}}
 }
 
-func (c *Column[P]) draw(l *widget.Line, r P, s widget.RowState) {
+func (c *Column[R]) draw(l *widget.Line, r R, s widget.RowState) {
 	if c.Cell != nil {
 		c.Cell(l, r, s)
 		return
@@ -471,7 +458,7 @@ func (c *Column[P]) draw(l *widget.Line, r P, s widget.RowState) {
 }
 
 // RowLine draws a row.
-func RowLine[P any](k *widget.Styles, columns []Column[P], r P, s widget.RowState) widget.Line {
+func RowLine[R any](k *widget.Styles, columns []Column[R], r R, s widget.RowState) widget.Line {
 	l := k.RowStart(s)
 	for i := range columns {
 		if i > 0 {
@@ -482,9 +469,9 @@ func RowLine[P any](k *widget.Styles, columns []Column[P], r P, s widget.RowStat
 	return l
 }
 
-func (c *Column[P]) orderName() string { return cmp.Or(c.Order, c.Head) }
+func (c *Column[R]) orderName() string { return cmp.Or(c.Order, c.Head) }
 
-func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string, w int) string {
+func headings[R any](k *widget.Styles, columns []Column[R], sorted, arrow string, w int) string {
 	l := widget.Line{Styles: k}
 	l.Space(3)
 	for i, c := range columns {
@@ -517,7 +504,7 @@ func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string
 }
 
 // OrderAt returns the index of the sort order of the heading at column x, or -1.
-func (t *Table[R, P]) OrderAt(e *Env, w, x int) int {
+func (t *Table[R]) OrderAt(e *Env, w, x int) int {
 	o, ways := t.Sorting(e.Now)
 	if o == nil {
 		return -1
@@ -536,7 +523,7 @@ func (t *Table[R, P]) OrderAt(e *Env, w, x int) int {
 }
 
 // NextOrder returns the index of the sort order of the next column from left to right.
-func (t *Table[R, P]) NextOrder(e *Env, w int) int {
+func (t *Table[R]) NextOrder(e *Env, w int) int {
 	o, ways := t.Sorting(e.Now)
 	var columns []int
 	for _, c := range t.Def.Columns(e, t.Visible(), w) {
@@ -550,13 +537,13 @@ func (t *Table[R, P]) NextOrder(e *Env, w int) int {
 	return columns[(slices.Index(columns, o.Key)+1)%len(columns)]
 }
 
-func (t *Table[R, P]) held(e *Env) bool {
-	return e.Still && t.Def.Orders != nil && !widget.IsSorted(t.Rows, t.rank(e.Now))
+func (t *Table[R]) held(e *Env) bool {
+	return e.Still && t.Def.Orders != nil && !slices.IsSortedFunc(t.Rows, t.rank(e.Now))
 }
 
 // sorted returns the name of the sort order and its arrow. The arrow is in parentheses while the rows are held in a
 // different order.
-func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
+func (t *Table[R]) sorted(e *Env) (name, arrow string) {
 	defer func() {
 		if t.held(e) && arrow != "" {
 			arrow = "(" + arrow + ")"
@@ -574,15 +561,15 @@ func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
 	}
 }
 
-func visible[P any](columns []Column[P]) []Column[P] {
-	return slices.DeleteFunc(columns, func(c Column[P]) bool { return c.W <= 0 })
+func visible[R any](columns []Column[R]) []Column[R] {
+	return slices.DeleteFunc(columns, func(c Column[R]) bool { return c.W <= 0 })
 }
 
 // Visible returns the rows that match the filter.
-func (t *Table[R, P]) Visible() []P {
-	rows := make([]P, len(t.List.Shown))
+func (t *Table[R]) Visible() []R {
+	rows := make([]R, len(t.List.Shown))
 	for k, i := range t.List.Shown {
-		rows[k] = &t.Rows[i]
+		rows[k] = t.Rows[i]
 	}
 	return rows
 }

@@ -11,28 +11,28 @@ import (
 
 // Watchdogs is the panel that lists the city's watchdogs.
 type Watchdogs struct {
-	Table[WatchdogRow, *WatchdogRow]
+	Table[*WatchdogRow]
 	agents *Agents
 }
 
 func newWatchdogs(all *Agents) *Watchdogs {
 	d := &Watchdogs{agents: all}
-	d.Table = NewTable(Definition[WatchdogRow, *WatchdogRow]{
+	d.Table = NewTable(Definition[*WatchdogRow]{
 		About: About{ID: IDWatchdogs, Title: "Watchdogs", Hotkey: "6", Noun: "watchdog",
 			Zone: keymap.InWatchdogs, Kind: KindWatchdog,
 			Opens: "watchdog.details", Details: "watchdog.details", Nouns: []string{"watchdog",
 				"agent"},
 			Optional: true, NoMarks: true, Explains: true, Share: 6, MinHeight: 3,
 			Follows: true, Described: true, NoAgent: "the watched agent does not exist"},
-		Rows: func(e *Env) []WatchdogRow {
+		Rows: func(e *Env) []*WatchdogRow {
 			rows := make([]WatchdogRow, len(e.Snap.Watchdogs))
 			for i := range rows {
 				rows[i] = newWatchdogRow(&e.Snap.Watchdogs[i], e.Look.Glyphs.Dot)
 			}
-			return rows
+			return widget.Pointers(rows)
 		},
-		Orders: func(time.Time) []widget.SortKey[WatchdogRow] {
-			return []widget.SortKey[WatchdogRow]{{Name: "state", Desc: true,
+		Orders: func(time.Time) []widget.SortKey[*WatchdogRow] {
+			return []widget.SortKey[*WatchdogRow]{{Name: "state", Desc: true,
 				Cmp: widget.GreatestFirst((*WatchdogRow).urgency)}}
 		},
 		Matches: (*WatchdogRow).matches,

@@ -128,9 +128,9 @@ func (r *WorkRow) matches(t *widget.Term, _ time.Time) bool {
 	return false
 }
 
-func workSorts(time.Time) []widget.SortKey[WorkRow] {
+func workSorts(time.Time) []widget.SortKey[*WorkRow] {
 	urgent := func(a, b *WorkRow) int { return beads.ByUrgency(a.Bead, b.Bead) }
-	return []widget.SortKey[WorkRow]{
+	return []widget.SortKey[*WorkRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *WorkRow) int {
 			if a.State == WorkClosed && b.State == WorkClosed {
 				return b.closed().Compare(a.closed())

@@ -24,19 +24,19 @@ const (
 
 // Work is the panel that lists the city's work.
 type Work struct {
-	Table[WorkRow, *WorkRow]
+	Table[*WorkRow]
 	pager
 	unclosed, closed []beads.Bead
 	ready            map[string]bool
 
-	built  []WorkRow // nil = not built yet
+	built  []*WorkRow // nil = not built yet
 	rigs   []city.Rig
 	agents *Agents
 }
 
 func newWork(all *Agents) *Work {
 	k := &Work{pager: newPager(WorkPage, maxWork), agents: all}
-	k.Table = NewTable(Definition[WorkRow, *WorkRow]{
+	k.Table = NewTable(Definition[*WorkRow]{
 		About: About{ID: IDWork, Title: "Work", Hotkey: "8", Key2: "b", Noun: "bead",
 			Zone: keymap.InWork, Kind: KindBead,
 			Opens: "work.details", Details: "work.details", Nouns: []string{"work"},
@@ -115,12 +115,13 @@ func (k *Work) Take(id int, found []beads.Bead, problem string) bool {
 	return true
 }
 
-func (k *Work) rows(e *Env) []WorkRow {
+func (k *Work) rows(e *Env) []*WorkRow {
 	same := slices.EqualFunc(k.rigs, e.Snap.Rigs, func(a, b city.Rig) bool {
 		return a.Name == b.Name && a.Prefix == b.Prefix
 	})
 	if k.built == nil || !same {
-		k.rigs, k.built = e.Snap.Rigs, workRows(e.Snap, k.unclosed, k.closed, k.ready)
+		k.rigs, k.built = e.Snap.Rigs, widget.Pointers(workRows(e.Snap, k.unclosed, k.closed,
+			k.ready))
 	}
 	return slices.Clone(k.built)
 }

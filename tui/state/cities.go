@@ -36,7 +36,7 @@ func listCities(m *Room, holds func(id string) bool) {
 			m.homeSameName = rows[i].Folder
 		}
 	}
-	t.Rows = widget.SortRows(rows, t.Rows, (*fleet.City).Key,
+	t.Rows = widget.SortRows(widget.Pointers(rows), t.Rows,
 		func(a, b *fleet.City) int { return CompareCities(m, a, b) }, m.userIsActive())
 	t.Fill(func(*fleet.City) bool { return true }, func(c *fleet.City) bool {
 		return c.Matches(&m.CityFilter, fleet.HealthOf(&m.Look, c), c.Why(m.Now))

@@ -219,7 +219,7 @@ type otherCities struct {
 	// when the list of cities, or the text in its place, was opened
 	CitiesOpenedAt time.Time
 
-	Cities     widget.Table[fleet.City, *fleet.City]
+	Cities     widget.Table[*fleet.City]
 	CityFilter widget.Filter
 	NeedCursor int
 	NeedOffset int

@@ -48,7 +48,7 @@ func citiesPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	}
 	from, to := t.List.Window(room)
 	for _, i := range t.List.Shown[from:to] {
-		c := &t.Rows[i]
+		c := t.Rows[i]
 		l := panel.RowLine(&m.Look, columns, c, widget.RowState{Cursor: c.Key() == t.SelectedKey,
 			Focus: focus, Unmatched: t.List.Unmatched[c.Key()]})
 		lines = append(lines, l.Row(w))

@@ -120,7 +120,7 @@ func fleetCounts(m *state.Room) []widget.Counter {
 				Token: themes.Bad, N: n})
 	}
 	for i := range m.Cities.Rows {
-		h := fleet.HealthOf(&m.Look, &m.Cities.Rows[i])
+		h := fleet.HealthOf(&m.Look, m.Cities.Rows[i])
 		if h.Word == "trouble" {
 			h.Word = "in trouble"
 		}
