@@ -29,7 +29,8 @@ func briefAgent(g *city.Agent) city.Agent {
 		Declaration: city.Declaration{Source: g.Source},
 		State:       g.State, Reason: g.Reason, Since: g.Since, Until: g.Until, Running: g.Running,
 		PID: g.PID, Frozen: g.Frozen, Restarts: g.Restarts, Drift: g.Drift, Drain: g.Drain,
-		Usage: g.Usage, Workload: city.Workload{AwaitsGate: g.AwaitsGate}, Stuck: g.Stuck,
+		Usage: g.Usage, Workload: city.Workload{AwaitsGate: g.AwaitsGate},
+		Blocker: g.Blocker,
 	}
 	if g.Session != nil && g.Session.Attached {
 		out.Session = &city.Session{Attached: true}

@@ -201,13 +201,30 @@ type Agent struct {
 
 	Workload
 
-	// has work but no new output for stuck_after
-	Stuck *Stuck `json:"stuck,omitempty"`
-
+	Blocker
 	Refusal
 	Declaration
 	LastOutput string     `json:"last_output,omitempty"` // only if the client requests it
 	Decisions  []Decision `json:"decisions,omitempty"`   // newest last, at most MaxDecisions
+}
+
+// Blocker says why an agent does not continue, although its process is alive.
+type Blocker struct {
+	// the agent asks its user a question
+	Asks *Question `json:"asks,omitempty"`
+	// the agent has work but no new output for stuck_after
+	Stuck *Stuck `json:"stuck,omitempty"`
+}
+
+// Rank orders agents: the one with the lower rank needs attention first.
+func (b *Blocker) Rank() int {
+	switch {
+	case b.Asks != nil:
+		return 0
+	case b.Stuck != nil:
+		return 1
+	}
+	return 2
 }
 
 // Refusal says whether the controller refuses to restart an agent, and why.

@@ -112,6 +112,13 @@ type Escalation struct {
 // WatchdogSender is the beginning of the sender of a watchdog's mail. The watchdog's name follows.
 const WatchdogSender = "watchdog "
 
+// Question is a question that an agent asks its user.
+type Question struct {
+	Since time.Time `json:"since"`
+	// what the question is about: "trust in the folder"; "" = unknown
+	About string `json:"about,omitempty"`
+}
+
 // Stuck means that an agent has work, but its output has not changed for too long.
 type Stuck struct {
 	Since time.Time `json:"since"` // when the agent's output last changed

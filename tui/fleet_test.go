@@ -556,7 +556,7 @@ func TestWatchdogCallInAnotherCity(t *testing.T) {
 func TestStuckElsewhere(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	b := fleet.Summarize(&city.Snapshot{Agents: []city.Agent{{Name: "monitor", State: city.Running, Running: true, Since: epoch.Add(-time.Hour),
-		Stuck: &city.Stuck{Since: epoch.Add(-10 * time.Minute), Task: "gc-4"}}}}, epoch)
+		Blocker: city.Blocker{Stuck: &city.Stuck{Since: epoch.Add(-10 * time.Minute), Task: "gc-4"}}}}}, epoch)
 	s.hear(feed.News{Fleet: &fleet.List{Rows: []fleet.City{{DisplayName: "harbour", Responded: true, Summary: b, Info: city.Info{Name: "harbour", Path: "/srv/harbour", Running: true, Status: city.CityRunning}}}}})
 	s.shows("! stuck", "monitor")
 	s.hides("● running")
