@@ -16,6 +16,7 @@ func watchedCity() *fakeCity {
 	at := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 	s, well, ill := demoCity(), 3, 1
 	s.snapshot.Agents[0].Stuck = &city.Stuck{Since: noon.Add(-21 * time.Minute), Task: "gc-214 fix the retry test"}
+	s.snapshot.Agents[3].Asks = &city.Question{Since: noon.Add(-2 * time.Minute), About: "the\x1b[2J theme"}
 	nudged := city.Judgement{At: noon.Add(-4 * time.Minute), Decision: city.RemedyNudge, Reason: "heartbeat 6m old, 2 messages wait", By: "thresholds", Result: "typed"}
 	woken := city.Judgement{At: noon.Add(-time.Minute), Decision: city.RemedyWake, Reason: "it shows a\x1b[2J question since 16m", By: "boot", Took: 12 * time.Second, Result: "failed: it is suspended"}
 	s.snapshot.Watchdogs = []city.Watchdog{
@@ -35,7 +36,7 @@ func watchedCity() *fakeCity {
 func TestWatchdogPictures(t *testing.T) {
 	for name, line := range map[string]string{
 		"watchdog-list": "watchdog list", "watchdog-status": "watchdog status", "watchdog-status-one": "watchdog status chain",
-		"watchdog-why": "why chain", "watchdog-why-agent": "why reader", "watchdog-city": "status", "help-watchdog": "watchdog --help", "help-watchdog-decide": "watchdog decide --help",
+		"watchdog-why": "why chain", "watchdog-why-agent": "why reader", "why-asking": "why \x1b]0;evil\x07w", "watchdog-city": "status", "help-watchdog": "watchdog --help", "help-watchdog-decide": "watchdog decide --help",
 	} {
 		code, out, errs := runCLI(t, watchedCity(), strings.Fields(line)...)
 		if code != exit.CodeDone || errs != "" {

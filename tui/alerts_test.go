@@ -294,7 +294,7 @@ func TestTheCauseOfAQuarantineIsNotCut(t *testing.T) {
 	s.shows("quarantined  scout          exit 3, crashed 6× in … · retries in 54m ")
 }
 
-// Agents that are stuck or in an unknown state are problems like failed ones.
+// Agents that are stuck, ask a question or are in an unknown state are problems like failed ones.
 func TestStuckAndUnknownAgentsAreProblems(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -311,7 +311,14 @@ func TestStuckAndUnknownAgentsAreProblems(t *testing.T) {
 	s.shows("! monitor stuck  press 1", "  1 stuck")
 	s.agent("builder", func(a *city.Agent) { a.State = city.Unknown })
 	s.shows("! builder unknown, monitor stuck  press 1")
-	s.press("c")
-	s.shows("builder unknown, monitor stuck")
+	s.agent("scout", func(a *city.Agent) { a.Asks = &city.Question{Since: s.now, About: "the theme"} })
+	s.shows("! builder unknown, scout asks a question, monitor stuck  press 1", "  1 asking  1 stuck", "! asking",
+		"asks a question about the theme · for 0s")
+	s.agent("scout", func(a *city.Agent) { a.State = city.Starting })
+	s.choose("scout")
+	s.press("d")
+	s.shows("! asking for ", " · starting for 4m")
+	s.press("esc", "c")
+	s.shows("builder unknown, scout asks a question, monitor stuck")
 	s.hides("no problems")
 }

@@ -556,13 +556,14 @@ func TestWatchdogCallInAnotherCity(t *testing.T) {
 func TestStuckElsewhere(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	b := fleet.Summarize(&city.Snapshot{Agents: []city.Agent{{Name: "monitor", State: city.Running, Running: true, Since: epoch.Add(-time.Hour),
-		Blocker: city.Blocker{Stuck: &city.Stuck{Since: epoch.Add(-10 * time.Minute), Task: "gc-4"}}}}}, epoch)
+		Blocker: city.Blocker{Stuck: &city.Stuck{Since: epoch.Add(-10 * time.Minute), Task: "gc-4"}}}, {Name: "scout", State: city.Running, Running: true,
+		Blocker: city.Blocker{Asks: &city.Question{Since: epoch.Add(-time.Minute)}}}}}, epoch)
 	s.hear(feed.News{Fleet: &fleet.List{Rows: []fleet.City{{DisplayName: "harbour", Responded: true, Summary: b, Info: city.Info{Name: "harbour", Path: "/srv/harbour", Running: true, Status: city.CityRunning}}}}})
-	s.shows("! stuck", "monitor")
+	s.shows("! stuck", "monitor", "! asking", "scout")
 	s.hides("● running")
 	s.sail("harbour")
 	s.press("d")
-	s.shows("monitor is stuck for 10m: no output although it has work: gc-4")
+	s.shows("monitor is stuck for 10m: no output although it has work: gc-4", "scout is asking for 1m: asks a question; attach to answer it")
 }
 
 // Just after a switch, an early enter does not open a city, but a cursor move takes effect.

@@ -70,6 +70,10 @@ func stateFacts(e *env.Env, s *city.Snapshot, g *city.Agent) {
 	if id, _, _ := strings.Cut(g.AwaitsGate, " "); id != "" {
 		e.Fact("awaits", "gate "+g.AwaitsGate+"; `gcity bead close "+id+"` opens it")
 	}
+	if g.Asks != nil && g.State != city.Starting {
+		e.Fact("asks", describe.Asks(g.Asks, e.Age(g.Asks.Since))+": `gcity agent attach "+
+			g.Name+"`")
+	}
 	if g.Stuck != nil {
 		e.Fact("stuck", strings.TrimPrefix(stuck(e, g.Stuck), "stuck ")+
 			"; run `gcity agent attach "+g.Name+"` to look at it")

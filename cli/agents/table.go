@@ -66,7 +66,7 @@ func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 func byUrgency(agents []city.Agent) []city.Agent {
 	agents = slices.Clone(agents)
 	slices.SortStableFunc(agents, func(x, y city.Agent) int {
-		return cmp.Or(x.State.Urgency()-y.State.Urgency(), stuckFirst(&x, &y),
+		return cmp.Or(x.State.Urgency()-y.State.Urgency(), x.Rank()-y.Rank(),
 			city.CompareNames(x.Name, y.Name))
 	})
 	return agents
@@ -112,6 +112,9 @@ func stateReason(e *env.Env, g *city.Agent) string {
 	if g.Stuck != nil {
 		parts = append([]string{stuck(e, g.Stuck)}, parts...)
 	}
+	if g.Asks != nil && g.State != city.Starting { // otherwise, the reason says the same
+		parts = append([]string{describe.Asks(g.Asks, e.Age(g.Asks.Since))}, parts...)
+	}
 	if g.Frozen {
 		parts = append(parts, "stopped by SIGSTOP")
 	}
@@ -147,7 +150,7 @@ func Alerts(s *city.Snapshot) []string {
 	alerts := describe.AgentAlerts(func(yield func(string, city.State) bool) {
 		for i := range s.Agents {
 			a := &s.Agents[i]
-			if !yield(a.Name, describe.AlertState(a.State, a.Stuck)) {
+			if !yield(a.Name, describe.AlertState(a.State, &a.Blocker)) {
 				return
 			}
 		}
@@ -158,7 +161,14 @@ func Alerts(s *city.Snapshot) []string {
 		if len(a.Names) == 1 {
 			text, name = "agent "+a.Names[0]+" "+a.State.Is(), shell.Quote(a.Names[0])
 		}
-		out = append(out, text+"; `gcity why "+name+"` shows why")
+		if a.State != describe.Asking {
+			out = append(out, text+"; `gcity why "+name+"` shows why")
+			continue
+		}
+		if len(a.Names) == 1 {
+			text = a.Text("agent " + a.Names[0])
+		}
+		out = append(out, text+"; answer with `gcity agent attach "+name+"`")
 	}
 	return out
 }

@@ -243,13 +243,3 @@ func stuck(e *env.Env, s *city.Stuck) string {
 	}
 	return text
 }
-
-func stuckFirst(x, y *city.Agent) int {
-	switch {
-	case (x.Stuck != nil) == (y.Stuck != nil):
-		return 0
-	case x.Stuck != nil:
-		return -1
-	}
-	return 1
-}

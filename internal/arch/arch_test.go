@@ -45,7 +45,7 @@ var doors = map[string][]string{
 	"tui/state":    {"tui/details", "tui/dialog", "tui/feed", "tui/fleet", "tui/keymap", "tui/palette", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail", "beads", "themes"},
 	"tui/terminal": {"tui/widget", "city", "internal"},
 	"tui/tuitest":  nil,
-	"tui/view":     {"tui/actions", "tui/details", "tui/fleet", "tui/keymap", "tui/panel", "tui/state", "tui/terminal", "tui/widget", "city", "themes", "internal"},
+	"tui/view":     {"tui/actions", "tui/details", "tui/fleet", "tui/keymap", "tui/panel", "tui/state", "tui/terminal", "tui/widget", "city", "describe", "themes", "internal"},
 	"tui/widget":   {"city", "describe", "themes", "internal"},
 
 	"config/files": {"internal"},

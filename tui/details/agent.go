@@ -22,6 +22,10 @@ func Agent(src *Source, d *Inspection, w int) []string {
 	}
 	a, p := r.Agent, newPage(src)
 	p.showState(r)
+	if q := a.Asks; q != nil && r.State != city.Starting {
+		p.Show("asks", widget.Plain(describe.Asks(q, widget.Since(q.Since, p.Now)))+" ("+
+			p.KeyOf("agent.attach")+")")
+	}
 	if s := a.Stuck; s != nil {
 		p.Show("stuck", "screen unchanged since "+widget.Clock(s.Since, p.Now)+", with "+
 			widget.Plain(s.Task)+"; "+p.KeyOf("agent.attach")+" attaches")
@@ -125,9 +129,9 @@ func restartsText(a *city.Agent, window time.Duration, dot string) string {
 func (p *page) showState(r *panel.AgentRow) {
 	sign, token := panel.ConditionOf(p.Look, r)
 	state := p.Paint(token, sign) + " " + widget.Lasted(r.State, p.Now.Sub(r.Since))
-	if r.Stuck != nil {
-		state = p.Paint(token, sign) + " for " + widget.Since(r.Stuck.Since, p.Now) + p.dot() +
-			"running for " + widget.Since(r.Since, p.Now)
+	if r.Condition() != r.State {
+		state = p.Paint(token, sign) + " for " + widget.Since(r.ConditionSince(), p.Now) + p.dot() +
+			string(r.State) + " for " + widget.Since(r.Since, p.Now)
 	}
 	change := r.NextChange(p.Env).Full
 	if change != "" {

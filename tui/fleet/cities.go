@@ -68,11 +68,14 @@ type Need struct {
 	Agent       string // not sanitized
 	DisplayName string
 	State       city.State
+	Blocker     city.Blocker
 	Why         string
-	Stuck       bool
 	Since       time.Time
 	Until       time.Time // when its state ends; zero = not known
 }
+
+// Condition returns State or a state of package describe.
+func (n *Need) Condition() city.State { return describe.AlertState(n.State, &n.Blocker) }
 
 // limits the agents and the problems listed for one city
 const maxNeeds = 50
@@ -126,11 +129,13 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 			r.AddCall(w)
 		}
 	}
-	n := Need{Agent: r.Name, DisplayName: r.Shown, State: r.State, Why: r.Why,
-		Stuck: r.Stuck != nil,
-		Since: r.Since, Until: r.Until}
+	n := Need{Agent: r.Name, DisplayName: r.Shown, State: r.State, Blocker: a.Blocker,
+		Why: r.Why, Since: r.Since, Until: r.Until}
 	switch {
 	case r.HasCall:
+		return n, true
+	case n.Condition() == describe.Asking:
+		n.Since = a.Asks.Since
 		return n, true
 	case a.Stuck != nil:
 		n.Why, n.Since = "no output although it has work: "+widget.Plain(a.Stuck.Task),

@@ -56,7 +56,7 @@ func (l *List) Details(of *City, runner string, look *widget.Styles, now time.Ti
 		p.Add(p.Paint(themes.Bad, p.Glyphs.Alert) + " " + problem)
 	}
 	for _, n := range b.Needs {
-		sign, word, token := panel.AgentCondition(look, n.State, n.Stuck)
+		sign, word, token := panel.AgentCondition(look, n.Condition())
 		switch {
 		case n.State == city.Quarantined:
 		case word == string(n.State):

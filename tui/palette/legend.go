@@ -64,6 +64,7 @@ func states(look *widget.Styles) [][2]string {
 		{g.Leaving, "draining: it was asked to finish"},
 		{g.Stopping, "stopping: it is being stopped"},
 		{g.Shrinking, "shrinking: surplus members are draining"},
+		{g.Alert, "asking: it asks a question; attach to answer it"},
 		{g.Alert, "stuck: it has work but prints nothing"},
 		{g.Alert, "pools: short; rigs: troubled; automations: broken"},
 		{g.Alert, "watchdogs: calls; cities: trouble"},

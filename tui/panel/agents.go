@@ -25,7 +25,7 @@ type AgentRow struct {
 	State city.State
 	Unavailable
 	Why      string
-	whyBrief string        // a quarantine's reason in a narrow column; "" = Why is cut
+	whyBrief string        // Why in a narrow column; "" = Why is cut
 	cause    string        // the last crash before a quarantine; "" = unknown
 	Task     string        // title of the work in progress
 	Until    time.Time     // when its state ends; zero = not known
@@ -56,6 +56,9 @@ func NewAgentRow(a *city.Agent) AgentRow {
 	switch {
 	case r.Frozen:
 		r.Why = "stopped by a signal; frozen until SIGCONT"
+	case r.Asks != nil && (r.State == city.Running || r.State == city.Draining):
+		r.Why = widget.Plain(describe.Asks(r.Asks, ""))
+		r.whyBrief, _, _ = strings.Cut(r.Why, ";")
 	case r.Stuck != nil:
 		r.Why = "screen unchanged, with " + widget.Plain(a.Stuck.Task)
 	case a.AwaitsGate != "" && r.State == city.Running:
@@ -124,7 +127,7 @@ func (r *AgentRow) Attention(now time.Time) bool {
 	case city.Draining:
 		return r.Until.IsZero() && now.Sub(r.Since) >= MaxWait
 	}
-	return r.Frozen || len(r.Drift) > 0 || r.Stuck != nil || r.HasCall ||
+	return r.Frozen || len(r.Drift) > 0 || r.Condition() != r.State || r.HasCall ||
 		r.State.Urgency() == 0 || r.flaps(now)
 }
 
@@ -134,7 +137,21 @@ func (a *Agents) alertState(r *AgentRow) city.State {
 	if a.retried[r.Name] {
 		return city.Failed
 	}
-	return describe.AlertState(r.State, r.Stuck)
+	return r.Condition()
+}
+
+// Condition returns the row's state, or a state of package describe.
+func (r *AgentRow) Condition() city.State { return describe.AlertState(r.State, &r.Blocker) }
+
+// ConditionSince returns when the row's condition began.
+func (r *AgentRow) ConditionSince() time.Time {
+	switch r.Condition() {
+	case describe.Asking:
+		return r.Asks.Since
+	case describe.Stuck:
+		return r.Stuck.Since
+	}
+	return r.Since
 }
 
 func (r *AgentRow) flaps(now time.Time) bool {
@@ -153,13 +170,7 @@ func rank(a, b *AgentRow, now time.Time) int {
 	if d := a.urgency(now) - b.urgency(now); d != 0 {
 		return d
 	}
-	if a, b := a.Stuck != nil, b.Stuck != nil; a != b {
-		if a {
-			return -1
-		}
-		return 1
-	}
-	return city.CompareNames(a.Name, b.Name)
+	return cmp.Or(a.Rank()-b.Rank(), city.CompareNames(a.Name, b.Name))
 }
 
 func (r *AgentRow) Key() string { return r.Name }

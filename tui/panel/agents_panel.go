@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
@@ -150,15 +151,14 @@ func AgentSign(l *widget.Styles, s city.State) (string, themes.Token) {
 
 // ConditionOf returns an agent's condition as text with a symbol, and its color.
 func ConditionOf(k *widget.Styles, r *AgentRow) (string, themes.Token) {
-	sign, word, token := AgentCondition(k, r.State, r.Stuck != nil)
+	sign, word, token := AgentCondition(k, r.Condition())
 	return sign + " " + word, token
 }
 
-// AgentCondition is like ConditionOf, for an agent without a row.
-func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word string,
-	token themes.Token) {
-	if stuck && s == city.Running {
-		return l.Glyphs.Alert, "stuck", themes.Warn
+// AgentCondition is like ConditionOf, for the alert state of an agent.
+func AgentCondition(l *widget.Styles, s city.State) (sign, word string, token themes.Token) {
+	if s == describe.Asking || s == describe.Stuck {
+		return l.Glyphs.Alert, string(s), themes.Warn
 	}
 	sign, token = AgentSign(l, s)
 	return sign, string(s), token
@@ -232,8 +232,8 @@ func (a *Agents) WidthsFor(e *Env, rows []*AgentRow) Widths {
 }
 
 func (r *AgentRow) nextText(e *Env) widget.Phrase {
-	if r.Stuck != nil {
-		return widget.SamePhrase("for " + widget.Since(r.Stuck.Since, e.Now))
+	if r.Condition() != r.State {
+		return widget.SamePhrase("for " + widget.Since(r.ConditionSince(), e.Now))
 	}
 	if r.State == city.Running && r.attached() {
 		return widget.SamePhrase("attached")
@@ -252,7 +252,7 @@ func (r *AgentRow) reasonFor(e *Env) widget.Reason {
 	}
 	_, b.NextToken = AgentSign(e.Look, r.State)
 	switch {
-	case r.Stuck != nil:
+	case r.Condition() != r.State:
 		b.Token, b.NextToken = themes.Warn, themes.Warn
 	case r.State == city.Running:
 		b.NextToken = themes.Accent
@@ -271,7 +271,7 @@ func agentHelp(e *Env, w int) []string {
 func (r *AgentRow) Matches(t *widget.Term, _ time.Time) bool {
 	switch t.Field {
 	case "state":
-		return t.Begins(string(r.State)) || r.Stuck != nil && t.Begins("stuck")
+		return t.Begins(string(r.State)) || t.Begins(string(r.Condition()))
 	case "pool":
 		return t.BeginsName(r.Pool)
 	case "rig":
@@ -282,6 +282,6 @@ func (r *AgentRow) Matches(t *widget.Term, _ time.Time) bool {
 		return t.Begins(r.Name)
 	}
 	return t.In(r.Shown) || !t.Fuzzy && (!t.Not && widget.Abbreviates(t.Word, r.Name) ||
-		t.In(string(r.State)) || t.In(r.Why) || r.Stuck != nil && t.In("stuck") ||
+		t.In(string(r.State)) || t.In(r.Why) || t.In(string(r.Condition())) ||
 		r.attached() && t.In("attached"))
 }

@@ -223,7 +223,7 @@ func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string)
 	return p
 }
 
-// Alerts returns an alert if agents are failed, quarantined, stuck or unknown.
+// Alerts returns an alert if agents are failed, quarantined, stuck or unknown, or ask a question.
 func (a *Agents) Alerts(e *Env) []Alert {
 	var parts, names, unnamed []string
 	alerts := describe.AgentAlerts(func(yield func(string, city.State) bool) {

@@ -167,11 +167,7 @@ func sessionLine(r *AgentRow, now time.Time) string {
 // latter gets lines of its own.
 func (s *summary) addState(e *Env, r *AgentRow, clock bool) {
 	sign, token := ConditionOf(e.Look, r)
-	since := r.Since
-	if r.Stuck != nil {
-		since = r.Stuck.Since
-	}
-	lasted, at := " "+widget.Lasted(r.State, e.Now.Sub(since)), ""
+	lasted, at := " "+widget.Lasted(r.State, e.Now.Sub(r.ConditionSince())), ""
 	next := r.NextChange(e).Full
 	if next == "" {
 		next = NextText(r.Next, e.Now)

@@ -180,7 +180,7 @@ func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	for i := m.NeedOffset; i < min(len(all), m.NeedOffset+room); i++ {
 		n := all[i]
 		l := m.Look.RowStart(widget.RowState{Cursor: i == m.NeedCursor && m.OnNeeds, Focus: focus})
-		sign, word, token := panel.AgentCondition(&m.Look, n.Need.State, n.Need.Stuck)
+		sign, word, token := panel.AgentCondition(&m.Look, n.Need.Condition())
 		if worded {
 			sign += " " + word
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/internal/color"
 	"gcity/themes"
 	"gcity/tui/panel"
@@ -114,14 +115,12 @@ func badge(sign string, n int, what string, w int) string {
 func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
 	rest []widget.Counter) {
 	n := m.Snap.Count()
-	stuck := 0
 	for i := range m.Snap.Agents {
-		if a := &m.Snap.Agents[i]; a.Stuck != nil && a.State == city.Running {
-			stuck++
-		}
+		a := &m.Snap.Agents[i]
+		n[a.State]--
+		n[describe.AlertState(a.State, &a.Blocker)]++
 	}
-	n[city.Running] -= stuck
-	known := stuck
+	known := n[describe.Asking] + n[describe.Stuck]
 	for _, s := range city.States {
 		_, token := panel.AgentSign(&m.Look, s)
 		c := widget.Counter{Text: fmt.Sprintf("  %d %s", n[s], s), Token: token, N: n[s]}
@@ -136,10 +135,12 @@ func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
 			rest = append(rest, c)
 		}
 	}
-	if stuck > 0 {
-		_, word, token := panel.AgentCondition(&m.Look, city.Running, true)
-		urgent = append(urgent, widget.Counter{Text: fmt.Sprintf("  %d %s", stuck, word),
-			Token: token, N: stuck})
+	for _, s := range []city.State{describe.Asking, describe.Stuck} {
+		if n[s] > 0 {
+			_, word, token := panel.AgentCondition(&m.Look, s)
+			urgent = append(urgent, widget.Counter{Text: fmt.Sprintf("  %d %s", n[s], word),
+				Token: token, N: n[s]})
+		}
 	}
 	if n := len(m.Snap.Agents) - known; n > 0 {
 		urgent = append(urgent, widget.Counter{
