@@ -126,6 +126,8 @@ const (
 	RigSuspended = "rig.suspended"
 	RigResumed   = "rig.resumed"
 
+	// AgentAsking: an agent asks its user a question.
+	AgentAsking = "agent.asking"
 	// AgentStuck: an agent has work but has printed nothing for longer than its stuck_after.
 	AgentStuck = "agent.stuck"
 
@@ -159,9 +161,9 @@ func Types() []string {
 		AutomationCompleted, AutomationFailed, AutomationSkipped, BeadCreated, BeadUpdated,
 		BeadClosed, BeadImported, StoreRestored, MailSent, MailRead, StoreFailing, StoreHealed,
 		PoolScaled, PoolCheckFailed, PoolWorkReturned, CitySuspended, CityResumed, CityCrashed,
-		RigAdded, RigRemoved, RigSuspended, RigResumed, AgentStuck, WatchdogTriaged,
-		WatchdogActed, WatchdogDegraded, WatchdogRestored, WatchdogEscalated, WatchdogCommand,
-		WatchdogAcknowledged, WatchdogRecovered, ProviderSwapped, Gap, Repaired,
+		RigAdded, RigRemoved, RigSuspended, RigResumed, AgentAsking, AgentStuck,
+		WatchdogTriaged, WatchdogActed, WatchdogDegraded, WatchdogRestored, WatchdogEscalated,
+		WatchdogCommand, WatchdogAcknowledged, WatchdogRecovered, ProviderSwapped, Gap, Repaired,
 	}
 }
 
