@@ -98,6 +98,14 @@ type (
 		Prefix  string
 		Dialogs []session.Dialog // questions that the program may ask
 	}
+	// ReadScreen looks for a question on a session's screen. The result is ScreenRead.
+	ReadScreen struct {
+		isEffect
+		Agent, Session, Life string
+		Provider             string // provider of the session; "" = the only one
+		Prefix               string // as in Send
+		Dialogs              []session.Dialog
+	}
 	// List lists all sessions. The result is Listed.
 	List struct {
 		isEffect

@@ -150,6 +150,13 @@ type (
 		Output uint64
 		Err    error // reason why the message was rejected; a retry would fail too
 	}
+	// ScreenRead is the result of a ReadScreen effect.
+	ScreenRead struct {
+		isInput
+		Agent, Life string
+		Question    *session.Dialog // nil = the program asks nothing
+		Err         error
+	}
 	// Edited is the result of an Edit effect.
 	Edited struct {
 		isInput

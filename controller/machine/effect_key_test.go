@@ -31,6 +31,8 @@ func keyOf(f effect.Effect) string {
 	// the same key as Type, so that messages and pressed keys stay in order
 	case effect.Send:
 		return "type:" + f.Agent
+	case effect.ReadScreen:
+		return "screen:" + f.Agent
 	case effect.List:
 		return "list"
 	case effect.Load:

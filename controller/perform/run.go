@@ -31,7 +31,7 @@ import (
 const (
 	listLimit    = 10 * time.Second
 	loadLimit    = 10 * time.Second
-	typeLimit    = 10 * time.Second
+	typeLimit    = 15 * time.Second // a provider may wait 10 s for a busy program
 	captureYield = 250 * time.Millisecond
 	keepLimit    = 10 * time.Second
 	ackLimit     = 2 * time.Second
@@ -61,6 +61,7 @@ type sessions struct {
 	copyLimit time.Duration
 	// one at a time, which leaves CPU time for starts
 	draws   chan struct{}
+	screens chan struct{} // slots for reading screens
 	checker *preflight.Checker
 
 	Mu     sync.Mutex
@@ -116,6 +117,7 @@ func New(w World) *Runner {
 	b.Stores = &Stores{open: w.Stores, checkFolder: b.w.checkFolder, snapshot: w.Snapshot,
 		guards: guards}
 	sr := &sessions{base: b, draws: make(chan struct{}, 1), copies: make(chan struct{}, maxCopies),
+		screens:   make(chan struct{}, maxScreens),
 		copyLimit: copyLimit,
 		starts:    map[string]*starting{},
 		checker:   preflight.New(w.Provider)}
@@ -226,6 +228,8 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 		if r.w.SetListener != nil {
 			r.w.SetListener(f.Want)
 		}
+	case effect.ReadScreen:
+		r.wg.Go(func() { r.Sessions.readScreen(f) })
 	case effect.Measure:
 		r.within(measureLimit, r.Sessions.measure)
 	case effect.SaveHistories:

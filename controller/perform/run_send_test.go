@@ -12,6 +12,7 @@ import (
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/internal/eventually"
+	"gcity/internal/screen"
 	"gcity/session"
 	"gcity/session/pty"
 )
@@ -107,17 +108,25 @@ func (twofold) LimitsOf(provider string) session.Limits {
 	return session.Limits{}
 }
 
+func (s twofold) Output(context.Context, string, int) (string, error) {
+	return screen.Text([]byte(s.data), 40, 10, 0), nil
+}
+
 func (twofold) CheckOf(context.Context, string) error { return nil }
 
-// Drafts are detected only on screens. The output of a provider without screens contains no drafts.
+// Drafts and questions are detected only on screens. The output of a provider without screens contains none.
 func TestDraftsAreOnScreens(t *testing.T) {
-	r := New(World{Options: Options{Provider: twofold{data: "> working"}}})
+	r := New(World{Options: Options{Provider: twofold{data: "> 1. Yes\r\n  2. No\x1b[1;9H"}}})
 	for provider, want := range map[string]city.Hold{"terminals": city.HoldScreen, "": city.HoldScreen,
 		"pipes": "", "exec:./mux": ""} {
 		f := effect.Send{Agent: "a", Session: "a", Life: "one", Polite: true, Provider: provider,
 			Prefix: "> "}
 		if why, _ := r.Sessions.disturbed(t.Context(), f, session.Status{}); why != want {
 			t.Errorf("%q: got %q, want %q", provider, why, want)
+		}
+		in := r.Sessions.findQuestion(t.Context(), effect.ReadScreen{Provider: provider, Prefix: "> "})
+		if (in.Question != nil) != (want != "") {
+			t.Errorf("%q: got the question %v", provider, in.Question)
 		}
 	}
 }
@@ -189,6 +198,16 @@ func TestPromptOnARealScreen(t *testing.T) {
 		t.Errorf("send with a hint on the screen: got %+v", in)
 	}
 	shows("> sent here\nsent")
+	if in := r.Sessions.findQuestion(t.Context(), effect.ReadScreen{Session: "a", Prefix: "> "}); in.Question != nil || in.Err != nil {
+		t.Errorf("the program's prompt: got %+v", in)
+	}
+	if err := p.SendKeys(t.Context(), "a", "> 1. Yes", "Enter", "  2. No", "Enter"); err != nil {
+		t.Fatal(err)
+	}
+	shows("  2. No")
+	if in := r.Sessions.findQuestion(t.Context(), effect.ReadScreen{Session: "a", Prefix: "> "}); in.Question == nil || in.Err != nil {
+		t.Errorf("a list: got %+v", in)
+	}
 	f.Life = "another"
 	if in := r.Sessions.send(t.Context(), f).(effect.Sent); in.Held == "" && in.Err == nil {
 		t.Errorf("send to a different session: got %+v", in)
