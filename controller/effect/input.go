@@ -93,6 +93,7 @@ type (
 		Status session.Status // without an ID if it has not changed
 		// reason why the start waits for an answer; "" = no question is open
 		Question string
+		About    string // what the question is about; "" = unknown
 		// reason why the provider is still waiting, if no question is open; "" = none
 		Waits string
 	}

@@ -88,11 +88,13 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 		m.step.Do(effect.Resume{Want: a.want, Status: a.sess.life})
 		return
 	}
+	f := m.attentionFacts(a)
+	m.attention.Look(&a.attention, &f)
 	if d := a.drain.current; d != nil && (d.by != byHost || !a.sess.unknown()) {
 		m.drains.draining(now, a)
 		return
 	}
-	m.drifts.running(now, a)
+	m.drifts.running(now, a, &f)
 }
 
 func (k causeKind) stopsMany() bool {
@@ -125,7 +127,8 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 	a.silence.idleAt, a.silence.barred = time.Time{}, ""
 	limit := a.want.IdleTimeout
 	if limit == 0 || m.oneShot || a.want.Problem != "" || a.sess.life.Activity.IsZero() ||
-		a.sess.life.Attached > 0 || a.sess.life.Frozen || a.sess.unknown() {
+		a.sess.life.Attached > 0 || a.sess.life.Frozen || a.sess.unknown() ||
+		a.attention.Asks != nil {
 		return cause{}
 	}
 	active := a.sess.life.Activity
@@ -148,12 +151,15 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 		m.lists.request()
 		return cause{}
 	}
+	if f := m.attentionFacts(a); m.attention.ReadScreen(&a.attention, &f) {
+		return cause{}
+	}
 	return cause{kind: causeIdle, why: fmt.Sprintf("silent for %s (idle_timeout %s)",
 		span.Text(now.Sub(active).Round(time.Second)), span.Text(limit))}
 }
 
 func (m *Machine) decideDead(now time.Time, a *record) {
-	m.clearStuck(a)
+	m.attention.Forget(&a.attention)
 	switch {
 	case a.unwanted():
 		why := "no longer declared"
@@ -222,53 +228,6 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 		m.journal.record(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
 	}
 	m.step.Do(effect.Stop{Agent: a.name, Session: a.sess.life.Name, Grace: grace, Force: c.force})
-}
-
-// an agent that is waiting for a gate is not stuck
-func (m *Machine) updateStuck(now time.Time, a *record) {
-	a.silence.stuckAt = time.Time{}
-	if a.want == nil || a.want.StuckAfter == 0 {
-		m.clearStuck(a)
-		return
-	}
-	limit := a.want.StuckAfter
-	if task, gate := m.work.tasks[a.name], m.work.gated[a.name]; task != a.silence.task ||
-		gate != a.silence.gate {
-		a.silence.task, a.silence.gate, a.silence.taskAt = task, gate, now
-	}
-	if a.silence.task == "" || a.silence.gate != "" || a.sess.lastOutput.IsZero() ||
-		a.sess.unknown() {
-		m.clearStuck(a)
-		return
-	}
-	since := a.sess.lastOutput
-	for _, t := range []time.Time{a.silence.taskAt, m.stalledUntil} {
-		if t.After(since) {
-			since = t
-		}
-	}
-	switch at := since.Add(limit); {
-	case now.Before(at):
-		a.silence.stuckAt = at
-		m.clearStuck(a)
-	case a.silence.stuck != nil:
-	case now.Sub(a.sess.seenAt) > viewersFresh:
-		m.lists.request()
-	default:
-		a.silence.stuck, m.step.Changed = &city.Stuck{Since: since, Task: a.silence.task}, true
-		why := fmt.Sprintf("printed nothing for %s (stuck_after %s) while working on %s",
-			span.Text(now.Sub(since).Round(time.Second)), span.Text(limit), a.silence.task)
-		m.decided(now, a, "stuck", why)
-		m.journal.record(a, events.Event{Type: events.AgentStuck, Message: why,
-			Payload: step.Payload(map[string]any{"since": since.UTC().Format(time.RFC3339),
-				"task": a.silence.task})})
-	}
-}
-
-func (m *Machine) clearStuck(a *record) {
-	if a.silence.stuck != nil {
-		a.silence.stuck, m.step.Changed = nil, true
-	}
 }
 
 func (m *Machine) start(now time.Time, a *record) {
@@ -438,6 +397,8 @@ func (m *Machine) startProgress(now time.Time, in effect.StartProgress) {
 	if in.Status.ID != "" {
 		a.act.begun, m.step.Changed = &in.Status, true
 	}
+	f := m.attentionFacts(a)
+	m.attention.StartProgress(now, &a.attention, &f, in)
 	why := cmp.Or(in.Question, in.Waits, a.act.startReason, "started")
 	m.set(now, a, city.Starting, why)
 }

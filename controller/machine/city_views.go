@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/attention"
 	"gcity/controller/effect"
 	"gcity/controller/lifecycle"
 	"gcity/controller/outbox"
@@ -15,12 +16,24 @@ import (
 	"gcity/events"
 )
 
-type outboxCity struct{ m *Machine }
+func (m *Machine) attentionFacts(a *record) attention.Facts {
+	return attention.Facts{Want: a.want, Alive: a.phase.Alive(), Life: &a.sess.life,
+		Unknown: a.sess.unknown(), ListedAt: a.sess.seenAt, LastOutput: a.sess.lastOutput,
+		Decisions: &a.decisions}
+}
 
-func (c outboxCity) Running() bool { return c.m.ending == running }
-func (c outboxCity) RequestList()  { c.m.lists.request() }
+type terminalCity struct{ m *Machine }
 
-func (c outboxCity) Terminal(name string) (t outbox.Terminal) {
+func (c terminalCity) Running() bool { return c.m.ending == running }
+func (c terminalCity) RequestList()  { c.m.lists.request() }
+
+func (c terminalCity) StalledUntil() time.Time { return c.m.stalledUntil }
+
+func (c terminalCity) TaskOf(agent string) (task, gate string) {
+	return c.m.work.tasks[agent], c.m.work.gated[agent]
+}
+
+func (c terminalCity) Terminal(name string) (t outbox.Terminal) {
 	a := c.m.agents[name]
 	if a == nil {
 		return t
@@ -36,7 +49,7 @@ func (c outboxCity) Terminal(name string) (t outbox.Terminal) {
 	return t
 }
 
-func (c outboxCity) Unreachable(name string) string {
+func (c terminalCity) Unreachable(name string) string {
 	a := c.m.agents[name]
 	if _, never := c.WhyNotTyped(name); never || a.phase.Idle() && a.state == city.Failed {
 		return noSession(a)
@@ -49,7 +62,7 @@ func noSession(a *record) string {
 		a.reason)
 }
 
-func (c outboxCity) WhyNotTyped(name string) (why string, never bool) {
+func (c terminalCity) WhyNotTyped(name string) (why string, never bool) {
 	a := c.m.agents[name]
 	switch {
 	case c.m.ending != running:
@@ -70,13 +83,13 @@ func (c outboxCity) WhyNotTyped(name string) (why string, never bool) {
 	return triageStatus(a), false
 }
 
-func (c outboxCity) Record(name string, e events.Event, replies ...effect.Reply) {
+func (c terminalCity) Record(name string, e events.Event, replies ...effect.Reply) {
 	e.Subject = name
 	c.m.journal.record(c.m.agents[name], e, replies...)
 }
 
 // Typed passes the result of a watchdog's message to the watchdog.
-func (c outboxCity) Typed(d *outbox.Delivery) {
+func (c terminalCity) Typed(d *outbox.Delivery) {
 	c.m.watchdogs.Typed(d.Tier, tier.SentMessage{ID: d.ID, Dropped: d.Stage == city.GivenUp,
 		Withdrew: d.Obsolete != "", Why: d.Why})
 }
@@ -180,7 +193,7 @@ func (c tierCity) Agent(name string) *tier.Agent {
 		Alive: a.phase.Alive(), Ready: a.phase.Ready(), Starting: a.phase.Starting(),
 		Stopping: a.phase.Stopping(), Ending: a.ending(),
 		StaysEnded: a.restart.kind == staysFinal,
-		Stuck:      a.silence.stuck != nil, Life: &a.sess.life, LastOutput: a.sess.lastOutput,
+		Stuck:      a.attention.Stuck != nil, Life: &a.sess.life, LastOutput: a.sess.lastOutput,
 		Mail: m.work.mail[a.name].Unread, Task: m.work.tasks[a.name], Gate: m.work.gated[a.name],
 		CannotType: m.messages.Blocked(a.sess.life.Provider),
 		Request:    a.triage.request, LastBeat: a.triage.lastBeat,
@@ -234,7 +247,7 @@ func (c tierCity) Replace(now time.Time, name, why string) string {
 
 func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, problem string) {
 	a, tx := c.m.agents[name], &c.m.messages
-	if why, never := (outboxCity{c.m}).WhyNotTyped(name); never {
+	if why, never := (terminalCity{c.m}).WhyNotTyped(name); never {
 		return 0, why
 	}
 	if why := a.out.WhyFull(len(text)); why != "" {

@@ -147,10 +147,10 @@ func TestAQuestionAtTheStart(t *testing.T) {
 		}
 		asked := session.Status{Name: "gc-app-a", Agent: "a", ID: "s1", Alive: true, PID: 7,
 			Started: w.now}
-		w.Step(effect.StartProgress{Agent: "a", Status: asked, Question: "asks about trust"})
+		w.Step(effect.StartProgress{Agent: "a", Status: asked, Question: "asks about trust", About: "trust"})
 		v := look()
 		if v.State != city.Starting || !strings.HasPrefix(v.Reason,
-			"asks about trust") || !v.Running || v.PID != 7 ||
+			"asks about trust") || v.Asks == nil || v.Asks.About != "trust" || !v.Running || v.PID != 7 ||
 			v.Session == nil || v.Session.ID != "s1" || v.Session.Name != "gc-app-a" {
 			t.Errorf("%+v", v)
 		}
@@ -170,7 +170,7 @@ func TestAQuestionAtTheStart(t *testing.T) {
 		}
 		w.Step(effect.StartProgress{Agent: "a", Waits: "waits for a line"})
 		if v := look(); v.State != city.Starting || v.Reason != "waits for a line" ||
-			v.Session == nil || !v.Running {
+			v.Asks != nil || v.Session == nil || !v.Running {
 			t.Errorf("answered: %+v", v)
 		}
 		w.Step(effect.StartProgress{Agent: "a", Status: asked, Question: "asks about trust"})

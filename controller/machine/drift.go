@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/attention"
 	"gcity/controller/effect"
 	"gcity/controller/lifecycle"
 	"gcity/controller/rollout"
@@ -151,8 +152,8 @@ func (df *drifts) startChecked(now time.Time, in effect.StartChecked) {
 
 const silentWhy = "the session's holder does not respond (stopped by a signal?)"
 
-func (df *drifts) running(now time.Time, a *record) {
-	df.m.updateStuck(now, a)
+func (df *drifts) running(now time.Time, a *record, f *attention.Facts) {
+	df.m.attention.UpdateStuck(now, &a.attention, f)
 	if !a.sess.life.Silent.IsZero() {
 		df.m.set(now, a, city.Unknown, cmp.Or(a.sess.life.Reason, silentWhy))
 		return

@@ -53,7 +53,7 @@ func chaos(data []byte) *world {
 	w.says["w"] = "2"
 	w.onDisk = len(data) > 0 && data[0] > 127
 	w.declare("a", "b:needs=a,strategy=one_for_all", "c:needs=b+w,strategy=rest_for_one",
-		"d:idle=7m", "w:pool=1-3,rig=demo")
+		"d:idle=7m,ready=>", "w:pool=1-3,rig=demo")
 	w.advance(0)
 	for i := range min(len(data), len(repertoire())) {
 		w.perform(byte(i), data[i])
@@ -124,10 +124,13 @@ func (w *world) fault(what, who byte) {
 			w.command(uint64(len(w.log))<<8|uint64(what), city.CheckPool{Pool: "w"})
 		}
 	case 17:
-		w.stuck[[]string{"check:w", "mark:" + name, "scale", "edit"}[who>>2%4]] = true
+		w.stuck[[]string{"check:w", "mark:" + name, "scale", "edit", "screen:d"}[who>>2%5]] = true
 	case 18:
-		if s := w.alive[name]; s != nil {
-			s.Activity = w.now
+		if w.alive[name] != nil {
+			w.print(name)
+			if who > 127 {
+				w.asking[name] = ""
+			}
 			if w.floor.hands[name] == "" { // the agent takes or finishes a task
 				w.floor.hands[name] = "app-1"
 			} else {
@@ -157,7 +160,7 @@ func (w *world) redeclare(who byte) {
 		if who>>i&1 == 0 {
 			continue
 		}
-		spec := name + ":command=" + string('x'+rune(who>>(4+i)&1))
+		spec := name + ":ready=>,command=" + string('x'+rune(who>>(4+i)&1))
 		if w.edits[name] {
 			spec += ",suspended"
 		}

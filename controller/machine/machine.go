@@ -10,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/attention"
 	"gcity/controller/effect"
 	"gcity/controller/lifecycle"
 	"gcity/controller/outbox"
@@ -39,7 +40,6 @@ type Machine struct {
 	stepNumber  uint64
 	step        step.Output
 	oneShot     bool
-	messages    outbox.Messages
 	watchdogs   tier.Watchdogs
 	folderMoved string
 	logProblem  string
@@ -50,7 +50,13 @@ type Machine struct {
 	leftRunning bool
 	lost        error
 	observes    *Observation
+	terminals
 	clock
+}
+
+type terminals struct {
+	messages  outbox.Messages
+	attention attention.Detector
 }
 
 type clock struct {
@@ -76,7 +82,8 @@ func newMachine() *Machine {
 	m.work, m.runs = newWork(m), runs.New(runsCity{m}, &m.step)
 	m.pools = pools.New(poolCity{runsCity{m}}, &m.step)
 	m.agents, m.drifts.providers = map[string]*record{}, map[string]*lifecycle.Check{}
-	m.messages = outbox.New(outboxCity{m}, &m.step)
+	m.messages = outbox.New(terminalCity{m}, &m.step)
+	m.attention = attention.New(terminalCity{m}, &m.step)
 	m.loader.confirms = map[uint64]string{}
 	return m
 }
@@ -184,6 +191,12 @@ func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 		m.messages.Typed(m.outboxOf(in.Agent), in)
 	case effect.Sent:
 		m.messages.Delivered(now, m.outboxOf(in.Agent), in)
+	case effect.ScreenRead:
+		if a := m.agents[in.Agent]; a != nil {
+			f := m.attentionFacts(a)
+			m.attention.Read(now, &a.attention, &f, in)
+			m.decide(now, a)
+		}
 	case effect.DrainMarked:
 		m.drains.marked(now, in)
 	case effect.Measured:
@@ -329,7 +342,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 		if a.phase.Starting() {
 			continue
 		}
-		for _, at := range [...]time.Time{a.until, a.silence.idleAt, a.silence.stuckAt,
+		for _, at := range [...]time.Time{a.until, a.silence.idleAt, a.attention.StuckAt,
 			a.drain.markFrom} {
 			if at.After(now) {
 				t = step.Earlier(t, at)

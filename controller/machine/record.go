@@ -7,6 +7,7 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/controller/attention"
 	"gcity/controller/effect"
 	"gcity/controller/lifecycle"
 	"gcity/controller/outbox"
@@ -35,7 +36,9 @@ type record struct {
 	restart restartState
 	drain   drainState
 	silence silence
-	triage  triage
+	// whether it needs a user
+	attention attention.Agent
+	triage    triage
 	requests
 }
 
@@ -179,13 +182,8 @@ type drainState struct {
 }
 
 type silence struct {
-	idleAt  time.Time // when idle_timeout expires; zero = never
-	barred  string    // why the agent is not restarted although idle_timeout has expired
-	task    string    // bead in progress since taskAt
-	gate    string    // gate that the task has been waiting for since taskAt
-	taskAt  time.Time
-	stuck   *city.Stuck
-	stuckAt time.Time
+	idleAt time.Time // when idle_timeout expires; zero = never
+	barred string    // why the agent is not restarted although idle_timeout has expired
 }
 
 const declaredAt = "declared at "

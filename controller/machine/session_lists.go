@@ -69,7 +69,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	lk.handleMissing(now, in.Step, func(*record) bool { return true })
 	lk.m.order = slices.DeleteFunc(lk.m.order, func(a *record) bool {
 		if a.sess.seenStep == lk.m.stepNumber || !a.hidden() || a.act.queued > 0 ||
-			len(a.act.acks) > 0 || a.out.Typing() > 0 ||
+			len(a.act.acks) > 0 || a.out.Typing() > 0 || a.attention.Reading() ||
 			a.phase.Step() > in.Step || a.hasRelevantCrashes(now) {
 			return false
 		}

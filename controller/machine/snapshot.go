@@ -162,9 +162,7 @@ func (a *record) draw() city.Agent {
 			v.Drain.Deadline = new(d.deadline)
 		}
 	}
-	if a.silence.stuck != nil {
-		v.Stuck = new(*a.silence.stuck)
-	}
+	v.Asks, v.Stuck = a.attention.Asks, a.attention.Stuck
 	v.Available = a.want != nil && a.want.Problem == "" && !v.Suspended
 	if !v.Available && v.UnavailableReason == "" {
 		v.UnavailableReason = a.reason

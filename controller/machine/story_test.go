@@ -197,6 +197,17 @@ func (w *world) tell(words []string) error {
 			slices.Sorted(maps.Keys(w.dead)), slices.Sorted(maps.Keys(w.ends))))
 	case "hurry":
 		w.Step(effect.Hurry{})
+	case "asks": // the agent prints a question, about something if it is named
+		w.print(arg(0))
+		w.asking[arg(0)] = strings.Join(args[1:], " ")
+	case "answered": // the agent prints something else
+		w.print(arg(0))
+	case "questions":
+		for _, a := range w.m.Snapshot(w.now).Agents {
+			if q := a.Asks; q != nil {
+				w.note("%s asks since %s about %q", a.Name, q.Since.Sub(w.begun), q.About)
+			}
+		}
 	case "draft": // a viewer types a draft; with "off", a viewer deletes it
 		w.draft(arg(0), arg(1) != "off")
 	case "sends":
@@ -420,6 +431,13 @@ func (w *world) survives(a *record, saved effect.SavedAgent) bool {
 	return last == events.AgentCrashed && saved.State == "" &&
 		len(saved.Crashes) >= a.restart.hold.crashes-1 &&
 		saved.Fingerprint == a.want.Spec.Fingerprint.Sum
+}
+
+// print lets the agent print something.
+func (w *world) print(agent string) {
+	s := w.alive[agent]
+	s.Output, s.Activity = s.Output+10, w.now
+	delete(w.asking, agent)
 }
 
 func (w *world) order(name string, args []string) error {

@@ -30,6 +30,7 @@ type world struct {
 	dead    map[string]session.Status // exits that are not acknowledged yet, by session ID
 	fails   map[string]string         // errors of starts, by agent
 	stuck   map[string]bool           // keys of effects that stay in flight
+	asking  map[string]string         // what an agent's question is about
 	edits   map[string]bool           // suspended flags in the file
 	confs   int
 	current *effect.Configuration
@@ -64,7 +65,7 @@ func newWorld() *world {
 		m: newMachine(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		alive: map[string]*session.Status{}, dead: map[string]session.Status{},
 		fails: map[string]string{},
-		stuck: map[string]bool{}, edits: map[string]bool{}, replies: map[uint64]effect.Reply{},
+		stuck: map[string]bool{}, asking: map[string]string{}, edits: map[string]bool{}, replies: map[uint64]effect.Reply{},
 		floor: automationWorld{beads: map[string]beads.Bead{}, going: map[string]effect.Run{},
 			answer: map[string]int{}, trials: newTrials()},
 		delivery: newTextDelivery(), watchdogs: newWatchdogWorld(),
@@ -294,6 +295,8 @@ func (w *world) tellEffect(f effect.Effect) {
 		w.note("write suspended = %t for %q", f.On, f.Agent+f.Rig)
 	case effect.CheckPool:
 		w.asked++
+	case effect.ReadScreen:
+		w.note("read the screen of %s", f.Agent)
 	case effect.MarkDrain:
 		w.note("mark %s: %s", f.Agent, drainText(f.Drain))
 	case effect.Scale:
@@ -407,6 +410,12 @@ func (w *world) carryOut(f effect.Effect) effect.Input {
 		return effect.Typed{Agent: f.Agent}
 	case effect.Send:
 		return w.send(f)
+	case effect.ReadScreen:
+		in := effect.ScreenRead{Agent: f.Agent, Life: f.Life}
+		if about, asks := w.asking[f.Agent]; asks {
+			in.Question = &session.Dialog{Name: about}
+		}
+		return in
 	case effect.CheckPool:
 		return w.poolCheck(f.Pool)
 	case effect.MarkDrain:
@@ -459,6 +468,7 @@ func (w *world) start(want *agent.Want) effect.Input {
 	}
 	w.seq++
 	delete(w.delivery.drafts, want.Name) // the draft ended with the previous session
+	delete(w.asking, want.Name)
 	s := &session.Status{
 		Name: want.Spec.Name, Agent: want.Name, City: "/app", ID: fmt.Sprintf("s%d", w.seq),
 		Alive: true, Ready: true,

@@ -89,7 +89,7 @@ func (p *limitedProvider) DialogPending(ctx context.Context, s *session.Spec, d 
 	in := effect.StartProgress{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent,
 		ID: s.ID}}
 	if d != nil {
-		in.Question = d.Reason()
+		in.Question, in.About = d.Reason(), d.Name
 	}
 	if st, err := p.Look(ctx, s.Name); err == nil && st.ID == s.ID {
 		in.Status = st

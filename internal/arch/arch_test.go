@@ -87,7 +87,8 @@ var doors = map[string][]string{
 
 	guardRoom: {"beads", "internal"},
 
-	"controller/machine":   {"controller/effect", "controller/lifecycle", "controller/outbox", "controller/pools", "controller/rollout", "controller/runs", "controller/step", "controller/tier", "controller/usage", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
+	"controller/machine":   {"controller/attention", "controller/effect", "controller/lifecycle", "controller/outbox", "controller/pools", "controller/rollout", "controller/runs", "controller/step", "controller/tier", "controller/usage", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
+	"controller/attention": {"controller/effect", "controller/step", "agent", "city", "events", "session", "internal/span"},
 	"controller/outbox":    {"controller/effect", "controller/step", "city", "events", "session", "internal/span"},
 	"controller/lifecycle": nil,
 	"controller/pools":     {"controller/effect", "controller/rollout", "controller/step", "agent", "city", "events", "pool", "internal"},
