@@ -123,6 +123,7 @@ func TestStatusCounts(t *testing.T) {
 	f.Set(func(s *city.Snapshot) {
 		drained, _ := s.Agent("crew-2")
 		drained.State, drained.Drain = city.Draining, &city.DrainInfo{By: "operator"}
+		s.Agents[0].Asks = new(city.Question)
 		s.Config.Held = &city.Held{Revision: "ba9876543210", Removes: []string{"worker", "crew-1"}, Running: 3, Plan: []string{"removed worker, crew"}}
 	})
 	path, _ := serve(t, f, api.Options{})
@@ -137,7 +138,7 @@ func TestStatusCounts(t *testing.T) {
 	}
 	for key, want := range map[string]string{
 		"agent_count": "5", "pool_count": "2", "rig_count": "2", "running": "3",
-		"agents": `{"draining":1,"quarantined":1,"running":3,"states":{"draining":1,"quarantined":1,"running":2,"waiting":1},"suspended":0,"total":5,"waiting":1}`,
+		"agents": `{"asking":1,"draining":1,"quarantined":1,"running":3,"states":{"draining":1,"quarantined":1,"running":2,"waiting":1},"suspended":0,"total":5,"waiting":1}`,
 		"pools":  `{"overridden":1,"suspended":1,"total":2}`,
 		"rigs":   `{"suspended":1,"total":2}`,
 		"cpu":    "12.75", "rss": "4194304",

@@ -5,6 +5,7 @@ import (
 
 	"gcity/api/wire"
 	"gcity/city"
+	"gcity/describe"
 )
 
 type healthAnswer struct {
@@ -97,6 +98,7 @@ type AgentCounts struct {
 	Quarantined int                `json:"quarantined"`
 	Draining    int                `json:"draining"`
 	Waiting     int                `json:"waiting"`
+	Asking      int                `json:"asking"` // agents that ask their user a question
 	States      map[city.State]int `json:"states"`
 }
 
@@ -147,10 +149,17 @@ func StatusOf(snap *city.Snapshot, now time.Time) Status {
 
 func countAgents(snap *city.Snapshot) AgentCounts {
 	n := snap.Count()
-	return AgentCounts{
+	c := AgentCounts{
 		Total: len(snap.Agents), Suspended: n[city.Suspended], Quarantined: n[city.Quarantined],
 		Draining: n[city.Draining], Waiting: n[city.Waiting], States: n, Running: snap.Running(),
 	}
+	for i := range snap.Agents {
+		a := &snap.Agents[i]
+		if describe.AlertState(a.State, &a.Blocker) == describe.Asking {
+			c.Asking++
+		}
+	}
+	return c
 }
 
 func countPools(pools []city.Pool) PoolCounts {
