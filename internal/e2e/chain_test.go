@@ -33,7 +33,7 @@ func exampleChain(t *testing.T) *town {
 		if err != nil || !strings.Contains(string(text), pace+"\n") {
 			t.Fatal(name, err)
 		}
-		c.put(filepath.Join("agents", name), strings.Replace(string(text), pace, "pace=0.3", 1))
+		c.put(filepath.Join("agents", name), strings.Replace(string(text), pace, "pace=0.6", 1))
 	}
 	return c
 }

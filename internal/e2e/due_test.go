@@ -61,7 +61,7 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 // A hung check does not delay others. A long run starts only once.
 func TestOneHungCondition(t *testing.T) {
 	t.Parallel()
-	const n = 100
+	const n = 40
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"checks\"\n[daemon]\npatrol_interval = \"500ms\"\n")
 	if err := os.Mkdir(filepath.Join(c.dir, "ran"), 0o755); err != nil {
