@@ -77,7 +77,7 @@ func TestFullConnectionQueue(t *testing.T) {
 
 // The client waits for a slow response as long as the controller responds to other requests.
 //
-// It is not parallel, because TestHostileClients keeps this process so busy that pings get no response for seconds.
+// It is not parallel, because other tests keep this process so busy that pings get no response for seconds.
 func TestSlowResponseIsAwaited(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
