@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -117,7 +118,13 @@ func TestConformance(t *testing.T) {
 		Adopt: func(t *testing.T, p session.Provider) session.Provider {
 			old := p.(*Provider)
 			old.Close()
-			return open(t, old.o.City, s)
+			next := open(t, old.o.City, s)
+			// On a busy machine, List stops waiting for the streams.
+			eventually.True(t, "all pods have a stream", func() bool {
+				all, err := next.List(t.Context())
+				return err == nil && !slices.ContainsFunc(all, func(st session.Status) bool { return !st.Silent.IsZero() })
+			})
+			return next
 		},
 	})
 }
