@@ -8,8 +8,9 @@ HOLDFLAGS = -trimpath -tags noforcegc -ldflags '-s -w -checklinkname=0'
 # With the garbage collector from before Go 1.26, each holder needs 50 kB less memory.
 HOLDENV  = GOOS=linux CGO_ENABLED=0 GOEXPERIMENT=nogreenteagc
 # The race detector makes these packages several times slower, and finds no mistakes of ours in them: SQLite is C
-# translated to Go, and the others decode text, measure its width or style it.
+# translated to Go, and the others parse text, measure its width or style it.
 NORACED  = modernc.org/sqlite/lib modernc.org/libc github.com/BurntSushi/toml gcity/internal/grapheme \
+	regexp go/ast go/parser go/scanner go/token \
 	github.com/charmbracelet/x/ansi github.com/charmbracelet/x/ansi/parser github.com/charmbracelet/x/vt \
 	github.com/charmbracelet/ultraviolet github.com/charmbracelet/ultraviolet/screen \
 	github.com/charmbracelet/colorprofile charm.land/lipgloss/v2 github.com/mattn/go-runewidth \
@@ -82,10 +83,10 @@ demo: build ## control room on a copy of an example city (CITY=demo, town or cha
 
 test: ## all tests, with the race detector (needs a C compiler)
 	@# Most tests wait for processes, so the packages that wait longest run first, and more at a time than there are cores.
-	@# The compiler and the linker are also faster with less garbage collection and without debug information. .ci/lint
+	@# The compiler and the linker are also faster with less garbage collection, debug information and symbols. .ci/lint
 	@# runs go vet. No program sleeps for a second at its exit, as the race detector would let it do.
 	GOGC=400 CGO_ENABLED=1 GORACE="atexit_sleep_ms=0 $$GORACE" \
-		GOFLAGS="$$(go env GOFLAGS) -gcflags=all=-dwarf=false $(NORACE)" \
+		GOFLAGS="$$(go env GOFLAGS) -ldflags=-s -gcflags=all=-dwarf=false $(NORACE)" \
 		go test -race -vet=off -timeout 20m -p 4 -parallel 4 ./internal/e2e ./cli ./tui ./api ./controller ./internal/faults ./...
 
 short: ## tests without whole cities, external providers and long waits; no race detector, no go vet
