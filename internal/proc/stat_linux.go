@@ -82,6 +82,21 @@ func Killed(pid int) bool {
 	return false
 }
 
+// Demand returns how long the threads of a process have run or waited for a processor in total. It is 0 if that is
+// unknown. The time of threads that have exited is not included.
+func Demand(pid int) (total time.Duration) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
+	threads, _ := os.ReadDir(dir)
+	for _, thread := range threads {
+		data, _ := slurp(dir + thread.Name() + "/schedstat")
+		var ran, waited time.Duration
+		if n, _ := fmt.Sscan(string(data), &ran, &waited); n == 2 {
+			total += ran + waited
+		}
+	}
+	return total
+}
+
 // ReadStat reads a process's state. If the process does not exist, Gone returns true for the error.
 func ReadStat(pid int) (Stat, error) {
 	data, err := slurp("/proc/" + strconv.Itoa(pid) + "/stat")

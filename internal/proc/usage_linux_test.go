@@ -92,6 +92,24 @@ func TestTreesCPUGrows(t *testing.T) {
 	})
 }
 
+// A process that works has a demand for a processor, and a process that sleeps has none.
+func TestDemand(t *testing.T) {
+	asleep, _ := line(t, "exec sleep 999")
+	eventually.True(t, "sleep", func() bool {
+		st, err := ReadStat(asleep)
+		return err == nil && st.State == 'S' && len(Args(asleep)) == 2
+	})
+	before := Demand(asleep)
+	works, _ := line(t, "while :; do :; done")
+	eventually.True(t, "a tenth of a second of work", func() bool { return Demand(works) >= 100*time.Millisecond })
+	if grown := Demand(asleep) - before; before == 0 || grown > 50*time.Millisecond {
+		t.Errorf("the demand of a process that sleeps is %s, and has grown by %s", before, grown)
+	}
+	if got := Demand(-1); got != 0 {
+		t.Errorf("without a process: got %s", got)
+	}
+}
+
 // The name of a process may contain any characters.
 func TestTreesWithAnyProcessName(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
