@@ -24,11 +24,30 @@ const (
 	pingLimit = 2 * time.Second
 	// more than one, because a ping can exceed its timeout on a busy machine
 	missedPings = 2
+	// for a peer that works or waits for a processor; they must fit into readTimeout
+	missedByBusy = 6
 )
 
-// hangs reports whether a peer that has missed this many pings in a row counts as unresponsive.
-func (c *Client) hangs(missed int) bool {
-	return missed >= missedPings || missed > 0 && isStopped(int(c.peer.Load()))
+// pulse counts the pings that a peer has missed in a row.
+type pulse struct {
+	missed int
+	demand time.Duration // proc.Demand of the peer when it last missed a ping
+	at     time.Time
+}
+
+// hangs counts a missed ping. It reports whether the peer counts as unresponsive.
+func (c *Client) hangs(p *pulse) bool {
+	pid := int(c.peer.Load())
+	return p.miss(time.Now(), proc.Demand(pid)) || isStopped(pid)
+}
+
+func (p *pulse) miss(now time.Time, demand time.Duration) (hangs bool) {
+	limit := missedPings
+	if p.missed > 0 && demand-p.demand > now.Sub(p.at)/4 {
+		limit = missedByBusy
+	}
+	p.missed, p.demand, p.at = p.missed+1, demand, now
+	return p.missed >= limit
 }
 
 // isStopped reports whether a signal or a debugger has stopped the process. pid 0 means an unknown process.
@@ -81,10 +100,10 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	pings, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() {
-		for missed := 0; deadline.Pause(pings, pingAfter); {
+		for beat := (pulse{}); deadline.Pause(pings, pingAfter); {
 			if c.ping(pings) {
-				missed = 0
-			} else if missed++; c.hangs(missed) && pings.Err() == nil {
+				beat = pulse{}
+			} else if c.hangs(&beat) && pings.Err() == nil {
 				cancel(ErrUnresponsive)
 				return
 			}

@@ -75,7 +75,7 @@ func (c *Client) keepIdle(conn net.Conn) {
 
 // awaitResponse fails with ErrUnresponsive as soon as the peer stops responding to pings.
 func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Reader) error {
-	for missed := 0; ; {
+	for beat := (pulse{}); ; {
 		if err := conn.SetReadDeadline(time.Now().Add(pingAfter)); err != nil {
 			return err
 		}
@@ -93,9 +93,9 @@ func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Rea
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return err
 		case c.ping(ctx):
-			missed = 0
+			beat = pulse{}
 		default:
-			if missed++; c.hangs(missed) && ctx.Err() == nil {
+			if c.hangs(&beat) && ctx.Err() == nil {
 				return c.unresponsiveError(http.MethodGet)
 			}
 		}
