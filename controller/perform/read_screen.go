@@ -33,6 +33,13 @@ func (sr *sessions) findQuestion(ctx context.Context, f effect.ReadScreen) effec
 		in.Err = session.ErrUnsupported
 		return in
 	}
+	if f.Unless != 0 {
+		st, err := session.LookAt(ctx, sr.w.Provider, f.Session)
+		if in.Printed = st.Output; err != nil || in.Printed == f.Unless {
+			in.Unchanged = true // after an error, the next list shows whether the session has ended
+			return in
+		}
+	}
 	var screen string
 	if screen, in.Err = sr.w.Provider.Output(ctx, f.Session, 0); in.Err == nil {
 		in.Question = cmp.Or(session.Question(screen, f.Prefix, f.Dialogs),

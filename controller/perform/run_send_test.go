@@ -208,6 +208,16 @@ func TestPromptOnARealScreen(t *testing.T) {
 	if in := r.Sessions.findQuestion(t.Context(), effect.ReadScreen{Session: "a", Prefix: "> "}); in.Question == nil || in.Err != nil {
 		t.Errorf("a list: got %+v", in)
 	}
+	st, err := session.LookAt(t.Context(), p, "a")
+	if err != nil || st.Output == 0 {
+		t.Fatalf("got the status %+v, %v", st, err)
+	}
+	for unless, unchanged := range map[uint64]bool{st.Output: true, st.Output - 1: false} {
+		in := r.Sessions.findQuestion(t.Context(), effect.ReadScreen{Session: "a", Prefix: "> ", Unless: unless})
+		if in.Unchanged != unchanged || in.Printed != st.Output || (in.Question == nil) != unchanged {
+			t.Errorf("unless %d: got %+v", unless, in)
+		}
+	}
 	f.Life = "another"
 	if in := r.Sessions.send(t.Context(), f).(effect.Sent); in.Held == "" && in.Err == nil {
 		t.Errorf("send to a different session: got %+v", in)
