@@ -10,21 +10,33 @@ import (
 )
 
 const (
-	maxScreens  = 4 // screens that are read at the same time
+	maxScreens  = 4 // screens of one provider that are read at the same time
 	screenLimit = 5 * time.Second
 )
 
 // readScreen waits for a slot. Its deadline does not include this wait, which can be long after the controller's start.
 func (sr *sessions) readScreen(f effect.ReadScreen) {
+	slots := sr.screenSlots(f.Provider)
 	select {
-	case sr.screens <- struct{}{}:
-		defer func() { <-sr.screens }()
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
 	case <-sr.ctx.Done():
 		return
 	}
 	ctx, cancel := context.WithTimeout(sr.ctx, sr.atLeast(screenLimit, f.Session))
 	defer cancel()
 	sr.deliver(sr.findQuestion(ctx, f))
+}
+
+func (sr *sessions) screenSlots(provider string) chan struct{} {
+	sr.Mu.Lock()
+	defer sr.Mu.Unlock()
+	slots := sr.screens[provider]
+	if slots == nil {
+		slots = make(chan struct{}, maxScreens)
+		sr.screens[provider] = slots
+	}
+	return slots
 }
 
 func (sr *sessions) findQuestion(ctx context.Context, f effect.ReadScreen) effect.ScreenRead {
