@@ -43,6 +43,7 @@ type Agent struct {
 	Asks    *city.Question
 	Stuck   *city.Stuck
 	StuckAt time.Time // when stuck_after expires; zero = never, or it has expired
+	LookAt  time.Time // when to look whether the question is answered; zero = at the next list
 
 	// bead in progress and its gate, both since taskAt
 	task, gate string

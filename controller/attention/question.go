@@ -1,6 +1,7 @@
 package attention
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -20,6 +21,9 @@ const (
 	// slowAgain is the interval between reads of the screen of an agent that constantly prints little and asks no
 	// question. A read is expensive, because it can replay all stored output.
 	slowAgain = 2 * time.Minute
+	// askAgain is the interval between reads of the screen of an agent that asks a question. A read is cheap while the
+	// agent prints nothing.
+	askAgain = 2 * time.Second
 	// maxFailures is the number of attempts to read a screen before gcity waits for new output
 	maxFailures = 3
 )
@@ -28,6 +32,7 @@ const (
 type screen struct {
 	read     output    // output of the session when its screen was read last
 	reading  bool      // an effect is in flight
+	printed  uint64    // Status.Output when the screen was read last; 0 = unknown
 	failures int       // number of consecutive failures to read the screen with that output
 	listed   output    // output in the latest list; lists within a second of that list are ignored
 	slow     int       // number of consecutive lists between which the session printed little
@@ -60,7 +65,7 @@ func (o output) covers(now output) bool {
 
 // Look reads the agent's screen if the agent has printed something since its screen was read, and is quiet now. An
 // agent that asks a question need not be quiet, so that gcity notices the answer although the agent works again.
-func (d *Detector) Look(a *Agent, f *Facts) {
+func (d *Detector) Look(now time.Time, a *Agent, f *Facts) {
 	known := f.recognizesQuestions()
 	if a.Asks != nil && (a.screen.read.life != f.Life.ID || f.Want != nil && !known) {
 		d.clearQuestion(a)
@@ -73,6 +78,9 @@ func (d *Detector) Look(a *Agent, f *Facts) {
 	slow := s.slow == 1 || s.slow > 1 && f.ListedAt.Sub(s.read.at) >= slowAgain
 	if a.Asks != nil || slow || f.ListedAt.Sub(f.Life.Activity) >= quiet {
 		d.ReadScreen(a, f)
+	}
+	if !a.LookAt.IsZero() && !now.Before(a.LookAt) && !a.screen.reading && !f.Unknown {
+		d.read(a, f, a.screen.printed)
 	}
 }
 
@@ -100,7 +108,7 @@ func (s *screen) list(f *Facts) {
 // questions are not known. It reports whether a result is pending. If the screen cannot be read, the next list of
 // sessions starts another attempt.
 func (d *Detector) ReadScreen(a *Agent, f *Facts) (pending bool) {
-	s, now, w := &a.screen, outputOf(f), f.Want
+	s, now := &a.screen, outputOf(f)
 	switch {
 	case s.reading:
 		return true
@@ -108,15 +116,21 @@ func (d *Detector) ReadScreen(a *Agent, f *Facts) (pending bool) {
 		return false
 	case !s.read.covers(now):
 		s.failures = 0
-	case s.failures == 0 || s.failures == maxFailures:
+	case s.failures == 0 || s.failures >= maxFailures:
 		return false
 	case s.read.at.Equal(now.at):
 		return true
 	}
-	s.reading, s.read, s.since = true, now, f.Life.Activity
-	d.out.Do(effect.ReadScreen{Agent: w.Name, Session: f.Life.Name, Life: f.Life.ID,
-		Provider: f.Life.Provider, Prefix: w.Spec.Ready.Prefix, Dialogs: w.Spec.Dialogs})
+	s.read, s.since = now, f.Life.Activity
+	d.read(a, f, 0)
 	return true
+}
+
+func (d *Detector) read(a *Agent, f *Facts, printed uint64) {
+	a.screen.reading = true
+	d.out.Do(effect.ReadScreen{Agent: f.Want.Name, Session: f.Life.Name, Life: f.Life.ID,
+		Provider: f.Life.Provider, Prefix: f.Want.Spec.Ready.Prefix,
+		Dialogs: f.Want.Spec.Dialogs, Unless: printed})
 }
 
 // Reading reports whether a ReadScreen effect is in flight.
@@ -125,6 +139,11 @@ func (a *Agent) Reading() bool { return a.screen.reading }
 // Read handles the result of a ReadScreen effect.
 func (d *Detector) Read(now time.Time, a *Agent, f *Facts, in effect.ScreenRead) {
 	a.screen.reading = false
+	defer d.lookAgain(now, a)
+	if in.Unchanged {
+		return
+	}
+	a.screen.printed = cmp.Or(in.Printed, a.screen.read.bytes)
 	if in.Err == nil {
 		a.screen.failures = 0
 	}
@@ -138,6 +157,14 @@ func (d *Detector) Read(now time.Time, a *Agent, f *Facts, in effect.ScreenRead)
 		d.clearQuestion(a)
 	default:
 		d.asks(now, a, f, city.Question{Since: a.screen.since, About: in.Question.Name})
+	}
+}
+
+// lookAgain plans to look whether the question is answered, so that gcity notices it before the next list.
+func (d *Detector) lookAgain(now time.Time, a *Agent) {
+	a.LookAt = time.Time{}
+	if a.Asks != nil && a.screen.printed != 0 {
+		a.LookAt = now.Add(askAgain)
 	}
 }
 
@@ -173,6 +200,6 @@ func (d *Detector) asks(now time.Time, a *Agent, f *Facts, q city.Question) {
 
 func (d *Detector) clearQuestion(a *Agent) {
 	if a.Asks != nil {
-		a.Asks, d.out.Changed = nil, true
+		a.Asks, a.LookAt, d.out.Changed = nil, time.Time{}, true
 	}
 }

@@ -80,7 +80,11 @@ func TestLook(t *testing.T) {
 		for i, l := range lists {
 			f, now := facts(l.at, l.life), noon.Add(l.at)
 			out.Begin()
-			d.Look(a, f)
+			d.Look(now, a, f)
+			if l.screen == "" && len(out.Effects) == 1 && out.Effects[0].(effect.ReadScreen).Unless == l.life.Output {
+				out.Begin()
+				d.Read(now, a, f, effect.ScreenRead{Life: l.life.ID, Unchanged: true})
+			}
 			if (len(out.Effects) > 0) != (l.screen != "") {
 				t.Fatalf("%s: list %d: got effects %v", name, i, out.Effects)
 			}
@@ -96,7 +100,7 @@ func TestLook(t *testing.T) {
 				}
 				d.Read(now, a, f, in)
 				out.Begin()
-				if d.Look(a, f); len(out.Effects) > 0 {
+				if d.Look(now, a, f); len(out.Effects) > 0 {
 					t.Fatalf("%s: list %d: the screen is read again", name, i)
 				}
 			}
@@ -107,14 +111,45 @@ func TestLook(t *testing.T) {
 	}
 }
 
+// After a question is found, its screen is read again as soon as the agent prints something, without a list.
+func TestAnswerIsNoticed(t *testing.T) {
+	out, a := &step.Output{}, &Agent{}
+	d := New(&town{}, out)
+	f := facts(10*time.Second, printed("x", 7, 0))
+	now := noon.Add(10 * time.Second)
+	d.Look(now, a, f)
+	d.Read(now, a, f, effect.ScreenRead{Life: "x", Question: &session.Dialog{}})
+	for i, in := range []effect.ScreenRead{{Unchanged: true}, {Printed: 8, Question: &session.Dialog{}}, {Unchanged: true}, {Printed: 9}} {
+		want := uint64(7)
+		if i > 1 {
+			want = 8
+		}
+		out.Begin()
+		if d.Look(a.LookAt.Add(-time.Millisecond), a, f); len(out.Effects) > 0 {
+			t.Errorf("read %d is too early", i)
+		}
+		now = a.LookAt
+		d.Look(now, a, f)
+		d.Look(now, a, f)
+		if len(out.Effects) != 1 || out.Effects[0].(effect.ReadScreen).Unless != want {
+			t.Fatalf("read %d: got %+v", i, out.Effects)
+		}
+		in.Life = "x"
+		d.Read(now, a, f, in)
+	}
+	if a.Asks != nil || !a.LookAt.IsZero() {
+		t.Errorf("after the answer: got %+v, next look at %s", a.Asks, a.LookAt)
+	}
+}
+
 // The rate of output is unknown until a list contains the session.
 func TestLookBeforeTheFirstList(t *testing.T) {
 	out, a := &step.Output{}, &Agent{}
 	d := New(&town{}, out)
 	f := facts(0, printed("x", 1, 0))
 	f.ListedAt = time.Time{}
-	d.Look(a, f)
-	d.Look(a, facts(10*time.Second, printed("x", 9e3, 10*time.Second)))
+	d.Look(noon, a, f)
+	d.Look(noon, a, facts(10*time.Second, printed("x", 9e3, 10*time.Second)))
 	if len(out.Effects) > 0 {
 		t.Errorf("got effects %v", out.Effects)
 	}
@@ -125,13 +160,13 @@ func TestQuestionsAreUnknown(t *testing.T) {
 	out, a := &step.Output{}, &Agent{}
 	d := New(&town{}, out)
 	f := facts(10*time.Second, printed("x", 1, time.Second))
-	d.Look(a, f)
+	d.Look(noon, a, f)
 	d.Read(noon, a, f, effect.ScreenRead{Agent: "a", Life: "x", Question: &session.Dialog{}})
 	if a.Asks == nil {
 		t.Fatal("the agent asks no question")
 	}
 	f.Want.Spec.Ready.Prefix = ""
-	if d.Look(a, f); a.Asks != nil {
+	if d.Look(noon, a, f); a.Asks != nil {
 		t.Errorf("got the question %+v", a.Asks)
 	}
 }
@@ -145,7 +180,7 @@ func TestQuestionIsRecordedOnce(t *testing.T) {
 	asked := effect.ScreenRead{Agent: "a", Life: "x", Question: &session.Dialog{}}
 	for range 2 {
 		f.Life.Output++
-		d.Look(a, f)
+		d.Look(noon, a, f)
 		if !a.Reading() || !d.ReadScreen(a, f) {
 			t.Error("the screen is not being read")
 		}
@@ -155,7 +190,7 @@ func TestQuestionIsRecordedOnce(t *testing.T) {
 		t.Errorf("got %+v, %+v", c.recorded, a.Asks)
 	}
 	f.Life.Output++
-	d.Look(a, f)
+	d.Look(noon, a, f)
 	f.Alive = false
 	d.Forget(a)
 	d.Read(noon.Add(time.Minute), a, f, asked)

@@ -105,6 +105,8 @@ type (
 		Provider             string // provider of the session; "" = the only one
 		Prefix               string // as in Send
 		Dialogs              []session.Dialog
+		// do not read the screen if the session has printed only this (Status.Output); 0 = read it
+		Unless uint64
 	}
 	// List lists all sessions. The result is Listed.
 	List struct {

@@ -156,6 +156,8 @@ type (
 		isInput
 		Agent, Life string
 		Question    *session.Dialog // nil = the program asks nothing
+		Printed     uint64          // Status.Output before the screen was read; 0 = unknown
+		Unchanged   bool            // the screen was not read, because of ReadScreen.Unless
 		Err         error
 	}
 	// Edited is the result of an Edit effect.

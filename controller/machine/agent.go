@@ -89,7 +89,7 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 		return
 	}
 	f := m.attentionFacts(a)
-	m.attention.Look(&a.attention, &f)
+	m.attention.Look(now, &a.attention, &f)
 	if d := a.drain.current; d != nil && (d.by != byHost || !a.sess.unknown()) {
 		m.drains.draining(now, a)
 		return

@@ -296,7 +296,9 @@ func (w *world) tellEffect(f effect.Effect) {
 	case effect.CheckPool:
 		w.asked++
 	case effect.ReadScreen:
-		w.note("read the screen of %s", f.Agent)
+		if s := w.alive[f.Agent]; f.Unless == 0 || s == nil || s.Output != f.Unless {
+			w.note("read the screen of %s", f.Agent)
+		}
 	case effect.MarkDrain:
 		w.note("mark %s: %s", f.Agent, drainText(f.Drain))
 	case effect.Scale:
@@ -412,6 +414,12 @@ func (w *world) carryOut(f effect.Effect) effect.Input {
 		return w.send(f)
 	case effect.ReadScreen:
 		in := effect.ScreenRead{Agent: f.Agent, Life: f.Life}
+		if s := w.alive[f.Agent]; f.Unless != 0 && s != nil {
+			if in.Printed = s.Output; in.Printed == f.Unless {
+				in.Unchanged = true
+				return in
+			}
+		}
 		if about, asks := w.asking[f.Agent]; asks {
 			in.Question = &session.Dialog{Name: about}
 		}

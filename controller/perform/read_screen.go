@@ -10,15 +10,16 @@ import (
 )
 
 const (
-	maxScreens  = 4 // screens that are read at the same time
+	maxScreens  = 4 // screens of one provider that are read at the same time
 	screenLimit = 5 * time.Second
 )
 
 // readScreen waits for a slot. Its deadline does not include this wait, which can be long after the controller's start.
 func (sr *sessions) readScreen(f effect.ReadScreen) {
+	slots := sr.screenSlots(f.Provider)
 	select {
-	case sr.screens <- struct{}{}:
-		defer func() { <-sr.screens }()
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
 	case <-sr.ctx.Done():
 		return
 	}
@@ -27,11 +28,29 @@ func (sr *sessions) readScreen(f effect.ReadScreen) {
 	sr.deliver(sr.findQuestion(ctx, f))
 }
 
+func (sr *sessions) screenSlots(provider string) chan struct{} {
+	sr.Mu.Lock()
+	defer sr.Mu.Unlock()
+	slots := sr.screens[provider]
+	if slots == nil {
+		slots = make(chan struct{}, maxScreens)
+		sr.screens[provider] = slots
+	}
+	return slots
+}
+
 func (sr *sessions) findQuestion(ctx context.Context, f effect.ReadScreen) effect.ScreenRead {
 	in := effect.ScreenRead{Agent: f.Agent, Life: f.Life}
 	if !sr.hasScreen(f.Provider) {
 		in.Err = session.ErrUnsupported
 		return in
+	}
+	if f.Unless != 0 {
+		st, err := session.LookAt(ctx, sr.w.Provider, f.Session)
+		if in.Printed = st.Output; err != nil || in.Printed == f.Unless {
+			in.Unchanged = true // after an error, the next list shows whether the session has ended
+			return in
+		}
 	}
 	var screen string
 	if screen, in.Err = sr.w.Provider.Output(ctx, f.Session, 0); in.Err == nil {

@@ -61,11 +61,12 @@ type sessions struct {
 	copyLimit time.Duration
 	// one at a time, which leaves CPU time for starts
 	draws   chan struct{}
-	screens chan struct{} // slots for reading screens
 	checker *preflight.Checker
 
 	Mu     sync.Mutex
 	starts map[string]*starting
+	// slots for reading screens, by provider, so that a provider that hangs delays no other
+	screens map[string]chan struct{}
 	// why the city's folder is not at its path
 	folderMoved string
 	removed     atomic.Bool // stopIfRemoved is checking the folder, or has stopped the city
@@ -117,7 +118,7 @@ func New(w World) *Runner {
 	b.Stores = &Stores{open: w.Stores, checkFolder: b.w.checkFolder, snapshot: w.Snapshot,
 		guards: guards}
 	sr := &sessions{base: b, draws: make(chan struct{}, 1), copies: make(chan struct{}, maxCopies),
-		screens:   make(chan struct{}, maxScreens),
+		screens:   map[string]chan struct{}{},
 		copyLimit: copyLimit,
 		starts:    map[string]*starting{},
 		checker:   preflight.New(w.Provider)}

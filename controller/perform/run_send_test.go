@@ -114,6 +114,36 @@ func (s twofold) Output(context.Context, string, int) (string, error) {
 
 func (twofold) CheckOf(context.Context, string) error { return nil }
 
+// hangsOn is a provider that never reads the screen of one session.
+type hangsOn struct {
+	twofold
+	session string
+}
+
+func (s hangsOn) Output(ctx context.Context, name string, lines int) (string, error) {
+	if name == s.session {
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
+	return s.twofold.Output(ctx, name, lines)
+}
+
+// A provider that hangs does not delay other providers.
+func TestScreensOfProviders(t *testing.T) {
+	in := make(chan effect.Input)
+	r := New(World{Options: Options{Provider: hangsOn{session: "hangs"}}, Inbox: in})
+	t.Cleanup(func() { r.Cancel(); close(r.closed) })
+	for range maxScreens {
+		go r.Sessions.readScreen(effect.ReadScreen{Session: "hangs", Provider: "far"})
+	}
+	slots := r.Sessions.screenSlots("far")
+	eventually.True(t, "the screens are being read", func() bool { return len(slots) == maxScreens })
+	go r.Sessions.readScreen(effect.ReadScreen{Agent: "b", Session: "b", Provider: "near"})
+	if got := eventually.Receive(t, "the other screen", in); got.(effect.ScreenRead).Agent != "b" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // Drafts and questions are detected only on screens. The output of a provider without screens contains none.
 func TestDraftsAreOnScreens(t *testing.T) {
 	r := New(World{Options: Options{Provider: twofold{data: "> 1. Yes\r\n  2. No\x1b[1;9H"}}})
@@ -207,6 +237,16 @@ func TestPromptOnARealScreen(t *testing.T) {
 	shows("  2. No")
 	if in := r.Sessions.findQuestion(t.Context(), effect.ReadScreen{Session: "a", Prefix: "> "}); in.Question == nil || in.Err != nil {
 		t.Errorf("a list: got %+v", in)
+	}
+	st, err := session.LookAt(t.Context(), p, "a")
+	if err != nil || st.Output == 0 {
+		t.Fatalf("got the status %+v, %v", st, err)
+	}
+	for unless, unchanged := range map[uint64]bool{st.Output: true, st.Output - 1: false} {
+		in := r.Sessions.findQuestion(t.Context(), effect.ReadScreen{Session: "a", Prefix: "> ", Unless: unless})
+		if in.Unchanged != unchanged || in.Printed != st.Output || (in.Question == nil) != unchanged {
+			t.Errorf("unless %d: got %+v", unless, in)
+		}
 	}
 	f.Life = "another"
 	if in := r.Sessions.send(t.Context(), f).(effect.Sent); in.Held == "" && in.Err == nil {
