@@ -16,7 +16,7 @@ const (
 // AlertState returns the state of an agent for alerts and counts.
 func AlertState(s city.State, b *city.Blocker) city.State {
 	switch {
-	case b.Asks != nil && (s == city.Running || s == city.Starting):
+	case b.Asks != nil && (s == city.Running || s == city.Starting || s == city.Draining):
 		return Asking
 	case b.Stuck != nil && s == city.Running:
 		return Stuck

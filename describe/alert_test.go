@@ -22,7 +22,7 @@ func TestAgentAlerts(t *testing.T) {
 	if s := AlertState(city.Stopping, both); s != city.Stopping {
 		t.Errorf("a stopping agent's alert state is %q", s)
 	}
-	for _, state := range []city.State{city.Running, city.Starting} {
+	for _, state := range []city.State{city.Running, city.Starting, city.Draining} {
 		if s := AlertState(state, both); s != Asking {
 			t.Errorf("%s: the alert state of an agent that asks a question is %q", state, s)
 		}

@@ -318,7 +318,10 @@ func TestStuckAndUnknownAgentsAreProblems(t *testing.T) {
 	s.choose("scout")
 	s.press("d")
 	s.shows("! asking for ", " · starting for 4m")
-	s.press("esc", "c")
+	s.press("esc")
+	s.agent("scout", func(a *city.Agent) { a.State, a.Until = city.Draining, new(s.now.Add(3*time.Minute)) })
+	s.shows("! asking", "asks a question", "kill in 3m")
+	s.press("c")
 	s.shows("builder unknown, scout asks a question, monitor stuck")
 	s.hides("no problems")
 }

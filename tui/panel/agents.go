@@ -117,7 +117,7 @@ func (r *AgentRow) Attention(now time.Time) bool {
 	case city.Failed, city.Quarantined, city.Unknown, city.Backoff:
 		return true
 	case city.Waiting, city.Draining:
-		if r.HasCall {
+		if r.HasCall || r.Condition() != r.State {
 			return true
 		}
 	}

@@ -232,7 +232,7 @@ func (a *Agents) WidthsFor(e *Env, rows []*AgentRow) Widths {
 }
 
 func (r *AgentRow) nextText(e *Env) widget.Phrase {
-	if r.Condition() != r.State {
+	if r.Condition() != r.State && r.State != city.Draining {
 		return widget.SamePhrase("for " + widget.Since(r.ConditionSince(), e.Now))
 	}
 	if r.State == city.Running && r.attached() {
