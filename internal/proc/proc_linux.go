@@ -175,6 +175,22 @@ func HoldsFile(pid int, dev, ino uint64) bool {
 	return false
 }
 
+// LockHolder returns the PID of a process that has locked path, or 0 if it finds none. It looks at the process guess
+// first. That process can be unrelated, for example if its PID comes from a restored backup.
+func LockHolder(path string, guess int) int {
+	dev, ino, err := Inode(path)
+	pids, allErr := All()
+	if err != nil || allErr != nil {
+		return 0
+	}
+	for _, pid := range append([]int{guess}, pids...) {
+		if HoldsFile(pid, dev, ino) {
+			return pid
+		}
+	}
+	return 0
+}
+
 // writesOrLocks reports whether fd is open for writing or holds a flock. If the kernel does not provide this
 // information, it reports whether fd is open.
 func writesOrLocks(pid int, fd string) bool {
