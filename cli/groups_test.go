@@ -416,7 +416,7 @@ func TestPoolOutputFitsTheTerminal(t *testing.T) {
 		s.Pools[i].Check.Output = strings.Repeat("\x00\xff世\x1b[31m", 400)
 	}
 	for i := range s.Pools {
-		if err := agents.PrintPool(a, s, &s.Pools[i], true); err != nil {
+		if err := agents.PrintPool(a, s, &s.Pools[i], &env.Link{Live: true}); err != nil {
 			t.Fatal(err)
 		}
 	}

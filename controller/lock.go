@@ -89,26 +89,10 @@ func (h *Hold) await(path string, patience time.Duration, take func() error) err
 		// if no PID is recorded, a controller is starting or ending, or a command is testing the lock
 		pid := readPID(h.pid)
 		if pid != 0 && runs(pid) || time.Since(began) > patience {
-			return &RunningError{Path: h.dir, PID: owner(path, pid)}
+			return &RunningError{Path: h.dir, PID: proc.LockHolder(path, pid)}
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-}
-
-// owner returns the PID of the process that has locked path, or 0. The recorded PID can belong to an unrelated process,
-// for example if the user has restored a backup of the city's files.
-func owner(path string, recorded int) int {
-	dev, ino, err := proc.Inode(path)
-	pids, allErr := proc.All()
-	if err != nil || allErr != nil {
-		return 0
-	}
-	for _, pid := range append([]int{recorded}, pids...) {
-		if proc.HoldsFile(pid, dev, ino) {
-			return pid
-		}
-	}
-	return 0
 }
 
 func (h *Hold) take(patience time.Duration) error {

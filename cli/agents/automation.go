@@ -127,7 +127,7 @@ func automationShow(e *env.Env) *cobra.Command {
 			if n.item.Description != "" {
 				e.Sayf("  %s", output.SafeLine(n.item.Description))
 			}
-			automationFacts(e, n.item, n.l.Live)
+			automationFacts(e, n.item, n.l)
 			runs, err := pastRuns(ctx, e, n.l.Dir, n.item.Name, 5)
 			if err != nil || len(runs) == 0 {
 				return err

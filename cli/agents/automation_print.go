@@ -222,7 +222,7 @@ func automationStanding(e *env.Env, i *city.Automation) string {
 	return text
 }
 
-func automationFacts(e *env.Env, i *city.Automation, live bool) {
+func automationFacts(e *env.Env, i *city.Automation, l *env.Link) {
 	label := "because"
 	if i.Word() == city.AutomationFailing {
 		e.Fact(label, failure(i))
@@ -231,12 +231,10 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	for line := range strings.SplitSeq(gateReason(e, i), "\n") {
 		e.Fact(label, line)
 	}
-	switch {
-	case live && i.Next != nil:
+	if l.Live && i.Next != nil {
 		e.Fact("next", nextAt(e, i))
-	case !live:
-		e.Fact("city", "no controller is running, so no automation will start")
 	}
+	e.Fact("city", l.Idle("no automation will start"))
 	e.Fact("gate", strings.TrimSpace(i.Gate+" "+oneLine(strings.TrimSpace(i.When))))
 	e.Fact("runs", oneLine(strings.TrimSpace(i.Exec)))
 	e.Fact("formula", i.Formula)

@@ -25,15 +25,13 @@ func since(e *env.Env, t time.Time) string {
 	return fmt.Sprintf(" since %s (%s)", e.Clock(t), e.Age(t))
 }
 
-func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
+func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, l *env.Link) {
 	e.Fact("because", describe.Reason(g))
 	if g.Until != nil && (g.Next == nil || g.Next.At == nil) {
 		e.Fact("until", e.Ahead(*g.Until))
 	}
 	e.Fact("next", e.Next(g.Next))
-	if !live {
-		e.Fact("city", "no controller is running, so nothing is started or restarted")
-	}
+	e.Fact("city", l.Idle("nothing is started or restarted"))
 	stateFacts(e, s, g)
 	if g.Mail > 0 {
 		e.Fact("mail", fmt.Sprintf("%d unread", g.Mail))

@@ -49,7 +49,7 @@ func agentShown(ctx context.Context, e *env.Env, l *env.Link, name string, secre
 	if g.Description != "" {
 		e.Sayf("  %s", output.SafeLine(g.Description))
 	}
-	agentFacts(e, s, g, l.Live)
+	agentFacts(e, s, g, l)
 	specFacts(e, about.Spec)
 	driftFacts(e, about.Drift)
 	envFacts(e, about.Env)

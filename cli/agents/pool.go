@@ -39,7 +39,7 @@ func PoolCommand(e *env.Env) *cobra.Command {
 			return e.WriteJSON(output.PoolShape{Pool: *f.Pool,
 				Members: output.ShapesOf(env.MembersOf(f.Snapshot, f.Pool))})
 		}
-		return PrintPool(e, f.Snapshot, f.Pool, l.Live)
+		return PrintPool(e, f.Snapshot, f.Pool, l)
 	})
 	scale := poolScale(e)
 	var rolling bool
@@ -219,12 +219,12 @@ func checked(e *env.Env, c *city.Check) string {
 }
 
 // PrintPool prints a pool's details and its members.
-func PrintPool(e *env.Env, s *city.Snapshot, p *city.Pool, live bool) error {
+func PrintPool(e *env.Env, s *city.Snapshot, p *city.Pool, l *env.Link) error {
 	e.Sayf("%s", poolStanding(e, p))
 	if p.Description != "" {
 		e.Sayf("  %s", output.SafeLine(p.Description))
 	}
-	poolFacts(e, p, live)
+	poolFacts(e, p, l)
 	m := env.MembersOf(s, p)
 	if len(m) == 0 {
 		e.Sayf("\nno members currently")
@@ -244,15 +244,13 @@ func poolStanding(e *env.Env, p *city.Pool) string {
 		since(e, p.Since))
 }
 
-func poolFacts(e *env.Env, p *city.Pool, live bool) {
+func poolFacts(e *env.Env, p *city.Pool, l *env.Link) {
 	e.Fact("because", p.Reason)
 	if why := p.SuspendedReason; p.Suspended && !strings.Contains(p.Reason, why) {
 		e.Fact("suspended", why)
 	}
 	e.Fact("next", e.Next(p.Next))
-	if !live {
-		e.Fact("city", "no controller is running, so nothing is checked, started or stopped")
-	}
+	e.Fact("city", l.Idle("nothing is checked, started or stopped"))
 	if p.Override != nil {
 		e.Fact("override", fmt.Sprintf("set by hand to %d; `gcity pool scale %s auto` lets its "+
 			"check set the size again", *p.Override, p.Name))

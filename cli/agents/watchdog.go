@@ -61,7 +61,7 @@ func watchdogStatus(e *env.Env) *cobra.Command {
 				if e.JSON {
 					return e.WriteJSON(f.Watchdog)
 				}
-				printWatchdog(e, f.Watchdog, l.Live)
+				printWatchdog(e, f.Watchdog, l)
 				return nil
 			}, suggest.Watchdog)
 		},
@@ -84,7 +84,7 @@ func watchdogs(e *env.Env, l *env.Link, s *city.Snapshot, all bool) error {
 		if i > 0 {
 			e.Sayf("")
 		}
-		printWatchdog(e, &s.Watchdogs[i], l.Live)
+		printWatchdog(e, &s.Watchdogs[i], l)
 	}
 	return nil
 }

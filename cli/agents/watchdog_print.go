@@ -116,13 +116,13 @@ func watchdogStanding(e *env.Env, w *city.Watchdog) string {
 	return fmt.Sprintf("%s watches %s; state: %s", name, output.SafeLine(w.Watches), word)
 }
 
-func printWatchdog(e *env.Env, w *city.Watchdog, live bool) {
+func printWatchdog(e *env.Env, w *city.Watchdog, l *env.Link) {
 	e.Sayf("%s", watchdogStanding(e, w))
-	watchdogFacts(e, w, live)
+	watchdogFacts(e, w, l)
 	judged(e, w.Recent)
 }
 
-func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
+func watchdogFacts(e *env.Env, w *city.Watchdog, l *env.Link) {
 	if entry := w.Escalated; entry != nil {
 		e.Fact("calls", fmt.Sprintf("%s since %s: %s", entry.To, e.Clock(entry.At), entry.Message))
 		if entry.Seen {
@@ -131,9 +131,7 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 			e.Fact("new", "`gcity watchdog acknowledge "+w.Name+"` marks it as seen")
 		}
 	}
-	if !live {
-		e.Fact("city", "no controller is running, so no watchdog is active")
-	}
+	e.Fact("city", l.Idle("no watchdog is active"))
 	e.Fact("watches", w.Watches)
 	if w.Freshness != "" {
 		text := heartbeatAge(e, w) + ", " + string(w.Freshness)

@@ -85,23 +85,23 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 	switch {
 	case f.Agent != nil:
 		e.Sayf("%s", standing(e, f.Agent))
-		agentFacts(e, f.Snapshot, f.Agent, l.Live)
+		agentFacts(e, f.Snapshot, f.Agent, l)
 		writeRecent(e, f.Agent.Decisions, past)
 		// a pool with a single member has the same name as that member
 		if p, ok := f.Snapshot.Pool(f.Agent.Name); ok {
 			e.Sayf("\n%s", poolStanding(e, p))
-			poolFacts(e, p, l.Live)
+			poolFacts(e, p, l)
 			writeRecent(e, p.Decisions, nil)
 		}
 		return nil
 	case f.Pool != nil:
 		decisions = f.Pool.Decisions
-		err = PrintPool(e, f.Snapshot, f.Pool, l.Live)
+		err = PrintPool(e, f.Snapshot, f.Pool, l)
 	case f.Automation != nil:
 		e.Sayf("%s", automationStanding(e, f.Automation))
-		automationFacts(e, f.Automation, l.Live)
+		automationFacts(e, f.Automation, l)
 	case f.Watchdog != nil:
-		printWatchdog(e, f.Watchdog, l.Live)
+		printWatchdog(e, f.Watchdog, l)
 	default:
 		err = printRig(e, f.Snapshot, f.Rig)
 	}

@@ -36,6 +36,17 @@ type Link struct {
 // NoController returns the error for a request that only a controller can carry out.
 func (l *Link) NoController(what string) error { return folder.NoController(l.Dir, what, l.Held) }
 
+// Idle returns why the city does nothing, or "" if its controller responds. effect says what does not happen.
+func (l *Link) Idle(effect string) string {
+	switch {
+	case l.Live:
+		return ""
+	case l.Held != nil:
+		return l.Held.Error()
+	}
+	return "no controller is running, so " + effect
+}
+
 // FolderTimeout is the timeout for reading a city's folder.
 const FolderTimeout = 5 * time.Second
 

@@ -400,11 +400,15 @@ func runningOrStopped(ctx context.Context, e host.Registered) city.Info {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	near, closeNear, err := folder.Dial(e.Path)
-	if err != nil {
-		return i
+	if err == nil {
+		defer closeNear()
+		return runningState(ctx, i, near)
 	}
-	defer closeNear()
-	return runningState(ctx, i, near)
+	if h := folder.HeldBy(e.Path, err); h.Replaced {
+		i.Running, i.Status, i.PID, i.Mode = true, city.CityRunning, h.PID, "unknown"
+		i.Cause, i.Error = city.Unresponsive, h.Error()
+	}
+	return i
 }
 
 func runningState(ctx context.Context, i city.Info, c city.Control) city.Info {

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -15,13 +16,16 @@ import (
 )
 
 // otherController returns nil if no controller other than the supervisor runs the city. It returns an error only if the
-// city's controller does not respond.
+// city's controller does not respond, or runs with another .gc than the city's.
 func otherController(ctx context.Context, dir string, supervisor int) (*city.Snapshot, error) {
 	near, closeNear, err := folder.DialWithRetry(ctx, dir)
-	if exit.IsSilent(err) {
+	held, ok := errors.AsType[*folder.HeldError](err)
+	switch {
+	case exit.IsSilent(err):
 		return nil, err
-	}
-	if err != nil {
+	case ok && held.Replaced:
+		return nil, folder.NoController(dir, "cannot start the city", held)
+	case err != nil:
 		return nil, nil
 	}
 	defer closeNear()

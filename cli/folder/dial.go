@@ -11,6 +11,8 @@ import (
 	"gcity/cli/exit"
 	"gcity/describe"
 	"gcity/internal/deadline"
+	"gcity/internal/disk"
+	"gcity/internal/proc"
 )
 
 // ReadTimeout is the time limit for reading one part of a city's state, such as its runs or a formula folder.
@@ -41,31 +43,60 @@ func (m *UnresponsiveError) Unwrap() error { return m.error }
 // HangsAfter is the time without an iteration after which a loop counts as hung.
 const HangsAfter = 10 * time.Second
 
-// HeldError means that a process holds the city's lock but does not accept connections, for example because it is
-// starting. It wraps client.ErrNotRunning.
+// HeldError means that a process holds the city but does not accept connections, for example because it is starting. It
+// wraps client.ErrNotRunning.
 type HeldError struct {
 	error
 	PID int // 0 = unknown
+	// Replaced means that .gc is not the runtime folder that the process uses.
+	Replaced bool
 }
 
 func (h *HeldError) Unwrap() error { return h.error }
 
 func (h *HeldError) Error() string {
+	if h.Replaced {
+		return h.Cause() + "; " + ReplacedRemedy
+	}
+	return h.Cause()
+}
+
+// Cause returns why the city does not accept connections.
+func (h *HeldError) Cause() string {
 	pid := ""
 	if h.PID != 0 {
 		pid = fmt.Sprintf(" (pid %d)", h.PID)
 	}
+	if h.Replaced {
+		return "a controller" + pid + " is running, but the city's .gc was moved or replaced"
+	}
 	return "the controller" + pid + " is starting or stopping, or its socket was removed"
+}
+
+// ReplacedRemedy says what to do if a controller does not use the city's .gc.
+const ReplacedRemedy = "move the original .gc back, or run `gcity stop`, which stops that " +
+	"controller or prints the command for it"
+
+// HeldBy returns an error about the process that holds the city. cause is the error of the connection.
+func HeldBy(dir string, cause error) *HeldError {
+	pid, _ := strconv.Atoi(PIDText(dir)) // 0 if the file cannot be read
+	if held, err := isStateHeld(dir); held || err != nil || !disk.IsHeld(dir) {
+		return &HeldError{error: cause, PID: pid}
+	}
+	return &HeldError{cause, proc.LockHolder(dir, pid), true}
 }
 
 // NoController returns the error for a request that only a controller can carry out. held may be nil.
 func NoController(dir, what string, held *HeldError) error {
-	if held != nil {
-		return exit.Errorf(exit.CodeConflict, "%s for %s: %w; try again in a few seconds", what,
-			dir, held)
+	switch {
+	case held == nil:
+		return exit.NotRunning("%s: no controller is running for %s; %s", what, dir,
+			describe.HowToStart)
+	case held.Replaced:
+		return exit.Errorf(exit.CodeConflict, "%s for %s: %w", what, dir, held)
 	}
-	return exit.NotRunning("%s: no controller is running for %s; %s", what, dir,
-		describe.HowToStart)
+	return exit.Errorf(exit.CodeConflict, "%s for %s: %w; try again in a few seconds", what, dir,
+		held)
 }
 
 // DialWithRetry is like Dial, but waits up to two seconds for the socket of a starting controller, and then fails with
@@ -83,8 +114,7 @@ func DialWithRetry(ctx context.Context, dir string) (city.Control, func(), error
 			return nil, nil, err
 		}
 		if !deadline.Pause(ctx, 20*time.Millisecond) {
-			pid, _ := strconv.Atoi(PIDText(dir)) // 0 if the file cannot be read
-			return nil, nil, &HeldError{err, pid}
+			return nil, nil, HeldBy(dir, err)
 		}
 		near, closeNear, err = Dial(dir)
 		if err == nil || !exit.IsNotRunning(err) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gcity/config"
+	"gcity/controller"
 	"gcity/internal/disk"
 )
 
@@ -70,6 +71,45 @@ func TestIsHeldDuringALockTest(t *testing.T) {
 	defer lock.Release()
 	if held, err := IsHeld(dir); !held || err != nil {
 		t.Errorf("a lock that stays held: got %v, %v", held, err)
+	}
+}
+
+// A controller holds its city's folder even if .gc is missing or is not its own.
+func TestHeldWithAnotherStateDir(t *testing.T) {
+	dir := t.TempDir()
+	if held, err := IsHeld(dir); held || err != nil {
+		t.Errorf("no controller: got %v, %v", held, err)
+	}
+	hold, err := controller.Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, replaced bool) {
+		t.Helper()
+		if held, err := IsHeld(dir); !held || err != nil {
+			t.Errorf("%s: got %v, %v", name, held, err)
+		}
+		if h := HeldBy(dir, nil); h.PID != os.Getpid() || h.Replaced != replaced {
+			t.Errorf("%s: got %+v", name, h)
+		}
+	}
+	check("running", false)
+	if err := os.Rename(StateDir(dir), StateDir(dir)+"2"); err != nil {
+		t.Fatal(err)
+	}
+	check("moved", true)
+	if err := os.CopyFS(StateDir(dir), os.DirFS(StateDir(dir)+"2")); err != nil {
+		t.Fatal(err)
+	}
+	check("replaced", true)
+	if err := hold.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(StateDir(dir), "daemon.pid")); err != nil {
+		t.Fatal(err)
+	}
+	if held, err := IsHeld(dir); held || err != nil {
+		t.Errorf("after the release: got %v, %v", held, err)
 	}
 }
 

@@ -29,9 +29,9 @@ func RemoveSocket(dir string) error {
 	return IgnoreNotExist(disk.Remove(SocketPath(dir) + ".path"))
 }
 
-// IsHeld reports whether a controller holds the city's lock. If a PID file exists, it takes the lock for a moment. If
-// the recorded process is dead, it retries for about 100 ms, because another command might be testing the lock. If that
-// process was killed but has not exited yet, it retries for a few seconds.
+// IsHeld reports whether a controller holds the city. It takes the city's locks for a moment. If the recorded process
+// is dead, it retries for about 100 ms, because another command might be testing a lock. If that process was killed but
+// has not exited yet, it retries for a few seconds.
 func IsHeld(dir string) (bool, error) {
 	tries := 0
 	return isHeld(dir, func() bool {
@@ -42,24 +42,37 @@ func IsHeld(dir string) (bool, error) {
 	})
 }
 
-// isHeld is like IsHeld, but calls again before each retry. If again returns false, the lock counts as held.
+// isHeld is like IsHeld, but calls again before each retry. If again returns false, the city counts as held.
 func isHeld(dir string, again func() bool) (bool, error) {
-	if _, err := os.Stat(filepath.Join(StateDir(dir), "daemon.pid")); errors.Is(err,
-		os.ErrNotExist) {
-		return false, nil
-	}
 	for {
-		lock, err := disk.TryLock(filepath.Join(StateDir(dir), "controller.lock"))
-		if err == nil {
-			return false, lock.Release()
-		}
-		if !errors.Is(err, disk.ErrLocked) {
+		held, err := isStateHeld(dir)
+		if err != nil {
 			return false, err
+		}
+		// if .gc was replaced, the controller still holds the city's folder
+		if !held && !disk.IsHeld(dir) {
+			return false, nil
 		}
 		if dead, _ := recorded(dir); !dead || !again() {
 			return true, nil
 		}
 	}
+}
+
+// isStateHeld reports whether a process holds the lock in .gc. Without a PID file, it does not check the lock.
+func isStateHeld(dir string) (bool, error) {
+	if _, err := os.Stat(filepath.Join(StateDir(dir), "daemon.pid")); errors.Is(err,
+		os.ErrNotExist) {
+		return false, nil
+	}
+	lock, err := disk.TryLock(filepath.Join(StateDir(dir), "controller.lock"))
+	if errors.Is(err, disk.ErrLocked) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return false, lock.Release()
 }
 
 // recorded reports whether the process in the city's PID file is dead, and whether it is dying: it was killed but has

@@ -62,7 +62,8 @@ func StopOrphans(ctx context.Context, dir string, now func() time.Time, slow env
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
 		// processes can outlive the folder; those that cannot be listed also cannot be stopped
 		runs, _ := pty.FindRuns(dir)
-		if n, _ := countAlive(ctx, dir); n == 0 && len(runs) == 0 {
+		n, _ := countAlive(ctx, dir)
+		if held, err := folder.IsHeld(dir); n == 0 && len(runs) == 0 && err == nil && !held {
 			return did, nil
 		}
 	}

@@ -117,6 +117,10 @@ func DaemonStatus(ctx context.Context, e *env.Env) error {
 	case !exit.IsNotRunning(err):
 		return err
 	}
+	held := folder.HeldBy(dir, err)
+	if !out.Running && held.Replaced {
+		out.Running, out.PID = true, held.PID
+	}
 	for _, u := range Units(e, "city", dir) {
 		state, _, err := u.State(ctx)
 		st := unitState{Unit: u.Name(), File: u.Path, System: u.Manager.System,
@@ -137,6 +141,8 @@ func DaemonStatus(ctx context.Context, e *env.Env) error {
 		return err
 	case unanswered:
 		return silent
+	case held.Replaced:
+		return exit.Errorf(exit.CodeConflict, "%w", held)
 	case !out.Running:
 		return exit.Quietly(exit.CodeNotRunning)
 	}

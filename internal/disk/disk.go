@@ -140,7 +140,7 @@ func TryLock(path string) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot lock %w", WriteError(path, err))
 	}
-	err = flock(f)
+	err = flock(f, syscall.LOCK_EX)
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		return nil, errors.Join(fmt.Errorf("%s: %w", Real(path), ErrLocked), f.Close())

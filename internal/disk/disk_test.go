@@ -259,3 +259,38 @@ func TestDialLongPathWithoutSocket(t *testing.T) {
 		}
 	}
 }
+
+// Several processes can ask at the same time whether a folder is held, without seeing each other's locks.
+func TestIsHeld(t *testing.T) {
+	dir := t.TempDir()
+	if IsHeld(dir) || IsHeld(filepath.Join(dir, "missing")) {
+		t.Error("a folder without a holder is held")
+	}
+	asking, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer asking.Close()
+	if err := flock(asking, syscall.LOCK_SH); err != nil {
+		t.Fatal(err)
+	}
+	if IsHeld(dir) {
+		t.Error("another question counts as a holder")
+	}
+	if err := asking.Close(); err != nil {
+		t.Fatal(err)
+	}
+	held, err := Hold(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !IsHeld(dir) {
+		t.Error("the holder is not found")
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if IsHeld(dir) {
+		t.Error("the folder is still held")
+	}
+}

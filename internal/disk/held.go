@@ -74,10 +74,21 @@ func Hold(path string) (*Held, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	if errors.Is(flock(f), syscall.EWOULDBLOCK) {
+	if errors.Is(flock(f, syscall.LOCK_EX), syscall.EWOULDBLOCK) {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, ErrLocked), f.Close())
 	}
 	return &Held{f, path, info}, nil
+}
+
+// IsHeld reports whether a process holds the folder at path. It takes a shared lock for a moment, so a Hold at that
+// moment can fail with ErrLocked.
+func IsHeld(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(flock(f, syscall.LOCK_SH), syscall.EWOULDBLOCK)
 }
 
 // StablePath returns a path that stays valid if the folder is moved. Only this process can use the path.
@@ -117,9 +128,10 @@ func links(info fs.FileInfo) uint64 {
 	return uint64(st.Nlink)
 }
 
-func flock(f *os.File) (err error) {
+// flock takes a lock without waiting. how is LOCK_EX or LOCK_SH.
+func flock(f *os.File, how int) (err error) {
 	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err = syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 	}
 	return err
 }

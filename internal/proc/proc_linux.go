@@ -153,6 +153,22 @@ func Args(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
+// OpenPaths returns the current paths of the files that a process has open. The path of a removed file ends in
+// " (deleted)".
+func OpenPaths(pid int) (paths []string) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/fd/"
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if path, err := os.Readlink(dir + e.Name()); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
 // HoldsFile reports whether a process has the file with this device and inode open for writing, or holds a flock on it.
 func HoldsFile(pid int, dev, ino uint64) bool {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
@@ -173,6 +189,22 @@ func HoldsFile(pid int, dev, ino uint64) bool {
 		}
 	}
 	return false
+}
+
+// LockHolder returns the PID of a process that has locked path, or 0 if it finds none. It looks at the process guess
+// first. That process can be unrelated, for example if its PID comes from a restored backup.
+func LockHolder(path string, guess int) int {
+	dev, ino, err := Inode(path)
+	pids, allErr := All()
+	if err != nil || allErr != nil {
+		return 0
+	}
+	for _, pid := range append([]int{guess}, pids...) {
+		if HoldsFile(pid, dev, ino) {
+			return pid
+		}
+	}
+	return 0
 }
 
 // writesOrLocks reports whether fd is open for writing or holds a flock. If the kernel does not provide this

@@ -166,6 +166,29 @@ func TestCopiedAndMoved(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "tmux -L "+Label(city)+" kill-server") {
 		t.Errorf("after the city was moved: got %v", err)
 	}
+	// neither a later copy nor a new city at the old path touches the agents of the moved city
+	later := filepath.Join(root, "later")
+	if out, err := exec.Command("cp", "-a", moved, later).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	third := newProvider(t, later)
+	if list, err := third.List(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("sessions of a copy of the moved city: got %+v, %v", list, err)
+	}
+	start(t, third, spec(later, "a", "exec sleep 999"))
+	if err := os.Mkdir(city, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err = New(Options{City: city, Binary: os.Args[0]})
+	if err == nil || !strings.Contains(err.Error(), "tmux -L "+Label(city)+" kill-server") {
+		t.Errorf("new city at the old path: got %v", err)
+	}
+	if !lives(first.PID) {
+		t.Error("the session of the moved city was killed")
+	}
+	if err := os.RemoveAll(city); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Rename(moved, city); err != nil {
 		t.Fatal(err)
 	}

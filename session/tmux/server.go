@@ -217,26 +217,6 @@ func (c *client) locate() error {
 	return nil
 }
 
-// copied reports whether the recorded server belongs to another city, of which this city's folder is a copy.
-func (c *client) copied() bool {
-	from := c.server.City
-	if from == "" || from == c.files.city {
-		return false
-	}
-	original, err := readServer(from)
-	if err != nil { // a file that cannot be read may belong to another user
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	return original.PID == c.server.PID && original.Start == c.server.Start &&
-		!sameFile(from, c.files.city)
-}
-
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	other, otherErr := os.Stat(b)
-	return err == nil && otherErr == nil && os.SameFile(one, other)
-}
-
 // checkMoved returns an error if the city was moved and its server still runs the agents of the old path.
 func (c *client) checkMoved() error {
 	c.mu.Lock()

@@ -113,7 +113,10 @@ func New(o Options) (*Provider, error) {
 	}
 	adopt, cancelAdopt := context.WithTimeout(ctx, adoptTimeout)
 	defer cancelAdopt()
-	suspects, err := p.refresh(adopt)
+	var suspects []*entry
+	if err = p.tmux.checkForeign(adopt); err == nil {
+		suspects, err = p.refresh(adopt)
+	}
 	if err == nil {
 		err = p.undoStarts(adopt)
 	}
