@@ -63,12 +63,12 @@ func TestFleetGuard(t *testing.T) {
 // Clients of the merged stream that read nothing are disconnected, and never block other clients.
 func TestStalledFleetReaders(t *testing.T) {
 	if testing.Short() {
-		t.Skip("writes until fifty buffers are full")
+		t.Skip("writes until the buffers are full")
 	}
 	t.Parallel()
 	a, b := named("a"), named("b")
-	addr := fleetOverTCP(t, citytest.NewDirectory(a, b), api.Guard{Fleet: true}, api.Options{MaxStreams: 50, WriteTimeout: 2 * time.Second, KeepAlive: time.Hour})
-	for range 50 {
+	addr := fleetOverTCP(t, citytest.NewDirectory(a, b), api.Guard{Fleet: true}, api.Options{MaxStreams: stalledReaders, WriteTimeout: 2 * time.Second, KeepAlive: time.Hour})
+	for range stalledReaders {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatal(err)

@@ -37,7 +37,8 @@ var ErrEnded = errors.New("the controller exited before it responded")
 
 const (
 	dialTimeout = 2 * time.Second
-	// timeout of a read-only request, unless the context has an earlier deadline
+	// how long a read-only request waits for the response and for each part of it, unless the
+	// context has an earlier deadline
 	readTimeout = 30 * time.Second
 	doTimeout   = 10 * time.Minute
 	maxResponse = 256 << 20
@@ -227,18 +228,20 @@ func (c *Client) get(ctx context.Context, path string, q url.Values, into any) e
 }
 
 func (c *Client) call(ctx context.Context, what request, into any) error {
-	timeout := readTimeout
-	if what.method != http.MethodGet {
-		timeout = doTimeout
-	}
 	caller := ctx
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, doTimeout)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
+	var late *time.Timer
+	if what.method == http.MethodGet {
+		late = time.AfterFunc(readTimeout, cancel)
+		defer late.Stop()
+	}
 	resp, err := c.request(ctx, what)
 	if err == nil {
 		defer resp.Body.Close()
-		if err = json.NewDecoder(io.LimitReader(resp.Body, maxResponse)).Decode(into); err != nil {
+		body := io.LimitReader(arriving{resp.Body, late}, maxResponse)
+		if err = json.NewDecoder(body).Decode(into); err != nil {
 			err = c.failed(ctx, err)
 		}
 	}
@@ -246,6 +249,20 @@ func (c *Client) call(ctx context.Context, what request, into any) error {
 		return city.Errorf(city.Unavailable, "the city's controller did not respond in time")
 	}
 	return err
+}
+
+// arriving is a response's body. Each part of it restarts the timer, because a large response takes long on a busy
+// machine.
+type arriving struct {
+	io.Reader
+	late *time.Timer // nil = no timer
+}
+
+func (a arriving) Read(p []byte) (n int, err error) {
+	if n, err = a.Reader.Read(p); n > 0 && a.late != nil {
+		a.late.Reset(readTimeout)
+	}
+	return n, err
 }
 
 // Snapshot implements city.Control.
