@@ -110,12 +110,13 @@ func awaitExit(ctx context.Context, e *env.Env, dir string) error {
 			e.Note(fmt.Sprintf("waiting for the controller, which is stopping the city, until %s "+
 				"at the latest", e.Clock(until)))
 		case !stopping && !before: // otherwise, it may have exited since AwaitExit returned
-			if h := folder.HeldBy(dir, nil); h.Replaced {
+			h := folder.HeldBy(dir, nil)
+			if h.Replaced {
 				return exit.Errorf(exit.CodeConflict, "%w", h)
 			}
 			return exit.Errorf(exit.CodeConflict, "a controller is already running for %s, pid "+
-				"%s; `gcity daemon status` shows how it runs, and `gcity stop` stops it", dir,
-				folder.PIDText(dir))
+				"%d; `gcity daemon status` shows how it runs, and `gcity stop` stops it", dir,
+				h.PID)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package folder
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -80,10 +81,14 @@ const ReplacedRemedy = "move the original .gc back, or run `gcity stop`, which s
 // HeldBy returns an error about the process that holds the city. cause is the error of the connection.
 func HeldBy(dir string, cause error) *HeldError {
 	pid, _ := strconv.Atoi(PIDText(dir)) // 0 if the file cannot be read
-	if held, err := isStateHeld(dir); held || err != nil || !disk.IsHeld(dir) {
+	if !disk.IsHeld(dir) {
 		return &HeldError{error: cause, PID: pid}
 	}
-	return &HeldError{cause, proc.LockHolder(dir, pid), true}
+	replaced := !disk.IsHeld(filepath.Join(StateDir(dir), "controller.lock"))
+	if replaced || pid == 0 {
+		pid = proc.LockHolder(dir, pid)
+	}
+	return &HeldError{cause, pid, replaced}
 }
 
 // NoController returns the error for a request that only a controller can carry out. held may be nil.

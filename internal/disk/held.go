@@ -80,10 +80,10 @@ func Hold(path string) (*Held, error) {
 	return &Held{f, path, info}, nil
 }
 
-// IsHeld reports whether a process holds the folder at path. It takes a shared lock for a moment, so a Hold at that
-// moment can fail with ErrLocked.
+// IsHeld reports whether a process holds the folder, or the Lock, at path. It takes a shared lock for a moment, so a
+// Hold or TryLock at that moment can fail with ErrLocked.
 func IsHeld(path string) bool {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return false
 	}
