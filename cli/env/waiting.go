@@ -66,7 +66,7 @@ func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 		var waves city.Waves
 		progress := e.NewProgress()
 		defer progress.Clear()
-		for wait := 2 * SayAfter; deadline.Pause(ctx, wait); wait = SayAfter {
+		for wait := 2 * SayAfter; deadline.Pause(ctx, wait); wait = SayEvery {
 			s, err := c.Snapshot(ctx)
 			if err != nil {
 				continue

@@ -17,6 +17,7 @@ import (
 	"gcity/cli/output"
 	"gcity/cli/service"
 	"gcity/events"
+	"gcity/internal/deadline"
 )
 
 // StartInBackground starts a city and waits until its agents have started. If supervised, the supervisor runs it.
@@ -110,8 +111,8 @@ func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, b
 
 const (
 	settleTimeout = 10 * time.Minute
-	// the wait ends when no agent has been starting or stopping for this time
-	settleQuiet = 250 * time.Millisecond
+	// the wait ends after this many consecutive snapshots in which no agent is starting or stopping
+	settleQuiet = 4
 )
 
 func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot, error) {
@@ -122,47 +123,28 @@ func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapsh
 		return nil, err
 	}
 	defer env.SaySettling(ctx, e, c)()
-	for ctx.Err() == nil {
-		if s, err := awaitQuiet(ctx, c); err != nil || s != nil && ctx.Err() == nil {
-			return s, err
-		}
-	}
-	return nil, fmt.Errorf("the city was started, but not all of its agents are running: %w",
-		ctx.Err())
-}
-
-// awaitQuiet returns a snapshot when no agent has been starting or stopping for settleQuiet. It returns nil if an agent
-// starts or stops at the end of that time, and can return nil if ctx ends earlier.
-func awaitQuiet(ctx context.Context, c city.Control) (last *city.Snapshot, err error) {
-	stream, end := context.WithCancel(ctx)
-	defer end()
-	quiet := time.AfterFunc(settleQuiet, end)
-	defer quiet.Stop()
-	quiet.Stop()
-	for s, err := range c.Snapshots(stream) {
-		switch {
-		case stream.Err() != nil:
-			return last, nil
-		case err != nil:
+	for quiet := 0; ; {
+		s, err := c.Snapshot(ctx)
+		if err != nil {
 			return nil, fmt.Errorf("the city was started, but the state of its agents is "+
 				"unknown: %w", err)
-		case slices.ContainsFunc(s.Agents, isSettling):
-			quiet.Stop()
-			last = nil
-		default:
-			if last == nil {
-				quiet.Reset(settleQuiet)
-			}
-			last = s
+		}
+		quiet++
+		if slices.ContainsFunc(s.Agents,
+			func(g city.Agent) bool {
+				return g.State == city.Starting || g.State == city.Stopping
+			}) {
+			quiet = 0
+		}
+		if quiet == settleQuiet {
+			return s, nil
+		}
+		if !deadline.Pause(ctx, env.SayEvery/settleQuiet) {
+			return nil, fmt.Errorf("the city was started, but not all of its agents are "+
+				"running: %w", ctx.Err())
 		}
 	}
-	if stream.Err() == nil {
-		return nil, errors.New("the city was started, but its controller has exited")
-	}
-	return last, nil
 }
-
-func isSettling(g city.Agent) bool { return g.State == city.Starting || g.State == city.Stopping }
 
 // AgentEventsAfter returns the agent events after the given sequence number, oldest first.
 func AgentEventsAfter(ctx context.Context, dir string, before uint64) ([]events.Event, error) {
