@@ -275,7 +275,7 @@ func TestIsHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	if IsHeld(dir) {
-		t.Error("another question counts as a holder")
+		t.Error("a concurrent IsHeld counts as a holder")
 	}
 	if err := asking.Close(); err != nil {
 		t.Fatal(err)

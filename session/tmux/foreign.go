@@ -36,7 +36,7 @@ func (c *client) copied() bool {
 		return true // a file that cannot be read may belong to another user
 	}
 	if err == nil && original.PID == c.server.PID && original.Start == c.server.Start &&
-		!sameFile(from, c.files.city) {
+		isOther(from, c.files.city) {
 		return true
 	}
 	return c.files.runElsewhere() // the original might have been moved
@@ -53,17 +53,18 @@ func (f *folders) runElsewhere() bool {
 		if readJSON(f.path(s.Name(), recordFile), &rec) != nil || !rec.lives(f.boot) {
 			continue
 		}
-		if city := cityOf(rec.PID, s.Name()); city != "" && !sameFile(city, f.city) {
+		if city := cityOf(rec.PID, s.Name()); city != "" && isOther(city, f.city) {
 			return true
 		}
 	}
 	return false
 }
 
-func sameFile(a, b string) bool {
+// isOther reports whether two paths lead to different folders. It returns false if that is unknown.
+func isOther(a, b string) bool {
 	one, err := os.Stat(a)
 	other, otherErr := os.Stat(b)
-	return err == nil && otherErr == nil && os.SameFile(one, other)
+	return err == nil && otherErr == nil && !os.SameFile(one, other)
 }
 
 // checkForeign returns an error if the city's server runs agents of another city. A server is found by the path of its
@@ -72,7 +73,8 @@ func (c *client) checkForeign(ctx context.Context) error {
 	if c.files.observe {
 		return nil
 	}
-	out, err := c.once(ctx, nil, "list-panes", "-a", "-F", "#{pane_pid} #{session_name}")
+	out, err := c.once(ctx, nil, "list-panes", "-a", "-F",
+		"#{pane_dead} #{pane_pid} #{session_name}")
 	if isGone(err) {
 		return nil
 	}
@@ -83,12 +85,13 @@ func (c *client) checkForeign(ctx context.Context) error {
 	remedy := c.server.shellCommand(c.files.city, "kill-server")
 	c.mu.Unlock()
 	for line := range strings.Lines(out) {
-		pid, mangled, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		dead, pane, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		pid, mangled, _ := strings.Cut(pane, " ")
 		session, ok := unmangle(mangled)
-		if !ok {
+		if !ok || dead == "1" { // another process may have the PID of a dead pane by now
 			continue
 		}
-		if city := cityOf(number(pid), session); city != "" && !sameFile(city, c.files.city) {
+		if city := cityOf(number(pid), session); city != "" && isOther(city, c.files.city) {
 			return fmt.Errorf("a city was moved from %s to %s, but its agents in tmux still run "+
 				"at the old path; `%s` stops them", c.files.city, city, remedy)
 		}
