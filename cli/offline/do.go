@@ -30,6 +30,9 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	if err != nil {
 		return city.Receipt{}, err
 	}
+	if b.held != nil && b.held.Replaced {
+		return city.Receipt{}, b.noController(c)
+	}
 	if emit, ok := c.(city.Emit); ok {
 		return b.emit(emit)
 	}
@@ -63,8 +66,11 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.Kill, city.Interrupt, city.Clear, city.Nudge, city.SendKeys:
 		return b.toSession(ctx, c)
 	}
-	return city.Receipt{}, folder.NoController(b.Dir,
-		"cannot "+strings.ReplaceAll(c.Verb(), "-", " "), b.held)
+	return city.Receipt{}, b.noController(c)
+}
+
+func (b *City) noController(c city.Command) error {
+	return folder.NoController(b.Dir, "cannot "+strings.ReplaceAll(c.Verb(), "-", " "), b.held)
 }
 
 func (b *City) emit(c city.Emit) (city.Receipt, error) {
