@@ -69,26 +69,37 @@ func (h *HeldError) Cause() string {
 		pid = fmt.Sprintf(" (pid %d)", h.PID)
 	}
 	if h.Replaced {
-		return "a controller" + pid + " is running, but the city's .gc was moved or replaced"
+		return "a controller" + pid + " is running, but the city's .gc was moved, replaced or " +
+			"removed"
 	}
 	return "the controller" + pid + " is starting or stopping, or its socket was removed"
 }
 
 // ReplacedRemedy says what to do if a controller does not use the city's .gc.
-const ReplacedRemedy = "move the original .gc back, or run `gcity stop`, which stops that " +
-	"controller or prints the command for it"
+const ReplacedRemedy = "the controller creates a removed .gc again at its next patrol; " +
+	"otherwise, move the original .gc back, or run `gcity stop`, which stops that controller or " +
+	"prints the command for it"
 
 // HeldBy returns an error about the process that holds the city. cause is the error of the connection.
 func HeldBy(dir string, cause error) *HeldError {
 	pid, _ := strconv.Atoi(PIDText(dir)) // 0 if the file cannot be read
-	if !disk.IsHeld(dir) {
-		return &HeldError{error: cause, PID: pid}
-	}
-	replaced := !disk.IsHeld(filepath.Join(StateDir(dir), "controller.lock"))
-	if replaced || pid == 0 {
+	replaced := lacksState(dir)
+	if replaced || pid == 0 && disk.IsHeld(dir) {
 		pid = proc.LockHolder(dir, pid)
 	}
 	return &HeldError{cause, pid, replaced}
+}
+
+// lacksState reports whether a process holds the city's folder, but not the lock in .gc. It waits for a moment, because
+// that is also so while a controller starts or ends.
+func lacksState(dir string) bool {
+	for range 20 {
+		if !disk.IsHeld(dir) || disk.IsHeld(filepath.Join(StateDir(dir), "controller.lock")) {
+			return false
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return true
 }
 
 // NoController returns the error for a request that only a controller can carry out. held may be nil.

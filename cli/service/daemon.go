@@ -117,9 +117,11 @@ func DaemonStatus(ctx context.Context, e *env.Env) error {
 	case !exit.IsNotRunning(err):
 		return err
 	}
-	held := folder.HeldBy(dir, err)
-	if !out.Running && held.Replaced {
-		out.Running, out.PID = true, held.PID
+	held := &folder.HeldError{}
+	if !out.Running {
+		if held = folder.HeldBy(dir, err); held.Replaced {
+			out.Running, out.PID = true, held.PID
+		}
 	}
 	for _, u := range Units(e, "city", dir) {
 		state, _, err := u.State(ctx)
