@@ -36,7 +36,7 @@ type Link struct {
 // NoController returns the error for a request that only a controller can carry out.
 func (l *Link) NoController(what string) error { return folder.NoController(l.Dir, what, l.Held) }
 
-// Idle returns why the city does nothing, or "" if its controller responds. effect says what does not happen.
+// Idle returns why no controller responds, or "" if one does. effect says what does not happen without a controller.
 func (l *Link) Idle(effect string) string {
 	switch {
 	case l.Live:

@@ -24,7 +24,7 @@ func otherController(ctx context.Context, dir string, supervisor int) (*city.Sna
 	case exit.IsSilent(err):
 		return nil, err
 	case ok && held.Replaced:
-		return nil, folder.NoController(dir, "cannot start the city", held)
+		return nil, folder.NoController(dir, "cannot start", held)
 	case err != nil:
 		return nil, nil
 	}

@@ -65,7 +65,7 @@ type sessions struct {
 
 	Mu     sync.Mutex
 	starts map[string]*starting
-	// slots for reading screens, by provider, so that a provider that hangs delays no other
+	// slots for reading screens, by provider, so that a provider that hangs does not delay the others
 	screens map[string]chan struct{}
 	// why the city's folder is not at its path
 	folderMoved string
