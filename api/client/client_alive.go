@@ -23,31 +23,36 @@ const (
 	pingAfter = time.Second
 	pingLimit = 2 * time.Second
 	// more than one, because a ping can exceed its timeout on a busy machine
-	missedPings = 2
-	// for a peer that works or waits for a processor; they must fit into readTimeout
-	missedByBusy = 6
+	maxMissed = 2
+	// for a peer that works or waits for a processor; these pings must fit into readTimeout
+	maxMissedBusy = 6
 )
 
-// pulse counts the pings that a peer has missed in a row.
-type pulse struct {
-	missed int
+// misses counts the pings that a peer has missed in a row.
+type misses struct {
+	n      int
 	demand time.Duration // proc.Demand of the peer when it last missed a ping
 	at     time.Time
 }
 
 // hangs counts a missed ping. It reports whether the peer counts as unresponsive.
-func (c *Client) hangs(p *pulse) bool {
+func (c *Client) hangs(m *misses) bool {
 	pid := int(c.peer.Load())
-	return p.miss(time.Now(), proc.Demand(pid)) || isStopped(pid)
+	return m.add(time.Now(), proc.Demand(pid)) || isStopped(pid)
 }
 
-func (p *pulse) miss(now time.Time, demand time.Duration) (hangs bool) {
-	limit := missedPings
-	if p.missed > 0 && demand-p.demand > now.Sub(p.at)/4 {
-		limit = missedByBusy
+func (m *misses) add(now time.Time, demand time.Duration) (hangs bool) {
+	limit := maxMissed
+	if m.n > 0 && demand-m.demand > now.Sub(m.at)/4 {
+		limit = maxMissedBusy
 	}
-	p.missed, p.demand, p.at = p.missed+1, demand, now
-	return p.missed >= limit
+	m.n, m.demand, m.at = m.n+1, demand, now
+	return m.n >= limit
+}
+
+// late reports whether the peer also counts as unresponsive because the time of a request is over.
+func (m *misses) late(ctx context.Context) bool {
+	return m.n >= maxMissed && errors.Is(ctx.Err(), context.DeadlineExceeded)
 }
 
 // isStopped reports whether a signal or a debugger has stopped the process. pid 0 means an unknown process.
@@ -99,11 +104,12 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	pings, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
+	var missed misses
 	watch.Go(func() {
-		for beat := (pulse{}); deadline.Pause(pings, pingAfter); {
+		for deadline.Pause(pings, pingAfter) {
 			if c.ping(pings) {
-				beat = pulse{}
-			} else if c.hangs(&beat) && pings.Err() == nil {
+				missed = misses{}
+			} else if pings.Err() == nil && c.hangs(&missed) {
 				cancel(ErrUnresponsive)
 				return
 			}
@@ -112,7 +118,8 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := c.http.RoundTrip(r.WithContext(ctx))
 	stop()
 	watch.Wait()
-	if err != nil && r.Context().Err() == nil && errors.Is(context.Cause(ctx), ErrUnresponsive) {
+	if err != nil && (missed.late(r.Context()) ||
+		r.Context().Err() == nil && errors.Is(context.Cause(ctx), ErrUnresponsive)) {
 		return nil, c.unresponsiveError(r.Method)
 	}
 	return resp, err

@@ -75,13 +75,13 @@ func (c *Client) keepIdle(conn net.Conn) {
 
 // awaitResponse fails with ErrUnresponsive as soon as the peer stops responding to pings.
 func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Reader) error {
-	for beat := (pulse{}); ; {
+	for missed := (misses{}); ; {
 		if err := conn.SetReadDeadline(time.Now().Add(pingAfter)); err != nil {
 			return err
 		}
 		// this call may have overwritten the deadline that is set when ctx ends
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return c.endOf(ctx, &missed)
 		}
 		_, err := in.Peek(1)
 		switch {
@@ -89,17 +89,25 @@ func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Rea
 			err = conn.SetReadDeadline(time.Time{})
 			return errors.Join(err, ctx.Err())
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return c.endOf(ctx, &missed)
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return err
 		case c.ping(ctx):
-			beat = pulse{}
+			missed = misses{}
 		default:
-			if c.hangs(&beat) && ctx.Err() == nil {
+			if ctx.Err() == nil && c.hangs(&missed) {
 				return c.unresponsiveError(http.MethodGet)
 			}
 		}
 	}
+}
+
+// endOf returns why a request ended with its context.
+func (c *Client) endOf(ctx context.Context, missed *misses) error {
+	if missed.late(ctx) {
+		return c.unresponsiveError(http.MethodGet)
+	}
+	return ctx.Err()
 }
 
 type responseBody struct {
