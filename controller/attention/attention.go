@@ -40,10 +40,10 @@ const listFresh = time.Second
 
 // Agent is the state of one agent.
 type Agent struct {
-	Asks    *city.Question
-	Stuck   *city.Stuck
-	StuckAt time.Time // when stuck_after expires; zero = never, or it has expired
-	LookAt  time.Time // when to look whether the question is answered; zero = at the next list
+	Asks     *city.Question
+	Stuck    *city.Stuck
+	StuckAt  time.Time // when stuck_after expires; zero = never, or it has expired
+	NextLook time.Time // when to look for an answer; zero = at the next list
 
 	// bead in progress and its gate, both since taskAt
 	task, gate string

@@ -22,21 +22,26 @@ const (
 	// question. A read is expensive, because it can replay all stored output.
 	slowAgain = 2 * time.Minute
 	// askAgain is the interval between reads of the screen of an agent that asks a question. A read is cheap while the
-	// agent prints nothing.
-	askAgain = 2 * time.Second
+	// agent prints nothing. While it prints but still asks, the interval doubles up to maxAskAgain.
+	askAgain    = 2 * time.Second
+	maxAskAgain = 32 * time.Second
+	// doubtTime is how long a program has to draw its screen completely
+	doubtTime = 500 * time.Millisecond
 	// maxFailures is the number of attempts to read a screen before gcity waits for new output
 	maxFailures = 3
 )
 
 // screen is what is known about the screen of an agent's session.
 type screen struct {
-	read     output    // output of the session when its screen was read last
-	reading  bool      // an effect is in flight
-	printed  uint64    // Status.Output when the screen was read last; 0 = unknown
-	failures int       // number of consecutive failures to read the screen with that output
-	listed   output    // output in the latest list; lists within a second of that list are ignored
-	slow     int       // number of consecutive lists between which the session printed little
-	since    time.Time // time of the activity before the screen was read
+	read     output        // output of the session when its screen was read last
+	reading  bool          // an effect is in flight
+	printed  uint64        // Status.Output when the screen was read last; 0 = unknown
+	doubt    bool          // that screen showed no question, but might have been incomplete
+	interval time.Duration // time until the next look for an answer
+	failures int           // number of consecutive failures to read the screen with that output
+	listed   output        // output in the latest list; lists within a second of it are ignored
+	slow     int           // number of consecutive lists between which the session printed little
+	since    time.Time     // time of the activity before the screen was read
 }
 
 // output identifies how much a session has printed.
@@ -60,7 +65,7 @@ func outputOf(f *Facts) output {
 func (o output) covers(now output) bool {
 	settled := o.active == 0 || o.at.Equal(now.at) ||
 		o.at.Sub(time.Unix(0, o.active)) >= time.Second
-	return settled && o.life == now.life && o.bytes == now.bytes && o.active == now.active
+	return settled && o.life == now.life && o.bytes >= now.bytes && o.active == now.active
 }
 
 // Look reads the agent's screen if the agent has printed something since its screen was read, and is quiet now. An
@@ -79,8 +84,12 @@ func (d *Detector) Look(now time.Time, a *Agent, f *Facts) {
 	if a.Asks != nil || slow || f.ListedAt.Sub(f.Life.Activity) >= quiet {
 		d.ReadScreen(a, f)
 	}
-	if !a.LookAt.IsZero() && !now.Before(a.LookAt) && !a.screen.reading && !f.Unknown {
-		d.read(a, f, a.screen.printed)
+	if !a.NextLook.IsZero() && !now.Before(a.NextLook) && !a.screen.reading && !f.Unknown {
+		unless := a.screen.printed
+		if a.screen.doubt {
+			unless = 0
+		}
+		d.read(a, f, unless)
 	}
 }
 
@@ -140,31 +149,49 @@ func (a *Agent) Reading() bool { return a.screen.reading }
 func (d *Detector) Read(now time.Time, a *Agent, f *Facts, in effect.ScreenRead) {
 	a.screen.reading = false
 	defer d.lookAgain(now, a)
-	if in.Unchanged {
-		return
-	}
-	a.screen.printed = cmp.Or(in.Printed, a.screen.read.bytes)
-	if in.Err == nil {
-		a.screen.failures = 0
-	}
 	switch {
+	case in.Unchanged:
+		a.screen.interval = askAgain
 	case !f.Alive || f.Want == nil || in.Life != f.Life.ID:
 	case errors.Is(in.Err, session.ErrUnsupported):
 		a.screen.failures = maxFailures
 	case in.Err != nil:
 		a.screen.failures++
-	case in.Question == nil:
-		d.clearQuestion(a)
 	default:
-		d.asks(now, a, f, city.Question{Since: a.screen.since, About: in.Question.Name})
+		d.shown(now, a, f, in)
+	}
+}
+
+func (d *Detector) shown(now time.Time, a *Agent, f *Facts, in effect.ScreenRead) {
+	s := &a.screen
+	early := in.Printed != 0 // read before a list has shown the output
+	s.failures, s.doubt, s.printed = 0, false, cmp.Or(in.Printed, s.read.bytes)
+	if early {
+		s.read.bytes = in.Printed
+	}
+	switch {
+	case in.Question != nil && a.Asks != nil:
+		s.interval = min(2*s.interval, maxAskAgain)
+		d.asks(now, a, f, city.Question{About: in.Question.Name})
+	case in.Question != nil:
+		s.interval = askAgain
+		d.asks(now, a, f, city.Question{Since: s.since, About: in.Question.Name})
+	case early:
+		s.doubt = true // the program might be drawing the question again
+	default:
+		d.clearQuestion(a)
 	}
 }
 
 // lookAgain plans to look whether the question is answered, so that gcity notices it before the next list.
 func (d *Detector) lookAgain(now time.Time, a *Agent) {
-	a.LookAt = time.Time{}
-	if a.Asks != nil && a.screen.printed != 0 {
-		a.LookAt = now.Add(askAgain)
+	a.NextLook = time.Time{}
+	switch {
+	case a.Asks == nil || a.screen.printed == 0:
+	case a.screen.doubt:
+		a.NextLook = now.Add(doubtTime)
+	default:
+		a.NextLook = now.Add(max(a.screen.interval, askAgain))
 	}
 }
 
@@ -200,6 +227,6 @@ func (d *Detector) asks(now time.Time, a *Agent, f *Facts, q city.Question) {
 
 func (d *Detector) clearQuestion(a *Agent) {
 	if a.Asks != nil {
-		a.Asks, a.LookAt, d.out.Changed = nil, time.Time{}, true
+		a.Asks, a.NextLook, d.out.Changed = nil, time.Time{}, true
 	}
 }

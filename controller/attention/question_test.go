@@ -119,16 +119,19 @@ func TestAnswerIsNoticed(t *testing.T) {
 	now := noon.Add(10 * time.Second)
 	d.Look(now, a, f)
 	d.Read(now, a, f, effect.ScreenRead{Life: "x", Question: &session.Dialog{}})
-	for i, in := range []effect.ScreenRead{{Unchanged: true}, {Printed: 8, Question: &session.Dialog{}}, {Unchanged: true}, {Printed: 9}} {
-		want := uint64(7)
-		if i > 1 {
-			want = 8
+	asks := &session.Dialog{}
+	for i, in := range []effect.ScreenRead{{Unchanged: true}, {Printed: 8, Question: asks}, {Unchanged: true}, {Printed: 9}, {Question: asks}, {Unchanged: true}, {Printed: 10}, {}} {
+		// after a screen without the question, the screen is read in any case
+		want := []uint64{7, 7, 8, 8, 0, 9, 9, 0}[i]
+		after := []time.Duration{2, 2, 4, 2, 0, 4, 2, 0}[i] * time.Second
+		if got := a.NextLook.Sub(now); got != max(after, doubtTime) {
+			t.Errorf("read %d follows after %s, want %s", i, got, after)
 		}
 		out.Begin()
-		if d.Look(a.LookAt.Add(-time.Millisecond), a, f); len(out.Effects) > 0 {
+		if d.Look(a.NextLook.Add(-time.Millisecond), a, f); len(out.Effects) > 0 {
 			t.Errorf("read %d is too early", i)
 		}
-		now = a.LookAt
+		now = a.NextLook
 		d.Look(now, a, f)
 		d.Look(now, a, f)
 		if len(out.Effects) != 1 || out.Effects[0].(effect.ReadScreen).Unless != want {
@@ -137,8 +140,8 @@ func TestAnswerIsNoticed(t *testing.T) {
 		in.Life = "x"
 		d.Read(now, a, f, in)
 	}
-	if a.Asks != nil || !a.LookAt.IsZero() {
-		t.Errorf("after the answer: got %+v, next look at %s", a.Asks, a.LookAt)
+	if a.Asks != nil || !a.NextLook.IsZero() {
+		t.Errorf("after the answer: got %+v, next look at %s", a.Asks, a.NextLook)
 	}
 }
 

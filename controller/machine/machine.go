@@ -343,7 +343,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 			continue
 		}
 		for _, at := range [...]time.Time{a.until, a.silence.idleAt, a.attention.StuckAt,
-			a.attention.LookAt, a.drain.markFrom} {
+			a.attention.NextLook, a.drain.markFrom} {
 			if at.After(now) {
 				t = step.Earlier(t, at)
 			}
