@@ -143,7 +143,7 @@ func TestImportsOfTheHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"golang.org/x/sys/unix", "gcity/internal/proc", "gcity/session/pty/internal/wire",
+		"golang.org/x/sys/unix", "gcity/internal/proc", "gcity/internal/typing", "gcity/session/pty/internal/wire",
 		"gcity/session/pty/internal/holder", "gcity/session/pty/gcity-hold",
 	}
 	got := strings.Fields(string(out))

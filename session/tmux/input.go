@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gcity/internal/deadline"
+	"gcity/internal/typing"
 	"gcity/session"
 	"gcity/session/registry"
 )
@@ -46,13 +47,13 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 			return fmt.Errorf("cannot read the terminal's mode: %w", err)
 		}
 		lines := tio.Lflag&unix.ICANON != 0
-		if n := longestLine(text); lines && n > maxLine {
+		if n := typing.LongestLine(text); lines && n > maxLine {
 			return fail("send to", name, session.ErrRejected,
 				"the program reads whole lines, and its terminal would cut off a line of %d "+
 					"bytes after %d: put the text in a file and send the file's name", n, maxLine)
 		}
 		if !lines {
-			text = endMention(text)
+			text = typing.EndMention(text)
 		}
 		buffer, target := "gcity-"+rec.Pane[1:], rec.target()
 		paste := []string{"copy-mode", "-q", "-t", target, ";", "load-buffer", "-b", buffer, "-",
@@ -79,24 +80,6 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		_, err = p.tmux.run(ctx, nil, enter...)
 		return err
 	})
-}
-
-// endMention adds a blank to a text that ends with the mention of a file. OpenCode shows a list of files for it,
-// and Enter would only select one of them.
-func endMention(text string) string {
-	last := text[strings.LastIndexAny(text, " \t\n")+1:]
-	if strings.HasPrefix(last, "@") {
-		return text + " "
-	}
-	return text
-}
-
-func longestLine(text string) int {
-	longest := 0
-	for line := range strings.SplitSeq(text, "\n") {
-		longest = max(longest, len(line))
-	}
-	return longest
 }
 
 func openTTY(rec *record) (int, error) {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gcity/internal/typing"
 	"gcity/session/pty/internal/wire"
 )
 
@@ -87,9 +88,9 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	h.mu.Unlock()
 	data, word := []byte(text), ""
 	if paste {
-		data, word = []byte(beginPaste+endMention(text)+endPaste), wordOf(text)
+		data, word = []byte(beginPaste+typing.EndMention(text)+endPaste), wordOf(text)
 	}
-	if n := longestLine(data); canonical && n > maxLine {
+	if n := typing.LongestLine(string(data)); canonical && n > maxLine {
 		return longLine(n)
 	}
 	n, err := l.submit(ctx, data, enterKey(tio), func() {
@@ -244,24 +245,6 @@ func (h *holder) undisturbed(l *life, quiet time.Duration) error {
 		return &wire.Failure{Cause: wire.Busy, Message: "a user is typing"}
 	}
 	return nil
-}
-
-// endMention adds a blank to a text that ends with the mention of a file. OpenCode shows a list of files for it,
-// and Enter would only select one of them. Other programs that support bracketed paste ignore a blank at the end.
-func endMention(text string) string {
-	last := text[strings.LastIndexAny(text, " \t\n")+1:]
-	if strings.HasPrefix(last, "@") {
-		return text + " "
-	}
-	return text
-}
-
-func longestLine(data []byte) int {
-	longest := 0
-	for line := range bytes.SplitSeq(data, []byte{'\n'}) {
-		longest = max(longest, len(line))
-	}
-	return longest
 }
 
 // sendKeys holds the typing token until all keys are typed, so that no other input follows Escape too early.
