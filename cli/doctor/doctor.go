@@ -282,10 +282,10 @@ func checkController(_ context.Context, p *Subject) finding {
 		}
 		return bad(SilentRemedy(p.dir), "the controller does not respond: %v", silent)
 	}
-	if h := folder.HeldBy(p.dir, p.silent); held && h.Replaced {
-		return bad(folder.ReplacedRemedy, "%s", h.Cause())
-	}
 	if held {
+		if h := folder.HeldBy(p.dir, p.silent); h.Replaced {
+			return bad(folder.ReplacedRemedy, "%s", h.Cause())
+		}
 		return bad("if this lasts, kill that process; the next controller takes over its agents",
 			"a process holds the city's lock, but its socket does not respond: %v", p.silent)
 	}
