@@ -135,11 +135,11 @@ func (d *Detector) ReadScreen(a *Agent, f *Facts) (pending bool) {
 	return true
 }
 
-func (d *Detector) read(a *Agent, f *Facts, printed uint64) {
+func (d *Detector) read(a *Agent, f *Facts, unless uint64) {
 	a.screen.reading = true
 	d.out.Do(effect.ReadScreen{Agent: f.Want.Name, Session: f.Life.Name, Life: f.Life.ID,
 		Provider: f.Life.Provider, Prefix: f.Want.Spec.Ready.Prefix,
-		Dialogs: f.Want.Spec.Dialogs, Unless: printed})
+		Dialogs: f.Want.Spec.Dialogs, Unless: unless})
 }
 
 // Reading reports whether a ReadScreen effect is in flight.
