@@ -17,6 +17,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/cli/workstore"
+	"gcity/config"
 	"gcity/events"
 )
 
@@ -32,6 +33,7 @@ type Store struct {
 	workstore.Place
 	City   string            // the city's folder
 	Places []workstore.Place // the city, then its rigs
+	Config *config.City      // nil if it is invalid or on another machine
 	// the user selected the store, so it is searched first
 	explicit bool
 	others   map[workstore.Place]*Store // opened by At
@@ -49,7 +51,7 @@ func (d *Store) At(e *env.Env, p workstore.Place) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := &Store{Store: s, Place: p, City: d.City, Places: d.Places}
+	at := &Store{Store: s, Place: p, City: d.City, Places: d.Places, Config: d.Config}
 	if d.others == nil {
 		d.others = map[workstore.Place]*Store{}
 	}
@@ -104,13 +106,27 @@ func (d *Store) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 
 // PlacesIn returns the city and its rigs, even if the configuration is invalid.
 func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, error) {
+	all, _, err := read(ctx, e, dir)
+	return all, err
+}
+
+// read also returns the configuration, or nil if it is invalid or on another machine.
+func read(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, *config.City, error) {
 	if e.Remote(dir) { // a copy of the configuration might be outdated
-		return placesInForce(ctx, e, dir)
+		all, err := placesInForce(ctx, e, dir)
+		return all, nil, err
 	}
 	c, invalid := folder.LoadCity(dir)
 	if invalid == nil {
-		return workstore.Places(c), nil
+		return workstore.Places(c), c, nil
 	}
+	all, err := placesDespite(ctx, e, dir, invalid)
+	return all, nil, err
+}
+
+// placesDespite returns the places of a city with an invalid configuration.
+func placesDespite(ctx context.Context, e *env.Env, dir string, invalid error) ([]workstore.Place,
+	error) {
 	near, closeNear, err := e.Dial(dir)
 	if err == nil {
 		defer closeNear()
@@ -146,7 +162,7 @@ func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := PlacesIn(ctx, e, dir)
+	all, c, err := read(ctx, e, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +186,7 @@ func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Store: s, Place: at, City: dir, Places: all, explicit: meant}, nil
+	return &Store{Store: s, Place: at, City: dir, Places: all, Config: c, explicit: meant}, nil
 }
 
 // WithWork sets RunE of a command that needs an open store, and adds --rig. If changes is true, --read-only makes the

@@ -46,12 +46,11 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 }
 
 func warnPools(e *env.Env, d *depot.Store, labels []string) {
-	c, err := folder.LoadCity(d.City)
-	if err != nil {
+	if d.Config == nil {
 		return
 	}
 	var known []string
-	for _, p := range folder.PoolPlan(c, d.City) {
+	for _, p := range folder.PoolPlan(d.Config, d.City) {
 		known = append(known, p.Name)
 	}
 	for _, l := range labels {
@@ -75,11 +74,10 @@ func warnPools(e *env.Env, d *depot.Store, labels []string) {
 
 // warnAssignee warns about an assignee that is probably a misspelled agent.
 func warnAssignee(e *env.Env, d *depot.Store, assignee string) {
-	c, err := folder.LoadCity(d.City)
-	if err != nil || assignee == "" {
+	if d.Config == nil || assignee == "" {
 		return
 	}
-	agents := folder.Plan(c, d.City)
+	agents := folder.Plan(d.Config, d.City)
 	if _, err := env.WantOf(agents, assignee); err == nil {
 		return
 	}

@@ -1,21 +1,20 @@
 package work
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"gcity/cli/depot"
 	"gcity/cli/env"
 	"gcity/cli/output"
+	"gcity/config"
 )
 
 // The warning about a label for an unknown pool suggests the nearest pool.
 func TestWarnPools(t *testing.T) {
 	dir := t.TempDir()
-	text := "[workspace]\nname = \"town\"\n[[agents]]\nname = \"loader\"\nstart_command = \"x\"\n[agents.pool]\nmax = 2\n"
-	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte(text), 0o600); err != nil {
+	c, err := config.Parse(dir, []byte("[workspace]\nname = \"town\"\n[[agents]]\nname = \"loader\"\nstart_command = \"x\"\n[agents.pool]\nmax = 2\n"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for label, want := range map[string]string{
@@ -25,7 +24,7 @@ func TestWarnPools(t *testing.T) {
 	} {
 		var out strings.Builder
 		e := &env.Env{Printer: output.Printer{Err: &out, Getenv: func(string) string { return "" }}}
-		warnPools(e, &depot.Store{City: dir}, []string{label})
+		warnPools(e, &depot.Store{City: dir, Config: c}, []string{label})
 		if got := out.String(); !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %q", label, got)
 		}
@@ -36,9 +35,9 @@ func TestWarnPools(t *testing.T) {
 // have work.
 func TestWarnAssignee(t *testing.T) {
 	dir := t.TempDir()
-	text := "[workspace]\nname = \"town\"\n[[agents]]\nname = \"loader\"\nstart_command = \"x\"\n" +
-		"[[agents]]\nname = \"w\"\nstart_command = \"x\"\n[agents.pool]\nmin = 1\nmax = 2\n"
-	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte(text), 0o600); err != nil {
+	c, err := config.Parse(dir, []byte("[workspace]\nname = \"town\"\n[[agents]]\nname = \"loader\"\nstart_command = \"x\"\n"+
+		"[[agents]]\nname = \"w\"\nstart_command = \"x\"\n[agents.pool]\nmin = 1\nmax = 2\n"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
@@ -46,7 +45,7 @@ func TestWarnAssignee(t *testing.T) {
 	} {
 		var out strings.Builder
 		e := &env.Env{Printer: output.Printer{Err: &out, Getenv: func(string) string { return "" }}}
-		warnAssignee(e, &depot.Store{City: dir}, name)
+		warnAssignee(e, &depot.Store{City: dir, Config: c}, name)
 		if got := out.String(); !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %q", name, got)
 		}
