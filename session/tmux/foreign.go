@@ -8,6 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"gcity/internal/deadline"
 )
 
 // cityOf returns the current folder of the city that started a tmux server, even if the city was moved since then. It
@@ -53,24 +56,38 @@ func (c *client) checkForeign(ctx context.Context) error {
 		return nil
 	}
 	out, err := c.once(ctx, nil, "display-message", "-p", "#{pid}", ";", "list-panes", "-a",
-		"-F", "")
-	unused := errors.Is(err, errNoPane)
-	if errors.Is(err, errNoServer) {
-		return nil
-	}
-	if err != nil && !unused {
+		"-F", "pane")
+	if err != nil && !errors.Is(err, errNoPane) {
+		if errors.Is(err, errNoServer) {
+			return nil
+		}
 		return fmt.Errorf("cannot check the tmux server: %w", err)
 	}
-	city := cityOf(number(strings.TrimSpace(out)))
+	pid, panes, _ := strings.Cut(out, "\n")
+	city := cityOf(number(pid))
 	if city == "" || !isOther(city, c.files.city) {
 		return nil
 	}
-	if unused { // the next start gets a new server
-		return c.exitWhenEmpty(ctx)
+	if panes == "" {
+		return c.replaceServer(ctx, number(pid))
 	}
 	c.mu.Lock()
 	remedy := c.server.shellCommand(c.files.city, "kill-server")
 	c.mu.Unlock()
 	return fmt.Errorf("a city was moved from %s to %s, but its agents in tmux still run at the "+
 		"old path; `%s` stops them", c.files.city, city, remedy)
+}
+
+// replaceServer waits until a server without sessions has exited. The next start creates a new server.
+func (c *client) replaceServer(ctx context.Context, pid int) error {
+	if err := c.exitWhenEmpty(ctx); err != nil {
+		return err
+	}
+	for pause := time.Millisecond; cityOf(pid) != ""; pause *= 2 {
+		if !deadline.Pause(ctx, pause) {
+			return fmt.Errorf("the tmux server of a moved city, pid %d, does not exit: %w", pid,
+				context.Cause(ctx))
+		}
+	}
+	return nil
 }
