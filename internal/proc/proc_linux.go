@@ -153,22 +153,6 @@ func Args(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
-// OpenPaths returns the current paths of the files that a process has open. The path of a removed file ends in
-// " (deleted)".
-func OpenPaths(pid int) (paths []string) {
-	dir := "/proc/" + strconv.Itoa(pid) + "/fd/"
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		if path, err := os.Readlink(dir + e.Name()); err == nil {
-			paths = append(paths, path)
-		}
-	}
-	return paths
-}
-
 // HoldsFile reports whether a process has the file with this device and inode open for writing, or holds a flock on it.
 func HoldsFile(pid int, dev, ino uint64) bool {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"

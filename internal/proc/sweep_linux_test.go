@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -88,16 +87,5 @@ func TestHoldsFile(t *testing.T) {
 		if got := HoldsFile(pid, dev, ino); got != want {
 			t.Errorf("%s: got %v, want %v", setup, got, want)
 		}
-	}
-}
-
-// A file's path is its current path, also after the file was moved.
-func TestOpenPaths(t *testing.T) {
-	dir := t.TempDir()
-	t.Chdir(dir)
-	pid, out := line(t, "exec 9>lock; mv lock moved; echo open; exec sleep 1000")
-	says(t, out, "open")
-	if got := OpenPaths(pid); !slices.Contains(got, filepath.Join(dir, "moved")) {
-		t.Errorf("got %q", got)
 	}
 }

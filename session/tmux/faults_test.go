@@ -144,7 +144,9 @@ func TestCopiedAndMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newProvider(t, city)
-	first := start(t, p, spec(city, "a", "exec sleep 999"))
+	// some programs close the files that they inherit
+	first := start(t, p, spec(city, "a", "exec bash -c 'for i in {3..250}; do eval \"exec $i>&-\"; done; echo closed; exec sleep 999'"))
+	shows(t, p, "a", "closed")
 	if out, err := exec.Command("cp", "-a", city, other).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -191,6 +193,32 @@ func TestCopiedAndMoved(t *testing.T) {
 	}
 	if err := os.Rename(moved, city); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// An idle server of a moved city does not hinder a new city at the old path.
+func TestIdleServerOfMovedCity(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	city := filepath.Join(root, "city")
+	if err := os.Mkdir(city, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "exec sleep 999"))
+	p.Close()
+	if _, err := p.tmux.once(t.Context(), nil, "kill-session", "-t", "=a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Rename(city, filepath.Join(root, "moved")), os.Mkdir(city, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	q := newProvider(t, city)
+	st := start(t, q, spec(city, "b", "exec sleep 999"))
+	q.Close()
+	list, err := newProvider(t, city).List(t.Context())
+	if err != nil || len(list) != 1 || list[0].PID != st.PID {
+		t.Errorf("sessions of the new city: got %+v, %v; want only pid %d", list, err, st.PID)
 	}
 }
 

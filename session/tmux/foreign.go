@@ -8,21 +8,20 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
-	"gcity/internal/disk"
-	"gcity/internal/proc"
+	"gcity/internal/deadline"
 )
 
-// cityOf returns the current folder of the city to which an agent's process belongs. The process holds a lock in that
-// folder. cityOf returns "" if the process does not hold the lock, or if the lock file was removed.
-func cityOf(pid int, session string) string {
-	below := "/" + filepath.Join(".gc", "tmux", session, lockFile)
-	for _, path := range proc.OpenPaths(pid) {
-		if city, ok := strings.CutSuffix(path, below); ok {
-			return city
-		}
+// cityOf returns the current folder of the city that started a tmux server, even if the city was moved since then. It
+// returns "" if the city was deleted, or if the server was started by a user or by an older gcity.
+func cityOf(server int) string {
+	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", server)) // see client.command
+	city, ok := strings.CutSuffix(dir, "/"+filepath.Join(".gc", "tmux"))
+	if err != nil || !ok {
+		return ""
 	}
-	return ""
+	return city
 }
 
 // copied reports whether the recorded server belongs to another city, of which this city's folder is a copy.
@@ -39,25 +38,8 @@ func (c *client) copied() bool {
 		isOther(from, c.files.city) {
 		return true
 	}
-	return c.files.runElsewhere() // the original might have been moved
-}
-
-// runElsewhere reports whether a process in this city's records is an agent of another city.
-func (f *folders) runElsewhere() bool {
-	sessions, err := disk.ReadDir(f.dir)
-	if err != nil {
-		return false
-	}
-	for _, s := range sessions {
-		var rec record
-		if readJSON(f.path(s.Name(), recordFile), &rec) != nil || !rec.lives(f.boot) {
-			continue
-		}
-		if city := cityOf(rec.PID, s.Name()); city != "" && isOther(city, f.city) {
-			return true
-		}
-	}
-	return false
+	// the original might have been moved
+	return c.serverLives() && isOther(cityOf(c.server.PID), c.files.city)
 }
 
 // isOther reports whether two paths lead to different folders. It returns false if that is unknown.
@@ -73,27 +55,38 @@ func (c *client) checkForeign(ctx context.Context) error {
 	if c.files.observe {
 		return nil
 	}
-	out, err := c.once(ctx, nil, "list-panes", "-a", "-F",
-		"#{pane_dead} #{pane_pid} #{session_name}")
-	if isGone(err) {
+	out, err := c.once(ctx, nil, "display-message", "-p", "#{pid}", ";", "list-panes", "-a",
+		"-F", "pane")
+	if err != nil && !errors.Is(err, errNoPane) {
+		if errors.Is(err, errNoServer) {
+			return nil
+		}
+		return fmt.Errorf("cannot check the tmux server: %w", err)
+	}
+	pid, panes, _ := strings.Cut(out, "\n")
+	city := cityOf(number(pid))
+	if city == "" || !isOther(city, c.files.city) {
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("cannot check the agents in tmux: %w", err)
+	if panes == "" {
+		return c.replaceServer(ctx, number(pid))
 	}
 	c.mu.Lock()
 	remedy := c.server.shellCommand(c.files.city, "kill-server")
 	c.mu.Unlock()
-	for line := range strings.Lines(out) {
-		dead, pane, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		pid, mangled, _ := strings.Cut(pane, " ")
-		session, ok := unmangle(mangled)
-		if !ok || dead == "1" { // another process may have the PID of a dead pane by now
-			continue
-		}
-		if city := cityOf(number(pid), session); city != "" && isOther(city, c.files.city) {
-			return fmt.Errorf("a city was moved from %s to %s, but its agents in tmux still run "+
-				"at the old path; `%s` stops them", c.files.city, city, remedy)
+	return fmt.Errorf("a city was moved from %s to %s, but its agents in tmux still run at the "+
+		"old path; `%s` stops them", c.files.city, city, remedy)
+}
+
+// replaceServer waits until a server without sessions has exited. The next start creates a new server.
+func (c *client) replaceServer(ctx context.Context, pid int) error {
+	if err := c.exitWhenEmpty(ctx); err != nil {
+		return err
+	}
+	for pause := time.Millisecond; cityOf(pid) != ""; pause *= 2 {
+		if !deadline.Pause(ctx, pause) {
+			return fmt.Errorf("the tmux server of a moved city, pid %d, does not exit: %w", pid,
+				context.Cause(ctx))
 		}
 	}
 	return nil

@@ -39,6 +39,10 @@ func (c *client) dismiss(ctx context.Context) error {
 	if !c.serverLives() {
 		return nil
 	}
+	return c.exitWhenEmpty(ctx)
+}
+
+func (c *client) exitWhenEmpty(ctx context.Context) error {
 	_, err := c.once(ctx, nil, "set-option", "-s", "exit-empty", "on")
 	if errors.Is(err, errNoServer) {
 		return nil

@@ -385,6 +385,9 @@ func (c *client) command(ctx context.Context, args ...string) *exec.Cmd {
 		args...)
 	cmd := exec.CommandContext(ctx, c.program, all...)
 	cmd.Env, cmd.Dir = c.env, "/"
+	if args[0] == "new-session" {
+		cmd.Dir = c.files.dir // a server that this command starts stays in this folder, see cityOf
+	}
 	return cmd
 }
 
