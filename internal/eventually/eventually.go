@@ -14,6 +14,7 @@ const Timeout = 2 * time.Minute
 const (
 	maxPause = 50 * time.Millisecond
 	maxRest  = 250 * time.Millisecond
+	maxQuiet = 500 * time.Millisecond
 )
 
 // True polls cond until it is true. After Timeout, the test fails with the given description and the results of the
@@ -52,6 +53,23 @@ func Poll(cond func() bool) bool {
 		time.Sleep(max(pause, min(2*now.Sub(polled), maxRest)))
 	}
 	return true
+}
+
+// PollOnNews is like Poll for an expensive condition. It polls again when news returns a new value, or after maxQuiet.
+func PollOnNews(news func() int64, cond func() bool) bool {
+	for began := time.Now(); ; {
+		before := news()
+		if cond() {
+			return true
+		}
+		quiet := time.Now()
+		if quiet.Sub(began) > Timeout {
+			return false
+		}
+		for same := true; same && time.Since(quiet) < maxQuiet; same = news() == before {
+			time.Sleep(maxPause / 2)
+		}
+	}
 }
 
 func fail(t testing.TB, what string, states []func() string) {
