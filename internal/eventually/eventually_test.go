@@ -52,6 +52,35 @@ func TestEventually(t *testing.T) {
 	}
 }
 
+// Without news, an expensive condition is polled twice per second; with news, earlier.
+func TestPollOnNews(t *testing.T) {
+	for name, c := range map[string]struct {
+		news, met time.Duration // 0 = never
+		polls     int
+	}{
+		"news":            {news: 100 * time.Millisecond, met: 100 * time.Millisecond, polls: 2},
+		"no news":         {met: 10 * time.Second, polls: 21},
+		"news that fails": {news: 600 * time.Millisecond, met: time.Second, polls: 4},
+		"never met":       {polls: 242},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began, polls := time.Now(), 0
+				since := func(d time.Duration) bool { return d > 0 && time.Since(began) >= d }
+				got := PollOnNews(func() int64 {
+					if since(c.news) {
+						return 1
+					}
+					return 0
+				}, func() bool { polls++; return since(c.met) })
+				if got != (c.met > 0) || polls != c.polls {
+					t.Errorf("got %v after %d polls, want %d", got, polls, c.polls)
+				}
+			})
+		})
+	}
+}
+
 func got(t testing.TB, end <-chan int, state func() string) {
 	if n := Receive(t, "the end", end, state); n != 7 {
 		t.Errorf("got %d", n)
