@@ -52,23 +52,23 @@ func TestEventually(t *testing.T) {
 	}
 }
 
-// Without news, an expensive condition is polled twice per second; with news, earlier.
-func TestPollOnNews(t *testing.T) {
+// An expensive condition is polled twice per second, and after each change.
+func TestPollOnChange(t *testing.T) {
 	for name, c := range map[string]struct {
-		news, met time.Duration // 0 = never
-		polls     int
+		change, met time.Duration // 0 = never
+		polls       int
 	}{
-		"news":            {news: 100 * time.Millisecond, met: 100 * time.Millisecond, polls: 2},
-		"no news":         {met: 10 * time.Second, polls: 21},
-		"news that fails": {news: 600 * time.Millisecond, met: time.Second, polls: 4},
-		"never met":       {polls: 242},
+		"change":              {change: 100 * time.Millisecond, met: 100 * time.Millisecond, polls: 2},
+		"no change":           {met: 10 * time.Second, polls: 21},
+		"change, not met yet": {change: 600 * time.Millisecond, met: time.Second, polls: 4},
+		"never met":           {polls: 242},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began, polls := time.Now(), 0
 				since := func(d time.Duration) bool { return d > 0 && time.Since(began) >= d }
-				got := PollOnNews(func() int64 {
-					if since(c.news) {
+				got := PollOnChange(func() int64 {
+					if since(c.change) {
 						return 1
 					}
 					return 0
