@@ -153,7 +153,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	poll := eventually.Poll
 	if args[1] == "gcity" { // takes long to start, and its output rarely changes without an event
 		poll = func(cond func() bool) bool {
-			return eventually.PollOnNews(func() int64 { return eventsSize(ts) }, cond)
+			return eventually.PollOnChange(func() int64 { return eventsSize(ts) }, cond)
 		}
 	}
 	if !poll(matches) {

@@ -110,7 +110,7 @@ func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, e
 	return all, err
 }
 
-// read also returns the configuration, or nil if it is invalid or on another machine.
+// read returns a city's places and its configuration. The configuration is nil if it is invalid or on another machine.
 func read(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, *config.City, error) {
 	if e.Remote(dir) { // a copy of the configuration might be outdated
 		all, err := placesInForce(ctx, e, dir)

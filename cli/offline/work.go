@@ -33,7 +33,8 @@ func (b *City) openStores() error {
 		if err != nil {
 			return err
 		}
-		b.stores = append(b.stores, &depot.Store{Store: s, Place: p, City: b.Dir})
+		b.stores = append(b.stores, &depot.Store{Store: s, Place: p, City: b.Dir,
+			Config: b.config})
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func workOf(ctx context.Context, e *env.Env, args []string) (*foundWork, error) 
 	}
 	out := &foundWork{Agent: w.Name, Items: []beads.Bead{}}
 	if line := queryOf(c, w); line != "" {
-		out.Text, err = runQuery(ctx, dir, w, line)
+		out.Text, err = runQuery(ctx, c, w, line)
 		return out, err
 	}
 	l, err := e.Open(ctx)
@@ -164,14 +164,14 @@ func queryOf(c *config.City, w *agent.Want) string {
 
 // runQuery runs a work_query and returns its output, or "" if it found no work. A command that fails without output,
 // such as grep without matches, has found no work.
-func runQuery(ctx context.Context, dir string, w *agent.Want, line string) (string, error) {
-	if err := folder.Trusted(dir, nil).ErrFor("agent " + w.Declared); err != nil {
+func runQuery(ctx context.Context, c *config.City, w *agent.Want, line string) (string, error) {
+	if err := folder.Trusted(c.Path, c).ErrFor("agent " + w.Declared); err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, queryLimit,
 		fmt.Errorf("the command did not finish within %s", queryLimit))
 	defer cancel()
-	env := append(slices.Clip(w.Spec.Env), "GC_RUN="+dir+":"+rand.Text())
+	env := append(slices.Clip(w.Spec.Env), "GC_RUN="+c.Path+":"+rand.Text())
 	got, err := shell.Run(ctx, shell.Line{Text: line, Dir: w.Spec.Dir, Env: env, Split: true})
 	if err != nil {
 		return "", fmt.Errorf("the work_query of %s: %w", w.Name, err)

@@ -25,7 +25,7 @@ import (
 
 // OpenStore opens a place's store. The first operation reads or creates it.
 func OpenStore(p Place) (Store, error) {
-	if p.By.Provider == "" { // needs no trust, because it runs in this process
+	if p.By.Provider == "" { // starts no program, so it needs no trust
 		return p.embedded()
 	}
 	return openFor(p, false, inForce(p))

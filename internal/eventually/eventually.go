@@ -14,7 +14,8 @@ const Timeout = 2 * time.Minute
 const (
 	maxPause = 50 * time.Millisecond
 	maxRest  = 250 * time.Millisecond
-	maxQuiet = 500 * time.Millisecond
+
+	maxUnchanged = 500 * time.Millisecond
 )
 
 // True polls cond until it is true. After Timeout, the test fails with the given description and the results of the
@@ -55,18 +56,19 @@ func Poll(cond func() bool) bool {
 	return true
 }
 
-// PollOnNews is like Poll for an expensive condition. It polls again when news returns a new value, or after maxQuiet.
-func PollOnNews(news func() int64, cond func() bool) bool {
+// PollOnChange is like Poll, but for an expensive condition. It polls when version returns a new value, and at least
+// every maxUnchanged.
+func PollOnChange(version func() int64, cond func() bool) bool {
 	for began := time.Now(); ; {
-		before := news()
+		before := version()
 		if cond() {
 			return true
 		}
-		quiet := time.Now()
-		if quiet.Sub(began) > Timeout {
+		polled := time.Now()
+		if polled.Sub(began) > Timeout {
 			return false
 		}
-		for same := true; same && time.Since(quiet) < maxQuiet; same = news() == before {
+		for same := true; same && time.Since(polled) < maxUnchanged; same = version() == before {
 			time.Sleep(maxPause / 2)
 		}
 	}

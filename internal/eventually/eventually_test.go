@@ -52,6 +52,35 @@ func TestEventually(t *testing.T) {
 	}
 }
 
+// An expensive condition is polled twice per second, and after each change.
+func TestPollOnChange(t *testing.T) {
+	for name, c := range map[string]struct {
+		change, met time.Duration // 0 = never
+		polls       int
+	}{
+		"change":              {change: 100 * time.Millisecond, met: 100 * time.Millisecond, polls: 2},
+		"no change":           {met: 10 * time.Second, polls: 21},
+		"change, not met yet": {change: 600 * time.Millisecond, met: time.Second, polls: 4},
+		"never met":           {polls: 242},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began, polls := time.Now(), 0
+				since := func(d time.Duration) bool { return d > 0 && time.Since(began) >= d }
+				got := PollOnChange(func() int64 {
+					if since(c.change) {
+						return 1
+					}
+					return 0
+				}, func() bool { polls++; return since(c.met) })
+				if got != (c.met > 0) || polls != c.polls {
+					t.Errorf("got %v after %d polls, want %d", got, polls, c.polls)
+				}
+			})
+		})
+	}
+}
+
 func got(t testing.TB, end <-chan int, state func() string) {
 	if n := Receive(t, "the end", end, state); n != 7 {
 		t.Errorf("got %d", n)

@@ -196,7 +196,7 @@ func TestCopiedAndMoved(t *testing.T) {
 	}
 }
 
-// An idle server of a moved city does not hinder a new city at the old path.
+// The server of a moved city does not block a new city at the old path if all agents in it have exited.
 func TestIdleServerOfMovedCity(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -205,11 +205,19 @@ func TestIdleServerOfMovedCity(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newProvider(t, city)
-	start(t, p, spec(city, "a", "exec sleep 999"))
+	exits := start(t, p, spec(city, "a", "exec sleep 999"))
+	start(t, p, spec(city, "gone", "exec sleep 999"))
 	p.Close()
-	if _, err := p.tmux.once(t.Context(), nil, "kill-session", "-t", "=a"); err != nil {
+	if _, err := p.tmux.once(t.Context(), nil, "kill-session", "-t", "=gone"); err != nil {
 		t.Fatal(err)
 	}
+	if err := syscall.Kill(exits.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the dead pane", func() bool {
+		out, err := p.tmux.once(t.Context(), nil, "list-panes", "-a", "-F", "#{pane_dead}")
+		return err == nil && out == "1\n"
+	})
 	if err := errors.Join(os.Rename(city, filepath.Join(root, "moved")), os.Mkdir(city, 0o700)); err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func (c *client) checkForeign(ctx context.Context) error {
 		return nil
 	}
 	out, err := c.once(ctx, nil, "display-message", "-p", "#{pid}", ";", "list-panes", "-a",
-		"-F", "pane")
+		"-F", "#{pane_dead} #{session_name}")
 	if err != nil && !errors.Is(err, errNoPane) {
 		if errors.Is(err, errNoServer) {
 			return nil
@@ -68,22 +68,41 @@ func (c *client) checkForeign(ctx context.Context) error {
 	if city == "" || !isOther(city, c.files.city) {
 		return nil
 	}
-	if panes == "" {
-		return c.replaceServer(ctx, number(pid))
-	}
 	c.mu.Lock()
 	remedy := c.server.shellCommand(c.files.city, "kill-server")
 	c.mu.Unlock()
-	return fmt.Errorf("a city was moved from %s to %s, but its agents in tmux still run at the "+
-		"old path; `%s` stops them", c.files.city, city, remedy)
+	var ended []string
+	for line := range strings.Lines(panes) {
+		dead, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		_, ok := unmangle(name)
+		switch {
+		case !ok:
+			return fmt.Errorf("a city was moved from %s to %s, but its tmux server still runs the "+
+				"session %s of a user; end it, or run `%s`", c.files.city, city, name, remedy)
+		case dead != "1":
+			return fmt.Errorf("a city was moved from %s to %s, but its agents in tmux still run "+
+				"at the old path; `%s` stops them", c.files.city, city, remedy)
+		}
+		ended = append(ended, name)
+	}
+	if err := c.removeServer(ctx, number(pid), ended); err != nil {
+		return fmt.Errorf("%w; `%s` stops the server", err, remedy)
+	}
+	return nil
 }
 
-// replaceServer waits until a server without sessions has exited. The next start creates a new server.
-func (c *client) replaceServer(ctx context.Context, pid int) error {
+// removeServer removes sessions with exited agents and waits until their server has exited. The next start creates a
+// new server.
+func (c *client) removeServer(ctx context.Context, pid int, ended []string) error {
+	for _, name := range ended {
+		if _, err := c.once(ctx, nil, "kill-session", "-t", "="+name); err != nil && !isGone(err) {
+			return err
+		}
+	}
 	if err := c.exitWhenEmpty(ctx); err != nil {
 		return err
 	}
-	for pause := time.Millisecond; cityOf(pid) != ""; pause *= 2 {
+	for pause := time.Millisecond; cityOf(pid) != ""; pause = min(2*pause, 50*time.Millisecond) {
 		if !deadline.Pause(ctx, pause) {
 			return fmt.Errorf("the tmux server of a moved city, pid %d, does not exit: %w", pid,
 				context.Cause(ctx))

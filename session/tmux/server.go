@@ -359,7 +359,10 @@ func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string
 		return out.String(), nil
 	}
 	text := strings.TrimSpace(complaint.String())
+	path, _ := errors.AsType[*fs.PathError](err)
 	switch {
+	case path != nil && path.Op == "chdir":
+		return "", fmt.Errorf("%w: %w", errOther, err)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return "", session.Missing(fmt.Errorf("cannot execute tmux: %w", err))
 	case ctx.Err() != nil:
