@@ -88,7 +88,7 @@ test: ## all tests, with the race detector (needs a C compiler)
 	@# .ci/lint runs go vet. No program sleeps for a second at its exit, as the race detector would let it do.
 	GOGC=off GOMEMLIMIT=600MiB CGO_ENABLED=1 GORACE="atexit_sleep_ms=0 $$GORACE" \
 		GOFLAGS="$$(go env GOFLAGS) -ldflags=-s -gcflags=all=-dwarf=false '-gcflags=gcity/...=-dwarf=false -l' $(NORACE)" \
-		go test -exec 'env -u GOMEMLIMIT GOGC=400' -race -vet=off -timeout 20m -p 5 -parallel 4 ./internal/e2e ./cli ./tui ./api ./controller ./internal/faults ./...
+		go test -exec 'env -u GOMEMLIMIT GOGC=400' -race -vet=off -timeout 20m -p 6 -parallel 4 ./internal/e2e ./cli ./tui ./api ./controller ./internal/faults ./...
 
 short: ## tests without whole cities, external providers and long waits; no race detector, no go vet
 	@# Most tests wait for processes, so more of them run at the same time than there are cores. The packages that wait
