@@ -230,6 +230,19 @@ func TestIdleServerOfMovedCity(t *testing.T) {
 	}
 }
 
+// A missing .gc/tmux does not look like a missing tmux.
+func TestFolderRemoved(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, t.TempDir())
+	if err := os.RemoveAll(p.files.dir); err != nil {
+		t.Fatal(err)
+	}
+	_, err := p.tmux.once(t.Context(), nil, "new-session", "-d")
+	if err == nil || errors.Is(err, session.ErrMissing) || !strings.Contains(err.Error(), p.files.dir) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestDeletedSocket(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

@@ -14,7 +14,7 @@ import (
 )
 
 // cityOf returns the current folder of the city that started a tmux server, even if the city was moved since then. It
-// returns "" if the city was deleted, or if the server was started by a user or by an older gcity.
+// returns "" if that folder or its .gc was deleted, or if a user or an older gcity started the server.
 func cityOf(server int) string {
 	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", server)) // see client.command
 	city, ok := strings.CutSuffix(dir, "/"+filepath.Join(".gc", "tmux"))
@@ -74,14 +74,10 @@ func (c *client) checkForeign(ctx context.Context) error {
 	var ended []string
 	for line := range strings.Lines(panes) {
 		dead, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		_, ok := unmangle(name)
-		switch {
-		case !ok:
-			return fmt.Errorf("a city was moved from %s to %s, but its tmux server still runs the "+
-				"session %s of a user; end it, or run `%s`", c.files.city, city, name, remedy)
-		case dead != "1":
-			return fmt.Errorf("a city was moved from %s to %s, but its agents in tmux still run "+
-				"at the old path; `%s` stops them", c.files.city, city, remedy)
+		if dead != "1" { // a user might have created it
+			return fmt.Errorf("a city was moved from %s to %s, but its tmux server still runs "+
+				"sessions at the old path, such as %s; `%s` stops them", c.files.city, city, name,
+				remedy)
 		}
 		ended = append(ended, name)
 	}
@@ -91,7 +87,7 @@ func (c *client) checkForeign(ctx context.Context) error {
 	return nil
 }
 
-// removeServer removes sessions with exited agents and waits until their server has exited. The next start creates a
+// removeServer removes sessions that have ended and waits until their server has exited. The next start creates a
 // new server.
 func (c *client) removeServer(ctx context.Context, pid int, ended []string) error {
 	for _, name := range ended {
